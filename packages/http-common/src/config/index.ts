@@ -1,0 +1,3 @@
+export * from './describe-config.js';
+export * from './load-config.js';
+export * from './settings.js';

@@ -1,0 +1,4 @@
+export * from './domain-error.js';
+export * from './error-table.js';
+export * from './parse-request.js';
+export * from './problem.js';

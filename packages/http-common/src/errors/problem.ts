@@ -1,0 +1,62 @@
+import { DomainError, type FieldError } from './domain-error.js';
+import { errorTable, type ErrorCode } from './error-table.js';
+
+export const problemMediaType = 'application/problem+json';
+
+/** RFC 9457 problem details with this project's extensions. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly requestId: string;
+  readonly errors?: readonly FieldError[];
+}
+
+export interface ProblemContext {
+  readonly requestId: string;
+  /** Where `/docs/errors` is served; empty for a path on the host that answered. */
+  readonly docsBaseUrl: string;
+}
+
+const defaultRetryAfterSeconds = 5;
+
+/** The address that documents a code, for example `/docs/errors#geo-blocked`. */
+export function problemType(code: ErrorCode, docsBaseUrl: string): string {
+  return `${docsBaseUrl.replace(/\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
+}
+
+/** Maps a domain error to the answer that clients see. */
+export function toProblem(error: DomainError, context: ProblemContext): Problem {
+  const { status, title, retryable } = errorTable[error.code];
+  return {
+    type: problemType(error.code, context.docsBaseUrl),
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    retryable,
+    requestId: context.requestId,
+    ...(error.fields === undefined ? {} : { errors: error.fields }),
+  };
+}
+
+/** Seconds for `Retry-After`: always there for 429 and 503. */
+export function retryAfterSeconds(error: DomainError): number | undefined {
+  const { status } = errorTable[error.code];
+  const fallback = status === 429 || status === 503 ? defaultRetryAfterSeconds : undefined;
+  const seconds = error.retryAfterSeconds ?? fallback;
+  return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds));
+}
+
+/** Whatever was thrown, as a domain error; the unknown becomes `internal_error` with the cause kept for the log. */
+export function toDomainError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError) return thrown;
+  return new DomainError(
+    'internal_error',
+    'The service failed in an unexpected way. Report it with the requestId, under which the log has the cause.',
+    { cause: thrown },
+  );
+}

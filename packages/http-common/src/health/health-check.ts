@@ -1,0 +1,65 @@
+/** `starting` counts as not yet able to serve; `degraded` serves, but the operator should look. */
+export type CheckStatus = 'ok' | 'degraded' | 'starting' | 'error';
+
+export interface CheckResult {
+  readonly status: CheckStatus;
+  readonly [detail: string]: unknown;
+}
+
+export interface CheckOptions {
+  /** Exercises the dependency for real. */
+  readonly check: (signal: AbortSignal) => Promise<CheckResult>;
+  /** How long a success is reused, milliseconds. */
+  readonly cacheMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Runs one check at most once at a time. A success is reused while fresh, and
+ * while stale answered at once with a refresh behind it, so that probes never
+ * wait for an engine; a failure is never reused.
+ */
+export class HealthCheck {
+  readonly #options: Required<CheckOptions>;
+  #last: { result: CheckResult; at: number } | undefined;
+  #running: Promise<CheckResult> | undefined;
+
+  constructor(options: CheckOptions) {
+    this.#options = { cacheMs: 5000, timeoutMs: 10_000, ...options };
+  }
+
+  async result(): Promise<CheckResult> {
+    const last = this.#last;
+    if (last === undefined) return this.#run();
+    if (performance.now() - last.at > this.#options.cacheMs) void this.#run();
+    return last.result;
+  }
+
+  async #run(): Promise<CheckResult> {
+    this.#running ??= this.#exercise().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #exercise(): Promise<CheckResult> {
+    const startedAt = performance.now();
+    let result: CheckResult;
+    try {
+      const signal = AbortSignal.timeout(this.#options.timeoutMs);
+      result = await abortable(this.#options.check(signal), signal);
+    } catch (error) {
+      result = { status: 'error', message: error instanceof Error ? error.message : 'the check failed' };
+    }
+    const reusable = result.status === 'ok' || result.status === 'degraded';
+    this.#last = reusable ? { result, at: startedAt } : undefined;
+    return result;
+  }
+}
+
+/** Rejects when the signal aborts, even if the work ignores it. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(new Error('The check did not finish in time.'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,2 @@
+export * from './health-check.js';
+export * from './health-registry.js';

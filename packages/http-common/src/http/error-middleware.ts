@@ -1,0 +1,74 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { ClientGoneError, DomainError } from '../errors/domain-error.js';
+import { problemMediaType, retryAfterSeconds, toDomainError, toProblem } from '../errors/problem.js';
+import { setProblemCode } from './problem-code.js';
+import { requestContext } from './request-context.js';
+
+/** Answers every error as problem+json; after the first byte only a reset tells the client the truth. */
+export function errorMiddleware(options: { docsBaseUrl: string }): ErrorRequestHandler {
+  return (thrown: unknown, _req, res, _next) => {
+    const context = requestContext(res);
+    if (thrown instanceof ClientGoneError || (context.signal.aborted && thrown === context.signal.reason)) {
+      context.setOutcome('aborted');
+      res.destroy();
+      return;
+    }
+    const error = requestSyntaxError(thrown) ?? toDomainError(thrown);
+    setProblemCode(res, error.code);
+    if (error.cause !== undefined) {
+      const level = error.code === 'internal_error' ? 'error' : 'info';
+      context.logger[level]({ err: error.cause, code: error.code }, error.message);
+    }
+    if (res.headersSent) {
+      context.setOutcome('truncated');
+      resetConnection(res);
+      return;
+    }
+    sendProblem(res, error, { requestId: context.requestId, docsBaseUrl: options.docsBaseUrl });
+  };
+}
+
+/** Ends the connection so that no client can take what it has for a whole answer. */
+export function resetConnection(res: Response): void {
+  if (res.socket === null || res.socket.destroyed) res.destroy();
+  else res.socket.resetAndDestroy();
+}
+
+function sendProblem(
+  res: Response,
+  error: DomainError,
+  context: { requestId: string; docsBaseUrl: string },
+): void {
+  const problem = toProblem(error, context);
+  for (const header of [
+    'Content-Disposition',
+    'Content-Length',
+    'Content-Encoding',
+    'Cache-Control',
+    'ETag',
+  ]) {
+    res.removeHeader(header);
+  }
+  const retryAfter = retryAfterSeconds(error);
+  if (retryAfter !== undefined && !res.hasHeader('Retry-After'))
+    res.setHeader('Retry-After', String(retryAfter));
+  res.status(problem.status);
+  res.setHeader('Content-Type', problemMediaType);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(JSON.stringify(problem));
+}
+
+/** Express and its parsers mark what the client got wrong in the HTTP itself with a 4xx status, such as `/%ff`. */
+function requestSyntaxError(thrown: unknown): DomainError | undefined {
+  if (!(thrown instanceof Error) || !('status' in thrown) || thrown instanceof DomainError) return undefined;
+  const { status } = thrown;
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
+  return new DomainError(
+    'invalid_request',
+    'The request is malformed. Check how its path and query are encoded.',
+    {
+      fields: [{ field: 'request', message: 'is malformed' }],
+      cause: thrown,
+    },
+  );
+}

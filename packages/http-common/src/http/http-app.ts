@@ -1,0 +1,39 @@
+import express, { type Express, type Router } from 'express';
+import { DomainError } from '../errors/domain-error.js';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { errorMiddleware } from './error-middleware.js';
+import { requestLifecycle } from './request-lifecycle.js';
+
+export interface HttpAppOptions {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Proxies in front: 0 standalone, 1 behind the gateway. */
+  readonly trustProxyHops: number;
+  /** Base of the `type` links of problems; empty for paths on the answering host. */
+  readonly docsBaseUrl: string;
+  readonly routes: (router: Router) => void;
+}
+
+/** An Express app with the request lifecycle in front of the routes and the one error format behind them. */
+export function createHttpApp(options: HttpAppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('trust proxy', options.trustProxyHops);
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+
+  app.use(requestLifecycle(options));
+  const router = express.Router({ caseSensitive: true, strict: true });
+  options.routes(router);
+  app.use(router);
+  app.use((req) => {
+    throw new DomainError(
+      'not_found',
+      `There is nothing at ${req.path.slice(0, 200)}. See /docs for the endpoints.`,
+    );
+  });
+  app.use(errorMiddleware(options));
+  return app;
+}

@@ -1,0 +1,33 @@
+import type { RequestHandler, Response, Router } from 'express';
+import { DomainError } from '../errors/domain-error.js';
+
+export interface MethodHandlers {
+  readonly get?: RequestHandler | readonly RequestHandler[];
+  readonly post?: RequestHandler | readonly RequestHandler[];
+}
+
+const routes = new WeakMap<Response, string>();
+
+/** The route pattern that answered, a bounded label; `unmatched` for unknown paths. */
+export function routeOf(res: Response): string {
+  return routes.get(res) ?? 'unmatched';
+}
+
+/** Registers a path's handlers; GET answers HEAD too, every other method gets 405 with `Allow`. */
+export function methods(router: Router, path: string, handlers: MethodHandlers): void {
+  const allow = [...(handlers.get ? ['GET', 'HEAD'] : []), ...(handlers.post ? ['POST'] : [])].join(', ');
+  const route = router.route(path);
+  route.all((_req, res, next) => {
+    routes.set(res, path);
+    next();
+  });
+  if (handlers.get) route.get(...[handlers.get].flat());
+  if (handlers.post) route.post(...[handlers.post].flat());
+  route.all((req, res) => {
+    res.setHeader('Allow', allow);
+    throw new DomainError(
+      'method_not_allowed',
+      `${path} does not answer ${req.method}. Use ${allow.replaceAll(', ', ' or ')}.`,
+    );
+  });
+}

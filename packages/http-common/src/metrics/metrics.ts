@@ -1,0 +1,81 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+interface MetricOptions<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly Label[];
+}
+
+/** Stage and request durations in seconds, from an answer out of a cache to a long stream. */
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+/** The Prometheus registry of one service, with what every service measures. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: Counter<'route' | 'method' | 'status_class' | 'code'>;
+  readonly outcomes: Counter<'route' | 'outcome'>;
+  readonly requestDuration: Histogram<'route'>;
+  readonly stageDuration: Histogram<'stage'>;
+  readonly requestsInFlight: Gauge<'route'>;
+  counter<Label extends string>(options: MetricOptions<Label>): Counter<Label>;
+  gauge<Label extends string>(
+    options: MetricOptions<Label> & { collect?: (gauge: Gauge<Label>) => void },
+  ): Gauge<Label>;
+  histogram<Label extends string>(options: MetricOptions<Label> & { buckets?: number[] }): Histogram<Label>;
+}
+
+/** Metrics of one service; every label has a bounded set of values. */
+export function createMetrics(options: { service: string }): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service: options.service });
+  collectDefaultMetrics({ register: registry });
+
+  const counter: Metrics['counter'] = ({ name, help, labelNames = [] }) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const gauge: Metrics['gauge'] = ({ name, help, labelNames = [], collect }) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      ...(collect && {
+        collect() {
+          collect(this);
+        },
+      }),
+    });
+  const histogram: Metrics['histogram'] = ({ name, help, labelNames = [], buckets = durationBuckets }) =>
+    new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [registry] });
+
+  return {
+    registry,
+    counter,
+    gauge,
+    histogram,
+    requests: counter({
+      name: 'media_http_requests_total',
+      help: 'Finished requests by route, method, status class and error code.',
+      labelNames: ['route', 'method', 'status_class', 'code'],
+    }),
+    outcomes: counter({
+      name: 'media_http_outcomes_total',
+      help: 'Finished requests by outcome: ok, aborted by the client, failed, or truncated after the first byte.',
+      labelNames: ['route', 'outcome'],
+    }),
+    requestDuration: histogram({
+      name: 'media_http_request_duration_seconds',
+      help: 'Time from the request to the end of its answer.',
+      labelNames: ['route'],
+    }),
+    stageDuration: histogram({
+      name: 'media_stage_duration_seconds',
+      help: 'Time spent in one stage of a request.',
+      labelNames: ['stage'],
+    }),
+    requestsInFlight: gauge({
+      name: 'media_http_requests_in_flight',
+      help: 'Requests that are being answered.',
+      labelNames: ['route'],
+    }),
+  };
+}

@@ -1,0 +1,3 @@
+export * from './run-main.js';
+export * from './run-service.js';
+export * from './shutdown-signal.js';
