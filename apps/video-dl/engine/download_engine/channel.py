@@ -1,0 +1,82 @@
+"""The line channel to the parent process, kept apart from everything yt-dlp prints."""
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+
+
+class JobCancelled(BaseException):
+    """Raised inside a running job; not an Exception, so that no extractor swallows it."""
+
+
+class Channel:
+    """JSON lines in and out; runs with the job in the main thread, the reader in another.
+
+    A cancel message interrupts the job by a signal, because a signal also ends a
+    system call that blocks (a connect, a read), which a flag would not.
+    """
+
+    def __init__(self):
+        # The parent's stdout becomes a private descriptor; whatever prints to
+        # stdout from here on lands in stderr, the parent's log.
+        self._out = os.fdopen(os.dup(1), 'w', encoding='utf-8', newline='\n')
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        self._in = os.fdopen(os.dup(0), 'r', encoding='utf-8')
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        self._jobs = queue.Queue()
+        self._lock = threading.Lock()
+        self._running = None
+        self._cancelled = set()
+        self._main_thread = threading.main_thread().ident
+        signal.signal(signal.SIGUSR1, self._interrupt)
+        threading.Thread(target=self._read, name='channel', daemon=True).start()
+
+    def send(self, message):
+        self._out.write(json.dumps(message, ensure_ascii=True, allow_nan=False) + '\n')
+        self._out.flush()
+
+    def next_job(self):
+        """Waits for the next job and returns (id, job)."""
+        return self._jobs.get()
+
+    def run(self, job_id, work):
+        """Calls work() so that a cancel message for job_id raises JobCancelled in it."""
+        with self._lock:
+            if job_id in self._cancelled:
+                self._cancelled.discard(job_id)
+                raise JobCancelled
+            self._running = job_id
+        try:
+            return work()
+        finally:
+            with self._lock:
+                self._running = None
+                self._cancelled.discard(job_id)
+
+    def _read(self):
+        for line in self._in:
+            if not line.strip():
+                continue
+            message = json.loads(line)
+            if message.get('type') == 'run':
+                self._jobs.put((message['id'], message['job']))
+            elif message.get('type') == 'cancel':
+                self._cancel(message['id'])
+        # The parent is gone: nobody is left to answer, so a job is not finished.
+        os._exit(0)
+
+    def _cancel(self, job_id):
+        with self._lock:
+            self._cancelled.add(job_id)
+            if self._running == job_id:
+                signal.pthread_kill(self._main_thread, signal.SIGUSR1)
+
+    def _interrupt(self, _signum, _frame):
+        # Python runs this in the main thread, perhaps after the job has ended. No
+        # lock here: the main thread may hold it.
+        if self._running is not None and self._running in self._cancelled:
+            raise JobCancelled

@@ -1,0 +1,112 @@
+"""Builds one YoutubeDL per job: nothing a page left behind reaches the next one."""
+
+import io
+
+import yt_dlp
+from yt_dlp.extractor import gen_extractor_classes
+from yt_dlp.utils import ExtractorError
+
+from .environment import javascript_runtime
+
+
+class PlaylistError(ExtractorError):
+    """The address is a playlist or a channel, not one video."""
+
+    def __init__(self, title):
+        super().__init__(f'This is a playlist: {title}', expected=True)
+
+
+class Log:
+    """Keeps what yt-dlp would print; the last warnings explain an error."""
+
+    def __init__(self):
+        self.warnings = []
+
+    def debug(self, _message):
+        pass
+
+    def info(self, _message):
+        pass
+
+    def warning(self, message, *_args, **_kwargs):
+        self.warnings.append(str(message))
+
+    def error(self, message, *_args, **_kwargs):
+        self.warnings.append(str(message))
+
+
+class Downloader(yt_dlp.YoutubeDL):
+    """A YoutubeDL that answers with one video: a page with several gives its first,
+    a real playlist or channel is refused before any of its entries is fetched."""
+
+    def __init__(self, params):
+        super().__init__(params, auto_init=False)
+        for extractor in gen_extractor_classes():
+            self.add_info_extractor(extractor)
+        self.playlist_position = None
+
+    def process_ie_result(self, ie_result, download=True, extra_info=None):
+        if ie_result.get('_type', 'video') not in ('playlist', 'multi_video', 'compat_list'):
+            return super().process_ie_result(ie_result, download, extra_info)
+        entries = ie_result.get('entries')
+        if not _is_one_page(ie_result, entries):
+            raise PlaylistError(ie_result.get('title') or ie_result.get('id') or 'untitled')
+        first = entries[0]
+        if len(entries) > 1 and self.playlist_position is None:
+            self.playlist_position = (1, len(entries))
+        inherited = {key: ie_result[key] for key in (
+            'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
+            if ie_result.get(key)}
+        page_title = ie_result.get('title')
+        if page_title and first.get('title') == f'{page_title} (1)':
+            first['title'] = page_title
+        return self.process_ie_result(first, download, {**inherited, **(extra_info or {})})
+
+
+def _is_one_page(playlist, entries):
+    """A page whose several media are already found (two <video> elements, a post
+    with two clips), as against a list of addresses of further pages."""
+    if playlist['_type'] == 'multi_video' or not isinstance(entries, (list, tuple)) or not entries:
+        return False
+    if any(entry.get('_type', 'video') != 'video' for entry in entries):
+        return playlist.get('extractor_key') == 'Generic' and 'webpage_url' in playlist and _is_embed(playlist)
+    return True
+
+
+def _is_embed(playlist):
+    # A feed's entries are pages of their own and its id is its address; embeds
+    # of a web page carry the page's short id.
+    return playlist.get('id') != playlist.get('webpage_url')
+
+
+def build(job, log):
+    """One fresh downloader for a job; see the parent's engine-job schema for its fields."""
+    first_target = next(iter(job['targets'].values()))
+    params = {
+        'quiet': True,
+        'noprogress': True,
+        'logger': log,
+        'simulate': True,
+        'skip_download': True,
+        'cachedir': False,
+        'noplaylist': True,
+        'playlist_items': '1',
+        'default_search': 'error',
+        'enable_file_urls': False,
+        'check_formats': False,
+        'socket_timeout': job['socketTimeoutSeconds'],
+        'retries': 1,
+        'extractor_retries': 1,
+        'file_access_retries': 0,
+        'proxy': job['proxyUrl'],
+        'format': first_target['format'],
+        'format_sort': first_target['sort'],
+    }
+    if job.get('cookies'):
+        # A stream instead of a path: yt-dlp writes changed cookies back to where
+        # it read them, and the operator's file is not one request's to change.
+        params['cookiefile'] = io.StringIO(job['cookies'])
+    runtime = javascript_runtime()
+    if runtime:
+        params['js_runtimes'] = {runtime.name: {'path': runtime.path}}
+    return Downloader(params)

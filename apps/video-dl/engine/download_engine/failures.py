@@ -1,0 +1,65 @@
+"""Describes an exception so that the parent can tell its cause; the parent holds the table."""
+
+import re
+
+_ANSI = re.compile(r'\x1b\[[0-9;]*m')
+_MESSAGE_CHARACTERS = 2_000
+
+
+def describe(error, warnings=()):
+    """{"kind", "kinds", "message", "httpStatus", "causes", "warnings"} of an exception.
+
+    `kinds` is the class with its bases, `causes` the messages of what lies beneath.
+    """
+    error = _unwrap(error)
+    chain = list(_chain(error))
+    return {
+        'kind': type(error).__name__,
+        'kinds': [cls.__name__ for cause in chain for cls in type(cause).__mro__
+                  if cls not in (object, BaseException, Exception)],
+        'message': _clean(getattr(error, 'orig_msg', None) or getattr(error, 'msg', None) or error),
+        'httpStatus': next((s for s in map(_status, chain) if s is not None), None),
+        'causes': [_clean(cause) for cause in chain[1:]],
+        'extractor': _extractor(error),
+        'expected': bool(getattr(error, 'expected', False)),
+        'warnings': [_clean(warning) for warning in list(warnings)[-5:]],
+    }
+
+
+def _unwrap(error):
+    """What was raised, from inside yt-dlp's envelope: DownloadError is made while the
+    original is handled, and its own exc_info is that of the original's cause."""
+    if type(error).__name__ == 'DownloadError':
+        exc_info = getattr(error, 'exc_info', None)
+        return error.__context__ or (exc_info and exc_info[1]) or error
+    return error
+
+
+def _extractor(error):
+    name = getattr(error, 'ie', None)
+    if isinstance(name, (tuple, list)):
+        name = name[0] if name else None
+    return name and str(name)
+
+
+def _chain(error):
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        reason = getattr(error, 'reason', None)
+        error = (getattr(error, 'cause', None) or error.__cause__
+                 or (reason if isinstance(reason, BaseException) else None) or error.__context__)
+
+
+def _status(error):
+    for name in ('status', 'code'):
+        value = getattr(error, name, None)
+        if isinstance(value, int) and 100 <= value < 600:
+            return value
+    return None
+
+
+def _clean(message):
+    text = _ANSI.sub('', str(message)).encode('utf-8', 'replace').decode('utf-8')
+    return re.sub(r'^ERROR:\s*', '', text)[:_MESSAGE_CHARACTERS]

@@ -1,0 +1,11 @@
+"""Entry point of the download engine: `python main.py`, spoken to on stdin and stdout."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from download_engine.jobs import serve  # noqa: E402  (the path has to be set first)
+
+if __name__ == '__main__':
+    serve()
