@@ -1,0 +1,93 @@
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import type { KnownModel } from '../known-models.js';
+import type { ModelManifest } from '../manifest.js';
+import { ModelError } from '../model-error.js';
+import { fileSha256 } from '../sha256.js';
+
+const channels = z.tuple([z.number(), z.number(), z.number()]);
+const preprocessorSchema = z.looseObject({
+  do_normalize: z.boolean().optional(),
+  image_mean: channels.optional(),
+  image_std: channels.optional(),
+  size: z.looseObject({ width: z.int().optional(), height: z.int().optional() }).optional(),
+});
+
+const onnxFileByDtype = { fp32: 'onnx/model.onnx', fp16: 'onnx/model_fp16.onnx' } as const;
+
+/**
+ * Fetches a model from the hub with transformers.js into `folder` (at set-up or
+ * image build, never during a request). Its SHA-256 is recorded on this first
+ * use and checked at every start.
+ * @throws ModelError when the hub cannot be reached or the model is not what it should be
+ */
+export async function fetchHubModel(
+  known: KnownModel,
+  folder: string,
+  log: (line: string) => void,
+): Promise<ModelManifest> {
+  if (known.source.kind !== 'hub') throw new ModelError(`${known.id} does not come from the hub.`);
+  const { repository, dtype } = known.source;
+  const cacheDir = await mkdtemp(path.join(os.tmpdir(), 'hub-model-'));
+  try {
+    await download(repository, dtype, cacheDir, log);
+    const fetched = path.join(cacheDir, repository);
+    const names = ['config.json', 'preprocessor_config.json', onnxFileByDtype[dtype]];
+    const files: Record<string, string> = {};
+    for (const name of names) {
+      await copyFile(path.join(fetched, name), path.join(folder, name));
+      files[name] = await fileSha256(path.join(folder, name));
+    }
+    const { graphSha256: _pinned, ...base } = known;
+    const config = preprocessorSchema.parse(
+      JSON.parse(await readFile(path.join(folder, 'preprocessor_config.json'), 'utf8')),
+    );
+    return { ...base, ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
+  } catch (cause) {
+    if (cause instanceof ModelError) throw cause;
+    throw new ModelError(
+      `The model ${repository} could not be fetched from the hub. Check that it can be reached, or set MODEL to another model or to a local folder.`,
+      { cause },
+    );
+  } finally {
+    await rm(cacheDir, { recursive: true, force: true });
+  }
+}
+
+async function download(
+  repository: string,
+  dtype: 'fp32' | 'fp16',
+  cacheDir: string,
+  log: (line: string) => void,
+): Promise<void> {
+  // Loaded here only: the service itself never needs it.
+  const { AutoModel, AutoProcessor } = await import('@xenova/transformers');
+  const seen = new Set<string>();
+  const progress_callback = (event: { status: string; file?: string }): void => {
+    if (event.file === undefined || seen.has(event.file)) return;
+    seen.add(event.file);
+    log(`  ${repository}: ${event.file}`);
+  };
+  await AutoProcessor.from_pretrained(repository, { cache_dir: cacheDir, progress_callback });
+  const model = await AutoModel.from_pretrained(repository, {
+    cache_dir: cacheDir,
+    dtype,
+    progress_callback,
+  });
+  await model.dispose();
+}
+
+function fromPreprocessor(config: z.output<typeof preprocessorSchema>): Partial<ModelManifest> {
+  const { width, height } = config.size ?? {};
+  return {
+    ...(width !== undefined && height !== undefined ? { inputSize: { width, height } } : {}),
+    ...(config.do_normalize === false
+      ? { mean: [0, 0, 0], std: [1, 1, 1] }
+      : {
+          ...(config.image_mean ? { mean: config.image_mean } : {}),
+          ...(config.image_std ? { std: config.image_std } : {}),
+        }),
+  };
+}
