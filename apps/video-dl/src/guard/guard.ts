@@ -1,0 +1,114 @@
+import type { Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { DomainError } from '@media-services/http-common';
+import { AllowList } from './allow-list.js';
+import { createGuardedDispatcher } from './dispatcher.js';
+import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
+import { OutboundProxy } from './outbound-proxy.js';
+import { AddressPolicy } from './policy.js';
+import { systemLookup, type LookupFn } from './resolve.js';
+import { systemErrorCode } from './system-error.js';
+
+export interface GuardOptions {
+  /** CIDRs or host:port that may be reached although they are not public. */
+  readonly allowedPrivateSources: readonly string[];
+  /** `http(s)://[user:password@]host:port` of the operator's proxy; every connection goes through it. */
+  readonly outboundProxy?: string | undefined;
+  readonly lookup?: LookupFn | undefined;
+  readonly lookupTimeoutMs?: number | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+export interface ConnectOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The one way out of this process. */
+export interface Guard {
+  /**
+   * Opens a TCP connection to an address of `host` that was checked; the name is looked up once.
+   * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
+   */
+  connect(options: ConnectOptions): Promise<Socket>;
+  /**
+   * Checks the URL's scheme, form and address without connecting.
+   * @throws as `connect`
+   */
+  checkUrl(url: URL, signal?: AbortSignal): Promise<void>;
+  /** An undici dispatcher whose every connection is made by `connect`. Follows no redirect. */
+  readonly dispatcher: Dispatcher;
+  /** One of its own, for work whose idle and pending connections must end with `signal`. */
+  createDispatcher(options: { signal: AbortSignal }): Dispatcher;
+}
+
+/**
+ * Makes the guard.
+ *
+ * With an outbound proxy a name is still looked up and checked here, and the
+ * proxy is asked for the checked address, so it has nothing to look up again.
+ * Only a name that does not exist here is handed to the proxy as a name (an
+ * intranet whose resolver knows no outside names needs it), unless it is one
+ * that can only be local. The proxy's own address is the operator's word and
+ * not checked.
+ * @throws TypeError when an option cannot be read
+ */
+export function createGuard(options: GuardOptions): Guard {
+  const proxy = options.outboundProxy === undefined ? null : new OutboundProxy(options.outboundProxy);
+  const timeoutMs = options.connectTimeoutMs ?? 10_000;
+  const policy = new AddressPolicy({
+    allowed: new AllowList(options.allowedPrivateSources),
+    lookup: options.lookup ?? systemLookup,
+    lookupTimeoutMs: options.lookupTimeoutMs ?? 10_000,
+    behindProxy: proxy !== null,
+  });
+
+  const connect = async ({ host, port, signal }: ConnectOptions): Promise<Socket> => {
+    const target = await policy.check(host, port, signal);
+    if (proxy) return proxy.connect(target.addresses, port, { signal, timeoutMs });
+    try {
+      return await connectFirst(target.addresses, port, { signal, timeoutMs, attemptDelayMs: 250 });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw unreachable(target.host, error);
+    }
+  };
+
+  return {
+    connect,
+    async checkUrl(url, signal) {
+      if (!['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+        throw new DomainError(
+          'invalid_url',
+          'Only http:// and https:// addresses without user name and password can be read.',
+        );
+      }
+      await policy.check(url.hostname, effectivePort(url), signal);
+    },
+    dispatcher: createGuardedDispatcher(connect),
+    createDispatcher: ({ signal }) => createGuardedDispatcher(connect, signal),
+  };
+}
+
+/** The port a URL means, 80 or 443 when it names none. */
+export function effectivePort(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
+function unreachable(host: string, cause: unknown): DomainError {
+  if (cause instanceof ConnectTimeoutError) {
+    return new DomainError('upstream_timeout', `The site ${host} did not answer in time. Try again later.`, {
+      cause,
+    });
+  }
+  const why =
+    systemErrorCode(cause) === 'ECONNREFUSED' ? 'it refused the connection' : 'the connection failed';
+  return new DomainError(
+    'upstream_unreachable',
+    `The site ${host} could not be reached: ${why}. Try again later.`,
+    {
+      cause,
+    },
+  );
+}

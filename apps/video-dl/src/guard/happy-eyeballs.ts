@@ -1,0 +1,86 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { abortReason } from './deadline.js';
+
+interface Race {
+  readonly signal: AbortSignal | undefined;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
+  /** How long one attempt runs alone before the next address joins it. */
+  readonly attemptDelayMs: number;
+}
+
+/** No address answered in time. */
+export class ConnectTimeoutError extends Error {
+  override readonly name = 'ConnectTimeoutError';
+}
+
+/**
+ * Opens a TCP connection to whichever address answers first (RFC 8305 §5:
+ * families alternate, attempts are staggered, the losers are destroyed).
+ * @param addresses literal addresses only: no name is looked up here
+ * @throws ConnectTimeoutError, the first address's socket error, `signal.reason`
+ */
+export function connectFirst(addresses: readonly string[], port: number, race: Race): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    if (race.signal?.aborted) {
+      reject(abortReason(race.signal));
+      return;
+    }
+    const waiting = alternateFamilies(addresses);
+    const running = new Set<Socket>();
+    const errors: Error[] = [];
+    let stagger: NodeJS.Timeout | undefined;
+
+    const settle = (outcome: () => void) => {
+      clearTimeout(stagger);
+      clearTimeout(deadline);
+      race.signal?.removeEventListener('abort', onAbort);
+      for (const socket of running) socket.destroy();
+      outcome();
+    };
+    const onAbort = () => settle(() => reject(abortReason(race.signal)));
+    const onLate = () => settle(() => reject(new ConnectTimeoutError(`no answer in ${race.timeoutMs} ms`)));
+
+    const attempt = () => {
+      clearTimeout(stagger);
+      const host = waiting.shift();
+      if (host === undefined) return;
+      const socket = connect(socketOptions(host, port));
+      running.add(socket);
+      const onError = (error: Error) => {
+        running.delete(socket);
+        errors.push(error);
+        if (waiting.length > 0) attempt();
+        else if (running.size === 0) settle(() => reject(errors[0] ?? error));
+      };
+      socket.once('error', onError);
+      socket.once('connect', () => {
+        running.delete(socket);
+        socket.removeListener('error', onError);
+        settle(() => resolve(socket));
+      });
+      if (waiting.length > 0) stagger = setTimeout(attempt, race.attemptDelayMs);
+    };
+
+    const deadline = setTimeout(onLate, race.timeoutMs);
+    race.signal?.addEventListener('abort', onAbort, { once: true });
+    if (addresses.length === 0) settle(() => reject(new Error('no address to connect to')));
+    else attempt();
+  });
+}
+
+/** Media comes in large pieces: the stream buffer takes one whole read of 64 KiB (the default of Node 22). */
+function socketOptions(host: string, port: number): { host: string; port: number } {
+  const options = { host, port, noDelay: true, keepAlive: true, highWaterMark: 64 * 1024 };
+  return options;
+}
+
+/** Keeps the resolver's order inside each family and its first family first. */
+function alternateFamilies(addresses: readonly string[]): string[] {
+  const firstFamily = isIP(addresses[0] ?? '');
+  const first = addresses.filter((address) => isIP(address) === firstFamily);
+  const second = addresses.filter((address) => isIP(address) !== firstFamily);
+  return first
+    .flatMap((address, index) => [address, ...second.slice(index, index + 1)])
+    .concat(second.slice(first.length));
+}

@@ -1,0 +1,72 @@
+import ipaddr from 'ipaddr.js';
+import { DomainError } from '@media-services/http-common';
+import { refusedRange } from './address-ranges.js';
+import type { AllowList } from './allow-list.js';
+import { canonicalHost } from './host.js';
+import { resolveName, type LookupFn } from './resolve.js';
+
+interface PolicyOptions {
+  readonly allowed: AllowList;
+  readonly lookup: LookupFn;
+  readonly lookupTimeoutMs: number;
+  /** A proxy resolves names that do not exist here. */
+  readonly behindProxy: boolean;
+}
+
+/** A target that passed: connect to these and nothing else. */
+export interface CheckedTarget {
+  readonly host: string;
+  readonly port: number;
+  /** Canonical addresses; behind a proxy, the bare name when only the proxy can resolve it. */
+  readonly addresses: readonly string[];
+}
+
+/** Names that mean this machine or this network, whoever resolves them (RFC 6761, RFC 6762, RFC 9476). */
+const localName = /^(?:[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home\.arpa))\.?$/;
+
+/** Decides which addresses may be connected to. One look-up per decision, and its answer is the decision. */
+export class AddressPolicy {
+  readonly #options: PolicyOptions;
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves a host and checks every answer; one refused answer refuses the host.
+   * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
+   */
+  async check(rawHost: string, port: number, signal?: AbortSignal): Promise<CheckedTarget> {
+    const { kind, value: host } = canonicalHost(rawHost);
+    const { lookup, lookupTimeoutMs: timeoutMs, allowed, behindProxy } = this.#options;
+    const answers = kind === 'address' ? [host] : await resolveName(host, { lookup, timeoutMs, signal });
+    if (answers.length === 0) {
+      if (behindProxy) return this.#leaveToProxy(host, port);
+      throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the address.`);
+    }
+    const addresses = answers.map(canonicalAddress);
+    for (const address of addresses) {
+      const range = refusedRange(address);
+      if (range !== null && !allowed.allows(host, address, port)) throw forbidden(host, range);
+    }
+    return { host, port, addresses };
+  }
+
+  #leaveToProxy(host: string, port: number): CheckedTarget {
+    if (localName.test(host) && !this.#options.allowed.allows(host, null, port))
+      throw forbidden(host, 'local name');
+    return { host, port, addresses: [host] };
+  }
+}
+
+function canonicalAddress(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.parse(address.replace(/%.*$/, '')).toString() : address;
+}
+
+function forbidden(host: string, range: string): DomainError {
+  return new DomainError(
+    'forbidden_address',
+    `The address leads to ${host}, which is not on the public internet (${range}). Only public sites can be read; ` +
+      'the operator of this service can allow more with ALLOWED_PRIVATE_SOURCES.',
+  );
+}
