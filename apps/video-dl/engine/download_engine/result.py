@@ -82,6 +82,7 @@ def _format(ydl, info, fmt, with_fragments):
         'cookies': _cookies(ydl, fmt['url']),
         'http_chunk_size': _number(options.get('http_chunk_size')),
         'fragments': fragments,
+        'fragments_duration': _fragments_duration(fmt),
     }
 
 
@@ -94,6 +95,17 @@ def _fragments(fmt):
         return None
     base = fmt.get('fragment_base_url') or ''
     return [{'url': part.get('url') or base + part['path']} for part in fragments]
+
+
+def _fragments_duration(fmt):
+    """Seconds; a DASH manifest's length reaches yt-dlp's info only piece by piece."""
+    fragments = fmt.get('fragments')
+    if not isinstance(fragments, (list, tuple)):
+        return None
+    durations = [_number(part.get('duration')) for part in fragments]
+    known = [duration for duration in durations if duration]
+    # The initialisation segment has none; any other piece without one makes the sum worthless.
+    return sum(known) if known and len(known) >= len(durations) - 1 else None
 
 
 def _headers(fmt, info):

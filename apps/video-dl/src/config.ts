@@ -1,0 +1,80 @@
+import { commonSettings, loadConfig, setting } from '@media-services/http-common';
+import { z } from 'zod';
+
+/** Every environment variable of video-dl. */
+export const configSchema = z.object({
+  ...commonSettings({ port: 3001, metricsPort: 9101 }),
+
+  MAX_CONCURRENT_STREAMS: setting
+    .integer(8, { min: 1, max: 1000 })
+    .describe('Streams that are made at the same time.'),
+  MAX_QUEUED_STREAMS: setting
+    .integer(16, { min: 0, max: 10_000 })
+    .describe('Stream requests that wait for one to end; one more is answered 503 overloaded.'),
+  ENGINE_POOL_SIZE: setting
+    .integer(2, { min: 1, max: 64 })
+    .describe('Download engine processes, each with about 120 MB; one extraction at a time each.'),
+  MAX_QUEUED_EXTRACTIONS: setting
+    .integer(64, { min: 0, max: 10_000 })
+    .describe('Extractions that wait for an engine; one more is answered 503 overloaded.'),
+  ENGINE_RECYCLE_AFTER_JOBS: setting
+    .integer(500, { min: 0 })
+    .describe('Restart an idle engine after so many extractions; 0 never.'),
+  ENGINE_MAX_MEMORY_BYTES: setting
+    .bytes('600MiB', { min: 0 })
+    .describe('Restart an idle engine whose memory is above this; 0 never.'),
+  EXTRACTION_CACHE_SECONDS: setting
+    .seconds(300, { min: 0, max: 86_400 })
+    .describe('How long an extraction is reused, never beyond the life of its media addresses.'),
+  EXTRACTION_CACHE_ENTRIES: setting
+    .integer(200, { min: 1, max: 100_000 })
+    .describe('Extractions kept in memory, at most 64 MiB of them.'),
+
+  EXTRACTION_TIMEOUT_SECONDS: setting
+    .seconds(45, { min: 1, max: 600 })
+    .describe('From a page address to its media addresses, waiting for an engine included.'),
+  PROBE_TIMEOUT_SECONDS: setting
+    .seconds(15, { min: 1, max: 120 })
+    .describe('How long a look into the header of a medium may take.'),
+  FIRST_BYTE_TIMEOUT_SECONDS: setting
+    .seconds(30, { min: 1, max: 600 })
+    .describe('From the media addresses to the first byte of the stream.'),
+  UPSTREAM_IDLE_TIMEOUT_SECONDS: setting
+    .seconds(30, { min: 1, max: 600 })
+    .describe('How long a media server may send nothing while it is asked to.'),
+  CLIENT_IDLE_TIMEOUT_SECONDS: setting
+    .seconds(120, { min: 1, max: 3600 })
+    .describe('How long a client may read nothing of a stream that has bytes for it.'),
+  MAX_STREAM_SECONDS: setting
+    .seconds(14_400, { min: 1 })
+    .describe('How long one stream may take altogether.'),
+  MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is taken.'),
+  MAX_OUTPUT_BYTES: setting.bytes('10GiB').describe('The largest stream that is made.'),
+
+  ALLOWED_PRIVATE_SOURCES: setting
+    .list()
+    .describe(
+      'Addresses that may be read although they are not public: CIDRs or host:port, comma-separated.',
+    ),
+  OUTBOUND_PROXY: setting
+    .text()
+    .describe('http://[user:password@]host:port that all outgoing connections go through.'),
+  COOKIES_FILE: setting
+    .text()
+    .describe(
+      "Netscape cookie file whose cookies are sent to the sites they belong to: the operator's own sessions.",
+    ),
+
+  YTDLP_PYTHON: setting
+    .text()
+    .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
+  FFMPEG_PATH: setting.text().describe("ffmpeg; when empty ffmpeg-static's binary, else the one on PATH."),
+  FFPROBE_PATH: setting.text().describe('ffprobe; when empty the one beside ffmpeg, else the one on PATH.'),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+/** @throws ConfigError with every problem at once */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  return loadConfig(configSchema, env);
+}

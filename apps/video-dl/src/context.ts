@@ -1,0 +1,97 @@
+import { ConfigError, type Logger, type Metrics } from '@media-services/http-common';
+import type { Config } from './config.js';
+import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extraction/index.js';
+import { locatePython } from './extraction/python.js';
+import { createGuard, EgressProxy, type Guard, type LookupFn } from './guard/index.js';
+import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './media/tools.js';
+import type { PlanLimits } from './plan/index.js';
+
+/** Everything that a handler may use, built once. */
+export interface AppContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly guard: Guard;
+  readonly egress: EgressProxy;
+  readonly tools: MediaTools;
+  readonly engine: DownloadEngine;
+  readonly extraction: ExtractionService;
+  readonly planLimits: PlanLimits;
+  /** Ends processes and connections; the last thing a service does. */
+  dispose(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface ContextOverrides {
+  /** Program of the download engine. */
+  readonly engineScript?: string | undefined;
+  /** Name resolution of the guard. */
+  readonly lookup?: LookupFn | undefined;
+}
+
+/** @throws ConfigError when Python or ffmpeg cannot be had */
+export async function createContext(
+  config: Config,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+  overrides: ContextOverrides = {},
+): Promise<AppContext> {
+  const [python, tools] = await Promise.all([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const guard = createGuard({
+    allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+    outboundProxy: orUndefined(config.OUTBOUND_PROXY),
+    lookup: overrides.lookup,
+  });
+  const egress = await EgressProxy.start({ guard, logger });
+  const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
+  const engine = createDownloadEngine({
+    python,
+    script: overrides.engineScript,
+    poolSize: config.ENGINE_POOL_SIZE,
+    maxQueue: config.MAX_QUEUED_EXTRACTIONS,
+    jobTimeoutMs: extractionTimeoutMs,
+    recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
+    recycleAboveBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    logger,
+    metrics,
+  });
+  const extraction = new ExtractionService({
+    engine,
+    guard,
+    egress,
+    timeoutMs: extractionTimeoutMs,
+    cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
+    cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
+    cookiesFile: orUndefined(config.COOKIES_FILE),
+  });
+  return {
+    config,
+    logger,
+    metrics,
+    guard,
+    egress,
+    tools,
+    engine,
+    extraction,
+    planLimits: { maxDurationSeconds: config.MAX_DURATION_SECONDS, maxOutputBytes: config.MAX_OUTPUT_BYTES },
+    dispose: async () => {
+      await engine[Symbol.asyncDispose]();
+      await egress[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function mediaTools(config: Config): Promise<MediaTools> {
+  try {
+    return await locateMediaTools({
+      ffmpegPath: orUndefined(config.FFMPEG_PATH),
+      ffprobePath: orUndefined(config.FFPROBE_PATH),
+    });
+  } catch (error) {
+    if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);
+    throw error;
+  }
+}
+
+function orUndefined(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}

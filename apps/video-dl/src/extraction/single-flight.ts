@@ -1,0 +1,66 @@
+/** Work that several callers share: it runs once and is given up when the last of them is gone. */
+export class SingleFlight<Result> {
+  readonly #flights = new Map<string, Flight<Result>>();
+
+  /** How many pieces of work are running. */
+  get size(): number {
+    return this.#flights.size;
+  }
+
+  /**
+   * Joins the work of this key, or starts it.
+   * @throws what the work throws; the caller's signal's reason when that aborts first
+   */
+  async run(
+    key: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    const flight = this.#flights.get(key) ?? this.#start(key, work);
+    flight.waiting += 1;
+    try {
+      return await untilAborted(flight.result, signal);
+    } finally {
+      flight.waiting -= 1;
+      if (flight.waiting === 0) {
+        this.#forget(key, flight);
+        flight.controller.abort(new Error('nobody waits for this any more'));
+      }
+    }
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<Result>): Flight<Result> {
+    const controller = new AbortController();
+    const result = work(controller.signal);
+    const flight: Flight<Result> = { controller, result, waiting: 0 };
+    this.#flights.set(key, flight);
+    const forget = (): void => this.#forget(key, flight);
+    // Every caller may be gone when the work fails; then nobody is left to be told.
+    result.then(forget, forget);
+    return flight;
+  }
+
+  #forget(key: string, flight: Flight<Result>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  }
+}
+
+interface Flight<Result> {
+  readonly controller: AbortController;
+  readonly result: Promise<Result>;
+  waiting: number;
+}
+
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}

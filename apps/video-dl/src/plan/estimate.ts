@@ -1,0 +1,64 @@
+import { aacBitrateKbps, mp3BitrateKbps } from '../media/bitrates.js';
+import type { Format } from '../extraction/types.js';
+
+const bytesPerKbit = 125;
+/** A track's share of headers in a fragmented MP4. */
+const mp4Overhead = 1.005;
+/** Transport stream packets have 4 bytes of header in 188, and padding. */
+const transportStreamOverhead = 1.06;
+const mp4HeaderBytes = 2_000;
+const defaultAudioKbps = 128;
+
+/** What a stream's size is estimated from. */
+export interface EstimateInput {
+  readonly formats: readonly Format[];
+  readonly durationSeconds: number | null;
+  readonly transcodesVideo: boolean;
+  readonly transcodesAudio: boolean;
+}
+
+/** Bytes of the MP4, or null where neither sizes nor bit rates are known. */
+export function estimateMp4Bytes(input: EstimateInput): number | null {
+  // The encoder aims at a quality; what that takes nobody knows before.
+  if (input.transcodesVideo) return null;
+  const sizes = input.formats.map((format) => formatBytes(format, input.durationSeconds));
+  if (sizes.some((size) => size === null)) return null;
+  let bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  if (input.transcodesAudio) {
+    if (input.durationSeconds === null) return null;
+    const audio = input.formats.find(({ hasAudio }) => hasAudio === true);
+    const before =
+      audio?.hasVideo === false
+        ? (formatBytes(audio, input.durationSeconds) ?? 0)
+        : (audio?.audioBitrateKbps ?? defaultAudioKbps) * bytesPerKbit * input.durationSeconds;
+    bytes += aacBitrateKbps * bytesPerKbit * input.durationSeconds - before;
+  }
+  return Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
+}
+
+/** Bytes of the MP3, or null where the duration is unknown. */
+export function estimateMp3Bytes(input: EstimateInput): number | null {
+  const { durationSeconds } = input;
+  if (input.transcodesAudio) {
+    return durationSeconds === null ? null : Math.round(durationSeconds * mp3BitrateKbps * bytesPerKbit);
+  }
+  const [format] = input.formats;
+  if (format?.hasVideo === false) return formatBytes(format, durationSeconds);
+  const kbps = format?.audioBitrateKbps ?? null;
+  return kbps === null || durationSeconds === null ? null : Math.round(durationSeconds * kbps * bytesPerKbit);
+}
+
+function formatBytes(format: Format, durationSeconds: number | null): number | null {
+  const overhead = format.source.kind === 'hls' ? transportStreamOverhead : 1;
+  if (format.filesizeBytes !== null) {
+    return format.filesizeIsEstimate ? format.filesizeBytes / overhead : format.filesizeBytes;
+  }
+  const kbps = format.totalBitrateKbps ?? sumOf(format.videoBitrateKbps, format.audioBitrateKbps);
+  return kbps === null || durationSeconds === null
+    ? null
+    : (kbps * bytesPerKbit * durationSeconds) / overhead;
+}
+
+function sumOf(video: number | null, audio: number | null): number | null {
+  return video === null && audio === null ? null : (video ?? 0) + (audio ?? 0);
+}

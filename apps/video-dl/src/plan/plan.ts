@@ -1,0 +1,136 @@
+import { DomainError } from '@media-services/http-common';
+import type { Extraction, Format, Target } from '../extraction/types.js';
+import type { MediaSource } from '../relay/media-source.js';
+import { mp3AudioAction, mp4AudioAction, mp4VideoAction, type StreamAction } from './codecs.js';
+import { estimateMp3Bytes, estimateMp4Bytes } from './estimate.js';
+
+export interface VideoPlan {
+  readonly action: StreamAction;
+  readonly codec: string;
+  /** Pixels. */
+  readonly height: number | null;
+  readonly width: number | null;
+}
+
+export interface AudioPlan {
+  readonly action: StreamAction;
+  readonly codec: string;
+  /** AAC in a transport stream comes with ADTS headers, which MP4 does not want. */
+  readonly adtsToAsc: boolean;
+}
+
+/** What one target will yield, and from what. */
+export interface Plan {
+  readonly target: Target;
+  /** One medium with everything, or two: video, then audio. */
+  readonly inputs: readonly MediaSource[];
+  readonly formatIds: readonly string[];
+  readonly video: VideoPlan | null;
+  readonly audio: AudioPlan | null;
+  readonly durationSeconds: number | null;
+  readonly estimatedBytes: number | null;
+  readonly title: string;
+  readonly uploader: string | null;
+  readonly webpageUrl: string;
+  readonly thumbnail: string | null;
+}
+
+export interface PlanLimits {
+  readonly maxDurationSeconds: number;
+  readonly maxOutputBytes: number;
+}
+
+/**
+ * Decides what a target is made of: which formats, and copy or transcode by codec.
+ * @throws DomainError `no_media` where the page has nothing for this target, `too_long`
+ */
+export function planTarget(extraction: Extraction, target: Target, limits: PlanLimits): Plan {
+  const streams = target === 'mp3' ? mp3Streams(extraction) : mp4Streams(extraction, target);
+  const { durationSeconds } = extraction;
+  const estimate = {
+    formats: streams.formats,
+    durationSeconds,
+    transcodesVideo: streams.video?.action === 'transcode',
+    transcodesAudio: streams.audio?.action === 'transcode',
+  };
+  const estimatedBytes = target === 'mp3' ? estimateMp3Bytes(estimate) : estimateMp4Bytes(estimate);
+  refuseTooLong({ durationSeconds, estimatedBytes }, limits);
+  return {
+    target,
+    inputs: streams.formats.map(({ source }) => source),
+    formatIds: streams.formats.map(({ id }) => id),
+    video: streams.video,
+    audio: streams.audio,
+    durationSeconds,
+    estimatedBytes,
+    title: extraction.title,
+    uploader: extraction.uploader,
+    webpageUrl: extraction.webpageUrl,
+    thumbnail: extraction.thumbnail,
+  };
+}
+
+interface Streams {
+  readonly formats: readonly Format[];
+  readonly video: VideoPlan | null;
+  readonly audio: AudioPlan | null;
+}
+
+function mp3Streams(extraction: Extraction): Streams {
+  const format = extraction.selections.mp3.find(({ hasAudio }) => hasAudio !== false);
+  if (format === undefined) {
+    throw new DomainError(
+      'no_media',
+      'This video has no sound, so there is nothing to make an MP3 of. `/api/info` lists what the page offers.',
+    );
+  }
+  return { formats: [format], video: null, audio: audioPlan(format, mp3AudioAction) };
+}
+
+function mp4Streams(extraction: Extraction, target: Target): Streams {
+  const selection = extraction.selections[target];
+  const withVideo = selection.find(({ hasVideo }) => hasVideo !== false);
+  if (withVideo === undefined) {
+    throw new DomainError(
+      'no_media',
+      'This page has sound only, so there is nothing to make an MP4 of. Ask `/api/stream` for an MP3.',
+    );
+  }
+  const withAudio = selection.find((format) => format !== withVideo && format.hasAudio !== false);
+  const sound = withAudio ?? (withVideo.hasAudio === false ? undefined : withVideo);
+  return {
+    formats: withAudio === undefined ? [withVideo] : [withVideo, withAudio],
+    video: videoPlan(withVideo),
+    audio: sound === undefined ? null : audioPlan(sound, mp4AudioAction),
+  };
+}
+
+function videoPlan({ videoCodec, height, width }: Format): VideoPlan {
+  const codec = videoCodec ?? 'unknown';
+  return { action: mp4VideoAction(codec), codec, height, width };
+}
+
+function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
+  const codec = format.audioCodec ?? 'unknown';
+  const action = actionFor(codec);
+  const fromTransportStream = format.source.kind === 'hls' || /^(ts|aac|adts|m2ts)$/.test(format.ext ?? '');
+  return { action, codec, adtsToAsc: action === 'copy' && fromTransportStream };
+}
+
+function refuseTooLong(
+  { durationSeconds, estimatedBytes }: Pick<Plan, 'durationSeconds' | 'estimatedBytes'>,
+  limits: PlanLimits,
+): void {
+  if (durationSeconds !== null && durationSeconds > limits.maxDurationSeconds) {
+    throw new DomainError(
+      'too_long',
+      `The video lasts ${Math.round(durationSeconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one, or raise MAX_DURATION_SECONDS.`,
+    );
+  }
+  if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
+    throw new DomainError(
+      'too_long',
+      `The result would have about ${estimatedBytes} bytes; this service makes at most ${limits.maxOutputBytes}. Ask for a smaller size, or raise MAX_OUTPUT_BYTES.`,
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import { parseRequest, requestContext } from '@media-services/http-common';
+import type { RequestHandler } from 'express';
+import { z } from 'zod';
+import type { AppContext } from '../context.js';
+import { parseVideoUrl } from '../extraction/index.js';
+import { describeExtraction } from '../plan/index.js';
+
+const infoQuery = z.strictObject({
+  url: z
+    .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
+    .min(1, 'must not be empty'),
+});
+
+/** `GET /api/info?url=` */
+export function infoHandler({ extraction: extractions, planLimits }: AppContext): RequestHandler {
+  return async (req, res) => {
+    const context = requestContext(res);
+    const url = parseVideoUrl(parseRequest(infoQuery, req.query).url);
+    context.note({ host: new URL(url).host });
+    const extraction = await context.timings.measure('extract', async () =>
+      extractions.extract(url, { signal: context.signal }),
+    );
+    const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
+    res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
+    res.json(describeExtraction(extraction, url, planLimits));
+  };
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import {
+  createHttpApp,
+  createLogger,
+  createMetrics,
+  HealthRegistry,
+  methods,
+  runService,
+  type RunningService,
+} from '@media-services/http-common';
+import { z } from 'zod';
+import type { Config } from './config.js';
+import { createContext, type AppContext, type ContextOverrides } from './context.js';
+import { downloadEngineCheck, muxingEngineCheck } from './routes/health.js';
+import { infoHandler } from './routes/info.js';
+
+const serviceName = 'video-dl';
+
+/** A running video-dl with what tests look into. */
+export interface VideoDlService extends RunningService {
+  readonly context: AppContext;
+}
+
+/**
+ * Starts the service; it listens at once and is healthy when its engines are.
+ * @throws ConfigError when something that it needs is missing
+ */
+export async function createVideoDlService(
+  config: Config,
+  overrides: ContextOverrides = {},
+): Promise<VideoDlService> {
+  const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  const metrics = createMetrics({ service: serviceName });
+  const context = await createContext(config, { logger, metrics }, overrides);
+  const health = new HealthRegistry({ version: packageVersion() });
+  health.add('downloadEngine', downloadEngineCheck(context.engine));
+  health.add('muxingEngine', muxingEngineCheck(context.tools));
+
+  const app = createHttpApp({
+    logger,
+    metrics,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    docsBaseUrl: config.DOCS_BASE_URL,
+    routes: (router) => {
+      methods(router, '/api/info', { get: infoHandler(context) });
+      methods(router, '/api/health', { get: health.handler });
+    },
+  });
+  const service = await runService({
+    app,
+    config,
+    metrics,
+    health,
+    logger,
+    onDrain: () => undefined,
+    dispose: () => context.dispose(),
+  });
+  warmUp(context, health);
+  return { ...service, context };
+}
+
+/** Starts the engines behind the open port, and fills the health cache once they are ready. */
+function warmUp({ engine, logger }: AppContext, health: HealthRegistry): void {
+  engine.start().then(
+    async () => health.report(),
+    // Only a service that stops gives its engines up.
+    (error: unknown) => logger.debug({ err: error }, 'the download engine was not awaited'),
+  );
+}
+
+function packageVersion(): string {
+  const file = new URL('../package.json', import.meta.url);
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { hlsKey, recipes } from './recipes.js';
+
+// Outside of the sources: transport stream segments are called .ts as well.
+const folder = fileURLToPath(new URL('../../.tools/test-media', import.meta.url));
+const building = new Map<string, Promise<string>>();
+
+/**
+ * The path of a medium, made by ffmpeg if it is not there yet. Its folder is named
+ * by the recipe's hash, so a changed recipe is never answered with an old file.
+ * @param name a key of `recipes`; for a recipe with several files, the folder of them
+ */
+export async function media(name: string): Promise<string> {
+  const made = building.get(name) ?? make(name);
+  building.set(name, made);
+  return made;
+}
+
+async function make(name: string): Promise<string> {
+  const recipe = recipes[name];
+  if (recipe === undefined) throw new Error(`the site has no medium "${name}"`);
+  const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
+  const target = join(folder, hash);
+  const path = /\.\w+$/.test(name) ? join(target, name) : target;
+  if (await exists(path)) return path;
+  await mkdir(folder, { recursive: true });
+  const work = await mkdtemp(join(folder, 'new-'));
+  await writeFile(join(work, 'enc.key'), Buffer.from(hlsKey, 'hex'));
+  await writeFile(join(work, 'key.info'), `enc.key\n${join(work, 'enc.key')}\n`);
+  await promisify(execFile)(
+    process.env['FFMPEG_PATH'] ?? 'ffmpeg',
+    ['-hide_banner', '-nostdin', '-y', '-loglevel', 'error', ...recipe.args],
+    { cwd: work },
+  );
+  try {
+    await rename(work, target);
+  } catch (error) {
+    // Another test process was faster; its files are the same.
+    await rm(work, { recursive: true, force: true });
+    if (!(await exists(path))) throw error;
+  }
+  return path;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,122 @@
+/** How each medium of the site is made: ffmpeg arguments that write into the current folder. */
+export interface Recipe {
+  readonly args: readonly string[];
+  /** Seconds. */
+  readonly durationSeconds: number;
+}
+
+const durationSeconds = 4;
+const frameRate = 25;
+
+interface VideoOptions {
+  readonly size?: string;
+  readonly seconds?: number;
+  readonly codec?: readonly string[];
+}
+
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(frameRate)];
+const aac = ['-c:a', 'aac', '-b:a', '96k', '-ar', '44100', '-ac', '2'];
+const opus = ['-c:a', 'libopus', '-b:a', '64k'];
+const vp9 = [
+  ...['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '300k'],
+  ...['-g', String(frameRate)],
+];
+
+function video({ size = '640x360', seconds = durationSeconds, codec = h264 }: VideoOptions = {}) {
+  return {
+    input: ['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${frameRate}:duration=${seconds}`],
+    codec,
+    seconds,
+  };
+}
+
+function audio({ seconds = durationSeconds, codec = aac }: VideoOptions = {}) {
+  return {
+    // A sweep, so that a cut or a shift in time is audible and measurable.
+    input: ['-f', 'lavfi', '-i', `aevalsrc='0.3*sin(2*PI*(220+110*t)*t)':s=44100:d=${seconds}`],
+    codec,
+    seconds,
+  };
+}
+
+type Track = ReturnType<typeof video>;
+
+function file(tracks: readonly Track[], ...output: string[]): Recipe {
+  return {
+    args: [
+      ...tracks.flatMap(({ input }) => input),
+      ...tracks.flatMap((_, index) => ['-map', String(index)]),
+      ...tracks.flatMap(({ codec }) => codec),
+      ...output,
+    ],
+    durationSeconds: Math.max(...tracks.map(({ seconds }) => seconds)),
+  };
+}
+
+const faststart = ['-movflags', '+faststart'];
+const av = (options: VideoOptions = {}) => [
+  video(options),
+  audio(options.seconds ? { seconds: options.seconds } : {}),
+];
+const hls = (...more: string[]) => ['-f', 'hls', '-hls_time', '1', '-hls_playlist_type', 'vod', ...more];
+const fmp4 = ['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'init.mp4'];
+const dash = (...more: string[]) => ['-f', 'dash', '-seg_duration', '1', ...more];
+const separate = ['-adaptation_sets', 'id=0,streams=v id=1,streams=a'];
+
+/** By the name of the file, or of the folder where a recipe makes several files. */
+export const recipes: Readonly<Record<string, Recipe>> = {
+  'front.mp4': file(av(), ...faststart, 'front.mp4'),
+  'end.mp4': file(av(), 'end.mp4'),
+  '360.mp4': file(av(), ...faststart, '360.mp4'),
+  '720.mp4': file(av({ size: '1280x720' }), ...faststart, '720.mp4'),
+  '1080.mp4': file(av({ size: '1920x1080' }), ...faststart, '1080.mp4'),
+  'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
+  'silent.mp4': file([video()], ...faststart, 'silent.mp4'),
+  'long.mp4': file(av({ seconds: 20 }), ...faststart, 'long.mp4'),
+  'hevc.mp4': file(
+    [
+      video({ codec: ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'] }),
+      audio(),
+    ],
+    ...faststart,
+    'hevc.mp4',
+  ),
+  'h264-opus.mp4': file([video(), audio({ codec: opus })], ...faststart, 'h264-opus.mp4'),
+  'vp9.webm': file([video({ codec: vp9 }), audio({ codec: opus })], 'vp9.webm'),
+  'vp8.webm': file(
+    [
+      video({ codec: ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '300k'] }),
+      audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] }),
+    ],
+    'vp8.webm',
+  ),
+  'h264.mkv': file(av(), 'h264.mkv'),
+  'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
+  'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
+  'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
+  'hls-ts': file(av(), ...hls(), 'index.m3u8'),
+  'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),
+  'hls-aes': file(av(), ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),
+  'hls-byteranges': file(av(), ...hls('-hls_flags', 'single_file'), 'index.m3u8'),
+  'hls-video-360': file([video()], ...hls(), 'index.m3u8'),
+  'hls-video-720': file([video({ size: '1280x720' })], ...hls(), 'index.m3u8'),
+  'hls-audio': file([audio()], ...hls(), 'index.m3u8'),
+  'dash-template': file(
+    av(),
+    ...dash('-use_template', '1', '-use_timeline', '0', ...separate),
+    'manifest.mpd',
+  ),
+  'dash-timeline': file(
+    av(),
+    ...dash('-use_template', '1', '-use_timeline', '1', ...separate),
+    'manifest.mpd',
+  ),
+  'dash-list': file(av(), ...dash('-use_template', '0', '-use_timeline', '0', ...separate), 'manifest.mpd'),
+  'cover.jpg': {
+    args: ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=1:duration=1', '-frames:v', '1', 'cover.jpg'],
+    durationSeconds: 0,
+  },
+};
+
+/** AES-128 key of `hls-aes`, in hexadecimal. */
+export const hlsKey = '000102030405060708090a0b0c0d0e0f';

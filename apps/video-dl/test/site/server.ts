@@ -1,0 +1,173 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { media } from './media.js';
+import { documents, pages } from './pages.js';
+import { recipes } from './recipes.js';
+
+/** A sample video site on loopback. */
+export interface Site extends AsyncDisposable {
+  /** Origin without a slash at its end. */
+  readonly url: string;
+  /** `host:port`, as ALLOWED_PRIVATE_SOURCES wants it. */
+  readonly host: string;
+  /** What was asked for, in order. */
+  readonly requests: readonly SiteRequest[];
+  /** Answers a path in a test's own way, before everything else. */
+  on(path: string, handler: SiteHandler): void;
+  close(): Promise<void>;
+}
+
+export interface SiteRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+}
+
+export type SiteHandler = (req: IncomingMessage, res: ServerResponse, url: URL) => void | Promise<void>;
+
+export interface SiteOptions {
+  readonly host?: string;
+  readonly port?: number;
+  /** Looked at first; true when it has answered (the fault switches). */
+  readonly intercept?: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    resource: { readonly url: URL; readonly path: string; readonly type: string },
+  ) => Promise<boolean> | boolean;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.mp4': 'video/mp4',
+  '.m4s': 'video/iso.segment',
+  '.m4a': 'audio/mp4',
+  '.webm': 'video/webm',
+  '.mkv': 'video/x-matroska',
+  '.mp3': 'audio/mpeg',
+  '.ogg': 'audio/ogg',
+  '.ts': 'video/mp2t',
+  '.m3u8': 'application/vnd.apple.mpegurl',
+  '.mpd': 'application/dash+xml',
+  '.key': 'application/octet-stream',
+  '.jpg': 'image/jpeg',
+};
+
+/** Starts the site on a free loopback port. */
+export async function startSite(options: SiteOptions = {}): Promise<Site> {
+  const requests: SiteRequest[] = [];
+  const handlers = new Map<string, SiteHandler>();
+  const server = createServer((req, res) => {
+    const url = new URL(req.url ?? '/', `http://${req.headers.host ?? 'localhost'}`);
+    requests.push({
+      method: req.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: req.headers,
+    });
+    answer(req, res, url, handlers, options).catch((error: unknown) => {
+      // The client may be gone, or a test cut the connection on purpose.
+      res.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+  await once(server, 'listening');
+  const { address, port } = server.address() as AddressInfo;
+  const host = `${address}:${port}`;
+  const close = async () => closeServer(server);
+  return {
+    url: `http://${host}`,
+    host,
+    requests,
+    on: (path, handler) => void handlers.set(path, handler),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+async function answer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  url: URL,
+  handlers: ReadonlyMap<string, SiteHandler>,
+  options: SiteOptions,
+): Promise<void> {
+  const handler = handlers.get(url.pathname);
+  if (handler !== undefined) {
+    await handler(req, res, url);
+    return;
+  }
+  const page = pages[url.pathname]?.({ origin: url.origin, query: url.searchParams });
+  if (page !== undefined) {
+    send(res, 'text/html; charset=utf-8', page);
+    return;
+  }
+  const document = documents[url.pathname];
+  if (document !== undefined) {
+    send(res, document.type, document.body);
+    return;
+  }
+  const path = await mediaPath(url.pathname);
+  if (path === undefined) {
+    res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+    return;
+  }
+  const type = types[extname(path)] ?? 'application/octet-stream';
+  if ((await options.intercept?.(req, res, { url, path, type })) === true) return;
+  await sendFile(req, res, path, type);
+}
+
+function send(res: ServerResponse, type: string, body: string): void {
+  res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+/** The file behind `/media/<recipe>` or `/media/<recipe>/<file>`. */
+async function mediaPath(pathname: string): Promise<string | undefined> {
+  const [, root, name = '', ...rest] = decodeURIComponent(normalize(pathname)).split('/');
+  if (root !== 'media' || recipes[name] === undefined) return undefined;
+  return join(await media(name), ...rest);
+}
+
+/** Sends a file with what a good media server does: length, ranges, a validator. */
+export async function sendFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  path: string,
+  type: string,
+): Promise<void> {
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isFile() !== true) {
+    res.writeHead(404).end();
+    return;
+  }
+  const range = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
+  const start = Number(range?.[1] ?? 0);
+  const end = Math.min(range?.[2] ? Number(range[2]) : Infinity, info.size - 1);
+  const headers = { 'content-type': type, 'accept-ranges': 'bytes', etag: `"${info.size}-${info.mtimeMs}"` };
+  if (start > end) {
+    res.writeHead(416, { 'content-range': `bytes */${info.size}` }).end();
+    return;
+  }
+  res.writeHead(range ? 206 : 200, {
+    ...headers,
+    'content-length': end - start + 1,
+    ...(range && { 'content-range': `bytes ${start}-${end}/${info.size}` }),
+  });
+  if (req.method === 'HEAD') {
+    res.end();
+    return;
+  }
+  await pipeline(createReadStream(path, { start, end }), res);
+}
