@@ -4,4 +4,5 @@ export * from './health/index.js';
 export * from './http/index.js';
 export * from './logging/logger.js';
 export * from './metrics/index.js';
+export * from './rate-limit/index.js';
 export * from './runtime/index.js';

@@ -1,0 +1,47 @@
+import type { ChildProcess } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
+import type { Channel, ChannelListener } from './channel.js';
+
+/** Far above any honest answer; an engine that writes without end must not fill the memory. */
+const maxLineLength = 64 * 1024 * 1024;
+
+/** One JSON value a line on stdin and stdout. */
+export function jsonLinesChannel(child: ChildProcess, { onMessage, onGarbage }: ChannelListener): Channel {
+  const decoder = new StringDecoder('utf8');
+  let pieces: string[] = [];
+  let pendingLength = 0;
+
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const lines = decoder.write(chunk).split('\n');
+    const last = lines.pop() ?? '';
+    for (const line of lines) {
+      const whole = pieces.join('') + line;
+      pieces = [];
+      pendingLength = 0;
+      deliver(whole);
+    }
+    pieces.push(last);
+    pendingLength += last.length;
+    if (pendingLength > maxLineLength) {
+      pieces = [];
+      pendingLength = 0;
+      onGarbage(`a line longer than ${maxLineLength} characters`);
+    }
+  });
+  // A child that has just died shows by its exit; the failed write adds nothing.
+  child.stdin?.on('error', () => undefined);
+
+  const deliver = (line: string): void => {
+    if (line.trim() === '') return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      onGarbage(`a line that is not JSON: ${line.slice(0, 80)}`);
+      return;
+    }
+    onMessage(message);
+  };
+
+  return { send: (message) => child.stdin?.write(`${JSON.stringify(message)}\n`) };
+}

@@ -1,0 +1,67 @@
+import type { Logger } from '@media-services/http-common';
+import type { z } from 'zod';
+
+/** The command that starts one engine process. */
+export interface EngineCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Added to the service's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/**
+ * How messages travel. `json-lines`: one JSON object a line on stdin and stdout.
+ * `ipc`: Node's channel with structured clones, so that binary data passes.
+ */
+export type ChannelKind = 'json-lines' | 'ipc';
+
+export interface EngineOptions<Result, Ready> {
+  /** What messages and logs call the engine, for example `download engine`. */
+  readonly name: string;
+  readonly logger: Logger;
+  readonly spawn: () => EngineCommand;
+  readonly channel: ChannelKind;
+  readonly readySchema: z.ZodType<Ready>;
+  readonly resultSchema: z.ZodType<Result>;
+  /** Engine processes; each does one job at a time. */
+  readonly poolSize: number;
+  /** Jobs that may wait for a process; one more is refused as `overloaded`. */
+  readonly maxQueue: number;
+  readonly readyTimeoutMs: number;
+  /** From the call of `run` to the answer, waiting included. */
+  readonly jobTimeoutMs: number;
+  /** How long a cancelled job may take to end by itself before its process is killed. */
+  readonly cancelGraceMs: number;
+  /** From SIGTERM to SIGKILL of the process group. */
+  readonly killGraceMs: number;
+  /** Restart an idle process after so many jobs; 0 or absent: never. */
+  readonly recycleAfterJobs?: number;
+  /** Restart an idle process whose resident memory is above so many bytes; 0 or absent: never. */
+  readonly recycleAboveBytes?: number;
+  readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
+  readonly onEvent?: (event: EngineEvent) => void;
+}
+
+export type EngineEvent =
+  | { readonly type: 'ready'; readonly startMs: number }
+  | { readonly type: 'exit'; readonly expected: boolean; readonly reason: string }
+  | { readonly type: 'restart'; readonly delayMs: number }
+  | { readonly type: 'recycle'; readonly reason: string }
+  | {
+      readonly type: 'job';
+      readonly outcome: 'ok' | 'failed';
+      readonly waitMs: number;
+      readonly runMs: number;
+    };
+
+/** The engine answered that the job failed; `payload` is what it said, still to be validated. */
+export class EngineJobError extends Error {
+  override readonly name = 'EngineJobError';
+  readonly payload: unknown;
+
+  constructor(engineName: string, payload: unknown) {
+    super(`The ${engineName} reported a failed job.`);
+    this.payload = payload;
+  }
+}

@@ -1,0 +1,218 @@
+import { DomainError } from '@media-services/http-common';
+import { deferred } from './deferred.js';
+import type { EngineOptions } from './engine-options.js';
+import { EngineSlot } from './pool/engine-slot.js';
+import { JobQueue } from './pool/job-queue.js';
+
+/** Failed starts in a row after which jobs are refused instead of kept waiting. */
+const failuresBeforeRefusal = 3;
+
+export interface RunOptions {
+  /** Gives the job up; `run` rejects with the signal's reason at once. */
+  readonly signal: AbortSignal;
+  /** Overrides `jobTimeoutMs`. */
+  readonly timeoutMs?: number;
+}
+
+export interface EngineHealth<Ready> {
+  readonly status: 'starting' | 'ready' | 'failing';
+  /** What a ready engine said in its handshake. */
+  readonly ready: Ready | undefined;
+  readonly enginesReady: number;
+  readonly poolSize: number;
+  readonly queueLength: number;
+  readonly active: number;
+  readonly restarts: number;
+  readonly lastError: string | undefined;
+}
+
+/**
+ * Keeps a pool of warm engine processes and gives each one job at a time, with a
+ * bounded queue, deadlines, cancellation, restart after a crash and recycling.
+ */
+export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
+  readonly #options: EngineOptions<Result, Ready>;
+  readonly #slots: EngineSlot<Job, Result, Ready>[];
+  readonly #queue: JobQueue<EngineSlot<Job, Result, Ready>>;
+  readonly #firstReady = deferred<undefined>();
+  #averageRunMs = 1000;
+  #draining = false;
+
+  constructor(options: EngineOptions<Result, Ready>) {
+    this.#options = options;
+    this.#queue = new JobQueue(options.maxQueue);
+    this.#slots = Array.from(
+      { length: options.poolSize },
+      () => new EngineSlot(options, () => this.#onChange()),
+    );
+    // Nobody may be waiting in `start` when the pool is disposed.
+    this.#firstReady.promise.catch(() => undefined);
+  }
+
+  /** Starts the pool; resolves when one engine is ready. Crashes are retried with back-off until then. */
+  async start(signal?: AbortSignal): Promise<void> {
+    for (const slot of this.#slots) slot.start();
+    const onAbort = (): void => this.#firstReady.reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    await this.#firstReady.promise.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  /**
+   * Runs a job on the next free engine.
+   * @throws EngineJobError when the engine says that the job failed
+   * @throws DomainError `overloaded` (queue full, or waited until the deadline), `engine_unavailable` (crash,
+   *   broken answer, draining), `timeout`
+   * @throws the signal's reason
+   */
+  async run(job: Job, options: RunOptions): Promise<Result> {
+    options.signal.throwIfAborted();
+    const inability = this.#inability();
+    if (inability !== undefined) throw inability;
+
+    const timeoutMs = options.timeoutMs ?? this.#options.jobTimeoutMs;
+    const deadline = new AbortController();
+    const queuedAt = performance.now();
+    let started = false;
+    const timer = setTimeout(
+      () => deadline.abort(started ? this.#timeoutError(timeoutMs) : this.#overloadedError()),
+      timeoutMs,
+    );
+    const signal = AbortSignal.any([options.signal, deadline.signal]);
+    const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
+      started = true;
+      return this.#runOn(slot, job, signal, queuedAt);
+    };
+    try {
+      const slot = this.#slots.find(({ isFree }) => isFree);
+      return await (slot === undefined ? this.#whenFree(runOn, signal) : runOn(slot));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  health(): EngineHealth<Ready> {
+    const ready = this.#slots.filter((slot) => slot.readyInfo !== undefined);
+    const failing = this.#slots.some((slot) => slot.failures > 0);
+    return {
+      status: ready.length > 0 ? 'ready' : failing ? 'failing' : 'starting',
+      ready: ready[0]?.readyInfo,
+      enginesReady: ready.length,
+      poolSize: this.#slots.length,
+      queueLength: this.#queue.length,
+      active: this.#slots.filter((slot) => slot.isBusy).length,
+      restarts: this.#slots.reduce((sum, slot) => sum + slot.restarts, 0),
+      lastError: this.#slots.map((slot) => slot.lastError).findLast((error) => error !== undefined),
+    };
+  }
+
+  /** Process ids of the engines, leaders of their process groups. */
+  pids(): number[] {
+    return this.#slots.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  }
+
+  /** Refuses new jobs from now on; running and waiting ones go on. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Ends every engine with its process group; jobs not yet done fail as `engine_unavailable`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drain();
+    const error = this.#unavailableError('is shutting down');
+    this.#firstReady.reject(error);
+    this.#queue.refuseAll(error);
+    await Promise.all(this.#slots.map((slot) => slot.stop()));
+  }
+
+  async #runOn(
+    slot: EngineSlot<Job, Result, Ready>,
+    job: Job,
+    signal: AbortSignal,
+    queuedAt: number,
+  ): Promise<Result> {
+    const startedAt = performance.now();
+    const report = (outcome: 'ok' | 'failed'): void => {
+      const runMs = performance.now() - startedAt;
+      if (outcome === 'ok') this.#averageRunMs += (runMs - this.#averageRunMs) * 0.2;
+      this.#options.onEvent?.({ type: 'job', outcome, waitMs: startedAt - queuedAt, runMs });
+    };
+    try {
+      const result = await slot.run(job, signal);
+      report('ok');
+      return result;
+    } catch (error) {
+      report('failed');
+      throw error;
+    }
+  }
+
+  /** Waits in the queue; the job starts in the same turn in which a slot becomes free, so that none other takes it. */
+  async #whenFree(
+    runOn: (slot: EngineSlot<Job, Result, Ready>) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    if (this.#queue.isFull) throw this.#overloadedError();
+    const turn = deferred<Promise<Result>>();
+    const ticket = {
+      start: (slot: EngineSlot<Job, Result, Ready>) => turn.resolve(runOn(slot)),
+      refuse: turn.reject,
+    };
+    const onAbort = (): void => {
+      this.#queue.remove(ticket);
+      turn.reject(signal.reason);
+    };
+    this.#queue.add(ticket);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const result = await turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
+    return result;
+  }
+
+  #onChange(): void {
+    if (this.#slots.some(({ readyInfo }) => readyInfo !== undefined)) this.#firstReady.resolve(undefined);
+    const inability = this.#draining ? undefined : this.#inability();
+    if (inability !== undefined) {
+      this.#queue.refuseAll(inability);
+      return;
+    }
+    for (const slot of this.#slots) if (slot.isFree) this.#queue.take()?.start(slot);
+  }
+
+  /** Why no job can be taken at all, if so. */
+  #inability(): DomainError | undefined {
+    if (this.#draining) return this.#unavailableError('is shutting down');
+    const hopeless = this.#slots.every(
+      (slot) => slot.readyInfo === undefined && slot.failures >= failuresBeforeRefusal,
+    );
+    return hopeless ? this.#unavailableError('does not start') : undefined;
+  }
+
+  #unavailableError(why: string): DomainError {
+    return new DomainError(
+      'engine_unavailable',
+      `The ${this.#options.name} ${why}. Try again in a few seconds.`,
+      {
+        retryAfterSeconds: 10,
+      },
+    );
+  }
+
+  #timeoutError(timeoutMs: number): DomainError {
+    return new DomainError(
+      'timeout',
+      `The ${this.#options.name} did not finish within ${timeoutMs / 1000} s. Try again later or with smaller input.`,
+    );
+  }
+
+  #overloadedError(): DomainError {
+    const jobsAhead = this.#queue.length + this.#slots.length;
+    const retryAfterSeconds = Math.min(
+      120,
+      Math.ceil((jobsAhead * this.#averageRunMs) / this.#slots.length / 1000),
+    );
+    return new DomainError(
+      'overloaded',
+      `The ${this.#options.name} has as many jobs waiting as it may. Try again in ${retryAfterSeconds} s.`,
+      { retryAfterSeconds },
+    );
+  }
+}

@@ -1,0 +1,149 @@
+import { deferred } from '../deferred.js';
+import type { EngineOptions } from '../engine-options.js';
+import { EngineProcess } from '../process/engine-process.js';
+import { residentMemoryBytes } from '../process/resident-memory.js';
+import { backoffMs } from './backoff.js';
+
+const defaultBackoff = { initialMs: 100, maxMs: 30_000 };
+
+/** One place in the pool: keeps a process alive in it, restarting with back-off after a crash. */
+export class EngineSlot<Job, Result, Ready> {
+  readonly #options: EngineOptions<Result, Ready>;
+  readonly #onChange: () => void;
+  #process: EngineProcess<Job, Result, Ready> | undefined;
+  #readyInfo: Ready | undefined;
+  #busy = false;
+  #failures = 0;
+  #starts = 0;
+  #lastError: string | undefined;
+  #stopped = false;
+  #wakeUp: (() => void) | undefined;
+  #life: Promise<void> | undefined;
+
+  constructor(options: EngineOptions<Result, Ready>, onChange: () => void) {
+    this.#options = options;
+    this.#onChange = onChange;
+  }
+
+  get readyInfo(): Ready | undefined {
+    return this.#readyInfo;
+  }
+
+  get isFree(): boolean {
+    return this.#readyInfo !== undefined && !this.#busy && !this.#stopped;
+  }
+
+  get isBusy(): boolean {
+    return this.#busy;
+  }
+
+  /** Starts that failed in a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get restarts(): number {
+    return Math.max(0, this.#starts - 1);
+  }
+
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  start(): void {
+    this.#life ??= this.#keepAlive();
+  }
+
+  /** Runs a job on the free process; the slot is free again when the process is. */
+  async run(job: Job, signal: AbortSignal): Promise<Result> {
+    const engine = this.#process;
+    if (engine === undefined || !this.isFree) throw new Error('The slot is not free.');
+    this.#busy = true;
+    const { answer, idle } = engine.run(job, signal);
+    void this.#release(engine, idle);
+    return answer;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wakeUp?.();
+    await this.#process?.stop();
+    await this.#life;
+  }
+
+  async #release(engine: EngineProcess<Job, Result, Ready>, idle: Promise<void>): Promise<void> {
+    await idle;
+    if (!engine.hasExited) {
+      this.#failures = 0;
+      const reason = await this.#recycleReason(engine);
+      if (reason !== undefined && !this.#stopped) {
+        this.#readyInfo = undefined;
+        this.#options.logger.info({ engine: this.#options.name, reason }, 'recycling engine');
+        this.#options.onEvent?.({ type: 'recycle', reason });
+        await engine.stop();
+      }
+    }
+    this.#busy = false;
+    this.#onChange();
+  }
+
+  async #recycleReason(engine: EngineProcess<Job, Result, Ready>): Promise<string | undefined> {
+    const { recycleAfterJobs = 0, recycleAboveBytes = 0 } = this.#options;
+    if (recycleAfterJobs > 0 && engine.jobsDone >= recycleAfterJobs) return `${engine.jobsDone} jobs done`;
+    if (recycleAboveBytes <= 0 || engine.pid === undefined) return undefined;
+    const bytes = await residentMemoryBytes(engine.pid);
+    return bytes !== undefined && bytes > recycleAboveBytes ? `${bytes} bytes of memory in use` : undefined;
+  }
+
+  async #keepAlive(): Promise<void> {
+    while (!this.#stopped) {
+      const delayMs = backoffMs(this.#failures, this.#options.backoff ?? defaultBackoff);
+      if (delayMs > 0) await this.#sleep(delayMs);
+      if (this.#isStopped()) return;
+      if (this.#starts > 0) this.#options.onEvent?.({ type: 'restart', delayMs });
+      await this.#live();
+    }
+  }
+
+  /** One process from its start to its end. */
+  async #live(): Promise<void> {
+    this.#starts += 1;
+    const startedAt = performance.now();
+    const engine = new EngineProcess<Job, Result, Ready>(this.#options);
+    this.#process = engine;
+    try {
+      this.#readyInfo = await engine.ready;
+      this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
+      this.#onChange();
+    } catch (error) {
+      this.#options.logger.warn({ engine: this.#options.name, err: error }, 'engine did not become ready');
+      await engine.stop();
+    }
+    const reason = await engine.exited;
+    const recycled = this.#readyInfo === undefined && engine.jobsDone > 0;
+    this.#readyInfo = undefined;
+    if (!recycled && !this.#isStopped()) {
+      this.#failures += 1;
+      this.#lastError = reason;
+    }
+    this.#onChange();
+  }
+
+  // A method, because `stop` may have been called during an await, which the compiler cannot see.
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const awake = deferred<undefined>();
+    const timer = setTimeout(() => awake.resolve(undefined), ms);
+    this.#wakeUp = () => awake.resolve(undefined);
+    await awake.promise;
+    clearTimeout(timer);
+    this.#wakeUp = undefined;
+  }
+}

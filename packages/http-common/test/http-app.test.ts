@@ -1,0 +1,150 @@
+import { errorCodes, errorTable, problemType } from '../dist/index.js';
+import { rawRequest, startTestService, type TestService } from './support/http.js';
+
+let test: TestService;
+beforeAll(async () => (test = await startTestService()));
+afterAll(async () => test.service.stop());
+
+const get = async (path: string, init?: RequestInit): Promise<Response> =>
+  fetch(`${test.service.url}${path}`, init);
+
+describe('an answer', () => {
+  it('carries the stages in Server-Timing', async () => {
+    const response = await get('/api/hello');
+    expect(await response.json()).toEqual({ hello: 'world' });
+    expect(response.headers.get('server-timing')).toMatch(/^think;dur=\d+\.\d, total;dur=\d+\.\d$/);
+  });
+
+  it('keeps a well-formed request id and replaces any other', async () => {
+    const kept = await get('/api/hello', { headers: { 'X-Request-Id': 'abc_DEF-123' } });
+    expect(kept.headers.get('x-request-id')).toBe('abc_DEF-123');
+    for (const bad of ['a b', 'x'.repeat(65), '"><script>']) {
+      const replaced = await get('/api/hello', { headers: { 'X-Request-Id': bad } });
+      expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('is logged in one line with id, route, status, outcome, stages and notes', async () => {
+    const logged = test.nextRequestLog();
+    await (await get('/api/hello?secret=1', { headers: { 'X-Request-Id': 'log-me' } })).text();
+    const line = await logged;
+    expect(line).toMatchObject({
+      requestId: 'log-me',
+      method: 'GET',
+      route: '/api/hello',
+      status: 200,
+      outcome: 'ok',
+      host: 'example.com',
+      stages: { think: expect.any(Number) as number },
+    });
+    expect(JSON.stringify(line)).not.toContain('secret');
+  });
+
+  it('to HEAD has the headers of GET and no body', async () => {
+    const response = await get('/api/hello', { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe('17');
+    expect(await response.text()).toBe('');
+  });
+
+  it('counts requests with bounded labels', async () => {
+    await get('/no/such/path/1');
+    await get('/no/such/path/2');
+    const text = await (await fetch(`${test.service.metricsUrl}/metrics`)).text();
+    expect(text).toMatch(
+      /media_http_requests_total\{route="unmatched",method="GET",status_class="4xx",code="not_found"/,
+    );
+    expect(text).not.toContain('/no/such/path');
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    ['/nowhere', 'GET', 404, 'not_found'],
+    ['/api/hello/', 'GET', 404, 'not_found'],
+    ['/api/hello', 'DELETE', 405, 'method_not_allowed'],
+    ['/api/busy', 'GET', 503, 'overloaded'],
+    ['/api/bug', 'GET', 500, 'internal_error'],
+    ['/%ff', 'GET', 404, 'not_found'],
+  ])('on %s %s is a %i problem with code %s', async (path, method, status, code) => {
+    const response = await get(path, { method, headers: { 'X-Request-Id': 'the-id' } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toMatchObject({
+      type: `/docs/errors#${code.replaceAll('_', '-')}`,
+      title: expect.any(String) as string,
+      status,
+      detail: expect.any(String) as string,
+      code,
+      retryable: expect.any(Boolean) as boolean,
+      requestId: 'the-id',
+    });
+  });
+
+  it('for a wrong method names the right ones', async () => {
+    expect((await get('/api/hello', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('with 503 says when to come back, in whole seconds', async () => {
+    expect((await get('/api/busy')).headers.get('retry-after')).toBe('8');
+  });
+
+  it('that is not expected tells nothing of the inside', async () => {
+    expect(await (await get('/api/bug')).text()).not.toMatch(/hunter2|secret/);
+    expect(JSON.stringify(test.log)).toContain('hunter2');
+  });
+
+  it.each(['1.1', '1.0'])('after the first byte resets the connection (HTTP/%s)', async (version) => {
+    const logged = test.nextRequestLog();
+    const { text, reset } = await rawRequest(
+      test.service.url,
+      `GET /api/cut HTTP/${version}\r\nHost: test\r\nConnection: close\r\n\r\n`,
+      test.cut,
+    );
+    expect(text).toContain('first part');
+    expect(reset).toBe(true);
+    expect(text).not.toContain('0\r\n\r\n');
+    expect(await logged).toMatchObject({ outcome: 'truncated', code: 'upstream_error' });
+  });
+});
+
+describe('a client that leaves', () => {
+  it('aborts the signal of its request, which is logged as aborted', async () => {
+    const logged = test.nextRequestLog();
+    const controller = new AbortController();
+    const response = await get('/api/endless', { signal: controller.signal });
+    controller.abort();
+    await expect(response.text()).rejects.toThrow();
+    expect(await logged).toMatchObject({ route: '/api/endless', outcome: 'aborted' });
+  });
+});
+
+describe('the proxy hops', () => {
+  it('decide whether X-Forwarded-For is believed', async () => {
+    const behindGateway = await startTestService({ trustProxyHops: 1 });
+    const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' };
+    try {
+      const trusted = await fetch(`${behindGateway.service.url}/api/ip`, { headers });
+      expect(await trusted.json()).toEqual({ ip: '203.0.113.9' });
+      expect(await (await get('/api/ip', { headers })).json()).toEqual({ ip: '127.0.0.1' });
+    } finally {
+      await behindGateway.service.stop();
+    }
+  });
+});
+
+describe('the error table', () => {
+  it('documents every code with a cause, a remedy and a service, and links to it', () => {
+    for (const code of errorCodes) {
+      const { status, cause, remedy, services } = errorTable[code];
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(cause.length).toBeGreaterThan(10);
+      expect(remedy.length).toBeGreaterThan(10);
+      expect(services.length).toBeGreaterThan(0);
+    }
+    expect(problemType('geo_blocked', 'https://media.example/')).toBe(
+      'https://media.example/docs/errors#geo-blocked',
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigError, createLogger, createMetrics, HealthRegistry, runService } from '../dist/index.js';
+import { rawRequest, startTestService } from './support/http.js';
+
+describe('stopping a service', () => {
+  it('lets a running request finish, refuses new connections, then disposes', async () => {
+    const { service, disposed } = await startTestService();
+    const response = await fetch(`${service.url}/api/hello`);
+    const stopped = service.stop();
+    expect(await response.json()).toEqual({ hello: 'world' });
+    await stopped;
+    expect(disposed()).toBe(true);
+    await expect(fetch(`${service.url}/api/hello`)).rejects.toThrow();
+    await expect(fetch(`${service.metricsUrl}/livez`)).rejects.toThrow();
+  });
+
+  it.each(['1.1', '1.0'])('resets what still runs after the grace period (HTTP/%s)', async (version) => {
+    const { service, nextRequestLog } = await startTestService({ graceSeconds: 0.05 });
+    const logged = nextRequestLog();
+    const request = rawRequest(service.url, `GET /api/endless HTTP/${version}\r\nHost: test\r\n\r\n`);
+    await fetch(`${service.url}/api/hello`);
+    await service.stop();
+    expect((await request).reset).toBe(true);
+    expect(await logged).toBeDefined();
+  });
+
+  it('can be asked for twice', async () => {
+    const { service } = await startTestService();
+    await Promise.all([service.stop(), service.stop()]);
+  });
+});
+
+describe('the operations port', () => {
+  it('answers liveness and metrics, which the public port does not have', async () => {
+    const { service } = await startTestService();
+    expect((await fetch(`${service.metricsUrl}/livez`)).status).toBe(200);
+    expect((await fetch(`${service.metricsUrl}/metrics`)).status).toBe(200);
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(404);
+    await service.stop();
+  });
+});
+
+describe('a port that is taken', () => {
+  it('is a configuration error that names the setting, and everything is disposed', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    let disposed = 0;
+    const starting = runService({
+      app: () => undefined,
+      config: { HOST: '127.0.0.1', PORT: port, METRICS_PORT: 0, SHUTDOWN_GRACE_SECONDS: 1 },
+      metrics: createMetrics({ service: 'test' }),
+      health: new HealthRegistry({ version: '1' }),
+      logger: createLogger({ service: 'test', level: 'silent' }),
+      dispose: async () => {
+        disposed += 1;
+        return Promise.resolve();
+      },
+    });
+    await expect(starting).rejects.toThrow(ConfigError);
+    await expect(starting).rejects.toThrow(new RegExp(`PORT is ${port}, which another program already uses`));
+    expect(disposed).toBe(1);
+    other.close();
+  });
+});
