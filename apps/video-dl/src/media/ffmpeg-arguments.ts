@@ -1,0 +1,141 @@
+import { aacBitrateKbps, mp3BitrateKbps } from './bitrates.js';
+import type { MediaTools } from './tools.js';
+
+/** One address for ffmpeg to read, on the relay. */
+export interface FfmpegInput {
+  url: string;
+  kind: 'file' | 'hls' | 'dash' | 'fragments';
+}
+
+/** What to do with each track; null leaves it out. */
+export interface TrackPlan {
+  video: { action: 'copy' | 'transcode'; codec: string } | null;
+  audio: { action: 'copy' | 'transcode'; codec: string; adtsToAsc: boolean } | null;
+}
+
+export interface OutputMetadata {
+  title: string;
+  artist?: string | null;
+  comment?: string | null;
+}
+
+/**
+ * Containers ffmpeg may recognise in bytes that come from outside. Manifests
+ * (hls, dash, concat, sdp, …) are left out: a "video file" that is one would make
+ * ffmpeg open addresses past the guard. They are allowed only where the relay
+ * rewrote them.
+ */
+const containers =
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf';
+
+const quiet = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', '-xerror'];
+
+/** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
+export function inputOptions(input: FfmpegInput, tools: Pick<MediaTools, 'hlsPicksExtensions'>): string[] {
+  switch (input.kind) {
+    case 'hls':
+      return [
+        ...[
+          '-protocol_whitelist',
+          'http,tcp,crypto,data',
+          '-format_whitelist',
+          `hls,${containers}`,
+          '-f',
+          'hls',
+        ],
+        ...['-allowed_extensions', 'ALL', ...(tools.hlsPicksExtensions ? ['-extension_picky', '0'] : [])],
+      ];
+    case 'dash':
+      return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', `dash,${containers}`, '-f', 'dash'];
+    case 'file':
+    case 'fragments':
+      return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers];
+  }
+}
+
+/**
+ * Fragments start at key frames, and after this time at the latest: a source
+ * with one key frame a minute would else sit in ffmpeg's memory and delay the
+ * first byte by its length.
+ */
+const maxFragmentMs = 5000;
+
+/** ffmpeg's arguments for a fragmented MP4 on stdout. With two inputs the first carries the video, the second the audio. */
+export function mp4Arguments(
+  inputs: readonly FfmpegInput[],
+  tracks: TrackPlan,
+  metadata: OutputMetadata,
+  tools: Pick<MediaTools, 'hlsPicksExtensions'>,
+): string[] {
+  const audioInput = inputs.length - 1;
+  return [
+    ...quiet,
+    ...inputs.flatMap((input) => [...inputOptions(input, tools), '-i', input.url]),
+    ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
+    ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
+    ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
+    // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
+    ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
+    ...['-frag_duration', String(maxFragmentMs * 1000), '-f', 'mp4', 'pipe:1'],
+  ];
+}
+
+/** ffmpeg's arguments for bare MP3 frames on stdout, without any tag: the service writes its own in front. */
+export function mp3Arguments(
+  input: FfmpegInput,
+  audio: NonNullable<TrackPlan['audio']>,
+  tools: Pick<MediaTools, 'hlsPicksExtensions'>,
+): string[] {
+  return [
+    ...quiet,
+    ...[...inputOptions(input, tools), '-i', input.url, '-map', '0:a:0'],
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions),
+    ...['-map_metadata', '-1', '-map_chapters', '-1'],
+    ...['-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
+  ];
+}
+
+function videoOptions(video: NonNullable<TrackPlan['video']>): string[] {
+  if (video.action === 'transcode') {
+    return [
+      ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
+      // H.264 players want 4:2:0, and 4:2:0 wants even sizes.
+      ...['-vf', 'scale=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p'],
+      ...['-force_key_frames', 'expr:gte(t,n_forced*2)'],
+    ];
+  }
+  // Apple's players take HEVC only under this tag.
+  return /^(?:hevc|h265|hvc1|hev1)/u.test(video.codec)
+    ? ['-c:v', 'copy', '-tag:v', 'hvc1']
+    : ['-c:v', 'copy'];
+}
+
+function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
+  if (audio.action === 'transcode') {
+    return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', 'aresample=async=1'];
+  }
+  return ['-c:a', 'copy', ...(audio.adtsToAsc ? ['-bsf:a', 'aac_adtstoasc'] : [])];
+}
+
+// The sample rates are those at which MP3 has 192 kbit/s. async fills gaps between
+// timestamps, which an MP3 cannot express and would silently lose.
+const mp3EncoderOptions = [
+  ...['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`],
+  ...['-af', 'aresample=async=1,aformat=sample_rates=44100|48000:channel_layouts=mono|stereo'],
+];
+
+function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {
+  const values = { title, artist, comment };
+  return Object.entries(values).flatMap(([key, value]) => {
+    const text = metadataText(value);
+    return text === '' ? [] : ['-metadata', `${key}=${text}`];
+  });
+}
+
+/** One line, at most 500 characters. */
+function metadataText(value: string | null | undefined): string {
+  return (value ?? '')
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, 500);
+}

@@ -1,0 +1,55 @@
+import { ID3Writer } from 'browser-id3-writer';
+
+export interface Id3Fields {
+  title: string;
+  artist?: string | null | undefined;
+  durationSeconds?: number | null | undefined;
+  /** The page the audio is from. */
+  sourceUrl?: string | null | undefined;
+  /** JPEG or PNG bytes; anything else is left out. */
+  cover?: Uint8Array | null | undefined;
+}
+
+/** Covers above this are left out: the tag delays the first byte of sound. */
+export const maxCoverBytes = 512 * 1024;
+
+const frontCover = 3;
+
+/** Whether the bytes begin like a JPEG or PNG picture, whatever their label says. */
+export function isCoverImage(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, 8)).toString('hex');
+  return start.startsWith('ffd8ff') || start === '89504e470d0a1a0a';
+}
+
+/**
+ * An ID3v2.3 tag (id3.org/id3v2.3.0) to go in front of MP3 frames. Written here
+ * because ffmpeg's is broken on a pipe: it cannot go back to fill in the size.
+ */
+export function makeId3Tag(fields: Id3Fields): Buffer {
+  // No padding: nobody edits this file in place before it has been saved.
+  const writer = Object.assign(new ID3Writer(new ArrayBuffer(0)), { padding: 0 });
+  writer.setFrame('TIT2', line(fields.title));
+  if (fields.artist) writer.setFrame('TPE1', [line(fields.artist)]);
+  if (fields.durationSeconds) writer.setFrame('TLEN', Math.round(fields.durationSeconds * 1000));
+  if (fields.sourceUrl) writer.setFrame('WOAS', asciiUrl(fields.sourceUrl));
+  const { cover } = fields;
+  if (cover && cover.length <= maxCoverBytes && isCoverImage(cover)) {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the library's const enum has no value at run time
+    writer.setFrame('APIC', { type: frontCover, data: new Uint8Array(cover).buffer, description: '' });
+  }
+  return Buffer.from(writer.addTag());
+}
+
+function line(text: string): string {
+  const clean = text.replace(/\p{Cc}+/gu, ' ').trim();
+  return withoutLoneSurrogates(clean.slice(0, 500));
+}
+
+/** Link frames are ISO 8859-1, so an address goes in percent-encoded. */
+function asciiUrl(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : encodeURI(withoutLoneSurrogates(url));
+}
+
+function withoutLoneSurrogates(text: string): string {
+  return text.replace(/\p{Cs}+/gu, '');
+}

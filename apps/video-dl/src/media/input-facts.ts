@@ -1,0 +1,50 @@
+/** What ffmpeg found out about one input when it opened it. */
+export interface InputFacts {
+  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
+  format: string;
+  /** Length from the container's own header, null where it has none. */
+  durationSeconds: number | null;
+  /** ffmpeg guessed the length from the bit rate: nothing can be measured against it. */
+  guessed: boolean;
+}
+
+/**
+ * Reads input facts out of ffmpeg's diagnostics (`-loglevel level+info`). The
+ * container's own statement is what a finished output is measured against: a
+ * page's metadata may be wrong, and a demuxer stops silently where bytes end.
+ */
+export class InputFactsReader {
+  readonly #inputs: InputFacts[] = [];
+  #guessed = false;
+
+  get inputs(): readonly InputFacts[] {
+    return this.#inputs;
+  }
+
+  /** The longest input; null when none is known. */
+  get durationSeconds(): number | null {
+    const known = this.#inputs.flatMap((input) => input.durationSeconds ?? []);
+    return known.length === 0 ? null : Math.max(...known);
+  }
+
+  readLine(line: string): void {
+    if (line.includes('Estimating duration from bitrate')) {
+      this.#guessed = true;
+      return;
+    }
+    const opened = /^\[info\] Input #\d+, (\S+), from /u.exec(line);
+    if (opened?.[1] !== undefined) {
+      this.#inputs.push({ format: opened[1], durationSeconds: null, guessed: this.#guessed });
+      this.#guessed = false;
+      return;
+    }
+    const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
+    const input = this.#inputs.at(-1);
+    if (stated === null || input === undefined) return;
+    const [, hours, minutes, seconds, start] = stated;
+    // Matroska's length counts from zero, not from the first timestamp.
+    const lead = input.format.includes('matroska') ? Math.max(0, Number(start ?? 0)) : 0;
+    const duration = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) - lead;
+    if (!input.guessed) input.durationSeconds = duration;
+  }
+}

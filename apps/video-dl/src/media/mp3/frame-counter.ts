@@ -1,0 +1,71 @@
+/** MPEG audio layer III bit rates in kbit/s by index: MPEG-1, and MPEG-2 and 2.5 (ISO 11172-3, 13818-3). */
+const bitratesV1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const bitratesV2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+const sampleRatesV1 = [44_100, 48_000, 32_000];
+
+export interface Mp3FrameHeader {
+  sizeBytes: number;
+  samples: number;
+  sampleRate: number;
+}
+
+/** Reads a layer III frame header; undefined when the four bytes are none. */
+export function readMp3FrameHeader(word: number): Mp3FrameHeader | undefined {
+  const versionBits = (word >>> 19) & 3;
+  const layerBits = (word >>> 17) & 3;
+  const bitrateIndex = (word >>> 12) & 15;
+  if (word >>> 21 !== 0x7ff || versionBits === 1 || layerBits !== 1) return undefined;
+  const first = versionBits === 3;
+  const bitrate = (first ? bitratesV1 : bitratesV2)[bitrateIndex];
+  const baseRate = sampleRatesV1[(word >>> 10) & 3];
+  if (!bitrate || baseRate === undefined) return undefined;
+  // MPEG-2 halves the sample rate, 2.5 quarters it.
+  const sampleRate = baseRate / (first ? 1 : versionBits === 2 ? 2 : 4);
+  const samples = first ? 1152 : 576;
+  const sizeBytes = Math.floor((samples / 8) * ((bitrate * 1000) / sampleRate)) + ((word >>> 9) & 1);
+  return { sizeBytes, samples, sampleRate };
+}
+
+/**
+ * Adds up the length of an MP3 stream from its frame headers as it passes, in
+ * constant memory. Bytes between frames are skipped (and counted).
+ */
+export class Mp3FrameCounter {
+  #word = 0;
+  #wordBytes = 0;
+  #skip = 0;
+  seconds = 0;
+  frames = 0;
+  strayBytes = 0;
+
+  /** Whether the last frame has all its bytes. */
+  get complete(): boolean {
+    return this.#skip === 0;
+  }
+
+  push(chunk: Uint8Array): void {
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#skip > 0) {
+        const skipped = Math.min(this.#skip, chunk.length - offset);
+        this.#skip -= skipped;
+        offset += skipped;
+        continue;
+      }
+      this.#word = ((this.#word << 8) | (chunk[offset] ?? 0)) >>> 0;
+      this.#wordBytes += 1;
+      offset += 1;
+      if (this.#wordBytes < 4) continue;
+      const header = readMp3FrameHeader(this.#word);
+      if (header === undefined) {
+        this.#wordBytes = 3;
+        this.strayBytes += 1;
+        continue;
+      }
+      this.#wordBytes = 0;
+      this.#skip = Math.max(0, header.sizeBytes - 4);
+      this.frames += 1;
+      this.seconds += header.samples / header.sampleRate;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** Bytes that are not the MP4 this code expects. */
+export class Mp4FormatError extends Error {
+  override name = 'Mp4FormatError';
+}
+
+export interface BoxHeader {
+  type: string;
+  /** Whole box, header included; Infinity for a box that runs to the end of the file. */
+  size: number;
+  headerSize: number;
+}
+
+/**
+ * Reads a box header (ISO 14496-12, 4.2) at `offset`; undefined when fewer bytes
+ * are there than it has.
+ */
+export function readBoxHeader(bytes: Buffer, offset = 0): BoxHeader | undefined {
+  if (bytes.length - offset < 8) return undefined;
+  const size32 = bytes.readUInt32BE(offset);
+  const type = bytes.toString('latin1', offset + 4, offset + 8);
+  if (size32 === 0) return { type, size: Infinity, headerSize: 8 };
+  if (size32 !== 1) return checked({ type, size: size32, headerSize: 8 });
+  if (bytes.length - offset < 16) return undefined;
+  const size = bytes.readBigUInt64BE(offset + 8);
+  if (size > BigInt(Number.MAX_SAFE_INTEGER)) throw new Mp4FormatError(`box ${type} has an impossible size`);
+  return checked({ type, size: Number(size), headerSize: 16 });
+}
+
+function checked(header: BoxHeader): BoxHeader {
+  if (header.size < header.headerSize)
+    throw new Mp4FormatError(`box ${header.type} is smaller than its header`);
+  return header;
+}
+
+export interface Box {
+  type: string;
+  /** The whole box, a view into its parent. */
+  bytes: Buffer;
+  headerSize: number;
+}
+
+/** The boxes that lie in `parent` after `skip` bytes (a header, plus the version and flags of a full box). */
+export function childBoxes(parent: Buffer, skip = 8): Box[] {
+  const children: Box[] = [];
+  let offset = skip;
+  while (offset < parent.length) {
+    const header = readBoxHeader(parent, offset);
+    const end = header === undefined ? Infinity : offset + header.size;
+    if (header === undefined || end > parent.length)
+      throw new Mp4FormatError('a box reaches past the end of its parent');
+    children.push({ type: header.type, bytes: parent.subarray(offset, end), headerSize: header.headerSize });
+    offset = end;
+  }
+  return children;
+}
+
+/** A new box around `parts`. */
+export function makeBox(type: string, parts: readonly Buffer[]): Buffer {
+  const size = parts.reduce((sum, part) => sum + part.length, 8);
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(size);
+  header.write(type, 4, 'latin1');
+  return Buffer.concat([header, ...parts], size);
+}

@@ -1,0 +1,116 @@
+import { Mp4FormatError, readBoxHeader } from './box.js';
+import type { BoxHeader } from './box.js';
+import { FragmentClock } from './fragment-clock.js';
+import type { TrackProgress } from './fragment-clock.js';
+import { readMovieHeader, withMovieDuration } from './movie-header.js';
+import { withMovedFragments } from './random-access.js';
+
+const maxHeldBytes = 16 * 1024 * 1024;
+
+/**
+ * Walks a fragmented MP4 as it streams by: gives moov its length, moves the
+ * positions in the closing mfra by what moov has grown, counts what the
+ * fragments hold, and lets all else through untouched. Only moov, mfra and a
+ * copy of the current moof are held; fragments' media is never copied.
+ *
+ * @param movieSeconds asked once, when moov passes; null leaves it as it is.
+ */
+export class FragmentedMp4 {
+  readonly #movieSeconds: () => number | null;
+  #header = Buffer.alloc(0);
+  #box: BoxHeader | undefined;
+  #boxLeft = 0;
+  #held: Buffer[] = [];
+  #heldSize = 0;
+  #clock: FragmentClock | undefined;
+  #grownBy = 0;
+  #complete = true;
+
+  constructor(movieSeconds: () => number | null) {
+    this.#movieSeconds = movieSeconds;
+  }
+
+  /** How far each track has come, in the order of moov; empty before it. */
+  get progress(): TrackProgress[] {
+    return this.#clock?.progress ?? [];
+  }
+
+  /** Whether all boxes seen so far are whole. */
+  get complete(): boolean {
+    return this.#complete && this.#header.length === 0;
+  }
+
+  /**
+   * Takes the next bytes of the file, gives those to send, in order.
+   *
+   * @throws Mp4FormatError when the bytes are no boxes, or a box to be held is over 16 MiB.
+   */
+  push(chunk: Buffer): Buffer[] {
+    const output: Buffer[] = [];
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (this.#box === undefined) rest = this.#readHeader(rest, output);
+      else rest = this.#readBody(this.#box, rest, output);
+    }
+    return output;
+  }
+
+  #readHeader(rest: Buffer, output: Buffer[]): Buffer {
+    const joined = this.#header.length === 0 ? rest : Buffer.concat([this.#header, rest]);
+    const box = readBoxHeader(joined);
+    if (box === undefined) {
+      this.#header = Buffer.from(joined);
+      return Buffer.alloc(0);
+    }
+    this.#header = Buffer.alloc(0);
+    this.#box = box;
+    this.#boxLeft = box.size - box.headerSize;
+    this.#complete = false;
+    const header = joined.subarray(0, box.headerSize);
+    if (isHeld(box.type) || box.type === 'moof') this.#hold(header, box);
+    if (!isHeld(box.type)) output.push(header);
+    if (this.#boxLeft === 0) this.#endBox(box, output);
+    return joined.subarray(box.headerSize);
+  }
+
+  #readBody(box: BoxHeader, rest: Buffer, output: Buffer[]): Buffer {
+    const part = rest.subarray(0, Math.min(this.#boxLeft, rest.length));
+    this.#boxLeft -= part.length;
+    if (isHeld(box.type) || box.type === 'moof') this.#hold(part, box);
+    if (!isHeld(box.type)) output.push(part);
+    if (this.#boxLeft === 0) this.#endBox(box, output);
+    return rest.subarray(part.length);
+  }
+
+  #hold(part: Buffer, box: BoxHeader): void {
+    this.#heldSize += part.length;
+    if (this.#heldSize > maxHeldBytes)
+      throw new Mp4FormatError(`box ${box.type} is over ${maxHeldBytes} bytes`);
+    // A copy: the caller's buffer may be used again, and a view would keep all of it in memory.
+    this.#held.push(Buffer.from(part));
+  }
+
+  #endBox(box: BoxHeader, output: Buffer[]): void {
+    const whole = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldSize = 0;
+    this.#box = undefined;
+    this.#complete = true;
+    if (box.type === 'moov') output.push(this.#finishMovie(whole));
+    else if (box.type === 'mfra') output.push(withMovedFragments(whole, this.#grownBy));
+    else if (box.type === 'moof') this.#clock?.add(whole);
+  }
+
+  #finishMovie(moov: Buffer): Buffer {
+    this.#clock = new FragmentClock(readMovieHeader(moov).tracks);
+    const seconds = this.#movieSeconds();
+    if (seconds === null || seconds <= 0) return moov;
+    const patched = withMovieDuration(moov, seconds);
+    this.#grownBy = patched.length - moov.length;
+    return patched;
+  }
+}
+
+function isHeld(type: string): boolean {
+  return type === 'moov' || type === 'mfra';
+}

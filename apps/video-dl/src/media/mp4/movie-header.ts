@@ -1,0 +1,158 @@
+import { childBoxes, makeBox, Mp4FormatError } from './box.js';
+import type { Box } from './box.js';
+
+/** What is known of a track from the moov box. */
+export interface Mp4Track {
+  id: number;
+  /** `vide`, `soun`, … */
+  handler: string;
+  /** Units a second of the track's own times. */
+  timescale: number;
+  /** Seconds by which the edit list moves the track: presentation time = media time + shift. */
+  shiftSeconds: number;
+  /** Length of a sample that a fragment does not state, in units of `timescale`. */
+  defaultSampleDuration: number;
+}
+
+export interface MovieHeader {
+  tracks: Mp4Track[];
+}
+
+const maxUint32 = 0xffff_ffff;
+
+/** Reads the tracks of a moov box. */
+export function readMovieHeader(moov: Buffer): MovieHeader {
+  const boxes = childBoxes(moov);
+  const movieTimescale = readTimescale(only(boxes, 'mvhd'));
+  const defaults = new Map(
+    boxes
+      .filter(({ type }) => type === 'mvex')
+      .flatMap((mvex) => childBoxes(mvex.bytes))
+      .filter(({ type }) => type === 'trex')
+      .map(({ bytes }) => [bytes.readUInt32BE(12), bytes.readUInt32BE(20)]),
+  );
+  return {
+    tracks: boxes
+      .filter(({ type }) => type === 'trak')
+      .map((trak) => {
+        const track = readTrack(trak.bytes, movieTimescale);
+        return { ...track, defaultSampleDuration: defaults.get(track.id) ?? 0 };
+      }),
+  };
+}
+
+/**
+ * The moov box of a fragmented MP4 with the length it lacks (ffmpeg cannot go
+ * back on a pipe and writes 0): in mvhd, each tkhd and mdhd, and in a mehd box,
+ * which is where ISO 14496-12 8.8.2 has the length of a fragmented movie.
+ */
+export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
+  const boxes = childBoxes(moov);
+  const movieTimescale = readTimescale(only(boxes, 'mvhd'));
+  const movieDuration = Math.round(seconds * movieTimescale);
+  return makeBox(
+    'moov',
+    boxes.map((box) => {
+      if (box.type === 'mvhd') return withTimes(box, movieDuration);
+      if (box.type === 'mvex') return withFragmentDuration(box, movieDuration);
+      if (box.type === 'trak') return withTrackDuration(box, movieDuration, seconds, movieTimescale);
+      return box.bytes;
+    }),
+  );
+}
+
+function withTrackDuration(
+  trak: Box,
+  movieDuration: number,
+  seconds: number,
+  movieTimescale: number,
+): Buffer {
+  const mediaDuration = Math.round(seconds * readTrack(trak.bytes, movieTimescale).timescale);
+  return makeBox(
+    'trak',
+    childBoxes(trak.bytes).map((box) => {
+      if (box.type === 'tkhd') return withTrackTimes(box, movieDuration);
+      if (box.type !== 'mdia') return box.bytes;
+      const children = childBoxes(box.bytes);
+      return makeBox(
+        'mdia',
+        children.map((child) => (child.type === 'mdhd' ? withTimes(child, mediaDuration) : child.bytes)),
+      );
+    }),
+  );
+}
+
+/** mvhd and mdhd: version, flags, creation, modification, timescale, duration. */
+function withTimes(box: Box, duration: number): Buffer {
+  const offset = box.headerSize + (version(box) === 1 ? 4 + 8 + 8 + 4 : 4 + 4 + 4 + 4);
+  return withDurationAt(box, offset, duration);
+}
+
+/** tkhd: version, flags, creation, modification, track id, reserved, duration. */
+function withTrackTimes(box: Box, duration: number): Buffer {
+  const offset = box.headerSize + (version(box) === 1 ? 4 + 8 + 8 + 4 + 4 : 4 + 4 + 4 + 4 + 4);
+  return withDurationAt(box, offset, duration);
+}
+
+function withDurationAt(box: Box, offset: number, duration: number): Buffer {
+  const bytes = Buffer.from(box.bytes);
+  if (version(box) === 1) bytes.writeBigUInt64BE(BigInt(duration), offset);
+  // A length that 32 bits do not hold stays unknown here; mehd has it in 64.
+  else if (duration < maxUint32) bytes.writeUInt32BE(duration, offset);
+  return bytes;
+}
+
+function withFragmentDuration(mvex: Box, duration: number): Buffer {
+  const mehd = Buffer.alloc(12);
+  mehd.writeUInt8(1);
+  mehd.writeBigUInt64BE(BigInt(duration), 4);
+  const others = childBoxes(mvex.bytes).filter(({ type }) => type !== 'mehd');
+  return makeBox('mvex', [makeBox('mehd', [mehd]), ...others.map(({ bytes }) => bytes)]);
+}
+
+function readTrack(trak: Buffer, movieTimescale: number): Omit<Mp4Track, 'defaultSampleDuration'> {
+  const boxes = childBoxes(trak);
+  const tkhd = only(boxes, 'tkhd');
+  const media = childBoxes(only(boxes, 'mdia').bytes);
+  const timescale = readTimescale(only(media, 'mdhd'));
+  const edits = boxes.find(({ type }) => type === 'edts');
+  return {
+    id: tkhd.bytes.readUInt32BE(tkhd.headerSize + (version(tkhd) === 1 ? 4 + 8 + 8 : 4 + 4 + 4)),
+    handler: only(media, 'hdlr').bytes.toString('latin1', 16, 20),
+    timescale,
+    shiftSeconds: edits === undefined ? 0 : readShift(edits.bytes, movieTimescale, timescale),
+  };
+}
+
+/** Empty edits (media time -1) delay a track, the first real edit skips the media before its start. */
+function readShift(edts: Buffer, movieTimescale: number, timescale: number): number {
+  const elst = childBoxes(edts).find(({ type }) => type === 'elst');
+  if (elst === undefined) return 0;
+  const wide = version(elst) === 1;
+  const count = elst.bytes.readUInt32BE(12);
+  let shift = 0;
+  for (let index = 0; index < count; index += 1) {
+    const offset = 16 + index * (wide ? 20 : 12);
+    const length = wide ? Number(elst.bytes.readBigUInt64BE(offset)) : elst.bytes.readUInt32BE(offset);
+    const start = wide ? Number(elst.bytes.readBigInt64BE(offset + 8)) : elst.bytes.readInt32BE(offset + 4);
+    if (start >= 0) return shift - start / timescale;
+    shift += length / movieTimescale;
+  }
+  return shift;
+}
+
+function readTimescale(box: Box): number {
+  const timescale = box.bytes.readUInt32BE(box.headerSize + (version(box) === 1 ? 4 + 8 + 8 : 4 + 4 + 4));
+  if (timescale === 0) throw new Mp4FormatError(`${box.type} has the timescale 0`);
+  return timescale;
+}
+
+function version(box: Box): number {
+  return box.bytes.readUInt8(box.headerSize);
+}
+
+function only(boxes: readonly Box[], type: string): Box {
+  const box = boxes.find((candidate) => candidate.type === type);
+  if (box === undefined) throw new Mp4FormatError(`there is no ${type} box where one must be`);
+  return box;
+}

@@ -1,0 +1,63 @@
+import { execa } from 'execa';
+import { z } from 'zod';
+import { MediaProcess } from '../../../dist/media/media-process.js';
+import type { ProcessExit } from '../../../dist/media/media-process.js';
+
+const answerSchema = z.object({
+  format: z.object({
+    duration: z.coerce.number().optional(),
+    tags: z.record(z.string(), z.string()).optional(),
+  }),
+  streams: z.array(
+    z.object({
+      codec_type: z.string(),
+      codec_name: z.string(),
+      codec_tag_string: z.string(),
+      width: z.number().optional(),
+      height: z.number().optional(),
+      sample_rate: z.coerce.number().optional(),
+      bit_rate: z.coerce.number().optional(),
+      start_time: z.coerce.number().optional(),
+      duration: z.coerce.number().optional(),
+      nb_read_frames: z.coerce.number().optional(),
+      disposition: z.record(z.string(), z.number()),
+    }),
+  ),
+});
+
+export type Inspection = z.output<typeof answerSchema>;
+
+/** Decodes all of a file with ffprobe: frames counted, errors thrown. */
+export async function inspect(file: string): Promise<Inspection> {
+  const { stdout, stderr } = await execa('ffprobe', [
+    ...[
+      '-hide_banner',
+      '-loglevel',
+      'error',
+      '-count_frames',
+      '-show_streams',
+      '-show_format',
+      '-print_format',
+      'json',
+      file,
+    ],
+  ]);
+  if (stderr !== '') throw new Error(`decoding ${file}: ${stderr}`);
+  return answerSchema.parse(JSON.parse(stdout));
+}
+
+/** Runs ffmpeg as the service does and collects stdout. */
+export async function collect(
+  args: readonly string[],
+  onStderrLine?: (line: string) => void,
+): Promise<{ chunks: Buffer[]; exit: ProcessExit; stderr: string }> {
+  await using child = new MediaProcess({
+    file: 'ffmpeg',
+    args,
+    signal: new AbortController().signal,
+    ...(onStderrLine && { onStderrLine }),
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) chunks.push(chunk);
+  return { chunks, exit: await child.exited, stderr: child.stderr.toString() };
+}

@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+
+const video = (seconds: number, size = '320x180') => [
+  '-f',
+  'lavfi',
+  '-i',
+  `testsrc2=size=${size}:rate=25:duration=${seconds}`,
+];
+const audio = (seconds: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `sine=frequency=440:sample_rate=44100:duration=${seconds}`,
+];
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-bf', '2'];
+const aac = ['-c:a', 'aac', '-b:a', '96k'];
+
+/** Media generated for a test, by file name. */
+const recipes = {
+  'h264-aac.mp4': [...video(8), ...audio(8), ...h264, ...aac, '-movflags', '+faststart'],
+  'moov-last.mp4': [...video(8), ...audio(8), ...h264, ...aac],
+  'one-key-frame.mp4': [...video(12), ...audio(12), ...h264, '-g', '10000', ...aac],
+  'silent.mp4': [...video(4), ...h264],
+  'portrait.mp4': [...video(4, '180x320'), ...audio(4), ...h264, ...aac],
+  'hevc.mp4': [
+    ...video(4),
+    ...audio(4),
+    '-c:v',
+    'libx265',
+    '-x265-params',
+    'log-level=error',
+    '-preset',
+    'ultrafast',
+    '-tag:v',
+    'hev1',
+    ...aac,
+  ],
+  'vp9-opus.webm': [
+    ...video(4),
+    ...audio(4),
+    '-c:v',
+    'libvpx-vp9',
+    '-deadline',
+    'realtime',
+    '-cpu-used',
+    '8',
+    '-c:a',
+    'libopus',
+  ],
+  'vp8-vorbis.webm': [
+    ...video(4, '321x181'),
+    ...audio(4),
+    '-c:v',
+    'libvpx',
+    '-deadline',
+    'realtime',
+    '-c:a',
+    'libvorbis',
+  ],
+  'h264-aac.ts': [...video(8), ...audio(8), ...h264, ...aac],
+  'tagged.mp3': [...audio(6), '-c:a', 'libmp3lame', '-q:a', '4', '-metadata', 'title=Old title'],
+  'surround.m4a': [
+    '-f',
+    'lavfi',
+    '-i',
+    'sine=frequency=300:sample_rate=96000:duration=4',
+    '-ac',
+    '6',
+    '-c:a',
+    'aac',
+  ],
+  'low-rate.ogg': [
+    '-f',
+    'lavfi',
+    '-i',
+    'sine=frequency=300:sample_rate=8000:duration=4',
+    '-c:a',
+    'libvorbis',
+  ],
+  'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
+  'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
+  'audio.m4a': [...audio(8), ...aac],
+  'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
+  'cover.jpg': ['-f', 'lavfi', '-i', 'color=blue:size=64x64:duration=1', '-frames:v', '1'],
+} satisfies Record<string, string[]>;
+
+export type SampleName = keyof typeof recipes;
+
+/** A folder of generated media, made on first use and removed on disposal. */
+export class Samples implements AsyncDisposable {
+  readonly folder: string;
+  readonly #made = new Map<SampleName, Promise<string>>();
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async create(): Promise<Samples> {
+    return new Samples(await mkdtemp(join(tmpdir(), 'video-dl-samples-')));
+  }
+
+  /** The path of the file. */
+  get(name: SampleName): Promise<string> {
+    const made = this.#made.get(name) ?? this.#make(name);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  async #make(name: SampleName): Promise<string> {
+    const file = join(this.folder, name);
+    await execa('mkdir', ['-p', join(file, '..')]);
+    await execa('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y', ...recipes[name], file]);
+    return file;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
