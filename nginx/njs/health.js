@@ -1,0 +1,43 @@
+// GET /api/health: the health of both services in one answer.
+
+import problem from './problem.js';
+
+const services = ['video-dl', 'bg-removal'];
+
+/** A service's own report, or `down` where it gives none. */
+function reportOf(reply) {
+  if (reply.status !== 200 && reply.status !== 503) return { status: 'down' };
+  try {
+    const report = JSON.parse(reply.responseText);
+    return report && report.checks ? report : { status: 'down' };
+  } catch {
+    // Not a health report: something else is listening there.
+    return { status: 'down' };
+  }
+}
+
+function overall(replies, reports) {
+  if (!replies.every((reply) => reply.status === 200)) return 'error';
+  if (!reports.every((report) => report.status === 'ok' || report.status === 'degraded')) return 'error';
+  return reports.every((report) => report.status === 'ok') ? 'ok' : 'degraded';
+}
+
+async function merged(r) {
+  if (r.method !== 'GET' && r.method !== 'HEAD') {
+    problem.send(r, 405);
+    return;
+  }
+  const replies = await Promise.all(services.map((name) => r.subrequest('/internal/health/' + name)));
+  const reports = replies.map(reportOf);
+  const status = overall(replies, reports);
+  const body = { status: status, services: {} };
+  services.forEach((name, index) => {
+    body.services[name] = reports[index];
+  });
+  r.headersOut['Content-Type'] = 'application/json';
+  r.headersOut['Cache-Control'] = 'no-store';
+  if (status === 'error') r.headersOut['Retry-After'] = '5';
+  r.return(status === 'error' ? 503 : 200, JSON.stringify(body));
+}
+
+export default { merged };

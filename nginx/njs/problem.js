@@ -1,0 +1,111 @@
+// nginx's own answers as problem+json. The codes and their meaning are those of the
+// services' error table; njs here keeps to what nginx 1.22's njs 0.7.9 knows.
+
+const definitions = {
+  400: {
+    code: 'invalid_request',
+    title: 'Invalid request',
+    retryable: false,
+    detail:
+      'The request is malformed or its address or headers are too long. Check how the query is encoded.',
+    errors: [{ field: 'request', message: 'is malformed or too long' }],
+  },
+  404: {
+    code: 'not_found',
+    title: 'No such endpoint',
+    retryable: false,
+    detail: 'There is nothing at this path. See /docs for the endpoints.',
+  },
+  405: {
+    code: 'method_not_allowed',
+    title: 'Method not allowed',
+    retryable: false,
+    detail: 'This path does not answer this method. Use one that the Allow header names.',
+  },
+  413: {
+    code: 'file_too_large',
+    title: 'File too large',
+    retryable: false,
+    detail: 'The request body is larger than this service accepts. Send a smaller file.',
+  },
+  429: { code: 'rate_limited', title: 'Too many requests', retryable: true, retryAfterSeconds: 2 },
+  500: {
+    code: 'internal_error',
+    title: 'Internal error',
+    retryable: false,
+    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
+  },
+  502: {
+    code: 'service_unavailable',
+    title: 'The service does not answer',
+    retryable: true,
+    retryAfterSeconds: 5,
+    detail:
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
+  },
+  503: {
+    code: 'overloaded',
+    title: 'The service is busy',
+    retryable: true,
+    retryAfterSeconds: 5,
+    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
+  },
+  504: {
+    code: 'timeout',
+    title: 'The work took too long',
+    retryable: true,
+    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
+  },
+};
+
+/** The methods of a path that nginx itself refused, for example a TRACE. */
+function allowedMethods(uri) {
+  return /\/api\/remove-background$/.test(uri) ? 'POST' : 'GET, HEAD';
+}
+
+const maxConcurrentStreams = 4;
+
+/** Why this client was refused, and how to get more where the operator says so. */
+function rateLimitDetail(r) {
+  const reason =
+    r.variables.limit_conn_status === 'REJECTED'
+      ? 'This client address already has ' +
+        maxConcurrentStreams +
+        ' streams running. Wait until one has finished.'
+      : 'This client address has sent too many requests in the last minute. Wait as long as Retry-After says.';
+  const contact = process.env.OPERATOR_CONTACT;
+  return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
+}
+
+function problemType(code) {
+  const base = (process.env.DOCS_BASE_URL || '').replace(/\/+$/, '');
+  return base + '/docs/errors#' + code.replace(/_/g, '-');
+}
+
+/** Answers with the problem for a status; 500's for one that has no definition. */
+function send(r, status) {
+  const definition = definitions[status] || definitions[500];
+  const answeredStatus = definitions[status] ? status : 500;
+  const problem = {
+    type: problemType(definition.code),
+    title: definition.title,
+    status: answeredStatus,
+    detail: answeredStatus === 429 ? rateLimitDetail(r) : definition.detail,
+    code: definition.code,
+    retryable: definition.retryable,
+    requestId: r.variables.gateway_request_id,
+  };
+  if (definition.errors) problem.errors = definition.errors;
+  if (definition.retryAfterSeconds) r.headersOut['Retry-After'] = String(definition.retryAfterSeconds);
+  if (answeredStatus === 405) r.headersOut['Allow'] = allowedMethods(r.uri);
+  r.headersOut['Content-Type'] = 'application/problem+json';
+  r.headersOut['Cache-Control'] = 'no-store';
+  r.return(answeredStatus, JSON.stringify(problem));
+}
+
+/** Where error_page leads; `$status` is the one that nginx wanted to answer with. */
+function answer(r) {
+  send(r, Number(r.variables.status));
+}
+
+export default { answer, send };

@@ -1,0 +1,102 @@
+import { json } from './support/fake-service.js';
+import { startGateway, type TestGateway } from './support/gateway.js';
+
+const report = (status: string, extra: object = {}) => ({
+  status,
+  version: '0.1.0',
+  uptimeSeconds: 5,
+  checks: { engine: { status } },
+  ...extra,
+});
+
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  gateway = await startGateway();
+  gateway.videoDl.respondWith(json(200, report('ok')));
+  gateway.bgRemoval.respondWith(json(200, report('ok')));
+});
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+});
+
+async function health(): Promise<{ status: number; retryAfter: string | null; body: unknown }> {
+  const response = await fetch(`${gateway.url}/api/health`);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: await response.json(),
+  };
+}
+
+test('is 200 with both reports when both services are well', async () => {
+  expect(await health()).toEqual({
+    status: 200,
+    retryAfter: null,
+    body: { status: 'ok', services: { 'video-dl': report('ok'), 'bg-removal': report('ok') } },
+  });
+  expect(gateway.videoDl.requests[0]?.url).toBe('/api/health');
+  expect(gateway.videoDl.requests[0]?.headers['x-request-id']).toMatch(/^\w{32}$/);
+});
+
+test('is degraded, still 200, when one service is', async () => {
+  gateway.bgRemoval.respondWith(json(200, report('degraded')));
+
+  expect(await health()).toMatchObject({ status: 200, body: { status: 'degraded' } });
+});
+
+test('is 503 and shows the report when a service is starting', async () => {
+  gateway.bgRemoval.respondWith(json(503, report('starting')));
+
+  expect(await health()).toEqual({
+    status: 503,
+    retryAfter: '5',
+    body: { status: 'error', services: { 'video-dl': report('ok'), 'bg-removal': report('starting') } },
+  });
+});
+
+test('is 503 and says which service is down', async () => {
+  await gateway.videoDl.close();
+
+  expect(await health()).toMatchObject({
+    status: 503,
+    body: { status: 'error', services: { 'video-dl': { status: 'down' }, 'bg-removal': report('ok') } },
+  });
+});
+
+test('calls a service down that answers, but not with a report', async () => {
+  gateway.videoDl.respondWith((_req, res) => res.end('<html>something else</html>'));
+  gateway.bgRemoval.respondWith(json(404, { status: 404 }));
+
+  expect(await health()).toMatchObject({
+    status: 503,
+    body: { services: { 'video-dl': { status: 'down' }, 'bg-removal': { status: 'down' } } },
+  });
+});
+
+test('calls a service down that accepts and stays silent', async () => {
+  gateway.videoDl.respondWith(() => undefined);
+
+  expect(await health()).toMatchObject({
+    status: 503,
+    body: { services: { 'video-dl': { status: 'down' }, 'bg-removal': { status: 'ok' } } },
+  });
+});
+
+test('takes reports larger than a page of memory', async () => {
+  gateway.videoDl.respondWith(json(200, report('ok', { note: 'x'.repeat(20_000) })));
+
+  expect(await health()).toMatchObject({ status: 200 });
+});
+
+test('HEAD has the status and no body', async () => {
+  const response = await fetch(`${gateway.url}/api/health`, { method: 'HEAD' });
+
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100);
+  expect(await response.text()).toBe('');
+  expect(gateway.videoDl.requests[0]?.method).toBe('GET');
+});

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
+
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  gateway = await startGateway();
+});
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+});
+
+async function statusesOf(count: number, ask: (index: number) => Promise<Response>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) statuses.push((await ask(index)).status);
+  return statuses;
+}
+
+const allowed = (count: number): number[] => Array.from({ length: count }, () => 200);
+
+test('video: a burst of 10 beyond the first request, then 429', async () => {
+  const statuses = await statusesOf(12, () => fetch(`${gateway.url}/api/info?url=x`));
+
+  expect(statuses).toEqual([...allowed(11), 429]);
+  expect(gateway.videoDl.requests).toHaveLength(11);
+});
+
+test('info, both streams and the base address share the limit', async () => {
+  const paths = [
+    '/api/info?url=x',
+    '/api/stream?url=x',
+    '/api/stream/video?url=x',
+    '/video-dl/api/info?url=x',
+    '/video-dl/api/stream?url=x',
+    '/video-dl/api//stream?url=x',
+    '/video-dl/api/INFO?url=x',
+  ];
+
+  const statuses = await statusesOf(12, (index) =>
+    fetch(`${gateway.url}${paths[index % paths.length] ?? ''}`),
+  );
+
+  expect(statuses).toEqual([...allowed(11), 429]);
+});
+
+test('the refusal is a problem with Retry-After', async () => {
+  await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
+
+  const response = await fetch(`${gateway.url}/api/info?url=x`);
+
+  const problem = await expectProblem(response, 429, 'rate_limited');
+  expect(response.headers.get('retry-after')).toBe('2');
+  expect(problem.detail).toContain('too many requests');
+  expect(problem.detail).not.toContain('operator');
+});
+
+test("the refusal names the operator's contact where there is one", async () => {
+  await using gateway = await startGateway({ env: { OPERATOR_CONTACT: 'limits@example.org "quoted"' } });
+  await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
+
+  const problem = await expectProblem(await fetch(`${gateway.url}/api/info?url=x`), 429, 'rate_limited');
+
+  expect(problem.detail).toContain('limits@example.org "quoted"');
+});
+
+test('a new X-Forwarded-For with each request changes nothing', async () => {
+  const statuses = await statusesOf(12, (index) =>
+    fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': `203.0.113.${index}` } }),
+  );
+
+  expect(statuses).toEqual([...allowed(11), 429]);
+});
+
+test('four streams at once; a fifth has to wait for one to end', async () => {
+  gateway.videoDl.respondWith((_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'video/mp4' });
+    res.write('first bytes');
+  });
+  const abort = new AbortController();
+  const stream = (signal?: AbortSignal) =>
+    fetch(`${gateway.url}/api/stream/video?url=x`, signal === undefined ? {} : { signal });
+  const first = await stream(abort.signal);
+  const others = await Promise.all([stream(), stream(), stream()]);
+  expect([first, ...others].map(({ status }) => status)).toEqual(allowed(4));
+
+  const problem = await expectProblem(await stream(), 429, 'rate_limited');
+  expect(problem.detail).toContain('4 streams');
+
+  const upstream = gateway.videoDl.requests[0];
+  if (upstream === undefined) throw new Error('the first stream did not arrive');
+  const upstreamClosed = once(upstream.socket, 'close');
+  abort.abort();
+  await upstreamClosed;
+  expect((await stream()).status).toBe(200);
+});
+
+test('metadata is not counted as a stream', async () => {
+  gateway.videoDl.respondWith((req, res) => {
+    res.writeHead(200);
+    if (req.url?.startsWith('/api/stream')) res.write('first bytes');
+    else res.end();
+  });
+  await Promise.all(Array.from({ length: 4 }, () => fetch(`${gateway.url}/api/stream?url=x`)));
+
+  expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
+});
+
+test('health, the page and the image service have no part in the video limit', async () => {
+  await statusesOf(12, () => fetch(`${gateway.url}/api/info?url=x`));
+
+  expect((await fetch(`${gateway.url}/video-dl/api/health`)).status).toBe(200);
+  expect((await fetch(`${gateway.url}/`)).status).toBe(200);
+  const upload = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
+  expect(upload.status).toBe(200);
+});
+
+test('images: a flood is stopped at the gateway, far above what the service allows', async () => {
+  const statuses = await statusesOf(22, (index) =>
+    fetch(`${gateway.url}${index % 2 ? '/bg-removal' : ''}/api/remove-background`, {
+      method: 'POST',
+      body: 'x',
+    }),
+  );
+
+  expect(statuses).toEqual([...allowed(21), 429]);
+});

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
+import { sendRaw } from './support/raw-client.js';
+
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  gateway = await startGateway();
+});
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+});
+
+test.each([
+  '/nope',
+  '/api',
+  '/api/',
+  '/api/infos',
+  '/api/stream/audio',
+  '/video-dl',
+  '/metrics',
+  '/livez',
+  '/.git/config',
+])('%s is an unknown path', async (path) => {
+  await expectProblem(await fetch(`${gateway.url}${path}`), 404, 'not_found');
+});
+
+test('the locations that nginx uses itself cannot be asked for', async () => {
+  await expectProblem(await fetch(`${gateway.url}/internal/health/video-dl`), 404, 'not_found');
+  await expectProblem(await fetch(`${gateway.url}/internal/problem/400`), 404, 'not_found');
+});
+
+test("an unknown path's problem has the request id of the client", async () => {
+  const response = await fetch(`${gateway.url}/nope`, { headers: { 'X-Request-Id': 'mine-1' } });
+
+  expect((await expectProblem(response, 404, 'not_found')).requestId).toBe('mine-1');
+});
+
+test.each(['/', '/api/health'])('POST %s names the methods that it answers', async (path) => {
+  const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
+
+  await expectProblem(response, 405, 'method_not_allowed');
+  expect(response.headers.get('allow')).toBe('GET, HEAD');
+});
+
+test('a method that nginx refuses itself names the one of the path', async () => {
+  const answer = await sendRaw(
+    gateway.port,
+    'TRACE /api/remove-background HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+
+  expect(answer.status).toBe(405);
+  expect(answer.text).toMatch(/^Allow: POST\r$/m);
+  expect(answer.text).toContain('"code":"method_not_allowed"');
+});
+
+test('HEAD of an unknown path has the headers of the problem and no body', async () => {
+  const response = await fetch(`${gateway.url}/nope`, { method: 'HEAD' });
+
+  expect(response.status).toBe(404);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(await response.text()).toBe('');
+});
+
+test.each([
+  ['a request line that is none', 'GARBAGE\r\n\r\n'],
+  ['an address that is too long', `GET /api/info?url=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['HTTP/1.1 without a Host', 'GET / HTTP/1.1\r\n\r\n'],
+])('%s is an invalid request', async (_name, bytes) => {
+  const answer = await sendRaw(gateway.port, bytes);
+
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('Content-Type: application/problem+json');
+  expect(answer.text).toContain('"code":"invalid_request"');
+  expect(answer.text).toContain('"requestId":"');
+});
+
+test('the longest address that the contract allows reaches the service, percent-encoded', async () => {
+  const url = `https://example.org/${'ü'.repeat(1014)}`;
+
+  const response = await fetch(`${gateway.url}/api/info?url=${encodeURIComponent(url)}`);
+
+  expect(response.status).toBe(200);
+});
+
+test('an upload is let through up to the limit and refused one byte above, before it is sent', async () => {
+  const limit = 16 * 1024 * 1024;
+  gateway.bgRemoval.respondWith((req, res) => {
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    req.on('end', () => res.end(String(bytes)));
+  });
+
+  const atLimit = await fetch(`${gateway.url}/api/remove-background`, {
+    method: 'POST',
+    body: new Uint8Array(limit),
+  });
+  expect(await atLimit.text()).toBe(String(limit));
+
+  const upload = request(`${gateway.url}/api/remove-background`, {
+    method: 'POST',
+    headers: { 'Content-Length': String(limit + 1) },
+  });
+  upload.flushHeaders();
+  const [above] = (await once(upload, 'response')) as [IncomingMessage];
+  expect(above.statusCode).toBe(413);
+  expect(await text(above)).toContain('"code":"file_too_large"');
+  upload.destroy();
+  expect(gateway.bgRemoval.requests).toHaveLength(1);
+});
+
+test('a service that is down is a 502 that says so, and works again once it is back', async () => {
+  await gateway.videoDl.close();
+
+  for (const path of ['/api/info?url=x', '/video-dl/api/health']) {
+    const problem = await expectProblem(await fetch(`${gateway.url}${path}`), 502, 'service_unavailable');
+    expect(problem.retryable).toBe(true);
+    expect(JSON.stringify(problem)).not.toContain('127.0.0.1');
+  }
+
+  gateway.videoDl.server.listen(gateway.videoDl.port, '127.0.0.1');
+  await once(gateway.videoDl.server, 'listening');
+  expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
+});
+
+test('a service that dies before its first byte is a 502', async () => {
+  gateway.videoDl.respondWith((_req, res) => res.socket?.resetAndDestroy());
+
+  await expectProblem(await fetch(`${gateway.url}/api/stream?url=x`), 502, 'service_unavailable');
+});
+
+test('a request that a service dropped is not sent again', async () => {
+  gateway.bgRemoval.respondWith((_req, res) => res.socket?.destroy());
+
+  await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'picture' });
+
+  expect(gateway.bgRemoval.requests).toHaveLength(1);
+});
+
+test('a service that stays silent is a 504', async () => {
+  await using impatient = await startGateway({ variables: { GATEWAY_READ_TIMEOUT: '100ms' } });
+  impatient.videoDl.respondWith(() => undefined);
+
+  const response = await fetch(`${impatient.url}/api/stream?url=x`);
+
+  await expectProblem(response, 504, 'timeout');
+  expect(impatient.videoDl.requests).toHaveLength(1);
+});
+
+test('links of problems start with the base that the operator has set', async () => {
+  await using gateway = await startGateway({ env: { DOCS_BASE_URL: 'https://media.example.org/' } });
+
+  const problem = await expectProblem(await fetch(`${gateway.url}/nope`), 404, 'not_found');
+
+  expect(problem.type).toBe('https://media.example.org/docs/errors#not-found');
+});
