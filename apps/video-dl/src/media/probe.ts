@@ -51,7 +51,6 @@ const answerSchema = z.object({
     format_name: z.string(),
     duration: positiveNumber,
     size: z.string().optional(),
-    bit_rate: z.string().optional(),
   }),
   streams: z
     .array(
@@ -107,7 +106,6 @@ export function readAnswer(text: string): Probe {
   return {
     durationSeconds: format.duration,
     sizeBytes: parsePositive(format.size ?? ''),
-    sizeBytes: format.size,
     formatName: format.format_name,
     streams: streams.flatMap((stream) => {
       const { codec_type: type, codec_name: codec } = stream;
