@@ -6,7 +6,7 @@ import type { ModelManifest } from './manifest.js';
  */
 export type KnownModel = Omit<ModelManifest, 'files'> & {
   /** SHA-256 of the installed graph, where it is known beforehand. */
-  readonly graphSha256?: string;
+  graphSha256?: string;
 };
 
 export const defaultModelId = 'isnet-general-use';
@@ -16,6 +16,13 @@ export const isnetSource = {
   sha256: 'b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb',
   bytes: 88_188_479,
 } as const;
+
+/** The part of the manifest that is known before the model is installed. */
+export function manifestBase(known: KnownModel): Omit<ModelManifest, 'files'> {
+  const base = { ...known };
+  delete base.graphSha256;
+  return base;
+}
 
 const imagenet = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } satisfies Partial<ModelManifest>;
 const square1024 = { inputSize: { width: 1024, height: 1024 } } satisfies Partial<ModelManifest>;

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import type { KnownModel } from '../known-models.js';
+import { manifestBase, type KnownModel } from '../known-models.js';
 import type { ModelManifest } from '../manifest.js';
 import { ModelError } from '../model-error.js';
 import { fileSha256 } from '../sha256.js';
@@ -40,11 +40,10 @@ export async function fetchHubModel(
       await copyFile(path.join(fetched, name), path.join(folder, name));
       files[name] = await fileSha256(path.join(folder, name));
     }
-    const { graphSha256: _pinned, ...base } = known;
     const config = preprocessorSchema.parse(
       JSON.parse(await readFile(path.join(folder, 'preprocessor_config.json'), 'utf8')),
     );
-    return { ...base, ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
+    return { ...manifestBase(known), ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
   } catch (cause) {
     if (cause instanceof ModelError) throw cause;
     throw new ModelError(

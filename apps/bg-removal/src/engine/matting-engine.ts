@@ -1,0 +1,176 @@
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import {
+  EngineJobError,
+  engineMetrics,
+  EngineSupervisor,
+  type EngineCommand,
+} from '@media-services/engine-supervisor';
+import { DomainError, type CheckResult, type Logger, type Metrics } from '@media-services/http-common';
+import type { BgRemovalConfig } from '../config.js';
+import { modelsDirOf } from '../config.js';
+import {
+  inferenceReadySchema,
+  inferenceResultSchema,
+  type InferenceJob,
+  type InferenceReady,
+  type InferenceResult,
+  type InferenceSettings,
+} from '../inference/job.js';
+import { locateModel } from '../model/locate-model.js';
+import { ModelError } from '../model/model-error.js';
+import { verifyModel, type VerifiedModel } from '../model/verify-model.js';
+
+const readyTimeoutMs = 120_000;
+/** An inference cannot be interrupted; one that was given up is left to finish for this long. */
+const cancelGraceMs = 20_000;
+const killGraceMs = 2000;
+
+export interface MattingEngineOptions {
+  readonly config: BgRemovalConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** How the inference process is started; replaced in tests of its failures. */
+  readonly command?: (settings: InferenceSettings) => EngineCommand;
+}
+
+type Supervisor = EngineSupervisor<InferenceJob, InferenceResult, InferenceReady>;
+
+/** The model in its own processes: verified, warm, supervised. */
+export class MattingEngine implements AsyncDisposable {
+  readonly #options: MattingEngineOptions;
+  #model: VerifiedModel | undefined;
+  #supervisor: Supervisor | undefined;
+  #failure: string | undefined;
+  #disposed = false;
+
+  constructor(options: MattingEngineOptions) {
+    this.#options = options;
+  }
+
+  /** The size of the images that {@link run} takes. */
+  get inputSize(): InferenceSettings['inputSize'] {
+    return this.#ready().model.manifest.inputSize;
+  }
+
+  /** Verifies the model and warms the processes up; what goes wrong shows in {@link health} and the log. */
+  async start(): Promise<void> {
+    const { config, logger } = this.#options;
+    try {
+      this.#model = await verifyModel(locateModel(config.MODEL, modelsDirOf(config)));
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      this.#failure = error.message;
+      logger.fatal({ err: error }, `the model cannot be used: ${error.message}`);
+      return;
+    }
+    if (this.#isDisposed()) return;
+    this.#supervisor = this.#supervise(this.#model);
+    await this.#supervisor.start();
+    const { manifest, graphSha256 } = this.#model;
+    const ready = this.#supervisor.health().ready;
+    logger.info({ model: manifest.id, sha256: graphSha256, ...ready }, 'the model is warm');
+  }
+
+  /**
+   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`
+   * @throws the signal's reason
+   */
+  async run(job: InferenceJob, signal: AbortSignal): Promise<InferenceResult> {
+    try {
+      return await this.#ready().supervisor.run(job, { signal });
+    } catch (error) {
+      if (!(error instanceof EngineJobError)) throw error;
+      throw new DomainError('internal_error', 'The network could not work on this image.', {
+        cause: error.payload,
+      });
+    }
+  }
+
+  health(): CheckResult {
+    if (this.#failure !== undefined)
+      return { status: 'error', model: this.#options.config.MODEL, message: this.#failure };
+    if (this.#model === undefined || this.#supervisor === undefined) {
+      return { status: 'starting', model: this.#options.config.MODEL };
+    }
+    const { manifest, graphSha256 } = this.#model;
+    const { status, ready, queueLength, active, restarts, lastError } = this.#supervisor.health();
+    const failed = status === 'failing';
+    return {
+      status: failed ? 'error' : status === 'starting' ? 'starting' : 'ok',
+      model: manifest.id,
+      sha256: graphSha256,
+      licence: manifest.licence,
+      ...(ready && { loadMs: Math.round(ready.loadMs), warmUpMs: Math.round(ready.warmUpMs) }),
+      queueLength,
+      active,
+      restarts,
+      ...(failed && {
+        message: `The inference process does not start: it ${lastError ?? 'failed'}. See the log.`,
+      }),
+    };
+  }
+
+  /** Process ids of the inference processes. */
+  pids(): number[] {
+    return this.#supervisor?.pids() ?? [];
+  }
+
+  drain(): void {
+    this.#supervisor?.drain();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    await this.#supervisor?.[Symbol.asyncDispose]();
+  }
+
+  #isDisposed(): boolean {
+    return this.#disposed;
+  }
+
+  #ready(): { model: VerifiedModel; supervisor: Supervisor } {
+    if (this.#model !== undefined && this.#supervisor !== undefined) {
+      return { model: this.#model, supervisor: this.#supervisor };
+    }
+    const why =
+      this.#failure === undefined ? 'is still being loaded. Try again in a few seconds' : 'cannot be used';
+    throw new DomainError('engine_unavailable', `The model ${why}.`, { retryAfterSeconds: 10 });
+  }
+
+  #supervise({ manifest, graphPath }: VerifiedModel): Supervisor {
+    const { config, logger, metrics, command = inferenceCommand } = this.#options;
+    const settings: InferenceSettings = {
+      graphPath,
+      inputSize: manifest.inputSize,
+      mean: manifest.mean,
+      std: manifest.std,
+      activation: manifest.activation,
+      outputName: manifest.outputName,
+      threads: config.INFERENCE_THREADS,
+    };
+    return new EngineSupervisor({
+      name: 'inference engine',
+      logger,
+      spawn: () => command(settings),
+      channel: 'ipc',
+      readySchema: inferenceReadySchema,
+      resultSchema: inferenceResultSchema,
+      poolSize: config.INFERENCE_PROCESSES,
+      maxQueue: config.MAX_QUEUE,
+      readyTimeoutMs,
+      jobTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
+      cancelGraceMs,
+      killGraceMs,
+      recycleAfterJobs: config.RECYCLE_AFTER_IMAGES,
+      recycleAboveBytes: config.RECYCLE_ABOVE_BYTES,
+      onEvent: engineMetrics(metrics, () => this.#supervisor?.health()),
+    });
+  }
+}
+
+/** The inference process of this service. */
+export function inferenceCommand(settings: InferenceSettings): EngineCommand {
+  const script = fileURLToPath(new URL('../inference/inference-process.js', import.meta.url));
+  return { file: execPath, args: [script, JSON.stringify(settings)] };
+}

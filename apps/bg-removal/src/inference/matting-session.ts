@@ -1,0 +1,90 @@
+import * as ort from 'onnxruntime-node';
+import type { InferenceResult, InferenceSettings } from './job.js';
+
+/**
+ * One loaded network. Only the inference process may import this module: a run
+ * blocks its event loop, and a crash takes the process with it.
+ */
+export class MattingSession {
+  readonly #session: ort.InferenceSession;
+  readonly #settings: InferenceSettings;
+  readonly #inputName: string;
+  /** Reused: one image is in work at a time. */
+  readonly #input: Float32Array;
+
+  private constructor(session: ort.InferenceSession, settings: InferenceSettings, inputName: string) {
+    this.#session = session;
+    this.#settings = settings;
+    this.#inputName = inputName;
+    this.#input = new Float32Array(settings.inputSize.width * settings.inputSize.height * 3);
+  }
+
+  /** @throws Error when the file is not a network that onnxruntime can run, or has no such output */
+  static async load(settings: InferenceSettings): Promise<MattingSession> {
+    const session = await ort.InferenceSession.create(settings.graphPath, {
+      // Measured choices; see docs/decisions-bg-removal.md.
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+      enableCpuMemArena: true,
+      enableMemPattern: true,
+      logSeverityLevel: 3,
+      ...(settings.threads > 0 ? { intraOpNumThreads: settings.threads } : {}),
+    });
+    const [inputName, ...others] = session.inputNames;
+    if (inputName === undefined || others.length > 0)
+      throw new Error('The network must have exactly one input.');
+    if (!session.outputNames.includes(settings.outputName)) {
+      throw new Error(
+        `The network has no output "${settings.outputName}"; it has ${session.outputNames.join(', ')}.`,
+      );
+    }
+    return new MattingSession(session, settings, inputName);
+  }
+
+  /** @throws Error when the image or the network's output has the wrong size */
+  async run(rgb: Uint8Array): Promise<InferenceResult> {
+    const { width, height } = this.#settings.inputSize;
+    if (rgb.length !== width * height * 3) {
+      throw new Error(`The input has ${rgb.length} bytes, but must have ${width * height * 3}.`);
+    }
+    normalise(rgb, this.#input, this.#settings);
+    const tensor = new ort.Tensor('float32', this.#input, [1, 3, height, width]);
+    const startedAt = performance.now();
+    const outputs = await this.#session.run({ [this.#inputName]: tensor }, [this.#settings.outputName]);
+    const inferenceMs = performance.now() - startedAt;
+    const output = outputs[this.#settings.outputName];
+    try {
+      return { ...maskOf(output, this.#settings.activation), inferenceMs };
+    } finally {
+      output?.dispose();
+      tensor.dispose();
+    }
+  }
+}
+
+function normalise(rgb: Uint8Array, planes: Float32Array, { mean, std }: InferenceSettings): void {
+  const count = rgb.length / 3;
+  for (let channel = 0; channel < 3; channel++) {
+    const scale = 1 / (255 * (std[channel] ?? 1));
+    const offset = -(mean[channel] ?? 0) / (std[channel] ?? 1);
+    const start = channel * count;
+    for (let i = 0, at = channel; i < count; i++, at += 3) {
+      planes[start + i] = (rgb[at] ?? 0) * scale + offset;
+    }
+  }
+}
+
+function maskOf(
+  output: ort.Tensor | undefined,
+  activation: InferenceSettings['activation'],
+): Omit<InferenceResult, 'inferenceMs'> {
+  if (output?.type !== 'float32') throw new Error('The network gave no single-precision output.');
+  const [height, width] = output.dims.slice(-2);
+  const mask = (output.data as Float32Array).slice();
+  if (height === undefined || width === undefined || mask.length !== width * height) {
+    throw new Error(`The output has the shape ${output.dims.join('×')}, but must be one mask.`);
+  }
+  if (activation === 'sigmoid')
+    for (let i = 0; i < mask.length; i++) mask[i] = 1 / (1 + Math.exp(-(mask[i] ?? 0)));
+  return { mask, width, height };
+}

@@ -1,0 +1,5 @@
+import { loadConfig, runMain } from '@media-services/http-common';
+import { configSchema } from './config.js';
+import { createBgRemovalService } from './service.js';
+
+await runMain(() => createBgRemovalService(loadConfig(configSchema)));

@@ -1,0 +1,79 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import { createPlane, type Plane } from './plane.js';
+
+/**
+ * Resizes a plane with a triangle filter: linear interpolation where it grows,
+ * widened to the scale where it shrinks, so that nothing is skipped. Pixel
+ * centres are aligned (half-pixel convention); borders are replicated.
+ */
+export function resample(source: Plane, width: number, height: number): Plane {
+  if (source.width === width && source.height === height) return source;
+  const narrow = resampleRows(source, width);
+  return resampleColumns(narrow, height);
+}
+
+interface Taps {
+  /** First source index of each target index. */
+  readonly first: Int32Array;
+  readonly count: number;
+  /** `count` weights for each target index. */
+  readonly weights: Float32Array;
+}
+
+function tapsFor(sourceSize: number, targetSize: number): Taps {
+  const scale = sourceSize / targetSize;
+  const support = Math.max(1, scale);
+  const count = Math.min(sourceSize, Math.ceil(support * 2) + 1);
+  const first = new Int32Array(targetSize);
+  const weights = new Float32Array(targetSize * count);
+  for (let i = 0; i < targetSize; i++) {
+    const centre = (i + 0.5) * scale - 0.5;
+    const start = Math.min(Math.max(0, Math.ceil(centre - support)), sourceSize - count);
+    first[i] = start;
+    let sum = 0;
+    for (let k = Math.ceil(centre - support); k <= Math.floor(centre + support); k++) {
+      const weight = Math.max(0, 1 - Math.abs(k - centre) / support);
+      // Outside: the border pixel stands in.
+      const inside = Math.min(Math.max(k, 0), sourceSize - 1);
+      const slot = Math.min(Math.max(inside - start, 0), count - 1);
+      weights[i * count + slot]! += weight;
+      sum += weight;
+    }
+    for (let k = 0; k < count; k++) weights[i * count + k]! /= sum;
+  }
+  return { first, count, weights };
+}
+
+function resampleRows(source: Plane, width: number): Plane {
+  if (source.width === width) return source;
+  const target = createPlane(width, source.height);
+  const { first, count, weights } = tapsFor(source.width, width);
+  for (let y = 0; y < source.height; y++) {
+    const from = y * source.width;
+    const to = y * width;
+    for (let x = 0; x < width; x++) {
+      const start = from + first[x]!;
+      let sum = 0;
+      for (let k = 0; k < count; k++) sum += source.data[start + k]! * weights[x * count + k]!;
+      target.data[to + x] = sum;
+    }
+  }
+  return target;
+}
+
+function resampleColumns(source: Plane, height: number): Plane {
+  if (source.height === height) return source;
+  const { width } = source;
+  const target = createPlane(width, height);
+  const { first, count, weights } = tapsFor(source.height, height);
+  for (let y = 0; y < height; y++) {
+    const to = y * width;
+    for (let k = 0; k < count; k++) {
+      const weight = weights[y * count + k]!;
+      if (weight === 0) continue;
+      const from = (first[y]! + k) * width;
+      for (let x = 0; x < width; x++) target.data[to + x]! += source.data[from + x]! * weight;
+    }
+  }
+  return target;
+}

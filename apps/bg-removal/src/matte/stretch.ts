@@ -1,0 +1,24 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import type { Plane } from './plane.js';
+
+/** Below this raw maximum the network has seen no subject; stretching would turn its noise into a mask. */
+export const foregroundFloor = 0.5;
+
+/**
+ * Stretches the network's output to 0-1 in place, as its training expects.
+ * @returns false when there is no foreground; the plane is then unchanged
+ */
+export function stretchMask({ data }: Plane): boolean {
+  let min = Infinity;
+  let max = -Infinity;
+  for (const value of data) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  if (!(max >= foregroundFloor)) return false;
+  // A mask that is foreground everywhere has nothing to stretch.
+  const low = min >= foregroundFloor ? 0 : Math.max(0, min);
+  const scale = 1 / (max - low);
+  for (let i = 0; i < data.length; i++) data[i] = Math.min(1, Math.max(0, (data[i]! - low) * scale));
+  return true;
+}

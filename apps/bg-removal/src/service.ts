@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import {
+  createHttpApp,
+  createLogger,
+  createMetrics,
+  createRateLimiter,
+  HealthRegistry,
+  methods,
+  runService,
+  type RunningService,
+} from '@media-services/http-common';
+import { z } from 'zod';
+import type { BgRemovalConfig } from './config.js';
+import { MattingEngine, type MattingEngineOptions } from './engine/matting-engine.js';
+import { PixelPool } from './pixels/pixel-pool.js';
+import { removeBackgroundRoute } from './routes/remove-background.js';
+import { admission } from './upload/admission.js';
+import { lingerAfterEarlyAnswer, refuseLargeBody } from './upload/body-limit.js';
+
+const serviceName = 'bg-removal';
+const rateWindowMs = 60_000;
+
+/** Replaced in tests only. */
+export type ServiceOverrides = Pick<MattingEngineOptions, 'command'>;
+
+export interface BgRemovalService extends RunningService {
+  /** Process ids of the inference processes. */
+  enginePids(): number[];
+}
+
+/**
+ * Builds the service and listens. The model is loaded meanwhile: health says 503 until it is warm.
+ * @throws ConfigError when a port cannot be had
+ */
+export async function createBgRemovalService(
+  config: BgRemovalConfig,
+  overrides: ServiceOverrides = {},
+): Promise<BgRemovalService> {
+  const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  const metrics = createMetrics({ service: serviceName });
+  const health = new HealthRegistry({ version: packageVersion() });
+  const engine = new MattingEngine({ config, logger, metrics, ...overrides });
+  const pixels = new PixelPool({ threads: config.PIXEL_THREADS });
+  const rateLimiter = createRateLimiter({
+    name: 'images-per-minute',
+    limit: config.IMAGES_PER_MINUTE,
+    windowMs: rateWindowMs,
+    redisUrl: config.REDIS_URL,
+    prefix: `${serviceName}:rate:`,
+    logger,
+    refusal: (seconds) => rateRefusal(config, seconds),
+  });
+  health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
+  health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
+
+  const app = createHttpApp({
+    logger,
+    metrics,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    docsBaseUrl: config.DOCS_BASE_URL,
+    routes: (router) => {
+      methods(router, '/api/health', { get: health.handler });
+      methods(router, '/api/remove-background', {
+        post: [
+          lingerAfterEarlyAnswer(),
+          rateLimiter.middleware,
+          admission(config.INFERENCE_PROCESSES + config.MAX_QUEUE),
+          refuseLargeBody(config.MAX_FILE_BYTES),
+          removeBackgroundRoute({
+            engine,
+            pixels,
+            maxPixels: config.MAX_PIXELS,
+            maxFileBytes: config.MAX_FILE_BYTES,
+            timeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
+          }),
+        ],
+      });
+    },
+  });
+  const service = await runService({
+    app,
+    config,
+    metrics,
+    health,
+    logger,
+    dispose: async () => {
+      await engine[Symbol.asyncDispose]();
+      await pixels[Symbol.asyncDispose]();
+      await rateLimiter[Symbol.asyncDispose]();
+    },
+  });
+  engine.start().catch((error: unknown) => {
+    // Also when the service is stopped before the model is warm.
+    logger.warn({ err: error }, 'the engine was not started');
+  });
+  return { ...service, enginePids: () => engine.pids() };
+}
+
+function rateRefusal(
+  { IMAGES_PER_MINUTE: limit, OPERATOR_CONTACT: contact }: BgRemovalConfig,
+  seconds: number,
+): string {
+  const more = contact === '' ? '' : ` For more, contact ${contact}.`;
+  return `This address has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
+}
+
+function packageVersion(): string {
+  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
+}
