@@ -5,13 +5,13 @@ import problem from './problem.js';
 const services = ['video-dl', 'bg-removal'];
 
 /** A service's own report, or `down` where it gives none. */
-function reportOf(reply) {
+function reportOf(r, reply) {
   if (reply.status !== 200 && reply.status !== 503) return { status: 'down' };
   try {
     const report = JSON.parse(reply.responseText);
     return report && report.checks ? report : { status: 'down' };
-  } catch {
-    // Not a health report: something else is listening there.
+  } catch (error) {
+    r.warn('not a health report, is something else listening there? ' + error);
     return { status: 'down' };
   }
 }
@@ -28,7 +28,7 @@ async function merged(r) {
     return;
   }
   const replies = await Promise.all(services.map((name) => r.subrequest('/internal/health/' + name)));
-  const reports = replies.map(reportOf);
+  const reports = replies.map((reply) => reportOf(r, reply));
   const status = overall(replies, reports);
   const body = { status: status, services: {} };
   services.forEach((name, index) => {

@@ -65,7 +65,21 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  await listening(child, port);
+  const dispose = async (): Promise<void> => {
+    if (child.exitCode === null) {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    }
+    await Promise.all([videoDl.close(), bgRemoval.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await listening(child, port);
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -78,15 +92,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>),
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode === null) {
-        const exited = once(child, 'exit');
-        child.kill('SIGTERM');
-        await exited;
-      }
-      await Promise.all([videoDl.close(), bgRemoval.close()]);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 
