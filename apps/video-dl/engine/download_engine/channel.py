@@ -28,8 +28,8 @@ class Channel:
         self._in = os.fdopen(os.dup(0), 'r', encoding='utf-8')
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         self._jobs = queue.Queue()
-        self._lock = threading.Lock()
         self._running = None
+        self._waiting = set()
         self._cancelled = set()
         self._main_thread = threading.main_thread().ident
         signal.signal(signal.SIGUSR1, self._interrupt)
@@ -44,18 +44,21 @@ class Channel:
         return self._jobs.get()
 
     def run(self, job_id, work):
-        """Calls work() so that a cancel message for job_id raises JobCancelled in it."""
-        with self._lock:
-            if job_id in self._cancelled:
-                self._cancelled.discard(job_id)
-                raise JobCancelled
-            self._running = job_id
+        """Calls work() so that a cancel message for job_id raises JobCancelled in it.
+
+        No lock: an exception raised by a signal could leave one held. The order
+        matters instead: we set running and then look at cancelled, the reader
+        sets cancelled and then looks at running, so one of the two sees the other.
+        """
+        self._running = job_id
+        self._waiting.discard(job_id)
         try:
+            if job_id in self._cancelled:
+                raise JobCancelled
             return work()
         finally:
-            with self._lock:
-                self._running = None
-                self._cancelled.discard(job_id)
+            self._running = None
+            self._cancelled.discard(job_id)
 
     def _read(self):
         for line in self._in:
@@ -63,6 +66,7 @@ class Channel:
                 continue
             message = json.loads(line)
             if message.get('type') == 'run':
+                self._waiting.add(message['id'])
                 self._jobs.put((message['id'], message['job']))
             elif message.get('type') == 'cancel':
                 self._cancel(message['id'])
@@ -70,13 +74,13 @@ class Channel:
         os._exit(0)
 
     def _cancel(self, job_id):
-        with self._lock:
-            self._cancelled.add(job_id)
-            if self._running == job_id:
-                signal.pthread_kill(self._main_thread, signal.SIGUSR1)
+        if job_id != self._running and job_id not in self._waiting:
+            return  # It has ended meanwhile.
+        self._cancelled.add(job_id)
+        if self._running == job_id:
+            signal.pthread_kill(self._main_thread, signal.SIGUSR1)
 
     def _interrupt(self, _signum, _frame):
-        # Python runs this in the main thread, perhaps after the job has ended. No
-        # lock here: the main thread may hold it.
+        # Python runs this in the main thread, perhaps after the job has ended.
         if self._running is not None and self._running in self._cancelled:
             raise JobCancelled

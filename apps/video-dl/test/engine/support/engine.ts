@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { targetSpecs } from '../../../dist/extraction/target-specs.js';
+import { fixtureEngine } from '../../support/pythons.js';
+
+/** One line of the engine's stdout. */
+export type Message = Readonly<Record<string, unknown>> & {
+  readonly type?: string;
+  readonly ok?: boolean;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: Readonly<Record<string, unknown>>;
+};
+
+/** The engine as a bare process, spoken to by lines. */
+export class BareEngine implements AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly exited: Promise<unknown>;
+  readonly #messages: AsyncIterator<string, undefined>;
+  readonly #proxyUrl: string;
+
+  constructor(python: string, proxyUrl: string) {
+    this.#proxyUrl = proxyUrl;
+    const child = spawn(python, [fixtureEngine], { stdio: ['pipe', 'pipe', 'ignore'] });
+    this.process = child;
+    this.exited = once(child, 'exit');
+    this.#messages = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<Message> {
+    const line = await this.#messages.next();
+    if (line.done === true) throw new Error('the engine has closed its output');
+    return JSON.parse(line.value) as Message;
+  }
+
+  send(message: object): void {
+    this.process.stdin?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  run(id: number, url: string): void {
+    const job = {
+      kind: 'extract',
+      url,
+      proxyUrl: this.#proxyUrl,
+      socketTimeoutSeconds: 5,
+      targets: targetSpecs,
+    };
+    this.send({ type: 'run', id, job });
+  }
+
+  async extract(url: string): Promise<Message> {
+    this.run(1, url);
+    return this.next();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.stdin?.end();
+    await this.exited;
+  }
+}

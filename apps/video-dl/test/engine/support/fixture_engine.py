@@ -1,0 +1,188 @@
+"""The download engine with one more extractor, which fails the way real sites make yt-dlp fail.
+
+`/fixture/<name>` on any host raises or returns what stands under that name below.
+Everything else about the process is the real engine.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+ENGINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'engine')
+sys.path.insert(0, ENGINE)
+
+from download_engine import environment  # noqa: E402
+
+environment.prepare()
+
+from download_engine import downloader  # noqa: E402
+from download_engine.jobs import serve  # noqa: E402
+from yt_dlp.extractor import gen_extractor_classes  # noqa: E402
+from yt_dlp.extractor.common import InfoExtractor  # noqa: E402
+from yt_dlp.utils import ExtractorError, UserNotLive  # noqa: E402
+
+
+class FixtureIE(InfoExtractor):
+    _VALID_URL = r'https?://(?P<host>[^/]+)/fixture/(?P<id>[\w-]+)'
+
+    def _real_extract(self, url):
+        name = self._match_id(url)
+        origin = url.split('/fixture/')[0]
+        if hasattr(self, '_do_' + name.replace('-', '_')):
+            return getattr(self, '_do_' + name.replace('-', '_'))(origin)
+        raise ExtractorError(MESSAGES[name], expected=True)
+
+    def _video(self, origin, **more):
+        return {'id': 'fixture', 'title': 'A fixture', 'url': origin + '/media/front.mp4', 'ext': 'mp4', **more}
+
+    def _do_login(self, _origin):
+        self.raise_login_required()
+
+    def _do_geo(self, _origin):
+        self.raise_geo_restricted(countries=['DE'])
+
+    def _do_drm(self, _origin):
+        self.report_drm('fixture')
+
+    def _do_not_live(self, _origin):
+        raise UserNotLive(video_id='fixture')
+
+    def _do_bug(self, _origin):
+        return {}['missing']
+
+    def _do_no_formats(self, _origin):
+        return {'id': 'fixture', 'title': 'Nothing', 'formats': []}
+
+    def _do_drm_formats(self, origin):
+        return {'id': 'fixture', 'title': 'Locked', 'formats': [
+            {'format_id': '1', 'url': origin + '/media/front.mp4', 'ext': 'mp4', 'has_drm': True}]}
+
+    def _do_live(self, origin):
+        return self._video(origin, live_status='is_live')
+
+    def _do_upcoming(self, origin):
+        return self._video(origin, live_status='is_upcoming')
+
+    def _do_post_live(self, origin):
+        return self._video(origin, live_status='post_live')
+
+    def _do_was_live(self, origin):
+        return self._video(origin, live_status='was_live')
+
+    def _do_channel(self, origin):
+        def entries():
+            for number in range(1000):
+                yield self.url_result(f'{origin}/fixture/entry-{number}')
+        return self.playlist_result(entries(), 'channel', 'A channel')
+
+    def _do_album(self, origin):
+        return self.playlist_result([self.url_result(origin + '/watch')] * 3, 'album', 'An album')
+
+    def _do_post(self, origin):
+        return self.playlist_result([self._video(origin), self._video(origin, id='second')], 'post', 'A post')
+
+    def _do_cookies(self, origin):
+        jar = self._get_cookies(origin + '/')
+        seen = jar['secret'].value if jar.get('secret') else 'none'
+        self._set_cookie(origin.split('/')[2].split(':')[0], 'secret', 'of-this-request')
+        return self._video(origin, description=f'cookie: {seen}')
+
+    def _do_print(self, origin):
+        print('{"id": 1, "ok": true}')
+        os.write(1, b'{"type": "ready"}\n')
+        return self._video(origin)
+
+    def _do_headers(self, origin):
+        return self._video(origin, http_headers={'Referer': origin + '/', 'X-Lone': '\ud83d'}, title='Lone \ud83d half', formats=[
+                               {'format_id': 'a', 'url': origin + '/media/front.mp4', 'ext': 'mp4', 'format_note': {'not': 'text'},
+                                'downloader_options': {'http_chunk_size': 1_000_000}}])
+
+    def _do_sleep(self, _origin):
+        time.sleep(60)
+
+    def _do_spin(self, _origin):
+        while True:
+            pass
+
+    def _do_stubborn(self, _origin):
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                pass
+
+    def _do_crash(self, _origin):
+        os._exit(7)
+
+    def _do_own_socket(self, _origin):
+        import socket
+        socket.create_connection(('127.0.0.1', int(_origin.rsplit(':', 1)[1])))
+
+    def _do_own_lookup(self, _origin):
+        import socket
+        socket.getaddrinfo('example.com', 443)
+
+    def _do_program(self, _origin):
+        subprocess.run(['/bin/true'], check=True)
+
+    def _do_rungs(self, origin):
+        """Formats of every size, in the way a large site has them."""
+        heights = (360, 720, 1080, 2160)
+        video = [{'format_id': f'{codec}-{height}', 'url': f'{origin}/media/front.mp4?f={codec}{height}', 'ext': ext,
+                  'vcodec': vcodec, 'acodec': 'none', 'width': height * 16 // 9, 'height': height, 'fps': 30,
+                  'vbr': height * 3, 'filesize': height * 40_000}
+                 for codec, vcodec, ext in (('h264', 'avc1.640028', 'mp4'), ('vp9', 'vp9', 'webm'))
+                 for height in heights]
+        audio = [{'format_id': 'm4a', 'url': origin + '/media/sound.m4a', 'ext': 'm4a', 'vcodec': 'none',
+                  'acodec': 'mp4a.40.2', 'abr': 128, 'filesize': 3_400_000},
+                 {'format_id': 'opus', 'url': origin + '/media/sound.ogg', 'ext': 'webm', 'vcodec': 'none',
+                  'acodec': 'opus', 'abr': 160, 'filesize': 4_100_000}]
+        return {'id': 'rungs', 'title': 'Rungs', 'duration': 212.5, 'formats': video + audio}
+
+    def _do_vp9_only(self, origin):
+        info = self._do_rungs(origin)
+        info['formats'] = [f for f in info['formats'] if f['format_id'].startswith('vp9') or f['format_id'] == 'opus']
+        return info
+
+    def _do_above_720(self, origin):
+        info = self._do_rungs(origin)
+        info['formats'] = [f for f in info['formats'] if f.get('height', 9999) > 720]
+        return info
+
+    def _do_below_720(self, origin):
+        info = self._do_rungs(origin)
+        info['formats'] = [f for f in info['formats'] if f.get('height', 0) < 720]
+        return info
+
+    def _do_portrait(self, origin):
+        info = self._do_rungs(origin)
+        for f in info['formats']:
+            if f.get('height'):
+                f['width'], f['height'] = f['height'], f['width']
+        return info
+
+
+MESSAGES = {
+    'private': "Private video. Sign in if you've been granted access to this video",
+    'age': 'Sign in to confirm your age. This video may be inappropriate for some users.',
+    'bot': 'Sign in to confirm you\u2019re not a bot. Use --cookies-from-browser or --cookies for the authentication.',
+    'removed': 'Video unavailable. This video has been removed by the uploader',
+    'premiere': 'Premieres in 3 hours',
+    'rate': 'Unable to download API page: HTTP Error 429: Too Many Requests',
+    'secret-address': 'Unable to read https://cdn.example/v.mp4?token=very-secret',
+}
+
+# Where yt-dlp before 2025 looks an extractor up by its name.
+import yt_dlp.extractor.extractors  # noqa: E402
+yt_dlp.extractor.extractors.FixtureIE = FixtureIE
+try:
+    from yt_dlp.globals import extractors  # noqa: E402
+    extractors.value['FixtureIE'] = FixtureIE
+except ImportError:
+    pass
+
+downloader.gen_extractor_classes = lambda: [FixtureIE, *gen_extractor_classes()]
+
+if __name__ == '__main__':
+    serve()

@@ -1,0 +1,95 @@
+import { planTarget } from '../../dist/plan/plan.js';
+import { codeOf } from '../support/errors.js';
+import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
+
+const limits = { maxDurationSeconds: 1000, maxOutputBytes: 1e9 };
+
+describe('planTarget for MP4', () => {
+  it.each([
+    ['avc1.640028', 'mp4a.40.2', 'copy', 'copy'],
+    ['h264', 'aac', 'copy', 'copy'],
+    ['hvc1.1.6.L93', 'mp4a.40.5', 'copy', 'copy'],
+    ['av01.0.08M.08', 'opus', 'copy', 'transcode'],
+    ['vp9', 'opus', 'copy', 'transcode'],
+    ['vp8', 'vorbis', 'transcode', 'transcode'],
+    ['theora', 'vorbis', 'transcode', 'transcode'],
+    ['h264', 'ac-3', 'copy', 'transcode'],
+    ['h264', 'mp3', 'copy', 'transcode'],
+  ])('of %s with %s: video %s, audio %s', (videoCodec, audioCodec, video, audio) => {
+    const plan = planTarget(extraction([format({ videoCodec, audioCodec })]), 'mp4-720', limits);
+    expect(plan).toMatchObject({ video: { action: video }, audio: { action: audio } });
+  });
+
+  it('takes video and audio from two formats, in that order', () => {
+    const [video, audio] = [videoOnly({ filesizeBytes: 1_000_000 }), audioOnly({ filesizeBytes: 200_000 })];
+    const plan = planTarget(extraction([audio, video]), 'mp4-720', limits);
+    expect(plan.formatIds).toEqual(['video', 'audio']);
+    expect(plan.inputs).toEqual([video.source, audio.source]);
+    expect(plan.estimatedBytes).toBeGreaterThan(1_200_000);
+    expect(plan.estimatedBytes).toBeLessThan(1_200_000 * 1.05);
+  });
+
+  it('makes a silent MP4 of a silent video', () => {
+    const plan = planTarget(extraction([videoOnly()]), 'mp4-720', limits);
+    expect(plan).toMatchObject({ video: { action: 'copy' }, audio: null, formatIds: ['video'] });
+  });
+
+  it('refuses a page with sound only', () => {
+    expect(codeOf(() => planTarget(extraction([audioOnly()]), 'mp4-720', limits))).toBe('no_media');
+  });
+
+  it('takes the ADTS headers of a transport stream off', () => {
+    const hls = format({ source: { url: 'https://cdn.example/i.m3u8', headers: {}, kind: 'hls' } });
+    expect(planTarget(extraction([hls]), 'mp4-720', limits).audio).toMatchObject({ adtsToAsc: true });
+    expect(planTarget(extraction([format()]), 'mp4-720', limits).audio).toMatchObject({ adtsToAsc: false });
+  });
+
+  it('counts transcoded audio with the bit rate that it will have', () => {
+    const formats = [
+      videoOnly({ filesizeBytes: 1_000_000 }),
+      audioOnly({ audioCodec: 'opus', filesizeBytes: 500_000 }),
+    ];
+    const plan = planTarget(extraction(formats), 'mp4-720', limits);
+    expect(plan.estimatedBytes).toBeGreaterThan(1_000_000 + 100 * 20_000);
+    expect(plan.estimatedBytes).toBeLessThan((1_000_000 + 100 * 20_000) * 1.05);
+  });
+
+  it('estimates nothing that it cannot know', () => {
+    expect(planTarget(extraction([format()]), 'mp4-720', limits).estimatedBytes).toBeNull();
+    const vp8 = format({ videoCodec: 'vp8', filesizeBytes: 1_000_000 });
+    expect(planTarget(extraction([vp8]), 'mp4-720', limits).estimatedBytes).toBeNull();
+  });
+});
+
+describe('planTarget for MP3', () => {
+  it('copies MP3 and encodes everything else with 192 kbit/s', () => {
+    const copied = planTarget(
+      extraction([audioOnly({ audioCodec: 'mp3', filesizeBytes: 1234 })]),
+      'mp3',
+      limits,
+    );
+    expect(copied).toMatchObject({ video: null, audio: { action: 'copy' }, estimatedBytes: 1234 });
+    const encoded = planTarget(extraction([audioOnly()]), 'mp3', limits);
+    expect(encoded).toMatchObject({ audio: { action: 'transcode' }, estimatedBytes: 100 * 24_000 });
+  });
+
+  it('takes the sound of a video where there is nothing else', () => {
+    expect(planTarget(extraction([format()]), 'mp3', limits)).toMatchObject({
+      video: null,
+      formatIds: ['muxed'],
+    });
+  });
+
+  it('refuses a silent video', () => {
+    expect(codeOf(() => planTarget(extraction([videoOnly()]), 'mp3', limits))).toBe('no_media');
+  });
+});
+
+describe('planTarget keeps to the limits', () => {
+  it.each([
+    ['duration', extraction([format()], { durationSeconds: 1001 })],
+    ['size', extraction([format({ filesizeBytes: 2e9 })])],
+  ])('of %s', (_what, tooMuch) => {
+    expect(codeOf(() => planTarget(tooMuch, 'mp4-720', limits))).toBe('too_long');
+  });
+});

@@ -1,0 +1,12 @@
+import { DomainError, type ErrorCode } from '@media-services/http-common';
+
+/** The code with which the work fails. */
+export function codeOf(work: () => unknown): ErrorCode {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { locatePython } from '../../dist/extraction/python.js';
+
+/** An interpreter that the suite runs with. */
+export interface Interpreter {
+  readonly python: string;
+  readonly ytDlp: string;
+}
+
+export const fixtureEngine = fileURLToPath(new URL('../engine/support/fixture_engine.py', import.meta.url));
+
+/**
+ * The interpreters to test with: the configured or pinned one, and the system's
+ * where it has another yt-dlp (Debian's is of 2023).
+ */
+export async function interpreters(): Promise<Interpreter[]> {
+  const chosen = await locatePython(process.env['YTDLP_PYTHON'] ?? '');
+  const found: Interpreter[] = [];
+  for (const python of new Set([chosen, '/usr/bin/python3'])) {
+    const ytDlp = await version(python);
+    if (ytDlp !== undefined && !found.some((other) => other.ytDlp === ytDlp)) found.push({ python, ytDlp });
+  }
+  if (found.length === 0) throw new Error('no Python here can import yt_dlp; run `npm run setup`');
+  return found;
+}
+
+async function version(python: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(python, [
+      '-c',
+      'import yt_dlp.version as v; print(v.__version__)',
+    ]);
+    return stdout.trim();
+  } catch {
+    // This interpreter has no yt-dlp.
+    return undefined;
+  }
+}
