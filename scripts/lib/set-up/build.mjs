@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { runCommand, tailOf } from '../run-command.mjs';
+import { UserError } from '../user-error.mjs';
+
+/** Runs a turbo task over all packages; what has not changed comes from turbo's cache. */
+export async function runTurbo({ root, env, task, log, args = [] }) {
+  const turbo = join(root, 'node_modules', '.bin', 'turbo');
+  const { code, output } = await runCommand(turbo, ['run', task, '--output-logs=errors-only', ...args], {
+    cwd: root,
+    env: { ...env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+    onLine: log,
+  });
+  return { ok: code === 0, output };
+}
+
+export async function build({ root, env, log }) {
+  const { ok, output } = await runTurbo({ root, env, task: 'build', log });
+  if (!ok) throw new UserError(`The build failed:\n${tailOf(output, 30)}`);
+  return /FULL TURBO/.test(output) ? 'up to date' : '';
+}
