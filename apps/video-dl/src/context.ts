@@ -1,10 +1,13 @@
 import { ConfigError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Config } from './config.js';
 import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extraction/index.js';
+import { createProbeSource } from './extraction/probe-source.js';
 import { locatePython } from './extraction/python.js';
 import { createGuard, EgressProxy, type Guard, type LookupFn } from './guard/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './media/tools.js';
 import type { PlanLimits } from './plan/index.js';
+import { MediaRelay } from './relay/index.js';
+import { StreamingService, streamLimits } from './streaming/index.js';
 
 /** Everything that a handler may use, built once. */
 export interface AppContext {
@@ -13,10 +16,12 @@ export interface AppContext {
   readonly metrics: Metrics;
   readonly guard: Guard;
   readonly egress: EgressProxy;
+  readonly relay: MediaRelay;
   readonly tools: MediaTools;
   readonly engine: DownloadEngine;
   readonly extraction: ExtractionService;
   readonly planLimits: PlanLimits;
+  readonly streaming: StreamingService;
   /** Ends processes and connections; the last thing a service does. */
   dispose(): Promise<void>;
 }
@@ -42,6 +47,15 @@ export async function createContext(
     lookup: overrides.lookup,
   });
   const egress = await EgressProxy.start({ guard, logger });
+  const relay = await MediaRelay.start({
+    guard,
+    logger,
+    limits: {
+      firstByteTimeoutMs:
+        Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
+      idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+    },
+  });
   const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const engine = createDownloadEngine({
     python,
@@ -58,25 +72,28 @@ export async function createContext(
     engine,
     guard,
     egress,
+    probeSource: createProbeSource({ relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
     timeoutMs: extractionTimeoutMs,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
     cookiesFile: orUndefined(config.COOKIES_FILE),
   });
+  const planLimits = {
+    maxDurationSeconds: config.MAX_DURATION_SECONDS,
+    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+  };
+  const limits = streamLimits(config);
+  const streaming = new StreamingService({ extraction, relay, tools, planLimits, limits, metrics, logger });
+  const dispose = async (): Promise<void> => {
+    // In the order of the data's way back: who writes to clients first.
+    await streaming[Symbol.asyncDispose]();
+    await engine[Symbol.asyncDispose]();
+    await relay[Symbol.asyncDispose]();
+    await egress[Symbol.asyncDispose]();
+  };
   return {
-    config,
-    logger,
-    metrics,
-    guard,
-    egress,
-    tools,
-    engine,
-    extraction,
-    planLimits: { maxDurationSeconds: config.MAX_DURATION_SECONDS, maxOutputBytes: config.MAX_OUTPUT_BYTES },
-    dispose: async () => {
-      await engine[Symbol.asyncDispose]();
-      await egress[Symbol.asyncDispose]();
-    },
+    ...{ config, logger, metrics, guard, egress, relay, tools, engine, extraction, planLimits, streaming },
+    dispose,
   };
 }
 

@@ -13,6 +13,7 @@ import type { Config } from './config.js';
 import { createContext, type AppContext, type ContextOverrides } from './context.js';
 import { downloadEngineCheck, muxingEngineCheck } from './routes/health.js';
 import { infoHandler } from './routes/info.js';
+import { audioStreamHandler, videoStreamHandler } from './routes/stream.js';
 
 const serviceName = 'video-dl';
 
@@ -43,6 +44,8 @@ export async function createVideoDlService(
     docsBaseUrl: config.DOCS_BASE_URL,
     routes: (router) => {
       methods(router, '/api/info', { get: infoHandler(context) });
+      methods(router, '/api/stream', { get: audioStreamHandler(context) });
+      methods(router, '/api/stream/video', { get: videoStreamHandler(context) });
       methods(router, '/api/health', { get: health.handler });
     },
   });

@@ -79,7 +79,7 @@ def _format(ydl, info, fmt, with_fragments):
         **{key: _text(fmt.get(key)) for key in _FORMAT_TEXT_FIELDS},
         **{key: _number(fmt.get(key)) for key in _FORMAT_NUMBER_FIELDS},
         'http_headers': _headers(fmt, info),
-        'cookies': _cookies(ydl, fmt['url']),
+        'cookies': _text(fmt.get('cookies')) or _cookies(ydl, fmt['url']),
         'http_chunk_size': _number(options.get('http_chunk_size')),
         'fragments': fragments,
         'fragments_duration': _fragments_duration(fmt),
@@ -115,7 +115,8 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, url):
-    """The Cookie header that belongs to this address."""
+    """The Cookie header that belongs to this address; from 2023.07 on a format has its own,
+    with the domains that its segments may be on."""
     request = urllib.request.Request(url)
     ydl.cookiejar.add_cookie_header(request)
     return request.get_header('Cookie')

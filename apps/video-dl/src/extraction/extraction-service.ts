@@ -18,7 +18,7 @@ export interface ExtractionServiceOptions {
   readonly engine: DownloadEngine;
   readonly guard: Guard;
   readonly egress: EgressProxy;
-  readonly probeSource?: ProbeSource;
+  readonly probeSource: ProbeSource;
   readonly timeoutMs: number;
   /** How long an extraction is reused whose addresses say nothing of their end. */
   readonly cacheMs: number;
@@ -78,8 +78,7 @@ export class ExtractionService {
       defaultLifeMs: this.#options.cacheMs,
       refresh: (formatId, refreshSignal) => this.#refresh({ url, formatId, notBefore: now }, refreshSignal),
     });
-    const { probeSource } = this.#options;
-    return probeSource ? fillIn(extraction, probeSource, signal) : extraction;
+    return fillIn(extraction, this.#options.probeSource, signal);
   }
 
   async #runEngine(url: string, signal: AbortSignal): Promise<RawExtraction> {

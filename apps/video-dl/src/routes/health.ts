@@ -5,12 +5,14 @@ import type { MediaTools } from '../media/tools.js';
 
 /** Sites change: an engine older than this fails on many of them. */
 const staleAfterDays = 90;
-const successCacheMs = 5_000;
+const extractionCacheMs = 5_000;
+/** Encoding costs 0.2 s of a processor. */
+const muxingCacheMs = 30_000;
 
 /** The download engine extracts its built-in page. */
 export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
   return {
-    cacheMs: successCacheMs,
+    cacheMs: extractionCacheMs,
     check: async (signal) => {
       const state = engine.health();
       const pool = { engines: state.enginesReady, queueLength: state.queueLength, restarts: state.restarts };
@@ -43,7 +45,7 @@ export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
 /** ffmpeg encodes and muxes a second of generated signal. */
 export function muxingEngineCheck(tools: MediaTools): CheckOptions {
   return {
-    cacheMs: successCacheMs,
+    cacheMs: muxingCacheMs,
     check: async (signal) => {
       await checkMuxing(tools, signal);
       return { status: 'ok', version: tools.version };

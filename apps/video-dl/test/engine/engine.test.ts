@@ -60,7 +60,10 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
     it('takes nothing of one request into the next', async () => {
       const first = await engine.extract(`${site.url}/fixture/cookies`);
       expect(first).toMatchObject({
-        result: { description: 'cookie: none', formats: [{ cookies: 'secret=of-this-request' }] },
+        result: {
+          description: 'cookie: none',
+          formats: [{ cookies: expect.stringMatching(/^secret=of-this-request/) as string }],
+        },
       });
       const second = await engine.extract(`${site.url}/fixture/cookies`);
       expect(second).toMatchObject({ result: { description: 'cookie: none' } });

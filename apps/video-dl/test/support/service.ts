@@ -1,0 +1,51 @@
+import { readConfig } from '../../dist/config.js';
+import type { ContextOverrides } from '../../dist/context.js';
+import { createVideoDlService, type VideoDlService } from '../../dist/service.js';
+
+/** A video-dl on free loopback ports that ends with its scope. */
+export interface TestService extends VideoDlService, AsyncDisposable {
+  /** Asks a path, with the query's values encoded. */
+  get(path: string, query?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>;
+  /** Asks `/api/info` of a page. */
+  info(pageUrl: string): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Starts the real service.
+ * @param env what differs from a silent service on free ports with one engine
+ */
+export async function startService(
+  env: Readonly<Record<string, string>> = {},
+  overrides: ContextOverrides = {},
+): Promise<TestService> {
+  const config = readConfig({
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    ENGINE_POOL_SIZE: '1',
+    SHUTDOWN_GRACE_SECONDS: '0',
+    YTDLP_PYTHON: process.env['YTDLP_PYTHON'],
+    ...env,
+  });
+  const service = await createVideoDlService(config, overrides);
+  const get: TestService['get'] = async (path, query = {}, init = {}) =>
+    fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`, init);
+  return {
+    ...service,
+    get,
+    info: async (pageUrl) => answerOf(await get('/api/info', { url: pageUrl })),
+    [Symbol.asyncDispose]: async () => service.stop(),
+  };
+}
+
+export async function answerOf(response: Response): Promise<Answer> {
+  const body = (await response.json()) as Readonly<Record<string, unknown>>;
+  return { status: response.status, headers: response.headers, body };
+}
