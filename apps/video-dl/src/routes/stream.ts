@@ -1,0 +1,54 @@
+import { parseRequest, requestContext } from '@media-services/http-common';
+import type { Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { parseVideoUrl, type Target } from '../extraction/index.js';
+import { streamHeaders } from '../streaming/stream-headers.js';
+import type { StreamingService } from '../streaming/index.js';
+
+const url = z
+  .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
+  .min(1, 'must not be empty');
+
+const audioQuery = z.strictObject({ url });
+
+const videoQuery = z.strictObject({
+  url,
+  fmt: z.enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' }).default('mp4-720'),
+});
+
+interface StreamContext {
+  readonly streaming: StreamingService;
+}
+
+/** `GET /api/stream?url=` */
+export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
+  return async (req, res) => {
+    const query = parseRequest(audioQuery, req.query);
+    await answer(streaming, req, res, query.url, 'mp3');
+  };
+}
+
+/** `GET /api/stream/video?url=&fmt=` */
+export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
+  return async (req, res) => {
+    const query = parseRequest(videoQuery, req.query);
+    await answer(streaming, req, res, query.url, query.fmt);
+  };
+}
+
+async function answer(
+  streaming: StreamingService,
+  req: Request,
+  res: Response,
+  rawUrl: string,
+  target: Target,
+): Promise<void> {
+  const context = requestContext(res);
+  const pageUrl = parseVideoUrl(rawUrl);
+  context.note({ host: new URL(pageUrl).host, target });
+  if (req.method === 'HEAD') {
+    res.set(streamHeaders(await streaming.prepare(pageUrl, target, context))).end();
+    return;
+  }
+  await streaming.stream(pageUrl, target, res, context);
+}

@@ -1,0 +1,26 @@
+import type { Logger } from '@media-services/http-common';
+import { isCoverImage, maxCoverBytes } from '../media/id3-tag.js';
+import type { StreamRelay } from './stream-relay.js';
+
+const maxWaitMs = 1500;
+
+/** The page's thumbnail for the tag; null where it is none, too large, late or broken: a picture never fails a stream. */
+export async function fetchCover(
+  relay: StreamRelay,
+  thumbnail: string | null,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): Promise<Uint8Array | null> {
+  if (thumbnail === null) return null;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
+  try {
+    const { bytes } = await relay.fetchBytes(thumbnail, {
+      headers: {},
+      maxBytes: maxCoverBytes,
+      signal: limited,
+    });
+    return isCoverImage(bytes) ? bytes : null;
+  } catch (error) {
+    logger.debug({ err: error }, 'no cover');
+    return null;
+  }
+}

@@ -1,0 +1,82 @@
+import type { InputFacts } from '../media/input-facts.js';
+import type { SentTrack } from './media-output.js';
+
+/** Which input a track is from, and how that is delivered. */
+export interface ExpectedInput {
+  kind: 'file' | 'hls' | 'dash' | 'fragments';
+  facts: InputFacts | undefined;
+}
+
+/** A track that ended before it should have. */
+export interface Shortfall {
+  track: SentTrack;
+  inputIndex: number;
+  expectedSeconds: number;
+}
+
+interface Expectation {
+  seconds: number;
+  toleranceSeconds: number;
+}
+
+/**
+ * Compares what was sent with what the inputs announced. Only too little counts:
+ * a page or a playlist that announces too little cuts nothing.
+ *
+ * @param pageSeconds what the page says, for inputs that say nothing themselves.
+ */
+export function findShortfall(
+  tracks: readonly SentTrack[],
+  inputs: readonly ExpectedInput[],
+  pageSeconds: number | null,
+): Shortfall | undefined {
+  for (const [inputIndex, input] of inputs.entries()) {
+    const expected = expectation(input, pageSeconds);
+    const track = longest(tracksOf(tracks, inputs.length, inputIndex));
+    if (expected === undefined || track === undefined) continue;
+    if (isShort(track.endSeconds, expected)) return { track, inputIndex, expectedSeconds: expected.seconds };
+  }
+  return undefined;
+}
+
+/** Whether a track is as long as the stream it was made of says of itself. */
+export function isAsLongAs(track: SentTrack, streamSeconds: number): boolean {
+  return !isShort(track.endSeconds, {
+    seconds: streamSeconds,
+    toleranceSeconds: containerTolerance(streamSeconds),
+  });
+}
+
+function isShort(actualSeconds: number, { seconds, toleranceSeconds }: Expectation): boolean {
+  return actualSeconds < seconds - toleranceSeconds;
+}
+
+function expectation({ kind, facts }: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
+  if (facts?.guessed) return undefined;
+  const stated = facts?.durationSeconds ?? null;
+  if (stated !== null) {
+    // Playlists may round each segment to whole seconds; that every segment came whole is the relay's to know.
+    const toleranceSeconds = kind === 'hls' ? Math.max(2, stated * 0.1) : containerTolerance(stated);
+    return { seconds: stated, toleranceSeconds };
+  }
+  if (pageSeconds === null) return undefined;
+  return { seconds: pageSeconds, toleranceSeconds: Math.max(2, pageSeconds * 0.05) };
+}
+
+function containerTolerance(seconds: number): number {
+  return Math.max(0.5, seconds * 0.01);
+}
+
+/** One input holds all tracks; of two, the first holds the video and the second the audio. */
+function tracksOf(
+  tracks: readonly SentTrack[],
+  inputCount: number,
+  inputIndex: number,
+): readonly SentTrack[] {
+  if (inputCount === 1) return tracks;
+  return tracks.filter(({ type }) => type === (inputIndex === 0 ? 'video' : 'audio'));
+}
+
+function longest(tracks: readonly SentTrack[]): SentTrack | undefined {
+  return tracks.toSorted((a, b) => b.endSeconds - a.endSeconds)[0];
+}
