@@ -110,7 +110,7 @@ export class Stack {
           `Not healthy after ${timeoutMs / 1000} s (${health.summary}). The logs are in ${this.logsDir}`,
         );
       }
-      await delay(100);
+      await delay(250);
     }
   }
 
