@@ -9,7 +9,7 @@ export interface MediaFragment {
 export interface MediaSource {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A `Cookie` header that belongs to the host of `url` only. */
+  /** yt-dlp's form (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
   readonly cookies?: string;
   /** `fragments`: the pieces in order make one byte stream. */
   readonly kind: 'file' | 'hls' | 'dash' | 'fragments';

@@ -1,0 +1,100 @@
+/** A cookie and where it may be sent. */
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  /** Without leading dot. */
+  readonly domain: string;
+  /** Whether hosts below the domain get it too. */
+  readonly subdomains: boolean;
+  readonly path: string;
+  readonly secure: boolean;
+}
+
+const attributes = new Set([
+  'domain',
+  'path',
+  'secure',
+  'expires',
+  'version',
+  'max-age',
+  'httponly',
+  'samesite',
+]);
+
+/** The cookies of a source, sent only where they belong. */
+export class SourceCookies {
+  readonly #cookies: readonly Cookie[];
+
+  /**
+   * @param text `a=1; Domain=.x.org; Path=/; Secure; b=2; …` as yt-dlp writes it, or a plain `Cookie` header
+   * @param sourceUrl cookies without a Domain belong to its host
+   */
+  constructor(text: string, sourceUrl: string) {
+    this.#cookies = parse(text, new URL(sourceUrl).hostname);
+  }
+
+  /** The `Cookie` header for an address, undefined when none belongs there (RFC 6265 §5.4). */
+  headerFor(url: URL): string | undefined {
+    const fitting = this.#cookies.filter((cookie) => belongs(cookie, url));
+    return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join('; ');
+  }
+}
+
+function parse(text: string, sourceHost: string): Cookie[] {
+  const cookies: Cookie[] = [];
+  for (const part of splitOutsideQuotes(text)) {
+    const [, name = '', value = ''] = /^\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$/s.exec(part) ?? [];
+    const last = cookies.at(-1);
+    if (last && attributes.has(name.toLowerCase())) {
+      cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
+    } else if (/^[!#$%&'*+\-.^_`|~\w]+$/.test(name)) {
+      cookies.push({
+        name,
+        value: headerSafe(unquote(value)),
+        domain: sourceHost,
+        subdomains: false,
+        path: '/',
+        secure: false,
+      });
+    }
+  }
+  return cookies;
+}
+
+function withAttribute(cookie: Cookie, name: string, value: string): Cookie {
+  switch (name) {
+    case 'domain':
+      return { ...cookie, domain: value.replace(/^\./, '').toLowerCase(), subdomains: value.startsWith('.') };
+    case 'path':
+      return { ...cookie, path: value.startsWith('/') ? value : '/' };
+    case 'secure':
+      return { ...cookie, secure: true };
+    default:
+      return cookie;
+  }
+}
+
+function belongs({ domain, subdomains, path, secure }: Cookie, url: URL): boolean {
+  const hostFits = url.hostname === domain || (subdomains && url.hostname.endsWith(`.${domain}`));
+  const directory = path.endsWith('/') ? path : `${path}/`;
+  const pathFits = url.pathname === path || url.pathname.startsWith(directory);
+  return hostFits && pathFits && (!secure || url.protocol === 'https:');
+}
+
+/** Python's SimpleCookie quotes values that hold `;` or other special characters. */
+function splitOutsideQuotes(text: string): string[] {
+  return text.match(/(?:"(?:\\.|[^"\\])*"|[^;"]|")+/g) ?? [];
+}
+
+function unquote(value: string): string {
+  if (!/^".*"$/s.test(value)) return value;
+  return value
+    .slice(1, -1)
+    .replaceAll(/\\([0-3][0-7]{2})|\\(.)/gs, (_all, octal: string | undefined, plain: string | undefined) =>
+      octal === undefined ? (plain ?? '') : String.fromCharCode(Number.parseInt(octal, 8)),
+    );
+}
+
+function headerSafe(value: string): string {
+  return value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
+}

@@ -1,0 +1,30 @@
+/** What the relay waits for and how much it takes. */
+export interface RelayLimits {
+  /** From sending a request to the head of its answer. */
+  readonly firstByteTimeoutMs: number;
+  /** Without a byte from upstream while the reader wants some. */
+  readonly idleTimeoutMs: number;
+  /** From upstream, over a whole session. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+  /** In a row without progress: the first request and its repetitions. */
+  readonly maxAttempts: number;
+  /** Before the second attempt; doubles with each further one. */
+  readonly retryDelayMs: number;
+  readonly maxRetryDelayMs: number;
+  readonly maxManifestBytes: number;
+  /** Playlist entries or fragments of one source. */
+  readonly maxSegments: number;
+}
+
+export const defaultLimits: RelayLimits = {
+  firstByteTimeoutMs: 15_000,
+  idleTimeoutMs: 20_000,
+  maxBytes: 16 * 1024 ** 3,
+  maxRedirects: 10,
+  maxAttempts: 5,
+  retryDelayMs: 200,
+  maxRetryDelayMs: 5_000,
+  maxManifestBytes: 8 * 1024 ** 2,
+  maxSegments: 50_000,
+};

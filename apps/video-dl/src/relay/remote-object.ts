@@ -1,0 +1,26 @@
+import { ObjectIdentity } from './object-identity.js';
+import type { Locator } from './upstream-request.js';
+
+/** Knows where an object is at the moment. */
+export interface ObjectAddress {
+  /** May have to load something first, such as the playlist that lists the object. */
+  locate(signal: AbortSignal): Promise<Locator>;
+  /**
+   * Gets an address that works again for one that has expired.
+   * @returns false when the source cannot
+   */
+  refresh(signal: AbortSignal): Promise<boolean>;
+}
+
+/** One object upstream; all transfers of it must agree on its identity. */
+export class RemoteObject {
+  readonly identity = new ObjectIdentity();
+  readonly address: ObjectAddress;
+  /** Ask for no more than so many bytes at once. */
+  readonly chunkBytes: number | null;
+
+  constructor(address: ObjectAddress, chunkBytes: number | null = null) {
+    this.address = address;
+    this.chunkBytes = chunkBytes;
+  }
+}

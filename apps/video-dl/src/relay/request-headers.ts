@@ -1,0 +1,59 @@
+import type { SourceCookies } from './cookies.js';
+
+/** Set by the relay itself, or meaningful for one connection only. */
+const ownHeaders = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'if-range',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'range',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+interface HeaderInput {
+  readonly url: URL;
+  /** Where the source said to go; what identifies somebody is not taken to another origin. */
+  readonly sourceUrl: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: SourceCookies | undefined;
+}
+
+/** The headers the extractor asked for, plus the cookies that belong to `url`. */
+export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name, value]) => {
+    const lower = name.toLowerCase();
+    if (
+      ownHeaders.has(lower) ||
+      !/^[\w!#$%&'*+.^`|~-]+$/.test(name) ||
+      /[^\t\x20-\x7e\x80-\xff]/.test(value)
+    ) {
+      return false;
+    }
+    return lower !== 'authorization' || url.origin === sourceUrl.origin;
+  });
+  const cookie = cookies?.headerFor(url) ?? cookieAmongHeaders(headers, url, sourceUrl);
+  // Lengths and offsets are those of the medium itself, never of a compressed form.
+  return {
+    ...Object.fromEntries(kept),
+    'accept-encoding': 'identity',
+    ...(cookie !== undefined && { cookie }),
+  };
+}
+
+function cookieAmongHeaders(
+  headers: Readonly<Record<string, string>>,
+  url: URL,
+  sourceUrl: URL,
+): string | undefined {
+  if (url.hostname !== sourceUrl.hostname) return undefined;
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'cookie')?.[1];
+}

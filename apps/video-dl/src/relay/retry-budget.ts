@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RelayLimits } from './limits.js';
+import type { TransferFault } from './transfer-fault.js';
+
+/** Less than this between two faults is no progress: a server must not be able to feed byte by byte for ever. */
+const progressBytes = 16 * 1024;
+/** Over a whole transfer, whatever the progress. */
+const maxFaults = 1_000;
+
+/** Counts the faults of one transfer and paces its repetitions. */
+export class RetryBudget {
+  readonly #limits: RelayLimits;
+  #withoutProgress = 0;
+  #total = 0;
+  #bytesSinceFault = 0;
+
+  constructor(limits: RelayLimits) {
+    this.#limits = limits;
+  }
+
+  received(bytes: number): void {
+    this.#bytesSinceFault += bytes;
+  }
+
+  /**
+   * Waits before the next attempt.
+   * @throws the fault when nothing helps or it has been tried often enough; `signal.reason`
+   */
+  async spend(fault: TransferFault, signal: AbortSignal): Promise<void> {
+    if (this.#bytesSinceFault >= progressBytes) this.#withoutProgress = 0;
+    this.#bytesSinceFault = 0;
+    this.#withoutProgress += 1;
+    this.#total += 1;
+    const { maxAttempts, retryDelayMs, maxRetryDelayMs } = this.#limits;
+    if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)
+      throw fault;
+    const backoff = retryDelayMs * 2 ** (this.#withoutProgress - 1);
+    await delay(Math.min(Math.max(backoff, fault.retryAfterMs), maxRetryDelayMs), undefined, { signal });
+  }
+}

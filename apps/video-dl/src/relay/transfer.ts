@@ -1,0 +1,194 @@
+import { DomainError } from '@media-services/http-common';
+import type { ByteRange } from './byte-range.js';
+import { readBody } from './read-body.js';
+import type { RemoteObject } from './remote-object.js';
+import { RetryBudget } from './retry-budget.js';
+import type { TransferContext } from './transfer-context.js';
+import { brokenPromise, faultFrom, TransferFault } from './transfer-fault.js';
+import { requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
+
+/**
+ * Bytes of one object on their way to the reader: asked for in chunks where the
+ * server wants it so, resumed where a connection died, joined only when every
+ * answer is of the same version of the object.
+ */
+export class Transfer {
+  readonly #object: RemoteObject;
+  readonly #context: TransferContext;
+  readonly #signal: AbortSignal;
+  readonly #budget: RetryBudget;
+  readonly #first: UpstreamPart | BehindEnd;
+  #position: number;
+  /** Last byte wanted; null while the end of the object is not known. */
+  #end: number | null;
+
+  private constructor(
+    { object, context, signal, budget }: TransferInput & { budget: RetryBudget },
+    range: ByteRange,
+    first: UpstreamPart | BehindEnd,
+  ) {
+    this.#object = object;
+    this.#context = context;
+    this.#signal = signal;
+    this.#budget = budget;
+    this.#position = range.start;
+    this.#end = range.end;
+    this.#first = first;
+    this.#learnEnd();
+  }
+
+  /**
+   * Starts a transfer: resolves when the first answer is there and was checked.
+   * @param input.range null reads all and asks without a range where that is enough
+   * @throws TransferFault when it cannot be recovered; `signal.reason`
+   */
+  static async open(input: TransferInput): Promise<Transfer> {
+    const range = input.range ?? { start: 0, end: null };
+    const budget = new RetryBudget(input.context.limits);
+    const asked =
+      input.range === null && input.object.chunkBytes === null
+        ? null
+        : chunkOf(input.object, range.start, range.end);
+    const first = await attempt({ ...input, budget }, asked);
+    return new Transfer({ ...input, budget }, range, first);
+  }
+
+  /** Whether there is nothing at this place: the range begins behind the end. */
+  get isBehindEnd(): boolean {
+    return this.#first.kind === 'behind-end';
+  }
+
+  /** Of the whole object, in bytes; null when the server does not tell. */
+  get total(): number | null {
+    return this.#object.identity.total;
+  }
+
+  /** Of the media server, undefined when it does not tell. */
+  get contentType(): string | undefined {
+    return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
+  }
+
+  /** Address after redirects. */
+  get url(): string | undefined {
+    return this.#first.kind === 'bytes' ? this.#first.response.url : undefined;
+  }
+
+  /** Gives up a transfer whose bytes nobody wants. */
+  discard(): void {
+    if (this.#first.kind === 'bytes') this.#first.response.body.destroy();
+  }
+
+  /**
+   * The bytes, complete when the generator ends.
+   * @throws TransferFault when a fault is not recovered; `signal.reason`
+   */
+  async *chunks(): AsyncGenerator<Buffer, void, void> {
+    let part = this.#first;
+    while (part.kind === 'bytes') {
+      let fault: TransferFault | null = null;
+      try {
+        yield* this.#read(part);
+        if (this.#isComplete(part)) return;
+        if (part.end === null || this.#position <= part.end) fault = endedEarly();
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (this.#end !== null && this.#position > this.#end) return;
+        fault = faultFrom(error);
+      }
+      const input = {
+        object: this.#object,
+        context: this.#context,
+        signal: this.#signal,
+        budget: this.#budget,
+      };
+      if (fault) await recover(input, fault);
+      part = await attempt(input, chunkOf(this.#object, this.#position, this.#end));
+      this.#learnEnd();
+      const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
+      if (part.kind === 'behind-end' && endIsMissing) throw brokenPromise('lost the end of the file');
+    }
+  }
+
+  /** Yields what this answer brings of the wanted bytes, cut at their end. */
+  async *#read({ response, skip, end, hasSurplus }: UpstreamPart): AsyncGenerator<Buffer, void, void> {
+    let toSkip = skip;
+    for await (const received of readBody(response.body, this.#context.limits.idleTimeoutMs)) {
+      this.#context.countReceived(received.length);
+      const skipped = Math.min(toSkip, received.length);
+      toSkip -= skipped;
+      const left = end === null ? received.length : end + 1 - this.#position;
+      const chunk =
+        skipped === 0 && received.length <= left ? received : received.subarray(skipped, skipped + left);
+      if (chunk.length > 0) {
+        this.#position += chunk.length;
+        this.#budget.received(chunk.length);
+        yield chunk;
+      }
+      if (end !== null && this.#position > end && (hasSurplus || received.length - skipped > left)) return;
+    }
+  }
+
+  #isComplete(part: UpstreamPart): boolean {
+    if (this.#end !== null) return this.#position > this.#end;
+    // Neither the reader nor the server named an end: the clean end of the answer is the end.
+    return part.end === null;
+  }
+
+  #learnEnd(): void {
+    const { total } = this.#object.identity;
+    if (total !== null) this.#end = Math.min(this.#end ?? total - 1, total - 1);
+  }
+}
+
+interface TransferInput {
+  readonly object: RemoteObject;
+  readonly range: ByteRange | null;
+  readonly context: TransferContext;
+  readonly signal: AbortSignal;
+}
+
+type AttemptInput = Omit<TransferInput, 'range'> & { readonly budget: RetryBudget };
+
+/** Asks until an answer passes the checks or the budget is spent. */
+async function attempt(input: AttemptInput, range: ByteRange | null): Promise<UpstreamPart | BehindEnd> {
+  for (;;) {
+    try {
+      return await requestPart(input.object, range, input.context, input.signal);
+    } catch (error) {
+      input.signal.throwIfAborted();
+      await recover(input, faultFrom(error));
+    }
+  }
+}
+
+/** Does what may help against a fault. @throws the fault when nothing does */
+async function recover(
+  { object, context, signal, budget }: AttemptInput,
+  fault: TransferFault,
+): Promise<void> {
+  context.logger.debug(
+    { code: fault.failure.code, remedy: fault.remedy, err: fault.failure.cause },
+    'upstream fault',
+  );
+  await budget.spend(fault, signal);
+  if (fault.remedy !== 'refresh') return;
+  try {
+    if (await object.address.refresh(signal)) return;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof DomainError ? new TransferFault(error, 'none') : faultFrom(error);
+  }
+  throw fault;
+}
+
+function chunkOf({ chunkBytes }: RemoteObject, start: number, end: number | null): ByteRange {
+  if (chunkBytes === null) return { start, end };
+  const chunkEnd = start + chunkBytes - 1;
+  return { start, end: end === null ? chunkEnd : Math.min(end, chunkEnd) };
+}
+
+function endedEarly(): TransferFault {
+  const detail =
+    "The site's media server ended the file before its end and it could not be resumed. Try again.";
+  return new TransferFault(new DomainError('upstream_error', detail), 'retry');
+}

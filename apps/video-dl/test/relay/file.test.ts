@@ -1,0 +1,377 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { MediaSource } from '../../dist/relay/index.js';
+import { fileSize, fileSource, hash, readAll, startBench, type Bench } from './support/bench.js';
+
+let bench: Bench;
+let counter = 0;
+
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** An address of the test file that no other test has used: faults are counted per address. */
+const media = (query = '') => `${bench.site}/file.mp4?n=${counter++}${query === '' ? '' : `&${query}`}`;
+
+async function relayed(
+  query: string,
+  more: Partial<MediaSource> = {},
+  headers: Record<string, string> = { range: 'bytes=0-' },
+) {
+  const session = bench.session();
+  const before = bench.requests.length;
+  const reading = await readAll(session.add(fileSource(media(query), more)), headers);
+  return { session, ...reading, asked: bench.requests.slice(before) };
+}
+
+const isComplete = ({ body, isClean }: { body: Buffer; isClean: boolean }) =>
+  isClean && hash(body) === hash(bench.file);
+
+describe('a file through the relay', () => {
+  it('comes as it is, with its size and type', async () => {
+    const reading = await relayed('', {}, {});
+    expect(reading.status).toBe(200);
+    expect(isComplete(reading)).toBe(true);
+    expect(reading.headers.get('content-length')).toBe(String(fileSize));
+    expect(reading.headers.get('accept-ranges')).toBe('bytes');
+    expect(reading.headers.get('content-type')).toBe('video/mp4');
+    expect(reading.session.bytesReceived).toBe(fileSize);
+    expect(reading.session.allReceived()).toBe(true);
+    expect(reading.session.failure).toBeUndefined();
+  });
+
+  it.each([
+    ['bytes=0-', 0, fileSize - 1],
+    ['bytes=1000-', 1000, fileSize - 1],
+    ['bytes=1000-1999', 1000, 1999],
+    ['bytes=2999999-', fileSize - 1, fileSize - 1],
+    ['bytes=2999990-9999999', 2_999_990, fileSize - 1],
+  ])('answers the range %s', async (range, start, end) => {
+    const reading = await relayed('', {}, { range });
+    expect(reading.status).toBe(206);
+    expect(reading.headers.get('content-range')).toBe(`bytes ${start}-${end}/${fileSize}`);
+    expect(reading.body.equals(bench.file.subarray(start, end + 1))).toBe(true);
+    expect(reading.session.bytesReceived).toBe(end - start + 1);
+  });
+
+  it.each(['', 'ignoreRange'])('answers 416 behind the end, and that is no failure (%s)', async (query) => {
+    const reading = await relayed(query, {}, { range: `bytes=${fileSize}-` });
+    expect(reading.status).toBe(416);
+    expect(reading.session.failure).toBeUndefined();
+  });
+
+  it('answers ranges of a server that ignores them', async () => {
+    const reading = await relayed('ignoreRange', {}, { range: 'bytes=2000000-2000999' });
+    expect(reading.status).toBe(206);
+    expect(reading.body.equals(bench.file.subarray(2_000_000, 2_001_000))).toBe(true);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const response = await fetch(bench.session().add(fileSource(media())), { method: 'HEAD' });
+    expect(response.headers.get('content-length')).toBe(String(fileSize));
+  });
+
+  it('is asked for with the headers and cookies of the extractor', async () => {
+    const { asked } = await relayed('', {
+      headers: {
+        'User-Agent': 'Extractor/1',
+        Referer: 'https://x.example/',
+        Host: 'evil',
+        'Accept-Encoding': 'gzip',
+      },
+      cookies:
+        'a=1; Domain=127.0.0.1; Path=/; Expires=99; b="x\\073y"; Domain=127.0.0.1; Path=/other; c=3; Domain=.example.org; Path=/; d=4; Domain=127.0.0.1; Path=/; Secure',
+    });
+    expect(asked[0]?.headers).toMatchObject({
+      'user-agent': 'Extractor/1',
+      referer: 'https://x.example/',
+      host: bench.host,
+      cookie: 'a=1',
+      'accept-encoding': 'identity',
+      range: 'bytes=0-',
+    });
+  });
+
+  it('is asked for in chunks where the extractor says so', async () => {
+    const reading = await relayed('', { chunkBytes: 1_000_000 });
+    expect(isComplete(reading)).toBe(true);
+    expect(reading.asked.map(({ headers }) => headers.range)).toEqual([
+      'bytes=0-999999',
+      'bytes=1000000-1999999',
+      'bytes=2000000-2999999',
+    ]);
+    expect(reading.asked[1]?.headers['if-range']).toMatch(/^"/);
+  });
+
+  it('without a length is complete when it ends cleanly', async () => {
+    const reading = await relayed('chunked&ignoreRange');
+    expect(reading.status).toBe(200);
+    expect(reading.headers.get('accept-ranges')).toBeNull();
+    expect(isComplete(reading)).toBe(true);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE'])('is not answered to %s', async (method) => {
+    expect((await fetch(bench.session().add(fileSource(media())), { method })).status).toBe(405);
+  });
+
+  it.each(['/', '/media', `/${'a'.repeat(32)}/media`, `/${'a'.repeat(32)}/`])(
+    'is not at %s',
+    async (path) => {
+      const { origin } = new URL(bench.session().add(fileSource(media())));
+      expect((await fetch(`${origin}${path}`)).status).toBe(404);
+    },
+  );
+});
+
+describe('a fault that the relay recovers from', () => {
+  it.each([
+    ['a connection that breaks once', 'cut=1000000&times=1'],
+    ['one that breaks twice at the same byte', 'cut=1000000&times=2'],
+    ['one that breaks before the first byte', 'cut=0&times=1'],
+    ['one that breaks at the last byte', `cut=${fileSize - 1}&times=1`],
+    ['one that breaks again and again, further on each time', 'cutEvery=200000'],
+    ['one that breaks, of a server without ranges', 'cut=1000000&times=1&ignoreRange'],
+    ['one that breaks, of a server that tells no length', 'cut=1000000&times=1&chunked'],
+    [
+      'one that breaks, neither ranges nor length, but the same validators',
+      'cut=1000000&times=1&chunked&ignoreRange',
+    ],
+    ['a server that stalls once', 'stall=1000000&times=1'],
+    ['a server that is out of order at first', 'status=503&times=2'],
+    ['a server that limits the rate at first', 'status=429&times=1'],
+    ['a length that is too large, then a connection that breaks', 'length=0&cut=5&times=1'],
+  ])('is %s', async (_what, query) => {
+    const reading = await relayed(query);
+    expect(isComplete(reading)).toBe(true);
+    expect(reading.session.failure).toBeUndefined();
+    expect(reading.session.allReceived()).toBe(true);
+  });
+
+  it('is an address that expires: extracted again, it goes on at the same byte', async () => {
+    let refreshes = 0;
+    const refresh = () => {
+      refreshes += 1;
+      return Promise.resolve(fileSource(media('expire=1200000'), { headers: { 'x-new': '1' } }));
+    };
+    const { asked, ...reading } = await relayed('expire=1200000', { refresh });
+    expect(isComplete(reading)).toBe(true);
+    expect(refreshes).toBe(2);
+    expect(asked.at(-1)?.headers).toMatchObject({ 'x-new': '1', range: 'bytes=2400000-2999999' });
+    expect(reading.session.bytesReceived).toBe(fileSize);
+  });
+
+  it('is an address that has expired before it is read', async () => {
+    const refresh = () => Promise.resolve(fileSource(media()));
+    expect(isComplete(await relayed('status=410', { refresh }))).toBe(true);
+  });
+
+  it('is a redirect, followed within the limit', async () => {
+    expect(isComplete(await relayed(`redirect=${encodeURIComponent(media())}`))).toBe(true);
+  });
+
+  it('breaks in a chunk', async () => {
+    expect(isComplete(await relayed('cut=1500000&times=1', { chunkBytes: 1_000_000 }))).toBe(true);
+  });
+});
+
+describe('a fault that the relay does not recover from', () => {
+  it.each([
+    ['a connection that always breaks at the same byte', 'cut=1000000', 'upstream_error'],
+    ['a server that always stalls', 'stall=1000000', 'upstream_timeout'],
+    ['a server that is out of order', 'status=503', 'upstream_error'],
+    ['a server that limits the rate', 'status=429', 'upstream_rate_limited'],
+    ['a file that is gone', 'status=404', 'upstream_error'],
+    ['a file that is blocked', 'status=451', 'geo_blocked'],
+    ['an address that has expired and cannot be extracted again', 'expire=1000000', 'upstream_error'],
+    ['a wrong Content-Range on resumption', 'cutEvery=1000000&wrongRange', 'upstream_error'],
+    ['a changed ETag', 'cutEvery=1000000&etag=change', 'upstream_error'],
+    ['a changed ETag without ranges', 'cutEvery=1000000&etag=change&ignoreRange', 'upstream_error'],
+    ['a changed modification date', 'cutEvery=1000000&modified=change', 'upstream_error'],
+    ['a changed size', 'cutEvery=1000000&size=change', 'upstream_error'],
+    ['a Content-Length that is too large', 'length=1000', 'upstream_error'],
+    [
+      'a redirect to a private address',
+      'redirect=http%3A%2F%2F169.254.169.254%2Flatest',
+      'forbidden_address',
+    ],
+    ['a redirect to a file', 'redirect=file%3A%2F%2F%2Fetc%2Fpasswd', 'upstream_error'],
+  ])('is %s', async (_what, query, code) => {
+    const { session, isClean, status, body } = await relayed(query, {}, {});
+    expect(status >= 500 || !isClean).toBe(true);
+    expect(body.equals(bench.file.subarray(0, body.length))).toBe(true);
+    expect(session.failure).toMatchObject({ name: 'DomainError', code });
+    await expect(session.failed).resolves.toBe(session.failure);
+    expect(session.allReceived()).toBe(false);
+  });
+
+  it('is a redirect without end', async () => {
+    bench.on('/loop', (_request, response) => void response.writeHead(302, { location: '/loop' }).end());
+    const session = bench.session();
+    await readAll(session.add(fileSource(`${bench.site}/loop`)));
+    expect(session.failure).toMatchObject({
+      code: 'upstream_error',
+      message: expect.stringContaining('redirected') as string,
+    });
+  });
+
+  it.each([
+    ['of another size', 'size=change&cutEvery=1000000'],
+    ['of another version', 'etag=change&cutEvery=1000000'],
+  ])('is a new address %s', async (_what, query) => {
+    const fresh = media(query);
+    await readAll(fresh).catch(() => undefined);
+    const { session, isClean } = await relayed('expire=1000000', {
+      refresh: () => Promise.resolve(fileSource(fresh)),
+    });
+    expect(isClean).toBe(false);
+    expect(session.failure?.message).toMatch(/changed the (?:size|version)/);
+  });
+
+  it('is a second extraction that fails: its own error is the failure', async () => {
+    const refresh = () => Promise.reject(Object.assign(new Error('gone'), { code: 'x' }));
+    const { session, isClean } = await relayed('expire=1000000', { refresh });
+    expect(isClean).toBe(false);
+    expect(session.failure).toMatchObject({ code: 'upstream_error' });
+  });
+
+  it('is a body without end: it is cut at the limit', async () => {
+    const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
+    const session = relay.open({ signal: new AbortController().signal });
+    const { isClean } = await readAll(session.add(fileSource(media('endless'))));
+    expect(isClean).toBe(false);
+    expect(session.failure).toMatchObject({ code: 'too_long' });
+    expect(session.bytesReceived).toBeLessThan(1_200_000);
+  });
+
+  it('is a size above the limit, before any byte', async () => {
+    const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
+    const session = relay.open({ signal: new AbortController().signal });
+    expect((await readAll(session.add(fileSource(media())))).status).toBe(502);
+    expect(session.failure).toMatchObject({ code: 'too_long' });
+  });
+
+  it('is a server that never answers', async () => {
+    const relay = await bench.otherRelay({ firstByteTimeoutMs: 50 });
+    bench.on('/silent', () => undefined);
+    const session = relay.open({ signal: new AbortController().signal });
+    await readAll(session.add(fileSource(`${bench.site}/silent`)));
+    expect(session.failure).toMatchObject({ code: 'upstream_timeout' });
+  });
+
+  it('closes the session to further reading', async () => {
+    const { session } = await relayed('status=404');
+    const reading = await readAll(session.add(fileSource(media())));
+    expect(reading.status).toBe(502);
+  });
+});
+
+describe('a relay session', () => {
+  it('does not take a reader that goes away for a failure, and lets go of the server', async () => {
+    const session = bench.session();
+    const upstreamClosed = new Promise<void>((resolve) =>
+      bench.on('/held', (_request, response) => {
+        response.once('close', () => resolve());
+        response.writeHead(200, { 'content-length': 100 }).write('x');
+      }),
+    );
+    const response = await fetch(session.add(fileSource(`${bench.site}/held`)));
+    await response.body?.cancel();
+    await upstreamClosed;
+    expect(session.failure).toBeUndefined();
+    expect(session.allReceived()).toBe(true);
+  });
+
+  it.each(['close', 'abort'])('destroys both sides on %s, also while it waits to try again', async (how) => {
+    const owner = new AbortController();
+    const relay = await bench.otherRelay({ retryDelayMs: 60_000, maxRetryDelayMs: 60_000 });
+    const session = relay.open({ signal: owner.signal });
+    const held = new Promise<Promise<unknown>>((resolve) =>
+      bench.on('/held', (_request, response) => {
+        resolve(once(response, 'close'));
+        response.writeHead(200, { 'content-length': 100 }).write('x');
+      }),
+    );
+    const { port } = new URL(session.add(fileSource(media())));
+    const readers = [fileSource(`${bench.site}/held`), fileSource(media('status=503'))].map((source) => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      socket.write(`GET ${new URL(session.add(source)).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.resume();
+      return new Promise((resolve) => socket.once('close', resolve));
+    });
+    const upstream = await held;
+    if (how === 'close') session.close();
+    else owner.abort();
+    await Promise.all([...readers, upstream]);
+    expect(session.failure).toBeUndefined();
+  });
+
+  it('has no address any more once it is closed', async () => {
+    const session = bench.session();
+    const address = session.add(fileSource(media()));
+    session.close();
+    expect((await readAll(address)).status).toBe(404);
+  });
+
+  it('reads upstream no faster than its reader', async () => {
+    let sent = 0;
+    bench.on('/fast', (_request, response) => {
+      response.writeHead(200, { 'content-length': 1e9 });
+      const chunk = Buffer.alloc(64 * 1024);
+      const fill = () => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+        sent += chunk.length;
+      };
+      response.on('drain', fill);
+      fill();
+    });
+    const session = bench.session();
+    const socket = connect(Number(new URL(session.add(fileSource(`${bench.site}/fast`))).port), '127.0.0.1');
+    socket.write(
+      `GET ${new URL(session.add(fileSource(`${bench.site}/fast`))).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    );
+    await once(socket, 'readable');
+    // The kernel's buffers fill, then everything stands still: two equal readings 200 ms apart.
+    let before = -1;
+    while (before !== session.bytesReceived) {
+      before = session.bytesReceived;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(session.bytesReceived).toBeLessThan(32 * 1024 ** 2);
+    expect(sent).toBeLessThan(64 * 1024 ** 2);
+    socket.destroy();
+    session.close();
+  });
+});
+
+describe('fetchBytes', () => {
+  const signal = new AbortController().signal;
+
+  it('reads something small', async () => {
+    const { bytes, contentType } = await bench.relay.fetchBytes(media(), { maxBytes: fileSize, signal });
+    expect(hash(bytes)).toBe(hash(bench.file));
+    expect(contentType).toBe('video/mp4');
+  });
+
+  it('resumes', async () => {
+    const { bytes } = await bench.relay.fetchBytes(media('cut=1000000&times=1'), {
+      maxBytes: fileSize,
+      signal,
+    });
+    expect(hash(bytes)).toBe(hash(bench.file));
+  });
+
+  it.each([
+    ['something too large', () => media('chunked'), 'upstream_error'],
+    ['a private address', () => 'http://10.0.0.1/cover.jpg', 'forbidden_address'],
+    [
+      'a redirect to a private address',
+      () => media('redirect=http%3A%2F%2F10.0.0.1%2F'),
+      'forbidden_address',
+    ],
+    ['what is not a web address', () => 'file:///etc/passwd', 'upstream_error'],
+    ['what is no address', () => 'nonsense', 'upstream_error'],
+  ])('refuses %s', async (_what, url, code) => {
+    await expect(bench.relay.fetchBytes(url(), { maxBytes: 1000, signal })).rejects.toMatchObject({ code });
+  });
+});

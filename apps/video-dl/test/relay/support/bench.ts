@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGuard, type GuardOptions } from '../../../dist/guard/index.js';
+import {
+  MediaRelay,
+  type MediaSource,
+  type RelayLimits,
+  type RelaySession,
+} from '../../../dist/relay/index.js';
+import { silentLogger } from '../../guard/support/servers.js';
+import { Faults } from '../../site/faults.js';
+import { sendFile } from '../../site/server.js';
+
+/** Small enough for a test, larger than every buffer on the way that a test could hide behind. */
+export const fileSize = 3_000_000;
+
+/** A media server with fault switches and a relay in front of it. */
+export interface Bench extends AsyncDisposable {
+  /** Origin of the media server. */
+  readonly site: string;
+  readonly host: string;
+  readonly faults: Faults;
+  /** What the media server was asked, in order. */
+  readonly requests: readonly { path: string; headers: IncomingMessage['headers'] }[];
+  readonly file: Buffer;
+  readonly relay: MediaRelay;
+  /** Answers a path in the test's own way. */
+  on(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void;
+  session(): RelaySession;
+  /** A relay of its own with other limits or another guard. */
+  otherRelay(limits: Partial<RelayLimits>, guard?: Partial<GuardOptions>): Promise<MediaRelay>;
+}
+
+export const quickLimits: Partial<RelayLimits> = {
+  firstByteTimeoutMs: 2_000,
+  idleTimeoutMs: 400,
+  retryDelayMs: 1,
+  maxRetryDelayMs: 5,
+  maxAttempts: 3,
+};
+
+export async function startBench(): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), 'relay-'));
+  const file = randomBytes(fileSize);
+  const path = join(folder, 'file.mp4');
+  await writeFile(path, file);
+  const faults = new Faults();
+  const requests: { path: string; headers: IncomingMessage['headers'] }[] = [];
+  const handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
+  const server = createServer((request, response) => {
+    response.on('error', () => undefined);
+    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'x'}`);
+    requests.push({ path: `${url.pathname}${url.search}`, headers: request.headers });
+    const handler = handlers.get(url.pathname);
+    if (handler) {
+      handler(request, response);
+      return;
+    }
+    const resource = { url, path, type: 'video/mp4' };
+    Promise.resolve(faults.intercept(request, response, resource))
+      .then((isAnswered) => (isAnswered ? undefined : sendFile(request, response, path, 'video/mp4')))
+      .catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const relays: MediaRelay[] = [];
+  const ended = new AbortController();
+
+  const otherRelay = async (limits: Partial<RelayLimits>, guardOptions: Partial<GuardOptions> = {}) => {
+    const guard = createGuard({ allowedPrivateSources: [host], ...guardOptions });
+    const relay = await MediaRelay.start({
+      guard,
+      logger: silentLogger,
+      limits: { ...quickLimits, ...limits },
+    });
+    relays.push(relay);
+    return relay;
+  };
+  const relay = await otherRelay({});
+  return {
+    site: `http://${host}`,
+    host,
+    faults,
+    requests,
+    file,
+    relay,
+    on: (at, handler) => void handlers.set(at, handler),
+    session: () => relay.open({ signal: ended.signal }),
+    otherRelay,
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      for (const started of relays) await started[Symbol.asyncDispose]();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export function fileSource(url: string, more: Partial<MediaSource> = {}): MediaSource {
+  return { url, headers: {}, kind: 'file', ...more };
+}
+
+export interface Reading {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+  /** The response ended as HTTP says a complete one ends. */
+  readonly isClean: boolean;
+}
+
+/** Reads an address like ffmpeg does: everything, or as far as it comes. */
+export async function readAll(url: string, headers: Record<string, string> = {}): Promise<Reading> {
+  const response = await fetch(url, { headers });
+  const parts: Uint8Array[] = [];
+  let isClean = true;
+  try {
+    for await (const chunk of response.body ?? []) parts.push(chunk as Uint8Array);
+  } catch {
+    // A connection that breaks is what many tests are about.
+    isClean = false;
+  }
+  return { status: response.status, headers: response.headers, body: Buffer.concat(parts), isClean };
+}
+
+export function hash(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,214 @@
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SiteHandler, SiteOptions } from './server.js';
+
+/**
+ * What a media address can be made to do wrong, by its query:
+ *
+ * | parameter | fault |
+ * |---|---|
+ * | `cut=N` | the connection breaks in front of byte N |
+ * | `cutEvery=N` | every answer breaks after N bytes |
+ * | `stall=N` | nothing more comes from byte N on, the connection stays |
+ * | `slow=N` | N bytes a second |
+ * | `status=N` | HTTP status N instead of the medium |
+ * | `expire=N` | 403 once N bytes have been sent from this very address |
+ * | `ignoreRange` | the whole file, whatever part was asked for |
+ * | `wrongRange` | a `Content-Range` that is not what was asked for, from the second part on |
+ * | `etag=change`, `modified=change`, `size=change` | another version of the file in every answer |
+ * | `length=N` | a `Content-Length` that is N bytes too large, or too small when negative |
+ * | `chunked` | no `Content-Length` |
+ * | `endless` | a body without end |
+ * | `garbage` | noise of the right length |
+ * | `redirect=URL` | a redirect |
+ * | `segment=I&segmentFault=QUERY` | on a playlist: gives the I-th address in it a query of its own |
+ * | `times=N` | only the first N times (`cut`, `stall`, `status`, `wrongRange`, `redirect`) |
+ */
+export class Faults {
+  readonly #uses = new Map<string, number>();
+  readonly #sent = new Map<string, number>();
+  readonly #answers = new Map<string, number>();
+  readonly #byPath = new Map<string, string>();
+  #tokens = 0;
+
+  /** Makes an address faulty that no page can give a query, such as a DASH segment. */
+  set(path: string, query: string): void {
+    this.#byPath.set(path, query);
+  }
+
+  /** A page whose medium has a new address every time it is read: `expire=` ends with a new extraction. */
+  readonly expiringPage: SiteHandler = (_req, res, url) => {
+    const name = url.searchParams.get('media') ?? 'front.mp4';
+    const query = new URLSearchParams({
+      expire: url.searchParams.get('expire') ?? '0',
+      token: String(++this.#tokens),
+    });
+    const src = `/media/${name}?${query.toString()}`.replaceAll('&', '&amp;');
+    res.setHeader('content-type', 'text/html').end(`<title>Expiring</title><video src="${src}"></video>`);
+  };
+
+  /** For `startSite({ intercept })`. */
+  readonly intercept: NonNullable<SiteOptions['intercept']> = async (req, res, { url, path, type }) => {
+    const query = new URLSearchParams(this.#byPath.get(url.pathname) ?? url.search);
+    if (query.has('segmentFault')) return sendPlaylist(res, path, type, query);
+    if (![...query.keys()].some((name) => faultNames.has(name))) return false;
+    const { size } = await stat(path);
+    await this.#answer({ req, res, path, type, size, query, key: url.href });
+    return true;
+  };
+
+  async #answer(request: FaultyRequest): Promise<void> {
+    const { req, res, query, key, type } = request;
+    if (query.has('status') && this.#strikes(request)) {
+      res.writeHead(Number(query.get('status'))).end('no');
+      return;
+    }
+    if (query.has('redirect') && this.#strikes(request)) {
+      res.writeHead(302, { location: query.get('redirect') ?? '' }).end();
+      return;
+    }
+    if (query.has('expire') && this.#sentFrom(key) >= Number(query.get('expire'))) {
+      res.writeHead(403).end('expired');
+      return;
+    }
+    if (query.has('endless')) return sendEndless(res, type);
+    const { start, end } = this.#writeHead(request);
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
+    res.flushHeaders();
+    const stop = this.#stop(request, start);
+    await this.#sendBytes(request, start, Math.min(end, stop.byte - 1));
+    const isStruck =
+      stop.byte <= end && (stop.how === 'cutEvery' || stop.how === 'expire' || this.#strikes(request));
+    if (!isStruck) res.end();
+    else if (stop.how !== 'stall') res.socket?.destroySoon();
+  }
+
+  #writeHead(request: FaultyRequest): { start: number; end: number } {
+    const { req, res, type, size, query, key } = request;
+    const range = query.has('ignoreRange') ? null : /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
+    const start = Number(range?.[1] ?? 0);
+    const end = Math.min(range?.[2] ? Number(range[2]) : Infinity, size - 1);
+    const answers = this.#answers.get(key) ?? 0;
+    this.#answers.set(key, answers + 1);
+    const version = (name: string) => (query.get(name) === 'change' ? answers : 0);
+    const shift = query.has('wrongRange') && start > 0 && this.#strikes(request) ? 1 : 0;
+    res.writeHead(range ? 206 : 200, {
+      'content-type': type,
+      etag: `"${size}-${version('etag')}"`,
+      'last-modified': new Date(1_700_000_000_000 + version('modified') * 1000).toUTCString(),
+      ...(!query.has('ignoreRange') && { 'accept-ranges': 'bytes' }),
+      ...(!query.has('chunked') && { 'content-length': end - start + 1 + Number(query.get('length') ?? 0) }),
+      ...(range && { 'content-range': `bytes ${start - shift}-${end - shift}/${size + version('size')}` }),
+    });
+    return { start, end };
+  }
+
+  /** The first byte that does not come any more, and how the answer stops there. */
+  #stop({ query, key }: FaultyRequest, start: number): { byte: number; how: string } {
+    const at = (name: string, offset: number) => ({ how: name, byte: offset + Number(query.get(name)) });
+    if (query.has('expire')) return at('expire', start - this.#sentFrom(key));
+    if (query.has('cutEvery')) return at('cutEvery', start);
+    const name = ['cut', 'stall'].find(
+      (candidate) => query.has(candidate) && start <= Number(query.get(candidate)),
+    );
+    if (name === undefined || !this.#isDue({ query, key })) return { how: 'end', byte: Infinity };
+    return at(name, 0);
+  }
+
+  async #sendBytes({ res, path, query, key }: FaultyRequest, start: number, end: number): Promise<void> {
+    if (end < start) return;
+    this.#sent.set(key, this.#sentFrom(key) + end - start + 1);
+    const slow = Number(query.get('slow') ?? 0);
+    await pipeline(
+      createReadStream(path, { start, end }),
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          for (const piece of slow > 0 ? inPieces(chunk, slow / 20) : [chunk]) {
+            if (slow > 0) await delay(50);
+            yield query.has('garbage') ? Buffer.alloc(piece.length, 'not media ') : piece;
+          }
+        }
+      },
+      res,
+      { end: false },
+    );
+  }
+
+  #isDue({ key, query }: Pick<FaultyRequest, 'key' | 'query'>): boolean {
+    return (this.#uses.get(key) ?? 0) < Number(query.get('times') ?? Infinity);
+  }
+
+  /** Whether the fault happens this time too; counts it. */
+  #strikes(request: FaultyRequest): boolean {
+    const isDue = this.#isDue(request);
+    if (isDue) this.#uses.set(request.key, (this.#uses.get(request.key) ?? 0) + 1);
+    return isDue;
+  }
+
+  #sentFrom(key: string): number {
+    return this.#sent.get(key) ?? 0;
+  }
+}
+
+interface FaultyRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly path: string;
+  readonly type: string;
+  readonly size: number;
+  readonly query: URLSearchParams;
+  readonly key: string;
+}
+
+const faultNames = new Set([
+  ...[
+    'cut',
+    'cutEvery',
+    'stall',
+    'slow',
+    'status',
+    'expire',
+    'ignoreRange',
+    'wrongRange',
+    'etag',
+    'modified',
+  ],
+  ...['size', 'length', 'chunked', 'endless', 'garbage', 'redirect'],
+]);
+
+async function sendPlaylist(
+  res: ServerResponse,
+  path: string,
+  type: string,
+  query: URLSearchParams,
+): Promise<true> {
+  const wanted = Number(query.get('segment') ?? 0);
+  let index = -1;
+  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => {
+    const isAddress = line !== '' && !line.startsWith('#');
+    if (isAddress) index += 1;
+    return isAddress && index === wanted ? `${line}?${query.get('segmentFault') ?? ''}` : line;
+  });
+  const body = lines.join('\n');
+  res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+  return true;
+}
+
+async function sendEndless(res: ServerResponse, type: string): Promise<void> {
+  res.writeHead(200, { 'content-type': type });
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  await pipeline(function* () {
+    for (;;) yield chunk;
+  }, res);
+}
+
+function* inPieces(chunk: Buffer, size: number): Generator<Buffer> {
+  for (let start = 0; start < chunk.length; start += Math.ceil(size))
+    yield chunk.subarray(start, start + Math.ceil(size));
+}
