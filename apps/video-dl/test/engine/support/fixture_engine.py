@@ -136,13 +136,13 @@ class FixtureIE(InfoExtractor):
                  for height in heights]
         audio = [{'format_id': 'm4a', 'url': origin + '/media/sound.m4a', 'ext': 'm4a', 'vcodec': 'none',
                   'acodec': 'mp4a.40.2', 'abr': 128, 'filesize': 3_400_000},
-                 {'format_id': 'opus', 'url': origin + '/media/sound.ogg', 'ext': 'webm', 'vcodec': 'none',
+                 {'format_id': 'a-opus', 'url': origin + '/media/sound.ogg', 'ext': 'webm', 'vcodec': 'none',
                   'acodec': 'opus', 'abr': 160, 'filesize': 4_100_000}]
         return {'id': 'rungs', 'title': 'Rungs', 'duration': 212.5, 'formats': video + audio}
 
     def _do_vp9_only(self, origin):
         info = self._do_rungs(origin)
-        info['formats'] = [f for f in info['formats'] if f['format_id'].startswith('vp9') or f['format_id'] == 'opus']
+        info['formats'] = [f for f in info['formats'] if f['format_id'].startswith('vp9') or f['format_id'] == 'a-opus']
         return info
 
     def _do_above_720(self, origin):

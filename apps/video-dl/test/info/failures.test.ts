@@ -1,0 +1,147 @@
+import { createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { startSite, type Site } from '../site/server.js';
+import { fixtureEngine, interpreters } from '../support/pythons.js';
+import { startService, type Answer, type TestService } from '../support/service.js';
+
+/** Pages of the fixture extractor by the code and status that their failure is. */
+const fixtures: [name: string, code: string, status: number][] = [
+  ['private', 'private_video', 403],
+  ['login', 'login_required', 403],
+  ['age', 'age_restricted', 403],
+  ['removed', 'video_not_found', 404],
+  ['premiere', 'not_started', 409],
+  ['upcoming', 'not_started', 409],
+  ['not-live', 'not_started', 409],
+  ['live', 'live_not_supported', 422],
+  ['post-live', 'live_not_supported', 422],
+  ['channel', 'playlist_not_supported', 422],
+  ['album', 'playlist_not_supported', 422],
+  ['no-formats', 'no_media', 422],
+  ['drm', 'drm_protected', 422],
+  ['drm-formats', 'drm_protected', 422],
+  ['geo', 'geo_blocked', 451],
+  ['rate', 'upstream_rate_limited', 503],
+  ['bot', 'bot_check', 503],
+  ['bug', 'upstream_error', 502],
+];
+
+const pages: [path: string, code: string, status: number][] = [
+  ['/nothing', 'unsupported_url', 422],
+  ['/feed.xml', 'playlist_not_supported', 422],
+  ['/media/hls-live/index.m3u8', 'live_not_supported', 422],
+  ['/missing', 'video_not_found', 404],
+  ['/status/410', 'video_not_found', 404],
+  ['/status/401', 'login_required', 403],
+  ['/status/403', 'upstream_error', 502],
+  ['/status/429', 'upstream_rate_limited', 503],
+  ['/status/451', 'geo_blocked', 451],
+  ['/status/500', 'upstream_error', 502],
+  ['/media/cover.jpg', 'upstream_error', 502],
+  ['/watch?media=missing.mp4', 'upstream_error', 502],
+  ['/redirect-loop', 'upstream_error', 502],
+];
+
+describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    for (const status of [401, 403, 410, 429, 451, 500]) {
+      site.on(`/status/${status}`, (_req, res) => void res.writeHead(status).end('<h1>no</h1>'));
+    }
+    site.on('/redirect-loop', (_req, res) => void res.writeHead(302, { location: '/redirect-loop' }).end());
+    service = await startService(
+      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python, EXTRACTION_TIMEOUT_SECONDS: '4' },
+      { engineScript: fixtureEngine },
+    );
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  it.each(fixtures)('“%s” of the site is %s', async (name, code, status) => {
+    expectProblem(await service.info(`${site.url}/fixture/${name}`), code, status);
+  });
+
+  it.each(pages)('%s is %s', async (path, code, status) => {
+    expectProblem(await service.info(site.url + path), code, status);
+  });
+
+  it('says when to come back wherever it answers 503', async () => {
+    for (const name of ['rate', 'bot']) {
+      const { headers } = await service.info(`${site.url}/fixture/${name}`);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+  });
+
+  it('does not pass on addresses with tokens', async () => {
+    const { status, body } = await service.info(`${site.url}/fixture/secret-address`);
+    expect(status).toBe(502);
+    expect(JSON.stringify(body)).not.toContain('very-secret');
+  });
+
+  it.each([
+    ['a name that does not exist', 'http://does-not-exist.invalid/', 'upstream_unreachable', 502],
+    ['a private address', 'http://10.1.2.3/watch', 'forbidden_address', 403],
+    ['this machine by another port', 'http://127.0.0.1:1/', 'forbidden_address', 403],
+    ['the metadata address', 'http://169.254.169.254/latest/meta-data/', 'forbidden_address', 403],
+  ])('refuses %s', async (_what, url, code, status) => {
+    expectProblem(await service.info(url), code, status);
+  });
+
+  it.each(['/redirect', '/meta-refresh?to=http://127.0.0.1:1/', '/embeds?src=http://127.0.0.1:1/v.mp4'])(
+    'refuses a page that leads to a private address (%s)',
+    async (path) => {
+      site.on('/redirect', (_req, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
+      expectProblem(await service.info(site.url + path), 'forbidden_address', 403);
+    },
+  );
+
+  it('tells a site that does not answer from one that cannot be reached', async () => {
+    site.on('/stall', () => undefined);
+    expectProblem(await service.info(`${site.url}/stall`), 'upstream_timeout', 504);
+  });
+
+  it('gives a page up that never ends', async () => {
+    site.on('/drip', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' });
+      const timer = setInterval(() => res.write('<p>word</p>'), 50);
+      res.on('close', () => clearInterval(timer));
+    });
+    expectProblem(await service.info(`${site.url}/drip`), 'upstream_timeout', 504);
+  });
+
+  it('answers cleanly when the engine dies in the middle, and works again', async () => {
+    expectProblem(await service.info(`${site.url}/fixture/crash`), 'engine_unavailable', 503);
+    expect(await service.info(`${site.url}/watch`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an allowed source', () => {
+  it('that refuses or drops connections is upstream_unreachable', async () => {
+    const sockets = new Set<Socket>();
+    const dropping = createServer((socket) => sockets.add(socket).delete(socket.destroy()));
+    dropping.listen(0, '127.0.0.1');
+    await once(dropping, 'listening');
+    const { port } = dropping.address() as AddressInfo;
+    await using service = await startService({ ALLOWED_PRIVATE_SOURCES: '127.0.0.0/8' });
+    expectProblem(await service.info('http://127.0.0.1:1/'), 'upstream_unreachable', 502);
+    expectProblem(await service.info(`http://127.0.0.1:${port}/`), 'upstream_unreachable', 502);
+    dropping.close();
+  });
+});
+
+function expectProblem({ status, headers, body }: Answer, code: string, expectedStatus: number): void {
+  expect({ code: body['code'], status }).toEqual({ code, status: expectedStatus });
+  expect(headers.get('content-type')).toContain('application/problem+json');
+  expect(body).toMatchObject({
+    status,
+    title: expect.any(String) as string,
+    detail: expect.any(String) as string,
+  });
+}

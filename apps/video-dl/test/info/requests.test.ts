@@ -1,0 +1,168 @@
+import { startSite, type Site } from '../site/server.js';
+import { fixtureEngine } from '../support/pythons.js';
+import { startService, type TestService } from '../support/service.js';
+
+describe('/api/info', () => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+    await service.info(`${site.url}/watch`);
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  it.each([
+    ['no url', {}, 'invalid_request', ['url']],
+    ['an empty url', { url: '' }, 'invalid_request', ['url']],
+    ['another parameter too', { url: 'https://example.com/', fmt: 'mp3' }, 'invalid_request', ['fmt']],
+    ['two wrong ones', { link: 'x' }, 'invalid_request', ['url', 'link']],
+    ['a bad scheme', { url: 'ftp://example.com/v.mp4' }, 'invalid_url', ['url']],
+    ['no address', { url: 'cats' }, 'invalid_url', ['url']],
+  ])('refuses %s', async (_what, query, code, fields) => {
+    const response = await service.get('/api/info', query);
+    const body = (await response.json()) as { code: string; errors: { field: string }[] };
+    expect(response.status).toBe(400);
+    expect(body.code).toBe(code);
+    expect(body.errors.map(({ field }) => field).sort()).toEqual([...fields].sort());
+  });
+
+  it('refuses a repeated url', async () => {
+    const response = await fetch(`${service.url}/api/info?url=https://a.example/&url=https://b.example/`);
+    expect(response.status).toBe(400);
+  });
+
+  it('names the methods that it answers', async () => {
+    const response = await fetch(`${service.url}/api/info`, { method: 'POST' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('extracts a page once for two hundred simultaneous requests', async () => {
+    const before = site.requests.length;
+    const extractions = service.context.extraction.extractions;
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async () => service.info(`${site.url}/watch?crowd=1`)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(service.context.extraction.extractions - extractions).toBe(1);
+    const pageRequests = site.requests.slice(before).filter(({ path }) => path === '/watch');
+    expect(pageRequests).toHaveLength(1);
+  });
+
+  it('does not extract again what a stream then asks for', async () => {
+    const extractions = service.context.extraction.extractions;
+    const page = `${site.url}/watch?then=stream`;
+    await service.info(page);
+    const head = await service.get('/api/stream', { url: page }, { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    const stream = await service.get('/api/stream', { url: page });
+    expect((await stream.arrayBuffer()).byteLength).toBeGreaterThan(90_000);
+    expect(service.context.extraction.extractions - extractions).toBe(1);
+  });
+
+  it('takes spellings of one address for one page', async () => {
+    const extractions = service.context.extraction.extractions;
+    await service.info(`${site.url}/watch?same=1`);
+    await service.info(`${site.url.toUpperCase().replace('HTTP', 'http')}/watch?same=1#t=10`);
+    expect(service.context.extraction.extractions - extractions).toBe(1);
+  });
+
+  it('asks again when the media addresses have expired', async () => {
+    const extractions = service.context.extraction.extractions;
+    const past = Math.floor(Date.now() / 1000) - 60;
+    const page = `${site.url}/watch?expires=${past}`;
+    await service.info(page);
+    await service.info(page);
+    expect(service.context.extraction.extractions - extractions).toBe(2);
+  });
+
+  it('gives an extraction up when the last client has gone', async () => {
+    let stalled = (): void => undefined;
+    let closed = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (stalled = resolve));
+    const ended = new Promise<void>((resolve) => (closed = resolve));
+    site.on('/stall', (req) => {
+      req.socket.once('close', closed);
+      stalled();
+    });
+    const leaving = new AbortController();
+    const asked = service.get('/api/info', { url: `${site.url}/stall` }, { signal: leaving.signal });
+    await arrived;
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    // The connection to the site is cut, and the engine is free for the next.
+    await ended;
+    expect(await service.info(`${site.url}/watch?next=1`)).toMatchObject({ status: 200 });
+  });
+
+  it('tells the stages in Server-Timing', async () => {
+    const { headers } = await service.info(`${site.url}/watch`);
+    expect(headers.get('server-timing')).toMatch(/extract;dur=[\d.]+/);
+  });
+
+  it('refuses what is above its limits with too_long, and offers nothing of it', async () => {
+    await using strict = await startService({
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      MAX_DURATION_SECONDS: '2',
+    });
+    const { status, body } = await strict.info(`${site.url}/watch`);
+    expect({ status, downloads: body['downloads'] }).toEqual({ status: 200, downloads: [] });
+    const stream = await strict.get('/api/stream', { url: `${site.url}/watch` });
+    expect(stream.status).toBe(422);
+    expect(await stream.json()).toMatchObject({ code: 'too_long' });
+  });
+
+  it('turns requests away when the queue of extractions is full', async () => {
+    let stalled = 0;
+    site.on('/slow', () => void (stalled += 1));
+    await using small = await startService({
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      MAX_QUEUED_EXTRACTIONS: '1',
+      EXTRACTION_TIMEOUT_SECONDS: '2',
+    });
+    await small.info(`${site.url}/watch`);
+    const answers = await Promise.all(
+      [1, 2, 3].map(async (number) => small.info(`${site.url}/slow?number=${number}`)),
+    );
+    const refused = answers.filter(({ body }) => body['code'] === 'overloaded');
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, headers } of refused) {
+      expect(status).toBe(503);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(stalled).toBeGreaterThan(0);
+  });
+});
+
+describe('/api/health', () => {
+  it('is 503 until the engine is warm, then tells what it runs on', async () => {
+    await using service = await startService();
+    const early = await service.get('/api/health');
+    expect([early.status, await early.json()]).toMatchObject([
+      503,
+      { checks: { downloadEngine: { status: 'starting' } } },
+    ]);
+    await service.context.engine.run({ kind: 'health' }, { signal: new AbortController().signal });
+    const response = await service.get('/api/health');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      status: expect.stringMatching(/^(ok|degraded)$/) as string,
+      checks: {
+        downloadEngine: {
+          version: expect.stringMatching(/^20\d\d\./) as string,
+          ageDays: expect.any(Number) as number,
+        },
+        muxingEngine: { status: 'ok', version: expect.any(String) as string },
+      },
+    });
+    const startedAt = performance.now();
+    await service.get('/api/health');
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
+});

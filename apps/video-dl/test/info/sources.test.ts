@@ -1,0 +1,213 @@
+import { startSite, type Site } from '../site/server.js';
+import { fixtureEngine, interpreters } from '../support/pythons.js';
+import { startService, type TestService } from '../support/service.js';
+
+interface Download {
+  readonly target: string;
+  readonly [field: string]: unknown;
+}
+
+const media = { h264: 'copy', aac: 'copy' } as const;
+const mp4 = (height: number, more: object = {}) => ({ height, video: media.h264, audio: media.aac, ...more });
+const mp3 = { audio: 'transcode' };
+
+/** Pages by path, with the duration and what each target is to yield; absent: not on offer. */
+const sources: [path: string, durationSeconds: number, downloads: Record<string, object>][] = [
+  ['/watch', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/sources', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/open-graph', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/json-ld', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/meta-refresh', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/front.mp4', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/end.mp4', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/portrait.mp4', 4, { mp3, 'mp4-720': mp4(640), 'mp4-1080': mp4(640) }],
+  ['/media/silent.mp4', 4, { 'mp4-720': mp4(360, { audio: null }), 'mp4-1080': mp4(360, { audio: null }) }],
+  ['/media/h264.mkv', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/hevc.mp4', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  [
+    '/media/h264-opus.mp4',
+    4,
+    { mp3, 'mp4-720': mp4(360, { audio: 'transcode' }), 'mp4-1080': mp4(360, { audio: 'transcode' }) },
+  ],
+  [
+    '/media/vp9.webm',
+    4,
+    { mp3, 'mp4-720': mp4(360, { audio: 'transcode' }), 'mp4-1080': mp4(360, { audio: 'transcode' }) },
+  ],
+  [
+    '/media/vp8.webm',
+    4,
+    {
+      mp3,
+      'mp4-720': mp4(360, { video: 'transcode', audio: 'transcode', estimatedBytes: null }),
+      'mp4-1080': mp4(360, { video: 'transcode', audio: 'transcode', estimatedBytes: null }),
+    },
+  ],
+  ['/media/sound.mp3', 4, { mp3: { audio: 'copy' } }],
+  ['/media/sound.m4a', 4, { mp3 }],
+  ['/media/sound.ogg', 4, { mp3 }],
+  ['/media/hls-ts/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/hls-fmp4/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/hls-aes/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/hls-byteranges/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  [
+    '/media/hls-master/index.m3u8',
+    4,
+    { mp3: { formatIds: ['sound-English'] }, 'mp4-720': mp4(720), 'mp4-1080': mp4(720) },
+  ],
+  ['/watch?media=hls-master/index.m3u8', 4, { mp3, 'mp4-720': mp4(720), 'mp4-1080': mp4(720) }],
+  ['/media/dash-template/manifest.mpd', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/dash-timeline/manifest.mpd', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  ['/media/dash-list/manifest.mpd', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  [
+    '/fixture/rungs',
+    212.5,
+    {
+      mp3: { audio: 'transcode', formatIds: ['m4a'], estimatedBytes: 5_100_000 },
+      'mp4-720': mp4(720, { formatIds: ['h264-720', 'm4a'] }),
+      'mp4-1080': mp4(1080, { formatIds: ['h264-1080', 'm4a'] }),
+    },
+  ],
+  [
+    '/fixture/vp9-only',
+    212.5,
+    {
+      mp3,
+      'mp4-720': mp4(720, { formatIds: ['vp9-720', 'a-opus'], audio: 'transcode' }),
+      'mp4-1080': mp4(1080, { formatIds: ['vp9-1080', 'a-opus'], audio: 'transcode' }),
+    },
+  ],
+  [
+    '/fixture/above-720',
+    212.5,
+    { mp3, 'mp4-720': mp4(1080, { formatIds: ['h264-1080', 'm4a'] }), 'mp4-1080': mp4(1080) },
+  ],
+  [
+    '/fixture/below-720',
+    212.5,
+    { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360, { formatIds: ['h264-360'] }) },
+  ],
+  [
+    '/fixture/portrait',
+    212.5,
+    { mp3, 'mp4-720': mp4(1280, { formatIds: ['h264-720', 'm4a'] }), 'mp4-1080': mp4(1920) },
+  ],
+];
+
+describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python }) => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    service = await startService(
+      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
+      { engineScript: fixtureEngine },
+    );
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  it.each(sources)('tells what %s yields', async (path, durationSeconds, expected) => {
+    const { status, body } = await service.info(site.url + path);
+    expect({ status, body }).toMatchObject({ status: 200, body: { isLive: false } });
+    expect(Math.abs(Number(body['duration']) - durationSeconds)).toBeLessThan(0.1);
+    const downloads = body['downloads'] as readonly Download[];
+    expect(downloads.map(({ target }) => target)).toEqual(Object.keys(expected));
+    for (const download of downloads) expect(download).toMatchObject(expected[download.target] ?? {});
+  });
+
+  it('has every field, null where it knows nothing', async () => {
+    const { body } = await service.info(`${site.url}/watch`);
+    const url = encodeURIComponent(`${site.url}/watch`);
+    expect(body).toEqual({
+      id: 'watch-1',
+      title: 'A plain video',
+      thumbnail: null,
+      duration: 4,
+      uploader: null,
+      webpageUrl: `${site.url}/watch`,
+      extractor: 'html5',
+      isLive: false,
+      uploadDate: null,
+      description: null,
+      playlistIndex: null,
+      playlistCount: null,
+      formats: [
+        {
+          id: '0',
+          ext: 'mp4',
+          protocol: 'http',
+          width: 640,
+          height: 360,
+          fps: 25,
+          videoCodec: expect.stringMatching(/^(avc1|h264)/) as string,
+          audioCodec: expect.stringMatching(/^(mp4a|aac)/) as string,
+          videoBitrateKbps: expect.any(Number) as number,
+          audioBitrateKbps: expect.any(Number) as number,
+          filesizeBytes: expect.any(Number) as number,
+          filesizeIsEstimate: false,
+          note: null,
+        },
+      ],
+      downloads: [
+        expect.objectContaining({ target: 'mp3', href: `/api/stream?url=${url}`, estimatedBytes: 96_000 }),
+        expect.objectContaining({ target: 'mp4-720', href: `/api/stream/video?url=${url}&fmt=mp4-720` }),
+        expect.objectContaining({ target: 'mp4-1080', href: `/api/stream/video?url=${url}&fmt=mp4-1080` }),
+      ],
+    });
+  });
+
+  it('tells what the page says of itself', async () => {
+    const { body } = await service.info(`${site.url}/json-ld`);
+    expect(body).toMatchObject({
+      title: 'A VideoObject',
+      description: 'Described by JSON-LD',
+      thumbnail: `${site.url}/media/cover.jpg`,
+      uploadDate: '2026-01-31',
+      uploader: 'Ada Example',
+      duration: 4,
+    });
+  });
+
+  it("shows the page's own title, whatever is in it", async () => {
+    const { body } = await service.info(`${site.url}/unicode-title`);
+    expect(body['title']).toMatch(/^Ein sehr langer Titel – 日本語のタイトル 🎬 .* Ende$/u);
+    const numbered = await service.info(`${site.url}/watch?title=${encodeURIComponent('Part (1)')}`);
+    expect(numbered.body['title']).toBe('Part (1)');
+  });
+
+  it('takes the first video of a page with several and says so', async () => {
+    const { body } = await service.info(`${site.url}/two-videos`);
+    expect(body).toMatchObject({
+      title: 'Two videos',
+      playlistIndex: 1,
+      playlistCount: 2,
+      formats: [{ height: 360 }],
+    });
+    const post = await service.info(`${site.url}/fixture/post`);
+    expect(post.body).toMatchObject({ id: 'fixture', playlistIndex: 1, playlistCount: 2 });
+  });
+
+  it('takes a recording of what was live', async () => {
+    expect(await service.info(`${site.url}/fixture/was-live`)).toMatchObject({ status: 200 });
+  });
+
+  it('lets the answer be cached for no longer than the addresses live', async () => {
+    const plain = await service.info(`${site.url}/watch?n=1`);
+    expect(plain.headers.get('cache-control')).toMatch(/^private, max-age=(29\d|300)$/);
+    const soon = Math.floor(Date.now() / 1000) + 60;
+    const signed = await service.info(`${site.url}/watch?expires=${soon}`);
+    expect(signed.headers.get('cache-control')).toMatch(/^private, max-age=(5\d|60)$/);
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    const response = await service.get('/api/info', { url: `${site.url}/watch` }, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    await expect(response.text()).resolves.toBe('');
+  });
+});
