@@ -85,7 +85,7 @@ const sources: [path: string, durationSeconds: number, downloads: Record<string,
   [
     '/fixture/below-720',
     212.5,
-    { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360, { formatIds: ['h264-360'] }) },
+    { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360, { formatIds: ['h264-360', 'm4a'] }) },
   ],
   [
     '/fixture/portrait',
