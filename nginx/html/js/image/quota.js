@@ -1,0 +1,67 @@
+import { byId } from '../dom.js';
+
+/** Reads `"name"; r=4; t=12` of the RateLimit headers (IETF draft 8). */
+export function parseRateLimit(header) {
+  if (!header) return undefined;
+  const parameters = new Map(
+    header
+      .split(',')[0]
+      .split(';')
+      .slice(1)
+      .map((part) => part.trim().split('=')),
+  );
+  const number = (name) => (parameters.has(name) ? Number(parameters.get(name)) : undefined);
+  return {
+    remaining: number('r'),
+    resetSeconds: number('t'),
+    limit: number('q'),
+    windowSeconds: number('w'),
+  };
+}
+
+/** How many images this reader may still send, from the headers of the last answer. */
+export class Quota {
+  #line = byId('image-quota');
+  #limit;
+  #remaining;
+  #timers = [];
+
+  /** @param header gives a header of the answer by its name */
+  update(header) {
+    const policy = parseRateLimit(header('RateLimit-Policy'));
+    const state = parseRateLimit(header('RateLimit'));
+    if (state?.remaining === undefined) return;
+    this.#timers.forEach((timer) => clearTimeout(timer));
+    this.#limit = policy?.limit;
+    this.#remaining = state.remaining;
+    this.#show();
+    // `t` is when the next one is free again; after a whole window all of them are.
+    this.#timers = [
+      setTimeout(() => this.#free(this.#remaining + 1), (state.resetSeconds ?? 60) * 1000),
+      setTimeout(() => this.#free(this.#limit), (policy?.windowSeconds ?? 60) * 1000),
+    ];
+  }
+
+  #free(remaining) {
+    if (remaining === undefined) return;
+    this.#remaining = Math.min(remaining, this.#limit ?? remaining);
+    this.#show();
+  }
+
+  #show() {
+    const limit = this.#limit ?? this.#remaining;
+    const pips = document.createElement('span');
+    pips.className = 'pips';
+    pips.setAttribute('aria-hidden', 'true');
+    if (limit <= 10) {
+      for (let index = 0; index < limit; index++) {
+        const pip = document.createElement('span');
+        pip.className = index < this.#remaining ? 'pip left' : 'pip';
+        pips.append(pip);
+      }
+    }
+    const noun = limit === 1 ? 'image' : 'images';
+    this.#line.dataset.known = 'true';
+    this.#line.replaceChildren(pips, `${this.#remaining} of ${limit} ${noun} left this minute`);
+  }
+}

@@ -1,0 +1,35 @@
+import { byId } from '../dom.js';
+
+/** The three parameters of a cut-out, as sliders. */
+export class Tuning {
+  #form = byId('image-tuning');
+  #sliders = [...this.#form.querySelectorAll('input')];
+
+  /** @param onChange called after every change of a value */
+  constructor(onChange) {
+    this.#form.addEventListener('input', () => this.#changed(onChange));
+    this.#form.addEventListener('submit', (event) => event.preventDefault());
+    // The values are back at their defaults only after the event.
+    this.#form.addEventListener('reset', () => queueMicrotask(() => this.#changed(onChange)));
+    this.#showValues();
+  }
+
+  /** The parameters by the names of the API. */
+  get values() {
+    return Object.fromEntries(this.#sliders.map(({ name, value }) => [name, value]));
+  }
+
+  #changed(onChange) {
+    this.#showValues();
+    onChange();
+  }
+
+  #showValues() {
+    for (const slider of this.#sliders) {
+      const { digits = '0', unit = '' } = slider.dataset;
+      const text = [Number(slider.value).toFixed(Number(digits)), unit].filter(Boolean).join(' ');
+      slider.parentElement.querySelector('output').textContent = text;
+      slider.setAttribute('aria-valuetext', text);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { byId, find } from './dom.js';
+
+/** The place on a stage where problems are told, with a way out of them. */
+export class ProblemPanel {
+  #slot;
+  #timer;
+
+  constructor(stage) {
+    this.#slot = find(stage, '.problem-slot');
+  }
+
+  clear() {
+    clearInterval(this.#timer);
+    this.#slot.replaceChildren();
+  }
+
+  /**
+   * @param problem see problem.js
+   * @param options `retry` runs the same again; `onClose` when the reader puts the message away
+   */
+  show(problem, { retry, onClose } = {}) {
+    this.clear();
+    const panel = byId('problem-template').content.cloneNode(true).firstElementChild;
+    find(panel, 'h4').textContent = problem.title;
+    find(panel, '.problem-detail').textContent = problem.detail;
+    find(panel, '.problem-fields').append(...fieldLines(problem));
+    describe(panel, problem);
+    this.#offerRetry(find(panel, '.problem-retry'), problem, retry);
+    find(panel, '.problem-close').addEventListener('click', () => {
+      this.clear();
+      onClose?.();
+    });
+    this.#slot.append(panel);
+  }
+
+  #offerRetry(button, problem, retry) {
+    if (retry === undefined || problem.retryable === false) {
+      button.remove();
+      return;
+    }
+    button.addEventListener('click', () => {
+      this.clear();
+      retry();
+    });
+    if (problem.retryAfterSeconds > 0) this.#countDown(button, problem.retryAfterSeconds);
+  }
+
+  /** Keeps the button off until the server will listen again. */
+  #countDown(button, seconds) {
+    const readyAt = performance.now() + seconds * 1000;
+    const tick = () => {
+      const left = Math.ceil((readyAt - performance.now()) / 1000);
+      button.disabled = left > 0;
+      button.textContent = left > 0 ? `Try again in ${left} s` : 'Try again';
+      if (left <= 0) clearInterval(this.#timer);
+    };
+    tick();
+    this.#timer = setInterval(tick, 250);
+  }
+}
+
+/** One line for each field that was wrong, unless the detail already says it. */
+function fieldLines({ errors, detail }) {
+  if (!Array.isArray(errors) || errors.length < 2) return [];
+  return errors
+    .filter(({ message }) => !detail.includes(message))
+    .map(({ field, message }) => {
+      const line = document.createElement('li');
+      line.textContent = `${field} ${message}`;
+      return line;
+    });
+}
+
+function describe(panel, { type, requestId }) {
+  const link = find(panel, '.problem-link');
+  const more = find(panel, '.problem-more');
+  if (typeof type === 'string' && /^(https?:\/\/|\/)/.test(type)) link.href = type;
+  else link.remove();
+  if (requestId) find(panel, '.problem-reference').textContent = `Reference ${requestId}`;
+  if (link.href === '' && !requestId) more.remove();
+}

@@ -1,0 +1,39 @@
+import { byId } from '../dom.js';
+import { formatDate, formatDuration, hostOf } from '../format.js';
+
+/** The picture, title and facts of the video that was looked up. */
+export class Summary {
+  #title = byId('video-title');
+  #about = byId('video-about');
+  #duration = byId('video-duration');
+  #thumbnail = byId('video-thumbnail');
+
+  constructor() {
+    // A picture that cannot be had leaves the placeholder behind it.
+    this.#thumbnail.addEventListener('error', () => (this.#thumbnail.hidden = true));
+    this.#thumbnail.addEventListener('load', () => (this.#thumbnail.hidden = false));
+  }
+
+  clear(title = 'No video yet', about = 'Its title, length and sizes will be here.') {
+    this.#title.textContent = title;
+    this.#about.textContent = about;
+    this.#duration.hidden = true;
+    this.#thumbnail.hidden = true;
+    this.#thumbnail.removeAttribute('src');
+  }
+
+  show(info) {
+    this.#title.textContent = info.title;
+    this.#about.textContent = [
+      info.uploader,
+      hostOf(info.webpageUrl),
+      info.uploadDate && formatDate(info.uploadDate),
+      info.playlistCount > 1 && `video ${info.playlistIndex ?? 1} of ${info.playlistCount} on the page`,
+    ]
+      .filter(Boolean)
+      .join(' · ');
+    this.#duration.hidden = info.duration === null;
+    if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
+    if (info.thumbnail !== null && /^https?:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
+  }
+}
