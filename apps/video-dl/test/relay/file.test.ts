@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { MediaSource } from '../../dist/relay/index.js';
+import { refusedHosts } from '../guard/support/addresses.js';
 import { fileSize, fileSource, hash, readAll, startBench, type Bench } from './support/bench.js';
 
 let bench: Bench;
@@ -341,6 +342,26 @@ describe('a relay session', () => {
     expect(sent).toBeLessThan(64 * 1024 ** 2);
     socket.destroy();
     session.close();
+  });
+});
+
+describe('an address that is not public', () => {
+  it.each(refusedHosts)('is refused: %s (%s)', async (host) => {
+    const session = bench.session();
+    expect((await readAll(session.add(fileSource(`http://${host}:81/x.mp4`)))).status).toBe(502);
+    expect(session.failure?.code).toBe('forbidden_address');
+  });
+
+  it('is refused when the name answers so the second time', async () => {
+    let lookups = 0;
+    const lookup = () => Promise.resolve([{ address: lookups++ === 0 ? '127.0.0.1' : '10.0.0.1' }]);
+    const port = new URL(bench.site).port;
+    const relay = await bench.otherRelay({}, { allowedPrivateSources: ['127.0.0.1/32'], lookup });
+    const session = relay.open({ signal: new AbortController().signal });
+    const source = fileSource(`http://rebinding.example:${port}/file.mp4?cut=1000000`);
+    expect((await readAll(session.add(source))).isClean).toBe(false);
+    expect(lookups).toBe(2);
+    expect(session.failure?.code).toBe('forbidden_address');
   });
 });
 

@@ -89,9 +89,9 @@ function rewriteNode(node: XmlNode, base: URL, relayed: (url: URL) => string): X
   return [{ [name]: rewritten, ...(Object.keys(attributes).length > 0 && { ':@': attributes }) }];
 }
 
-/** Whether an address has a scheme, a host or a path from the root: all others stay relative. */
+/** Whether an address has a scheme, a host, a path from the root or one that climbs: all others stay relative. */
 function leavesTheBase(address: string): boolean {
-  return /^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(address);
+  return /^(?:[a-z][a-z0-9+.-]*:|\/)|(?:^|\/)\.\.(?:\/|$)/i.test(address);
 }
 
 function resolve(address: string, base: string): URL {

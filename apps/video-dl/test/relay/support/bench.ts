@@ -61,6 +61,10 @@ export async function startBench(): Promise<Bench> {
       handler(request, response);
       return;
     }
+    if (url.pathname !== '/file.mp4') {
+      response.writeHead(404).end();
+      return;
+    }
     const resource = { url, path, type: 'video/mp4' };
     Promise.resolve(faults.intercept(request, response, resource))
       .then((isAnswered) => (isAnswered ? undefined : sendFile(request, response, path, 'video/mp4')))
