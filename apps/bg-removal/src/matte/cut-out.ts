@@ -2,7 +2,7 @@
 import { estimateForeground } from './foreground.js';
 import { featherMatte } from './feather.js';
 import { fullAlpha } from './full-alpha.js';
-import { cellColours, gridFor, type RgbaImage } from './grid.js';
+import { cellColours, gridFor, pixelWords, type RgbaImage } from './grid.js';
 import { guidedCoefficients, type GuidedFilterOptions } from './guided-filter.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
@@ -16,7 +16,7 @@ export interface CutOutSteps {
 }
 
 export const defaultSteps: CutOutSteps = {
-  refine: { radius: 4, epsilon: 1e-4 },
+  refine: { radius: 0.008, epsilon: 1e-4 },
   estimateForeground: true,
 };
 
@@ -34,27 +34,32 @@ export function cutOut(
   steps: CutOutSteps = defaultSteps,
 ): boolean {
   if (!stretchMask(mask)) return false;
-  const grid = gridFor(image.width, image.height);
-  const coarse = resample(mask, grid.width, grid.height);
-  const model = steps.refine ? guidedCoefficients(cellColours(image, grid), coarse, steps.refine) : undefined;
-  const alpha = fullAlpha(image, coarse, grid, model);
-  const visible = featherMatte(tuneMatte(alpha, tuning), image.width, image.height, tuning.feather);
-  if (steps.estimateForeground) estimateForeground(image, alpha, grid, visible);
-  applyAlpha(image.data, visible);
+  const { width, height } = image;
+  const grid = gridFor(width, height);
+  const colours = cellColours(image, grid);
+  // Interpolation reads two samples a side; only a mask of more than twice the image needs a filter.
+  const fine = mask.width > 2 * width || mask.height > 2 * height ? resample(mask, width, height) : mask;
+  const model =
+    steps.refine && guidedCoefficients(colours, resample(mask, grid.width, grid.height), steps.refine);
+  const alpha = fullAlpha(image, fine, model ? { grid, model } : undefined);
+  const visible = featherMatte(tuneMatte(alpha, tuning), width, height, tuning.feather);
+  if (steps.estimateForeground) estimateForeground(image, alpha, grid, visible, colours);
+  applyAlpha(image, visible);
   return true;
 }
 
 /** Multiplies the image's own alpha by the matte and erases the colours of what is invisible. */
-function applyAlpha(rgba: Uint8Array, alpha: Uint8Array): void {
-  for (let at = 0, i = 0; at < alpha.length; at++, i += 4) {
+function applyAlpha(image: RgbaImage, alpha: Uint8Array): void {
+  const words = pixelWords(image);
+  for (let at = 0; at < alpha.length; at++) {
     const value = alpha[at]!;
-    const own = rgba[i + 3]!;
-    const visible = own === 255 ? value : Math.round((value * own) / 255);
-    if (visible === 0) {
-      rgba[i] = 0;
-      rgba[i + 1] = 0;
-      rgba[i + 2] = 0;
+    if (value === 0) {
+      words[at] = 0;
+      continue;
     }
-    rgba[i + 3] = visible;
+    const word = words[at]!;
+    const own = word >>> 24;
+    const visible = own === 255 ? value : Math.round((value * own) / 255);
+    words[at] = visible === 0 ? 0 : (word & 0xffffff) | (visible << 24);
   }
 }

@@ -2,7 +2,7 @@
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 
-const tileSize = 64;
+const tileSize = 32;
 
 /**
  * Softens a matte (0-255) with a Gaussian whose 10-90 % width on a hard edge is
@@ -15,7 +15,7 @@ export function featherMatte(alpha: Uint8Array, width: number, height: number, f
   const sigma = feather / widthPerSigma;
   const radius = Math.max(1, Math.ceil(3 * sigma));
   const kernel = gaussianKernel(sigma, radius);
-  const result = Uint8Array.from(alpha);
+  const result = alpha.slice();
   const side = tileSize + 2 * radius;
   const across = new Float32Array(tileSize * side);
   const line = new Float32Array(side);

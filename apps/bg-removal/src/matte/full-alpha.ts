@@ -1,55 +1,103 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { interpolation, type Grid, type RgbaImage } from './grid.js';
+import type { Grid, Planes, RgbaImage } from './grid.js';
 import type { LocalModel } from './guided-filter.js';
+import { interpolation } from './interpolation.js';
 import type { Plane } from './plane.js';
 
 /** Refinement starts above this distance from 0 and 1 and is complete at `fullRefinement`. */
 const refinementFloor = 0.02;
 const fullRefinement = 0.1;
+/** What rounds to 0 and to 255. */
+const empty = 0.5 / 255;
+const full = 1 - empty;
 
 /**
- * The alpha matte at full resolution, 0-255: the coarse mask interpolated
+ * The alpha matte at full resolution, 0-255: the network's mask interpolated
  * linearly and, where it is neither background nor foreground, drawn to the
  * edges of the image by the guided filter's local model.
+ * @param mask of any size up to about twice the image's
  */
-export function fullAlpha(image: RgbaImage, mask: Plane, grid: Grid, model?: LocalModel): Uint8Array {
+export function fullAlpha(
+  image: RgbaImage,
+  mask: Plane,
+  refinement?: { grid: Grid; model: LocalModel },
+): Uint8Array {
   const { width, height } = image;
   const alpha = new Uint8Array(width * height);
-  const columns = interpolation(width, grid.width, grid.step);
-  const rows = interpolation(height, grid.height, grid.step);
-  const blended = new Float32Array(grid.width);
+  const columns = interpolation(width, mask.width, width / mask.width);
+  const rows = interpolation(height, mask.height, height / mask.height);
+  const refine = refinement && refinementOf(image, refinement.grid, refinement.model);
+  const blended = new Float32Array(mask.width);
   for (let y = 0; y < height; y++) {
-    const top = rows.cell[y]! * grid.width;
-    const bottom = rows.next[y]! * grid.width;
+    const top = rows.before[y]! * mask.width;
+    const bottom = rows.after[y]! * mask.width;
     const down = rows.fraction[y]!;
-    for (let i = 0; i < grid.width; i++) {
+    for (let i = 0; i < mask.width; i++) {
       const above = mask.data[top + i]!;
       blended[i] = above + (mask.data[bottom + i]! - above) * down;
     }
-    for (let x = 0, at = y * width; x < width; x++, at++) {
-      const left = columns.cell[x]!;
-      const right = columns.next[x]!;
-      const across = columns.fraction[x]!;
-      let value = blended[left]! + (blended[right]! - blended[left]!) * across;
-      const margin = Math.min(value, 1 - value) - refinementFloor;
-      if (model !== undefined && margin > 0) {
-        const lerp = (data: Float32Array): number => {
-          const a = data[top + left]! + (data[top + right]! - data[top + left]!) * across;
-          const b = data[bottom + left]! + (data[bottom + right]! - data[bottom + left]!) * across;
-          return a + (b - a) * down;
-        };
-        const i = at * 4;
-        const guided =
-          (lerp(model.red.data) * image.data[i]! +
-            lerp(model.green.data) * image.data[i + 1]! +
-            lerp(model.blue.data) * image.data[i + 2]!) /
-            255 +
-          lerp(model.offset.data);
-        const weight = Math.min(1, margin / (fullRefinement - refinementFloor));
-        value += (Math.min(1, Math.max(0, guided)) - value) * weight;
+    for (let x = 0, at = y * width; x < width;) {
+      const sample = columns.before[x]!;
+      const left = blended[sample]!;
+      const right = blended[columns.after[x]!]!;
+      let end = x + 1;
+      while (end < width && columns.before[end] === sample) end++;
+      if (left < empty && right < empty) {
+        at += end - x;
+        x = end;
+      } else if (left > full && right > full) {
+        alpha.fill(255, at, at + end - x);
+        at += end - x;
+        x = end;
+      } else {
+        for (; x < end; x++, at++) {
+          const value = left + (right - left) * columns.fraction[x]!;
+          const margin = Math.min(value, 1 - value) - refinementFloor;
+          const refined = refine === undefined || margin <= 0 ? value : refine(value, margin, x, y);
+          alpha[at] = refined * 255 + 0.5;
+        }
       }
-      alpha[at] = value * 255 + 0.5;
     }
   }
   return alpha;
+}
+
+/** Applies the local model, interpolated between cells, to single pixels. */
+function refinementOf(
+  { width, height, data }: RgbaImage,
+  grid: Grid,
+  model: LocalModel,
+): (value: number, margin: number, x: number, y: number) => number {
+  const columns = interpolation(width, grid.width, grid.step);
+  const rows = interpolation(height, grid.height, grid.step);
+  const [red, green, blue]: Planes = [model.red, model.green, model.blue];
+  const r = red.data;
+  const g = green.data;
+  const b = blue.data;
+  const o = model.offset.data;
+  return (value, margin, x, y) => {
+    const top = rows.before[y]! * grid.width;
+    const bottom = rows.after[y]! * grid.width;
+    const left = columns.before[x]!;
+    const right = columns.after[x]!;
+    const across = columns.fraction[x]!;
+    const down = rows.fraction[y]!;
+    const bottomRight = down * across;
+    const bottomLeft = down - bottomRight;
+    const topRight = across - bottomRight;
+    const topLeft = 1 - across - bottomLeft;
+    const tl = top + left;
+    const tr = top + right;
+    const bl = bottom + left;
+    const br = bottom + right;
+    const i = (y * width + x) * 4;
+    const guided =
+      ((r[tl]! * topLeft + r[tr]! * topRight + r[bl]! * bottomLeft + r[br]! * bottomRight) * data[i]! +
+        (g[tl]! * topLeft + g[tr]! * topRight + g[bl]! * bottomLeft + g[br]! * bottomRight) * data[i + 1]! +
+        (b[tl]! * topLeft + b[tr]! * topRight + b[bl]! * bottomLeft + b[br]! * bottomRight) * data[i + 2]!) /
+        255 +
+      (o[tl]! * topLeft + o[tr]! * topRight + o[bl]! * bottomLeft + o[br]! * bottomRight);
+    const weight = Math.min(1, margin / (fullRefinement - refinementFloor));
+    return value + (Math.min(1, Math.max(0, guided)) - value) * weight;
+  };
 }

@@ -8,8 +8,11 @@ export interface RgbaImage {
   readonly data: Uint8Array;
 }
 
-/** The most cells a grid has: enough for what the network sees, few enough to be quick. */
-const maxGridCells = 1_300_000;
+/** One plane per channel. */
+export type Planes = readonly [Plane, Plane, Plane];
+
+/** The most cells a grid has: about what the network sees, and few enough to be quick. */
+const maxGridCells = 400_000;
 
 /**
  * The coarse grid on which neighbourhoods are computed: cells of `step × step`
@@ -21,67 +24,45 @@ export interface Grid {
   readonly step: number;
   readonly width: number;
   readonly height: number;
-  readonly imageWidth: number;
-  readonly imageHeight: number;
 }
 
 export function gridFor(imageWidth: number, imageHeight: number): Grid {
   const step = Math.max(1, Math.ceil(Math.sqrt((imageWidth * imageHeight) / maxGridCells)));
-  return {
-    step,
-    width: Math.ceil(imageWidth / step),
-    height: Math.ceil(imageHeight / step),
-    imageWidth,
-    imageHeight,
-  };
+  return { step, width: Math.ceil(imageWidth / step), height: Math.ceil(imageHeight / step) };
 }
 
-/** The cells to the left of and above pixel centres, and how far the centres are towards the next cell. */
-export interface Interpolation {
-  readonly cell: Int32Array;
-  /** The next cell, or the same one at the border. */
-  readonly next: Int32Array;
-  readonly fraction: Float32Array;
+/** Three channels of the size of a grid. */
+export function createPlanes({ width, height }: Grid): Planes {
+  return [createPlane(width, height), createPlane(width, height), createPlane(width, height)];
 }
 
-/** How to interpolate linearly between `cells` cell centres at the centres of `pixels` pixels. */
-export function interpolation(pixels: number, cells: number, step: number): Interpolation {
-  const cell = new Int32Array(pixels);
-  const next = new Int32Array(pixels);
-  const fraction = new Float32Array(pixels);
-  for (let i = 0; i < pixels; i++) {
-    const position = Math.min(Math.max((i + 0.5) / step - 0.5, 0), cells - 1);
-    const left = Math.floor(position);
-    cell[i] = left;
-    next[i] = Math.min(left + 1, cells - 1);
-    fraction[i] = position - left;
-  }
-  return { cell, next, fraction };
+/** The pixels as 32-bit words, alpha in the highest byte (all platforms of Node are little-endian). */
+export function pixelWords({ data }: RgbaImage): Uint32Array {
+  if (data.byteOffset % 4 === 0) return new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4);
+  throw new Error('Pixels must start at a multiple of four bytes.');
 }
 
-/** Mean colour of every cell, 0-255, one plane per channel. */
-export function cellColours(image: RgbaImage, grid: Grid): [Plane, Plane, Plane] {
-  const planes: [Plane, Plane, Plane] = [
-    createPlane(grid.width, grid.height),
-    createPlane(grid.width, grid.height),
-    createPlane(grid.width, grid.height),
-  ];
-  const [red, green, blue] = planes.map(({ data }) => data) as [Float32Array, Float32Array, Float32Array];
-  const { width, height, data } = image;
+/** Mean colour of every cell, 0-255. */
+export function cellColours(image: RgbaImage, grid: Grid): Planes {
+  const planes = createPlanes(grid);
+  const [red, green, blue] = [planes[0].data, planes[1].data, planes[2].data];
+  const { width, height } = image;
   const { step } = grid;
+  const words = pixelWords(image);
   for (let y = 0; y < height; y++) {
-    const row = Math.floor(y / step) * grid.width;
-    const rowsInCell = Math.min(step, height - Math.floor(y / step) * step);
-    for (let x = 0, i = y * width * 4, cell = row; x < width; cell++) {
+    const cellY = Math.floor(y / step);
+    const rowsInCell = Math.min(step, height - cellY * step);
+    for (let x = 0, at = y * width, cell = cellY * grid.width; x < width; cell++) {
       const end = Math.min(x + step, width);
       const weight = 1 / ((end - x) * rowsInCell);
       let r = 0;
       let g = 0;
       let b = 0;
-      for (; x < end; x++, i += 4) {
-        r += data[i]!;
-        g += data[i + 1]!;
-        b += data[i + 2]!;
+      for (; x < end; x++, at++) {
+        const word = words[at]!;
+        r += word & 255;
+        g += (word >>> 8) & 255;
+        b += (word >>> 16) & 255;
       }
       red[cell]! += r * weight;
       green[cell]! += g * weight;

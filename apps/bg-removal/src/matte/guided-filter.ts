@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { boxFilter } from './box-filter.js';
+import type { Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';
 
 /** `alpha ≈ red·R + green·G + blue·B + offset` around every cell, colours 0-1. */
@@ -11,7 +12,7 @@ export interface LocalModel {
 }
 
 export interface GuidedFilterOptions {
-  /** Window radius in cells. */
+  /** Window radius as a share of the geometric mean of the image's sides. */
   readonly radius: number;
   /** Regularisation, in squared colour units (0-1): larger follows the image less. */
   readonly epsilon: number;
@@ -22,72 +23,100 @@ export interface GuidedFilterOptions {
  * "Guided Image Filtering", 2013), already averaged over each window. Computed
  * on the coarse grid and applied at full resolution it is the fast guided
  * filter (He, Sun 2015).
+ * @param guide colours of the cells, 0-255
  */
-export function guidedCoefficients(
-  guide: readonly [Plane, Plane, Plane],
-  alpha: Plane,
-  { radius, epsilon }: GuidedFilterOptions,
-): LocalModel {
+export function guidedCoefficients(guide: Planes, alpha: Plane, options: GuidedFilterOptions): LocalModel {
   const { width, height } = alpha;
-  const count = width * height;
-  const scratch = createPlane(width, height);
-  const mean = (fill: (i: number) => number): Float32Array => {
-    const plane = createPlane(width, height);
-    for (let i = 0; i < count; i++) plane.data[i] = fill(i);
-    boxFilter(plane, radius, scratch);
-    return plane.data;
-  };
-  const unit = 1 / 255;
-  const [r, g, b] = guide.map(({ data }) => data) as [Float32Array, Float32Array, Float32Array];
-  const p = alpha.data;
-  const meanR = mean((i) => r[i]! * unit);
-  const meanG = mean((i) => g[i]! * unit);
-  const meanB = mean((i) => b[i]! * unit);
-  const meanP = mean((i) => p[i]!);
-  const meanRP = mean((i) => r[i]! * unit * p[i]!);
-  const meanGP = mean((i) => g[i]! * unit * p[i]!);
-  const meanBP = mean((i) => b[i]! * unit * p[i]!);
-  const unit2 = unit * unit;
-  const meanRR = mean((i) => r[i]! * r[i]! * unit2);
-  const meanRG = mean((i) => r[i]! * g[i]! * unit2);
-  const meanRB = mean((i) => r[i]! * b[i]! * unit2);
-  const meanGG = mean((i) => g[i]! * g[i]! * unit2);
-  const meanGB = mean((i) => g[i]! * b[i]! * unit2);
-  const meanBB = mean((i) => b[i]! * b[i]! * unit2);
-
+  const radius = Math.max(1, Math.round(options.radius * Math.sqrt(width * height)));
+  const moments = windowMoments(guide, alpha, radius);
   const model: LocalModel = {
     red: createPlane(width, height),
     green: createPlane(width, height),
     blue: createPlane(width, height),
     offset: createPlane(width, height),
   };
-  for (let i = 0; i < count; i++) {
-    const mr = meanR[i]!;
-    const mg = meanG[i]!;
-    const mb = meanB[i]!;
-    const mp = meanP[i]!;
-    const covR = meanRP[i]! - mr * mp;
-    const covG = meanGP[i]! - mg * mp;
-    const covB = meanBP[i]! - mb * mp;
-    // Symmetric 3×3 covariance of the guide, inverted by its adjugate.
-    const rr = meanRR[i]! - mr * mr + epsilon;
-    const rg = meanRG[i]! - mr * mg;
-    const rb = meanRB[i]! - mr * mb;
-    const gg = meanGG[i]! - mg * mg + epsilon;
-    const gb = meanGB[i]! - mg * mb;
-    const bb = meanBB[i]! - mb * mb + epsilon;
+  solve(moments, options.epsilon, model);
+  const scratch = createPlane(width, height);
+  for (const plane of [model.red, model.green, model.blue, model.offset]) boxFilter(plane, radius, scratch);
+  return model;
+}
+
+/** Window means of the guide, of alpha, and of their products. */
+type Moments = Record<
+  'r' | 'g' | 'b' | 'p' | 'rp' | 'gp' | 'bp' | 'rr' | 'rg' | 'rb' | 'gg' | 'gb' | 'bb',
+  Float32Array
+>;
+
+function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
+  const { width, height } = alpha;
+  const planes = Array.from({ length: 13 }, () => createPlane(width, height));
+  const [r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb] = planes.map(({ data }) => data) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ];
+  const unit = 1 / 255;
+  for (let i = 0; i < width * height; i++) {
+    const red = guide[0].data[i]! * unit;
+    const green = guide[1].data[i]! * unit;
+    const blue = guide[2].data[i]! * unit;
+    const value = alpha.data[i]!;
+    r[i] = red;
+    g[i] = green;
+    b[i] = blue;
+    p[i] = value;
+    rp[i] = red * value;
+    gp[i] = green * value;
+    bp[i] = blue * value;
+    rr[i] = red * red;
+    rg[i] = red * green;
+    rb[i] = red * blue;
+    gg[i] = green * green;
+    gb[i] = green * blue;
+    bb[i] = blue * blue;
+  }
+  const scratch = createPlane(width, height);
+  for (const plane of planes) boxFilter(plane, radius, scratch);
+  return { r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb };
+}
+
+/** Linear regression of alpha on colour in every window: a symmetric 3×3 system, solved by its adjugate. */
+function solve(m: Moments, epsilon: number, model: LocalModel): void {
+  for (let i = 0; i < m.p.length; i++) {
+    const r = m.r[i]!;
+    const g = m.g[i]!;
+    const b = m.b[i]!;
+    const p = m.p[i]!;
+    const covR = m.rp[i]! - r * p;
+    const covG = m.gp[i]! - g * p;
+    const covB = m.bp[i]! - b * p;
+    const rr = m.rr[i]! - r * r + epsilon;
+    const rg = m.rg[i]! - r * g;
+    const rb = m.rb[i]! - r * b;
+    const gg = m.gg[i]! - g * g + epsilon;
+    const gb = m.gb[i]! - g * b;
+    const bb = m.bb[i]! - b * b + epsilon;
     const c00 = gg * bb - gb * gb;
     const c01 = rb * gb - rg * bb;
     const c02 = rg * gb - rb * gg;
+    const c12 = rg * rb - rr * gb;
     const scale = 1 / (rr * c00 + rg * c01 + rb * c02);
-    const ar = (c00 * covR + c01 * covG + c02 * covB) * scale;
-    const ag = (c01 * covR + (rr * bb - rb * rb) * covG + (rg * rb - rr * gb) * covB) * scale;
-    const ab = (c02 * covR + (rg * rb - rr * gb) * covG + (rr * gg - rg * rg) * covB) * scale;
-    model.red.data[i] = ar;
-    model.green.data[i] = ag;
-    model.blue.data[i] = ab;
-    model.offset.data[i] = mp - ar * mr - ag * mg - ab * mb;
+    const red = (c00 * covR + c01 * covG + c02 * covB) * scale;
+    const green = (c01 * covR + (rr * bb - rb * rb) * covG + c12 * covB) * scale;
+    const blue = (c02 * covR + c12 * covG + (rr * gg - rg * rg) * covB) * scale;
+    model.red.data[i] = red;
+    model.green.data[i] = green;
+    model.blue.data[i] = blue;
+    model.offset.data[i] = p - red * r - green * g - blue * b;
   }
-  for (const plane of [model.red, model.green, model.blue, model.offset]) boxFilter(plane, radius, scratch);
-  return model;
 }

@@ -11,7 +11,8 @@ export const foregroundFloor = 0.5;
 export function stretchMask({ data }: Plane): boolean {
   let min = Infinity;
   let max = -Infinity;
-  for (const value of data) {
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i]!;
     if (value < min) min = value;
     if (value > max) max = value;
   }

@@ -1,0 +1,25 @@
+/** For each pixel: the sample before its centre, the one after, and how far it is towards that. */
+export interface Interpolation {
+  readonly before: Int32Array;
+  /** The same as `before` at the border. */
+  readonly after: Int32Array;
+  readonly fraction: Float32Array;
+}
+
+/**
+ * How to read `samples` samples linearly at the centres of `pixels` pixels;
+ * one sample is `pixelsPerSample` pixels wide and has its value at its centre.
+ */
+export function interpolation(pixels: number, samples: number, pixelsPerSample: number): Interpolation {
+  const before = new Int32Array(pixels);
+  const after = new Int32Array(pixels);
+  const fraction = new Float32Array(pixels);
+  for (let i = 0; i < pixels; i++) {
+    const position = Math.min(Math.max((i + 0.5) / pixelsPerSample - 0.5, 0), samples - 1);
+    const floor = Math.floor(position);
+    before[i] = floor;
+    after[i] = Math.min(floor + 1, samples - 1);
+    fraction[i] = position - floor;
+  }
+  return { before, after, fraction };
+}
