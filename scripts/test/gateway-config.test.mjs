@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { renderGateway, substitute } from '../lib/gateway-config.mjs';
+import { gatewayDir } from '../lib/project.mjs';
+import { gatewayBodySize } from '../lib/stack/body-size.mjs';
+
+test('only ${UPPER_CASE} is replaced: the variables of nginx stay', () => {
+  assert.equal(
+    substitute('listen ${PORT}; return 200 $uri${args} $status;', { PORT: '80' }),
+    'listen 80; return 200 $uri${args} $status;',
+  );
+});
+
+test('a variable without a value is an error that names it', () => {
+  assert.throws(() => substitute('${MISSING_ONE}', {}), /MISSING_ONE/);
+});
+
+test('renders every template and leaves no variable of ours in it', (context) => {
+  const runDir = mkdtempSync(join(tmpdir(), 'render-'));
+  context.after(() => rmSync(runDir, { recursive: true, force: true }));
+  const main = renderGateway({
+    gatewayDir,
+    runDir,
+    variables: {
+      GATEWAY_LISTEN: '127.0.0.1:1',
+      GATEWAY_NJS_MODULE: '/m.so',
+      VIDEO_DL_UPSTREAM: '127.0.0.1:2',
+      BG_REMOVAL_UPSTREAM: '127.0.0.1:3',
+    },
+  });
+  const text = readFileSync(main, 'utf8');
+  assert.match(text, /listen 127\.0\.0\.1:1;/);
+  assert.doesNotMatch(text, /\$\{[A-Z_]+\}/);
+  assert.match(readFileSync(join(runDir, 'upstreams-static.conf'), 'utf8'), /server 127\.0\.0\.1:2 /);
+});
+
+test('the gateway lets through what the service accepts, and its wrapping', () => {
+  assert.equal(gatewayBodySize(undefined), undefined);
+  assert.equal(gatewayBodySize('20MiB'), String(21 * 1024 * 1024));
+  assert.equal(gatewayBodySize('1000000'), String(1_000_000 + 1024 * 1024));
+  assert.throws(() => gatewayBodySize('many'), /MAX_FILE_BYTES/);
+});
