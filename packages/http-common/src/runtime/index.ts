@@ -1,3 +1,4 @@
+export * from './package-version.js';
 export * from './run-main.js';
 export * from './run-service.js';
 export * from './shutdown-signal.js';
