@@ -28,7 +28,15 @@ export interface OutputMetadata {
 const containers =
   'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf';
 
-const quiet = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', '-xerror'];
+/**
+ * -xerror: a read error ends ffmpeg with a failure, not as if the file ended
+ * there. Not for HLS, where the relay accounts for every segment: it makes fatal
+ * of the timestamps that meet at the edges of transport stream segments.
+ */
+function generalOptions(inputs: readonly FfmpegInput[]): string[] {
+  const strict = inputs.some(({ kind }) => kind === 'hls') ? [] : ['-xerror'];
+  return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', ...strict];
+}
 
 /** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
 export function inputOptions(input: FfmpegInput, tools: Pick<MediaTools, 'hlsPicksExtensions'>): string[] {
@@ -69,7 +77,7 @@ export function mp4Arguments(
 ): string[] {
   const audioInput = inputs.length - 1;
   return [
-    ...quiet,
+    ...generalOptions(inputs),
     ...inputs.flatMap((input) => [...inputOptions(input, tools), '-i', input.url]),
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
@@ -87,7 +95,7 @@ export function mp3Arguments(
   tools: Pick<MediaTools, 'hlsPicksExtensions'>,
 ): string[] {
   return [
-    ...quiet,
+    ...generalOptions([input]),
     ...[...inputOptions(input, tools), '-i', input.url, '-map', '0:a:0'],
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],

@@ -21,12 +21,6 @@ export class InputFactsReader {
     return this.#inputs;
   }
 
-  /** The longest input; null when none is known. */
-  get durationSeconds(): number | null {
-    const known = this.#inputs.flatMap((input) => input.durationSeconds ?? []);
-    return known.length === 0 ? null : Math.max(...known);
-  }
-
   readLine(line: string): void {
     if (line.includes('Estimating duration from bitrate')) {
       this.#guessed = true;

@@ -1,13 +1,11 @@
 import { DomainError } from '@media-services/http-common';
-import type { FfmpegInput } from '../media/ffmpeg-arguments.js';
-import type { InputFacts } from '../media/input-facts.js';
 import type { MediaProcess } from '../media/media-process.js';
 import { probe } from '../media/probe.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
 import { ffmpegFailure } from './ffmpeg-failure.js';
 import type { MediaOutput } from './media-output.js';
-import { findShortfall, isAsLongAs, type Shortfall } from './shortfall.js';
+import { findShortfall, isAsLongAs, type ExpectedInput, type Shortfall } from './shortfall.js';
 import type { StreamAbort } from './stream-abort.js';
 import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
 
@@ -21,8 +19,7 @@ interface FinishedStream {
   readonly tools: MediaTools;
   readonly child: MediaProcess;
   readonly output: MediaOutput;
-  readonly inputs: readonly FfmpegInput[];
-  readonly facts: readonly InputFacts[];
+  readonly inputs: readonly ExpectedInput[];
 }
 
 /**
@@ -40,8 +37,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (!output.hasMedia) throw incomplete('nothing that can be played came of it');
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
-  const inputs = stream.inputs.map(({ kind }, index) => ({ kind, facts: stream.facts[index] }));
-  const shortfall = findShortfall(output.tracks, inputs, stream.plan.durationSeconds);
+  const shortfall = findShortfall(output.tracks, stream.inputs, stream.plan.durationSeconds);
   if (shortfall === undefined || (await endsEarlyAtTheSource(stream, shortfall))) return;
   const { track, expectedSeconds } = shortfall;
   throw incomplete(
@@ -56,7 +52,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
 async function endsEarlyAtTheSource(stream: FinishedStream, { inputIndex }: Shortfall): Promise<boolean> {
   const { relay, tools, plan, abort, output } = stream;
   const source = plan.inputs[inputIndex];
-  if (source === undefined || stream.inputs[inputIndex]?.kind !== 'file') return false;
+  if (source?.kind !== 'file') return false;
   const session = relay.open({ signal: abort.signal });
   try {
     const found = await probe(tools, session.add(source), { signal: abort.signal, maxMs: secondOpinionMs });

@@ -1,10 +1,26 @@
 import type { InputFacts } from '../media/input-facts.js';
+import type { MediaSource } from '../relay/media-source.js';
 import type { SentTrack } from './media-output.js';
 
-/** Which input a track is from, and how that is delivered. */
+/** How an input is delivered, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  kind: 'file' | 'hls' | 'dash' | 'fragments';
+  kind: MediaSource['kind'];
   facts: InputFacts | undefined;
+}
+
+/** What the inputs say of their length, the longest of them; what the page says where they say nothing. */
+export function announcedSeconds(
+  inputs: readonly ExpectedInput[],
+  pageSeconds: number | null,
+): number | null {
+  const stated = inputs.flatMap((input) => statedSeconds(input) ?? []);
+  return stated.length === 0 ? pageSeconds : Math.max(...stated);
+}
+
+/** Fragments in a row have no common header: ffmpeg takes the first fragment of an MP4 for the whole. */
+function statedSeconds({ kind, facts }: ExpectedInput): number | null {
+  const isFirstFragment = (kind === 'dash' || kind === 'fragments') && facts?.format.includes('mp4');
+  return isFirstFragment ? null : (facts?.durationSeconds ?? null);
 }
 
 /** A track that ended before it should have. */
@@ -51,9 +67,10 @@ function isShort(actualSeconds: number, { seconds, toleranceSeconds }: Expectati
   return actualSeconds < seconds - toleranceSeconds;
 }
 
-function expectation({ kind, facts }: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
+function expectation(input: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
+  const { kind, facts } = input;
   if (facts?.guessed) return undefined;
-  const stated = facts?.durationSeconds ?? null;
+  const stated = statedSeconds(input);
   if (stated !== null) {
     // Playlists may round each segment to whole seconds; that every segment came whole is the relay's to know.
     const toleranceSeconds = kind === 'hls' ? Math.max(2, stated * 0.1) : containerTolerance(stated);

@@ -12,6 +12,7 @@ import { fetchCover } from './cover.js';
 import { readMedia } from './media-reader.js';
 import { mp3Output, mp4Output } from './media-output.js';
 import type { StreamAbort } from './stream-abort.js';
+import { announcedSeconds, type ExpectedInput } from './shortfall.js';
 import { streamHeaders } from './stream-headers.js';
 import type { StreamLimits } from './stream-limits.js';
 import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
@@ -54,7 +55,9 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
     signal: abort.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
-  const knownSeconds = (): number | null => facts.durationSeconds ?? plan.durationSeconds;
+  const expected = (): ExpectedInput[] =>
+    plan.inputs.map(({ kind }, index) => ({ kind, facts: facts.inputs[index] }));
+  const knownSeconds = (): number | null => announcedSeconds(expected(), plan.durationSeconds);
   const output = plan.target === 'mp3' ? mp3Output() : mp4Output(knownSeconds);
   const writer = clientWriter(job);
   const media = readMedia(child, output, job);
@@ -73,7 +76,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
     job.onBytes(part.length);
     await writer.write(part);
   }
-  await assertComplete({ ...job, child, output, inputs, facts: facts.inputs });
+  await assertComplete({ ...job, child, output, inputs: expected() });
   await writer.end();
 }
 

@@ -64,7 +64,7 @@ describe('mp4Arguments', () => {
       expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac']);
       expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
       expect(output.streams[1]?.duration).toBeCloseTo(original.streams[1]?.duration ?? 0, 1);
-      expect(facts.durationSeconds).toBeCloseTo(8, 1);
+      expect(facts.inputs[0]?.durationSeconds).toBeCloseTo(8, 1);
     }
   });
 
@@ -99,7 +99,7 @@ describe('mp4Arguments', () => {
       audio: audio('copy', 'aac', true),
     });
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
-    expect(facts.durationSeconds).toBeCloseTo(8, 1);
+    expect(facts.inputs[0]?.durationSeconds).toBeCloseTo(8, 1);
   });
 
   it('makes an MP4 without sound from a silent video', async () => {
@@ -217,7 +217,6 @@ describe('InputFactsReader', () => {
       '[info]   Duration: N/A, start: 1.000000, bitrate: N/A',
     );
     expect(facts.inputs.map(({ durationSeconds }) => durationSeconds)).toEqual([3723.5, 8, null]);
-    expect(facts.durationSeconds).toBe(3723.5);
   });
 
   it('does not take a guess for a statement', () => {
@@ -227,7 +226,6 @@ describe('InputFactsReader', () => {
       '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
     );
     expect(facts.inputs).toEqual([{ format: 'mp3', durationSeconds: null, guessed: true }]);
-    expect(facts.durationSeconds).toBeNull();
   });
 
   it('does not take a title for a statement', () => {
@@ -236,6 +234,6 @@ describe('InputFactsReader', () => {
       '[info]     title           : Duration: 09:00:00.00',
       '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
     );
-    expect(facts.durationSeconds).toBe(9);
+    expect(facts.inputs[0]?.durationSeconds).toBe(9);
   });
 });

@@ -11,7 +11,8 @@ import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
-import { extraction, format, open, receive, StreamApp } from './support/stream-app.js';
+import { open, receive } from './support/receive.js';
+import { extraction, format, StreamApp } from './support/stream-app.js';
 
 let samples: Samples;
 let server: FileServer;

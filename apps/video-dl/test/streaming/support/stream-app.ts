@@ -1,5 +1,5 @@
-import { createServer, request } from 'node:http';
-import type { ClientRequest, IncomingMessage, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
 import type { Metrics } from '@media-services/http-common';
@@ -105,47 +105,4 @@ export class StreamApp implements AsyncDisposable {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
-}
-
-export interface Answer {
-  response: IncomingMessage;
-  request: ClientRequest;
-}
-
-/** Sends a request and waits for the head of the answer. */
-export function open(url: string, options: { method?: string; signal?: AbortSignal } = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { agent: false, ...options }, (response) =>
-      resolve({ response, request: sent }),
-    );
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-/** How an answer ended for a client: all of it, or cut by a reset. */
-export interface Received {
-  status: number;
-  headers: IncomingMessage['headers'];
-  body: Buffer;
-  complete: boolean;
-}
-
-export async function receive(
-  url: string,
-  options: { method?: string; signal?: AbortSignal } = {},
-): Promise<Received> {
-  const { response } = await open(url, options);
-  const chunks: Buffer[] = [];
-  const complete = await new Promise<boolean>((resolve) => {
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.on('error', () => resolve(false));
-    response.on('close', () => resolve(response.complete));
-  });
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    body: Buffer.concat(chunks),
-    complete,
-  };
 }

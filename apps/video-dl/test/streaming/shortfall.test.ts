@@ -1,0 +1,54 @@
+import { announcedSeconds, findShortfall, isAsLongAs } from '../../dist/streaming/shortfall.js';
+import type { ExpectedInput } from '../../dist/streaming/shortfall.js';
+
+const input = (
+  durationSeconds: number | null,
+  fields: Partial<ExpectedInput> & { guessed?: boolean; format?: string } = {},
+) => {
+  const { kind = 'file', guessed = false, format = 'mov,mp4,m4a,3gp,3g2,mj2' } = fields;
+  return { kind, facts: { format, durationSeconds, guessed } };
+};
+const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds });
+const audio = (endSeconds: number) => ({ type: 'audio' as const, endSeconds });
+
+describe('findShortfall', () => {
+  it.each([
+    ['what is whole', [video(100), audio(99.9)], [input(100)], null, undefined],
+    ['sound that is shorter than the pictures', [video(100), audio(50)], [input(100)], null, undefined],
+    ['more than was announced', [video(120)], [input(100)], 90, undefined],
+    ['less than the page says, when the media says so too', [video(30)], [input(30)], 600, undefined],
+    ['a guess from the bit rate', [audio(30)], [input(null, { guessed: true })], 60, undefined],
+    ['what nobody announced', [audio(30)], [input(null)], null, undefined],
+    ['rounded segment lengths of a playlist', [video(93)], [input(100, { kind: 'hls' })], null, undefined],
+    ['the first of many fragments', [video(100)], [input(1, { kind: 'fragments' })], 100, undefined],
+  ])('takes %s', (_, tracks, inputs, pageSeconds, expected) => {
+    expect(findShortfall(tracks, inputs, pageSeconds)).toBe(expected);
+  });
+
+  it.each([
+    ['half of a file', [video(50), audio(50)], [input(100)], null, 0],
+    ['the last seconds of a file', [video(98), audio(98)], [input(100)], null, 0],
+    ['half of the sound', [video(100), audio(50)], [input(100), input(100)], null, 1],
+    ['half of the pictures', [video(50), audio(100)], [input(100), input(100)], null, 0],
+    ['half of what only the page announced', [video(50)], [input(null)], 100, 0],
+    ['a fifth of a playlist', [video(80)], [input(100, { kind: 'hls' })], null, 0],
+    ['all fragments but the first', [video(1)], [input(1, { kind: 'fragments' })], 100, 0],
+  ])('misses %s', (_, tracks, inputs, pageSeconds, inputIndex) => {
+    expect(findShortfall(tracks, inputs, pageSeconds)?.inputIndex).toBe(inputIndex);
+  });
+});
+
+it('a track is compared with what its stream says of itself', () => {
+  expect(isAsLongAs(audio(50), 50.2)).toBe(true);
+  expect(isAsLongAs(audio(50), 60)).toBe(false);
+});
+
+describe('announcedSeconds', () => {
+  it('is the longest input, else what the page says', () => {
+    expect(announcedSeconds([input(10), input(12)], 99)).toBe(12);
+    expect(announcedSeconds([input(null)], 99)).toBe(99);
+    expect(announcedSeconds([input(1, { kind: 'fragments' })], 99)).toBe(99);
+    expect(announcedSeconds([input(10, { kind: 'fragments', format: 'matroska,webm' })], 99)).toBe(10);
+    expect(announcedSeconds([], null)).toBeNull();
+  });
+});

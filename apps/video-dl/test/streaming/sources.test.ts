@@ -1,0 +1,158 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from '../media/support/inspect.js';
+import type { Inspection } from '../media/support/inspect.js';
+import { recipes } from '../site/recipes.js';
+import { startSite } from '../site/server.js';
+import type { Site } from '../site/server.js';
+import { startService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { receive } from './support/receive.js';
+import type { Received } from './support/receive.js';
+
+let site: Site;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-sources-'));
+  site = await startSite();
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Stream extends Received {
+  media: Inspection;
+}
+
+async function stream(page: string, target: 'mp3' | 'mp4-720' | 'mp4-1080'): Promise<Stream> {
+  const url = encodeURIComponent(`${site.url}${page}`);
+  const path = target === 'mp3' ? `/api/stream?url=${url}` : `/api/stream/video?url=${url}&fmt=${target}`;
+  const received = await receive(`${service.url}${path}`);
+  if (received.status !== 200) throw new Error(`${received.status}: ${received.body.toString()}`);
+  const file = join(folder, `output.${target.slice(0, 3)}`);
+  await writeFile(file, received.body);
+  return { ...received, media: await inspect(file) };
+}
+
+const framesPerSecond = 25;
+const seconds = 4;
+
+interface Expected {
+  video?: 'h264' | 'hevc' | 'vp9';
+  height?: number;
+  audio?: 'aac' | null;
+}
+
+describe('an MP4', () => {
+  it.each<[string, Expected]>([
+    ['/watch', {}],
+    ['/watch?media=end.mp4', {}],
+    ['/media/front.mp4', {}],
+    ['/media/end.mp4', {}],
+    ['/media/h264.mkv', {}],
+    ['/media/portrait.mp4', { height: 640 }],
+    ['/media/silent.mp4', { audio: null }],
+    ['/media/hevc.mp4', { video: 'hevc' }],
+    ['/media/h264-opus.mp4', {}],
+    ['/media/vp9.webm', { video: 'vp9' }],
+    ['/media/vp8.webm', {}],
+    ['/open-graph', {}],
+    ['/json-ld', {}],
+    ['/two-videos', {}],
+    ['/unicode-title', {}],
+    ['/media/hls-ts/index.m3u8', {}],
+    ['/media/hls-fmp4/index.m3u8', {}],
+    ['/media/hls-aes/index.m3u8', {}],
+    ['/media/hls-byteranges/index.m3u8', {}],
+    ['/media/hls-master/index.m3u8', { height: 720 }],
+    ['/media/dash-template/manifest.mpd', {}],
+    ['/media/dash-timeline/manifest.mpd', {}],
+    ['/media/dash-list/manifest.mpd', {}],
+  ])('of %s has every frame, in sync, and says its length', async (page, expected) => {
+    const { media, complete, headers } = await stream(page, 'mp4-720');
+    expect(complete).toBe(true);
+    const { video = 'h264', audio = 'aac', height } = expected;
+    expect(media.streams.map(({ codec_name }) => codec_name)).toEqual(
+      audio === null ? [video] : [video, audio],
+    );
+    const [picture, sound] = media.streams;
+    expect(picture?.nb_read_frames).toBe(seconds * framesPerSecond);
+    if (height !== undefined) expect(picture?.height).toBe(height);
+    expect(Math.abs((media.format.duration ?? 0) - seconds)).toBeLessThan(0.15);
+    if (sound) expect(Math.abs((picture?.start_time ?? NaN) - (sound.start_time ?? NaN))).toBeLessThan(0.06);
+    if (sound) expect(Math.abs((sound.duration ?? 0) - seconds)).toBeLessThan(0.2);
+    expect(Number(headers['x-content-duration'])).toBeCloseTo(seconds, 0);
+  });
+
+  it('has the size that was asked for', async () => {
+    expect((await stream('/media/hls-master/index.m3u8', 'mp4-1080')).media.streams[0]?.height).toBe(720);
+    expect((await stream('/media/1080.mp4', 'mp4-1080')).media.streams[0]?.height).toBe(1080);
+  });
+});
+
+describe('an MP3', () => {
+  it.each([
+    ['/watch'],
+    ['/media/end.mp4'],
+    ['/media/vp9.webm'],
+    ['/media/vp8.webm'],
+    ['/media/h264.mkv'],
+    ['/media/sound.mp3'],
+    ['/media/sound.m4a'],
+    ['/media/sound.ogg'],
+    ['/media/hls-ts/index.m3u8'],
+    ['/media/hls-fmp4/index.m3u8'],
+    ['/media/hls-aes/index.m3u8'],
+    ['/media/hls-master/index.m3u8'],
+    ['/media/dash-template/manifest.mpd'],
+  ])('of %s has all of the sound', async (page) => {
+    const { media, complete, headers, body } = await stream(page, 'mp3');
+    expect(complete).toBe(true);
+    const [sound] = media.streams;
+    expect(sound?.codec_name).toBe('mp3');
+    expect(Math.abs((sound?.duration ?? 0) - seconds)).toBeLessThan(0.2);
+    expect(media.format.tags?.TLEN).toMatch(/^(?:39|40|41)\d\d$/u);
+    const estimate = Number(headers['estimated-content-length']);
+    expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.05);
+  });
+
+  it('has the cover of the page', async () => {
+    const { media } = await stream('/open-graph', 'mp3');
+    expect(media.streams[1]).toMatchObject({ codec_name: 'mjpeg', width: 320, height: 180 });
+  });
+
+  it('does without a cover that is not there', async () => {
+    const { media } = await stream('/broken-thumbnail', 'mp3');
+    expect(media.streams).toHaveLength(1);
+  });
+
+  it('is refused for a video without sound', async () => {
+    const url = encodeURIComponent(`${site.url}/media/silent.mp4`);
+    const { status, body } = await receive(`${service.url}/api/stream?url=${url}`);
+    expect(status).toBe(422);
+    expect(JSON.parse(body.toString())).toMatchObject({ code: 'no_media' });
+  });
+});
+
+describe('the estimated length', () => {
+  it.each(['/media/front.mp4', '/media/720.mp4', '/media/long.mp4', '/media/end.mp4'])(
+    'of %s is within 5 %%',
+    async (page) => {
+      const { headers, body } = await stream(page, 'mp4-1080');
+      expect(Math.abs(body.length - Number(headers['estimated-content-length'])) / body.length).toBeLessThan(
+        0.05,
+      );
+    },
+  );
+});
+
+it('is made of media that lasts as long as this test thinks', () => {
+  expect(recipes['front.mp4']?.durationSeconds).toBe(seconds);
+});
