@@ -124,7 +124,7 @@ export class ImageTool {
     this.#choose.disabled = false;
     const hasImage = this.#file !== undefined;
     this.#stage.dataset.state = this.#comparison.isDone ? 'ready' : hasImage ? 'chosen' : 'idle';
-    this.#choose.textContent = hasImage ? 'Another image' : 'Choose image';
+    this.#choose.textContent = hasImage ? 'New image' : 'Choose image';
     this.#offerUpdate();
   }
 
@@ -134,7 +134,7 @@ export class ImageTool {
     const values = this.#tuning.values;
     const same = this.#shown && Object.keys(values).every((name) => values[name] === this.#shown[name]);
     this.#update.disabled = this.#file === undefined || Boolean(same);
-    this.#update.textContent = this.#shown === undefined && this.#file ? 'Cut out' : 'Update cut-out';
+    this.#update.textContent = this.#shown === undefined && this.#file ? 'Cut out' : 'Update';
     this.#update.classList.toggle('primary', !this.#update.disabled);
   }
 

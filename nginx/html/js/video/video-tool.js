@@ -1,4 +1,5 @@
 import { byId, find } from '../dom.js';
+import { hostOf } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
 import { DownloadRows } from './download-rows.js';
@@ -56,7 +57,7 @@ export class VideoTool {
     this.#input.removeAttribute('aria-invalid');
     const request = new AbortController();
     this.#request = request;
-    this.#summary.clear('Looking at the page…', 'This takes a few seconds at most sites.');
+    this.#summary.clear(hostOf(address) || address, 'This takes a few seconds at most sites.');
     this.#downloads.clear();
     this.#setState('working');
     this.#tell('');
@@ -81,7 +82,7 @@ export class VideoTool {
     this.#summary.show(info);
     this.#downloads.show(info);
     const count = info.downloads.length;
-    this.#tell(count === 0 ? 'Nothing on this page can be downloaded.' : `Found: ${info.title}`);
+    this.#tell(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
   }
 
   #cancel() {
