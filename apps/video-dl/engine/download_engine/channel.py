@@ -6,6 +6,9 @@ import queue
 import signal
 import sys
 import threading
+import time
+
+_INTERRUPT_INTERVAL_SECONDS = 0.05
 
 
 class JobCancelled(BaseException):
@@ -32,7 +35,7 @@ class Channel:
         self._waiting = set()
         self._cancelled = set()
         self._main_thread = threading.main_thread().ident
-        signal.signal(signal.SIGUSR1, self._interrupt)
+        signal.signal(signal.SIGUSR1, self._on_signal)
         threading.Thread(target=self._read, name='channel', daemon=True).start()
 
     def send(self, message):
@@ -50,13 +53,16 @@ class Channel:
         matters instead: we set running and then look at cancelled, the reader
         sets cancelled and then looks at running, so one of the two sees the other.
         """
-        self._running = job_id
-        self._waiting.discard(job_id)
         try:
+            self._running = job_id
+            self._waiting.discard(job_id)
             if job_id in self._cancelled:
                 raise JobCancelled
-            return work()
+            result = work()
+            self._running = None
+            return result
         finally:
+            # Interruptions are too far apart for a second one to hit this line.
             self._running = None
             self._cancelled.discard(job_id)
 
@@ -78,9 +84,15 @@ class Channel:
             return  # It has ended meanwhile.
         self._cancelled.add(job_id)
         if self._running == job_id:
-            signal.pthread_kill(self._main_thread, signal.SIGUSR1)
+            threading.Thread(target=self._interrupt_until_ended, args=(job_id,), daemon=True).start()
 
-    def _interrupt(self, _signum, _frame):
+    def _interrupt_until_ended(self, job_id):
+        # Once is not always enough: Python ignores what is raised in a finalizer.
+        while self._running == job_id and job_id in self._cancelled:
+            signal.pthread_kill(self._main_thread, signal.SIGUSR1)
+            time.sleep(_INTERRUPT_INTERVAL_SECONDS)
+
+    def _on_signal(self, _signum, _frame):
         # Python runs this in the main thread, perhaps after the job has ended.
         if self._running is not None and self._running in self._cancelled:
             raise JobCancelled

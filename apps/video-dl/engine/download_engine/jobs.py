@@ -13,7 +13,8 @@ def serve():
     channel = Channel()
     environment.prepare()
     # Imported here: it takes seconds, and the environment has to be set before.
-    from . import selftest
+    from . import downloader, selftest
+    downloader.share_tls_contexts()
     description = environment.describe()
     lockdown.engage()
     selftest.run()
