@@ -4,20 +4,36 @@ import { defaultTuning, type Tuning } from '../matte/tuning.js';
 import { fileField, type Upload } from './read-upload.js';
 
 /** A decimal number, written plainly and within its range; nothing is rounded, cut or guessed. */
-function decimal(min: number, max: number, fallback: number) {
+function decimal(min: number, max: number, fallback: number, description: string) {
   const message = `must be a number from ${min} to ${max}`;
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
     .regex(/^-?\d+(\.\d+)?$/, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
-    .default(fallback);
+    .default(fallback)
+    .meta({ type: 'number', minimum: min, maximum: max, default: fallback, description });
 }
 
-const parametersSchema = z.strictObject({
-  threshold: decimal(0, 255, defaultTuning.threshold),
-  feather: decimal(0, 24, defaultTuning.feather),
-  foreground_strength: decimal(0.5, 2, defaultTuning.foregroundStrength),
+export const parametersSchema = z.strictObject({
+  threshold: decimal(
+    0,
+    255,
+    defaultTuning.threshold,
+    'Opacity up to this, of 255, becomes full transparency; the rest is stretched. Clears faint leftovers.',
+  ),
+  feather: decimal(
+    0,
+    24,
+    defaultTuning.feather,
+    'Width of the soft edge, in pixels of the image; 0 leaves the edges as they are.',
+  ),
+  foreground_strength: decimal(
+    0.5,
+    2,
+    defaultTuning.foregroundStrength,
+    'Above 1 makes translucent parts more solid, below 1 less.',
+  ),
 });
 
 /**

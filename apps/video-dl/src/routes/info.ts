@@ -4,12 +4,9 @@ import { z } from 'zod';
 import type { AppContext } from '../context.js';
 import { parseVideoUrl } from '../extraction/index.js';
 import { describeExtraction } from '../plan/index.js';
+import { pageUrlParameter } from './page-url-parameter.js';
 
-const infoQuery = z.strictObject({
-  url: z
-    .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
-    .min(1, 'must not be empty'),
-});
+export const infoQuery = z.strictObject({ url: pageUrlParameter });
 
 /** `GET /api/info?url=` */
 export function infoHandler({ extraction: extractions, planLimits }: AppContext): RequestHandler {

@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { parseVideoUrl, type Target } from '../extraction/index.js';
 import { streamHeaders } from '../streaming/stream-headers.js';
 import type { StreamingService } from '../streaming/index.js';
+import { pageUrlParameter } from './page-url-parameter.js';
 
-const url = z
-  .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
-  .min(1, 'must not be empty');
+export const audioQuery = z.strictObject({ url: pageUrlParameter });
 
-const audioQuery = z.strictObject({ url });
-
-const videoQuery = z.strictObject({
-  url,
-  fmt: z.enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' }).default('mp4-720'),
+export const videoQuery = z.strictObject({
+  url: pageUrlParameter,
+  fmt: z
+    .enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' })
+    .default('mp4-720')
+    .describe('Largest picture: the shorter side has at most 720 or 1080 pixels.'),
 });
 
 interface StreamContext {

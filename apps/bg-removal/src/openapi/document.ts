@@ -1,0 +1,59 @@
+import {
+  createOpenApiDocument,
+  operationErrors,
+  packageVersion,
+  type JsonObject,
+} from '@media-services/http-common';
+import { acceptedTypes } from '../images/image-type.js';
+import { parametersSchema } from '../upload/parameters.js';
+import { fileField } from '../upload/read-upload.js';
+
+const size = { type: 'integer', minimum: 1 };
+
+/** The OpenAPI 3.1 document of bg-removal, from the schemas that validate its requests. */
+export function openApiDocument(): JsonObject {
+  return createOpenApiDocument({
+    service: 'bg-removal',
+    title: 'bg-removal',
+    version: packageVersion(new URL('../../package.json', import.meta.url)),
+    description:
+      'An image in; the same image with a transparent background out. Through the gateway the endpoint is also at `/api/remove-background` without the name of the service.',
+    port: 3002,
+    operations: [
+      {
+        path: '/api/remove-background',
+        method: 'post',
+        operationId: 'removeBackground',
+        summary: 'Cut the subject out of an image',
+        description:
+          'At most 5 images in any 60 seconds per client address, unless the operator has set another number; the `RateLimit` headers tell how many are left.',
+        form: {
+          fields: parametersSchema,
+          file: { name: fileField, description: `The image: ${acceptedTypes}, decided by its content.` },
+        },
+        success: {
+          description: 'The cut-out, in the size of the upright image.',
+          mediaType: 'image/png',
+          headers: {
+            'Content-Disposition': {
+              description: "The upload's name with the extension png (RFC 6266).",
+              schema: { type: 'string' },
+            },
+            'X-Width': { description: 'Pixels', schema: size },
+            'X-Height': { description: 'Pixels', schema: size },
+            RateLimit: {
+              description:
+                'Images left (`r`) and seconds until the next one is free (`t`): draft-ietf-httpapi-ratelimit-headers-08.',
+              schema: { type: 'string' },
+            },
+            'RateLimit-Policy': {
+              description: 'Images (`q`) per window of so many seconds (`w`).',
+              schema: { type: 'string' },
+            },
+          },
+        },
+        errors: operationErrors('bg-removal'),
+      },
+    ],
+  });
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { errorCodes } from '../errors/error-table.js';
+import { jsonSchema, type JsonObject } from './json-schema.js';
+
+/** On every answer. */
+export const commonHeaders = {
+  'X-Request-Id': {
+    description:
+      'Names this request in the logs; the one that the client sent where it matches `^[A-Za-z0-9_-]{1,64}$`.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  },
+  'Server-Timing': {
+    description: 'Milliseconds by stage (W3C Server Timing).',
+    schema: { type: 'string' },
+  },
+} satisfies JsonObject;
+
+export const retryAfterHeader: JsonObject = {
+  description: 'Seconds to wait before the same request can succeed.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+const problem = z.strictObject({
+  type: z.string().describe('Address of the documentation of this code.'),
+  title: z.string().describe('The code in words, the same every time.'),
+  status: z.int().min(400).max(599),
+  detail: z.string().describe('What happened this time, why, and what to do.'),
+  code: z.enum(errorCodes).describe('For programs.'),
+  retryable: z.boolean().describe('Whether the very same request may succeed later.'),
+  requestId: z.string().describe('To find the request in the logs.'),
+  errors: z
+    .array(z.strictObject({ field: z.string(), message: z.string() }))
+    .optional()
+    .describe('Every field that is not valid; only for invalid input.'),
+});
+
+const health = z.strictObject({
+  status: z.enum(['ok', 'degraded', 'starting', 'draining', 'error']),
+  version: z.string(),
+  uptimeSeconds: z.int().min(0),
+  checks: z
+    .record(z.string(), z.looseObject({ status: z.enum(['ok', 'degraded', 'starting', 'error']) }))
+    .describe('By engine, with what is known of it.'),
+});
+
+/** RFC 9457 problem details. */
+export function problemSchema(): JsonObject {
+  return jsonSchema(problem, 'output');
+}
+
+export function healthSchema(): JsonObject {
+  return jsonSchema(health, 'output');
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { errorCodes, errorTable, type ErrorCode, type ServiceName } from '../errors/error-table.js';
+import { problemMediaType } from '../errors/problem.js';
+import { commonHeaders, healthSchema, problemSchema, retryAfterHeader } from './common-parts.js';
+import { jsonSchema, queryParameters, type JsonObject } from './json-schema.js';
+
+/** A successful answer: JSON with a schema, or bytes of a media type. */
+export interface Success {
+  readonly description: string;
+  readonly mediaType: string;
+  /** Absent: the body is binary. */
+  readonly schema?: z.ZodType;
+  /** Description and schema by header name. */
+  readonly headers?: Readonly<Record<string, { description: string; schema: JsonObject }>>;
+}
+
+export interface Operation {
+  readonly path: string;
+  readonly method: 'get' | 'post';
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The very schema that validates the query. */
+  readonly query?: z.ZodObject;
+  /** The very schema that validates the form, and its file. */
+  readonly form?: { readonly fields: z.ZodObject; readonly file: { name: string; description: string } };
+  readonly success: Success;
+  readonly errors: readonly ErrorCode[];
+}
+
+export interface DocumentOptions {
+  readonly service: ServiceName;
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly port: number;
+  readonly operations: readonly Operation[];
+}
+
+/** Codes that answer anything but an endpoint's own request. */
+const outsideOperations: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+
+/** Every code of a service that a request to one of its endpoints can end in. */
+export function operationErrors(service: ServiceName): ErrorCode[] {
+  return errorCodes.filter(
+    (code) =>
+      (errorTable[code].services as readonly ServiceName[]).includes(service) &&
+      !outsideOperations.includes(code),
+  );
+}
+
+/** The OpenAPI 3.1 document of one service. */
+export function createOpenApiDocument(options: DocumentOptions): JsonObject {
+  const { service, title, version, description, port, operations } = options;
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [
+      { url: `/${service}`, description: 'Through the gateway' },
+      { url: `http://127.0.0.1:${port}`, description: 'The service itself' },
+    ],
+    externalDocs: { description: 'Every error code with its cause and remedy', url: '/docs/errors' },
+    paths: Object.fromEntries([...operations.map(pathItem), ['/api/health', healthPath()]]),
+    components: {
+      schemas: { Problem: problemSchema(), Health: healthSchema() },
+      headers: { 'Retry-After': retryAfterHeader, ...commonHeaders },
+    },
+  };
+}
+
+function pathItem(operation: Operation): [string, JsonObject] {
+  const { path, method, operationId, summary, description, query, form, success, errors } = operation;
+  const shared = {
+    ...(query && { parameters: queryParameters(query) }),
+  };
+  const describeOperation = (id: string, about: string, withContent: boolean): JsonObject => ({
+    operationId: id,
+    summary: about,
+    description,
+    ...shared,
+    ...(form && { requestBody: requestBody(form) }),
+    responses: {
+      '200': successResponse(success, withContent),
+      ...errorResponses(errors, withContent),
+    },
+  });
+  return [
+    path,
+    {
+      [method]: describeOperation(operationId, summary, true),
+      ...(method === 'get' && {
+        head: describeOperation(
+          `${operationId}Headers`,
+          `${summary}: the headers that GET would send`,
+          false,
+        ),
+      }),
+    },
+  ];
+}
+
+function requestBody({ fields, file }: NonNullable<Operation['form']>): JsonObject {
+  const schema = jsonSchema(fields);
+  const properties = { [file.name]: { type: 'string', format: 'binary', description: file.description } };
+  return {
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema: {
+          ...schema,
+          properties: { ...properties, ...(schema.properties as JsonObject) },
+          required: [file.name, ...((schema.required as string[] | undefined) ?? [])],
+        },
+      },
+    },
+  };
+}
+
+function successResponse(
+  { description, mediaType, schema, headers = {} }: Success,
+  withContent: boolean,
+): JsonObject {
+  const body = schema === undefined ? { type: 'string', format: 'binary' } : jsonSchema(schema, 'output');
+  return {
+    description,
+    headers: { ...headers, ...headerReferences() },
+    ...(withContent && { content: { [mediaType]: { schema: body } } }),
+  };
+}
+
+/** One response per status, with the codes that share it. */
+function errorResponses(codes: readonly ErrorCode[], withContent: boolean): JsonObject {
+  const statuses = [...new Set(codes.map((code) => errorTable[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const sharing = codes.filter((code) => errorTable[code].status === status);
+      const waits = status === 429 || status === 503;
+      return [
+        String(status),
+        {
+          description: sharing
+            .map(
+              (code) => `[\`${code}\`](/docs/errors#${code.replaceAll('_', '-')}) ${errorTable[code].title}.`,
+            )
+            .join('\n\n'),
+          headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
+          ...(withContent && {
+            content: { [problemMediaType]: { schema: narrowedProblem(status, sharing) } },
+          }),
+        },
+      ];
+    }),
+  );
+}
+
+function narrowedProblem(status: number, codes: readonly ErrorCode[]): JsonObject {
+  return {
+    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    properties: { status: { const: status }, code: { enum: [...codes] } },
+  };
+}
+
+function healthPath(): JsonObject {
+  const response = (description: string, withContent: boolean, waits = false): JsonObject => ({
+    description,
+    headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
+    ...(withContent && {
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Health' } } },
+    }),
+  });
+  const operation = (operationId: string, summary: string, withContent: boolean): JsonObject => ({
+    operationId,
+    summary,
+    description:
+      'The checks exercise the engines for real; their successes are reused for a few seconds. Through the gateway, `/api/health` is the health of both services.',
+    responses: {
+      '200': response('Ready; `degraded` works, but the operator should look.', withContent),
+      '503': response('Starting, draining or not working.', withContent, true),
+    },
+  });
+  return {
+    get: operation('getHealth', 'Whether the service can work', true),
+    head: operation('getHealthHeaders', 'Whether the service can work: the status alone', false),
+  };
+}
+
+function headerReferences(): JsonObject {
+  return reference(...Object.keys(commonHeaders));
+}
+
+function reference(...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

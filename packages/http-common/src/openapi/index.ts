@@ -1,0 +1,8 @@
+export {
+  createOpenApiDocument,
+  operationErrors,
+  type DocumentOptions,
+  type Operation,
+  type Success,
+} from './document.js';
+export { jsonSchema, type JsonObject } from './json-schema.js';

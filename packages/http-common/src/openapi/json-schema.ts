@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+export type JsonObject = Record<string, unknown>;
+
+/** A zod schema as JSON Schema 2020-12, the dialect of OpenAPI 3.1; `input` is what a client sends. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonObject {
+  const { $schema: _dialect, ...body } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    override: ({ jsonSchema: generated }) => {
+      // What arrives as text but means a number is documented as the number.
+      if (generated.type === 'number') delete generated.pattern;
+    },
+  });
+  return body;
+}
+
+/** The fields of a query schema as OpenAPI parameters. */
+export function queryParameters(schema: z.ZodObject): JsonObject[] {
+  const { properties = {}, required = [] } = jsonSchema(schema) as {
+    properties?: Record<string, JsonObject>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...valueSchema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: valueSchema,
+  }));
+}
