@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { errorCodes, errorTable, type ErrorCode, type ServiceName } from '../errors/error-table.js';
 import { problemMediaType } from '../errors/problem.js';
 import { commonHeaders, healthSchema, problemSchema, retryAfterHeader } from './common-parts.js';

@@ -2,16 +2,23 @@ import { z } from 'zod';
 
 export type JsonObject = Record<string, unknown>;
 
+const defaultSchema = z.object({ default: z.union([z.number(), z.string(), z.boolean()]) });
+
 /** A zod schema as JSON Schema 2020-12, the dialect of OpenAPI 3.1; `input` is what a client sends. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonObject {
-  const { $schema: _dialect, ...body } = z.toJSONSchema(schema, {
+  const body: JsonObject = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    override: ({ jsonSchema: generated }) => {
+    override: ({ zodSchema, jsonSchema: generated }) => {
       // What arrives as text but means a number is documented as the number.
       if (generated.type === 'number') delete generated.pattern;
+      // zod leaves the default of a transformed input out, as it cannot know its input form.
+      const fallback = defaultSchema.safeParse(z.globalRegistry.get(zodSchema as z.ZodType)).data;
+      if (fallback !== undefined) generated.default = fallback.default;
     },
   });
+  // The document itself says which dialect it uses.
+  delete body.$schema;
   return body;
 }
 
