@@ -48,17 +48,8 @@ await runCommandLine(async () => {
 async function startDemoStack(env, siteHost) {
   return startStack({
     port: await freePort(),
-    env: {
-      ...env,
-      ALLOWED_PRIVATE_SOURCES: siteHost,
-      ...Object.fromEntries(
-        await Promise.all(
-          ['VIDEO_DL_PORT', 'BG_REMOVAL_PORT', 'VIDEO_DL_METRICS_PORT', 'BG_REMOVAL_METRICS_PORT'].map(
-            async (name) => [name, String(await freePort())],
-          ),
-        ),
-      ),
-    },
+    env: { ...env, ALLOWED_PRIVATE_SOURCES: siteHost },
+    freeServicePorts: true,
     logsDir: join(logsDir, 'demo'),
   });
 }

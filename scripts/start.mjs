@@ -31,7 +31,10 @@ await runCommandLine(async () => {
     await progress.step('Services', (log) => stack.healthy({ log, signal: stopping.signal }));
     const { videoDlMetrics, bgRemovalMetrics } = stack.ports;
     const metricsUrls = [videoDlMetrics, bgRemovalMetrics].map((each) => `http://127.0.0.1:${each}/metrics`);
-    progress.say(panel({ url: stack.url, logsDir: showLogs ? undefined : logsDir, metricsUrls }));
+    const readyAfterSeconds = Math.round(performance.now() / 1000);
+    progress.say(
+      panel({ url: stack.url, logsDir: showLogs ? undefined : logsDir, metricsUrls, readyAfterSeconds }),
+    );
     const end = await Promise.race([told, stack.died]);
     if (end.child !== undefined) throw new UserError(`${deathNotice(end)}\nThe rest is being stopped.`);
   } catch (error) {

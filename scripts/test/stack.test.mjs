@@ -141,7 +141,12 @@ test(
 );
 
 test('the panel has a line to paste for every endpoint', () => {
-  const text = panel({ url: 'http://127.0.0.1:8080', logsDir: '/logs', metricsUrls: [] });
+  const text = panel({
+    url: 'http://127.0.0.1:8080',
+    logsDir: '/logs',
+    metricsUrls: [],
+    readyAfterSeconds: 9,
+  });
   for (const path of [
     '/api/health',
     '/api/info',

@@ -3,32 +3,35 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Marks every process of one stack, whatever process group it has put itself into. */
 export const markerName = 'MEDIA_SERVICES_STACK';
 
-/** Processes that still carry the marker (Linux; elsewhere none are found). */
+/**
+ * Processes that carry the marker (Linux; elsewhere none are found).
+ * @returns {{ pid: number, command: string }[]}
+ */
 export function markedProcesses(marker) {
   if (process.platform !== 'linux') return [];
   const entry = `${markerName}=${marker}`;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => environmentOf(pid).includes(entry))
-    .map(Number);
+    .filter((pid) => entriesOf(pid, 'environ').includes(entry))
+    .map((pid) => ({ pid: Number(pid), command: entriesOf(pid, 'cmdline').join(' ').trim() }));
 }
 
 /** Ends what a stack that is stopped has left; returns how many there were. */
 export function killMarked(marker) {
-  const pids = markedProcesses(marker);
-  for (const pid of pids) {
+  const processes = markedProcesses(marker);
+  for (const { pid } of processes) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
       if (error.code !== 'ESRCH') throw error; // ended by itself meanwhile
     }
   }
-  return pids.length;
+  return processes.length;
 }
 
-function environmentOf(pid) {
+function entriesOf(pid, file) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1').split('\0');
   } catch {
     // Gone, or somebody else's.
     return [];

@@ -2,13 +2,13 @@ const sampleVideo = 'https://www.youtube.com/watch?v=jNQXAC9IVRw';
 
 /**
  * What `npm start` shows when everything runs.
- * @param {{ url: string, logsDir: string | undefined, metricsUrls: readonly string[] }} options
+ * @param {{ url: string, logsDir: string | undefined, metricsUrls: readonly string[], readyAfterSeconds: number }} options
  */
-export function panel({ url, logsDir, metricsUrls }) {
+export function panel({ url, logsDir, metricsUrls, readyAfterSeconds }) {
   const video = (path, output) => `curl -fG ${output}'${url}${path}' --data-urlencode 'url=${sampleVideo}'`;
   const lines = [
     ['', ''],
-    [`media-services runs at ${url}`, ''],
+    [`media-services runs at ${url}  (ready after ${readyAfterSeconds} s)`, ''],
     ['', ''],
     ['Web page', `${url}/`],
     ['API docs', `${url}/docs/`],

@@ -8,24 +8,26 @@ import { gatewayDir, root, toolsDir } from '../project.mjs';
 import { UserError } from '../user-error.mjs';
 import { gatewayBodySize } from './body-size.mjs';
 import { Child } from './child.mjs';
-import { killMarked, markerName } from './leftovers.mjs';
-import { portFrom, preferredPort } from './ports.mjs';
+import { killMarked, markedProcesses, markerName } from './leftovers.mjs';
+import { freePort, portFrom, preferredPort } from './ports.mjs';
 
 const stopGraceMs = 10_000;
 const loopback = '127.0.0.1';
 
 /**
  * Starts both services and the gateway in front of them.
- * @param {{ port: number, host?: string, env?: NodeJS.ProcessEnv, logsDir: string, onLine?: (name: string, line: string) => void }} options
+ * @param {{ port: number, host?: string, env?: NodeJS.ProcessEnv, logsDir: string, onLine?: (name: string, line: string) => void, freeServicePorts?: boolean }} options
+ *   `freeServicePorts` keeps away from the usual ports of the services
  * @returns {Promise<Stack>} at once; `healthy()` tells when it can be used
  */
-export async function startStack({ port, host = loopback, env = process.env, logsDir, onLine }) {
+export async function startStack(options) {
+  const { port, host = loopback, env = process.env, logsDir, onLine, freeServicePorts = false } = options;
   const { nginx, njsModule } = findNginx(env);
   if (nginx === undefined || njsModule === undefined) {
     throw new UserError('nginx or its njs module is missing. Run `npm run setup`.');
   }
   mkdirSync(logsDir, { recursive: true });
-  const ports = await servicePorts(env);
+  const ports = await servicePorts(env, freeServicePorts);
   const marker = randomUUID();
   const serviceEnv = (publicPort, metricsPort) => ({
     ...env,
@@ -91,6 +93,16 @@ export class Stack {
     );
   }
 
+  /** The process that runs each part. */
+  get pids() {
+    return Object.fromEntries(this.#children.map(({ name, pid }) => [name, pid]));
+  }
+
+  /** Everything that runs for this stack, engines and converters included (Linux). */
+  processes() {
+    return markedProcesses(this.#marker);
+  }
+
   /**
    * Resolves when both services answer that they are well.
    * @throws {UserError} when a process dies or the time is over
@@ -154,8 +166,9 @@ export function deathNotice({ child, reason }) {
   return `${child.name} ended unexpectedly (${reason}). Its last lines (${child.logFile}):\n${child.lastLines()}`;
 }
 
-async function servicePorts(env) {
-  const port = (name, usual) => portFrom(env, name, undefined) ?? preferredPort(usual);
+async function servicePorts(env, anyFree) {
+  const port = (name, usual) =>
+    anyFree ? freePort() : (portFrom(env, name, undefined) ?? preferredPort(usual));
   return {
     videoDl: await port('VIDEO_DL_PORT', 3001),
     bgRemoval: await port('BG_REMOVAL_PORT', 3002),

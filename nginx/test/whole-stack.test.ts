@@ -1,0 +1,172 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { film, makeSampleFilm } from '../../scripts/lib/demo/sample-media.mjs';
+import { drawSamplePicture } from '../../scripts/lib/demo/sample-picture.mjs';
+import { freePort } from '../../scripts/lib/stack/ports.mjs';
+import { startStack, type Stack } from '../../scripts/lib/stack/stack.mjs';
+import { startFilmSite, type FilmSite } from './support/film-site.js';
+import { expectProblem } from './support/problem.js';
+import { descendantsOf } from './support/process-tree.js';
+
+// Both real services behind the real gateway: what only shows when all are there.
+let folder: string;
+let site: FilmSite;
+let privateSite: FilmSite;
+let stack: Stack;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'whole-stack-'));
+  await makeSampleFilm(folder);
+  const filmFile = join(folder, 'film-1080.mp4');
+  privateSite = await startFilmSite(filmFile, '');
+  site = await startFilmSite(filmFile, privateSite.pageUrl('whole'));
+  stack = await startStack({
+    port: await freePort(),
+    freeServicePorts: true,
+    logsDir: join(folder, 'logs'),
+    env: { ...process.env, ALLOWED_PRIVATE_SOURCES: site.host },
+  });
+  await stack.healthy();
+}, 180_000);
+
+afterAll(async () => {
+  const parts = Object.values(stack.pids);
+  const all = [...parts, ...parts.flatMap((pid) => descendantsOf(pid).map((each) => each.pid))];
+  await stack.stop();
+  await Promise.all([site.close(), privateSite.close()]);
+  rmSync(folder, { recursive: true, force: true });
+  expect(all.filter(isAlive)).toEqual([]);
+}, 60_000);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const address = (path: string, page: string, extra = '') =>
+  `${stack.url}${path}?url=${encodeURIComponent(page)}${extra}`;
+
+const converters = () =>
+  descendantsOf(stack.pids['video-dl']).filter(({ command }) => /\bff(mpeg|probe)\b/.test(command));
+
+async function noConverterLeft(): Promise<void> {
+  while (converters().length > 0) await delay(20);
+}
+
+test('health is merged from both', async () => {
+  const response = await fetch(`${stack.url}/api/health`);
+
+  expect(response.status).toBe(200);
+  const { services } = (await response.json()) as { services: Record<string, { checks: object }> };
+  expect(Object.keys(services['video-dl']?.checks ?? {})).toEqual(
+    expect.arrayContaining(['downloadEngine', 'muxingEngine']),
+  );
+  expect(services['bg-removal']?.checks).toHaveProperty('engine');
+});
+
+test('a film comes through whole', async () => {
+  const response = await fetch(address('/api/stream/video', site.pageUrl('whole'), '&fmt=mp4-1080'));
+
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('video/mp4');
+  expect(Math.round(Number(response.headers.get('x-content-duration')))).toBe(film.durationSeconds);
+  const body = await response.arrayBuffer();
+  expect(body.byteLength).toBeGreaterThan(1_000_000);
+  await noConverterLeft();
+});
+
+test('a film that its site never sends whole does not end like a whole one', async () => {
+  const outcome = await fetch(address('/api/stream/video', site.pageUrl('cut'), '&fmt=mp4-1080'))
+    .then(
+      async (response) => (response.ok ? response.arrayBuffer().then(() => 'whole') : 'refused'),
+      () => 'reset',
+    )
+    .catch(() => 'reset');
+
+  expect(['refused', 'reset']).toContain(outcome);
+}, 120_000);
+
+test('a client that goes away ends the converter and the reading of the site within a second', async () => {
+  const abort = new AbortController();
+  const response = await fetch(address('/api/stream/video', site.pageUrl('slow'), '&fmt=mp4-1080'), {
+    signal: abort.signal,
+  });
+  expect(response.status).toBe(200);
+  expect(converters()).not.toHaveLength(0);
+  const startedAt = performance.now();
+
+  abort.abort();
+
+  await Promise.all([noConverterLeft(), site.slowReaderGone()]);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});
+
+test('a private address is refused, also when an allowed page redirects there', async () => {
+  const direct = await fetch(address('/api/info', privateSite.pageUrl('whole')));
+  await expectProblem(direct, 403, 'forbidden_address');
+
+  const redirected = await fetch(address('/api/info', site.pageUrl('redirect')));
+  await expectProblem(redirected, 403, 'forbidden_address');
+});
+
+test("a request's id is in the logs of the gateway and of the service", async () => {
+  await fetch(`${stack.url}/api/info`, { headers: { 'X-Request-Id': 'follow-me-1' } });
+
+  for (const log of ['gateway.log', 'video-dl.log']) {
+    while (!readFileSync(join(stack.logsDir, log), 'utf8').includes('"requestId":"follow-me-1"'))
+      await delay(20);
+  }
+});
+
+test('five uploads a minute, whatever the client says its address is', async () => {
+  const { jpeg } = await drawSamplePicture();
+  const upload = (index: number, content: Uint8Array<ArrayBuffer>) => {
+    const form = new FormData();
+    form.set('file', new Blob([content]), 'picture.jpg');
+    const headers = { 'X-Forwarded-For': `203.0.113.${index}` };
+    return fetch(`${stack.url}/api/remove-background`, { method: 'POST', body: form, headers });
+  };
+  const noPicture = new TextEncoder().encode('no picture');
+
+  for (let index = 1; index <= 4; index += 1) {
+    await expectProblem(await upload(index, noPicture), 415, 'unsupported_media_type');
+  }
+  const fifth = await upload(5, new Uint8Array(jpeg));
+  expect(fifth.status).toBe(200);
+  expect(fifth.headers.get('content-type')).toBe('image/png');
+  await fifth.arrayBuffer();
+
+  await expectProblem(await upload(6, noPicture), 429, 'rate_limited');
+}, 120_000);
+
+test('a large upload over the limit is told so, instead of being cut off', async () => {
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(14_000_000)], { type: 'image/jpeg' }), 'large.jpg');
+
+  const response = await fetch(`${stack.url}/api/remove-background`, { method: 'POST', body: form });
+
+  await expectProblem(response, 429, 'rate_limited');
+});
+
+test('an engine that is killed fails the request that it worked on, and no later one', async () => {
+  const failing = fetch(address('/api/info', site.pageUrl('silent')));
+  await site.silentPageAsked();
+  const engines = descendantsOf(stack.pids['video-dl']).filter(({ command }) => /engine.main/.test(command));
+  expect(engines).not.toHaveLength(0);
+  for (const { pid } of engines) process.kill(pid, 'SIGKILL');
+
+  await expectProblem(await failing, 503, 'engine_unavailable');
+
+  for (;;) {
+    const next = await fetch(address('/api/info', `${site.pageUrl('whole')}?again`));
+    if (next.status === 200) break;
+    await expectProblem(next, 503, 'engine_unavailable');
+    await delay(1000 * Number(next.headers.get('retry-after')));
+  }
+}, 60_000);
