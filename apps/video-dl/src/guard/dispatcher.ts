@@ -4,14 +4,25 @@ import type { ConnectOptions } from './guard.js';
 
 type Connect = (options: ConnectOptions) => Promise<Socket>;
 
-/** Does TLS (server name, ALPN, session reuse) over a socket that the guard opened. */
-const secure = buildConnector({ timeout: 10_000 });
+interface DispatcherOptions {
+  readonly connect: Connect;
+  /** TLS over a socket that the guard opened; made by `createTlsConnector`. */
+  readonly secure: buildConnector.connector;
+  /** Ends pending connections and the pool. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
- * An undici agent that opens connections only through `connect`.
- * @param signal ends its pending connections and its pool
+ * Server name, ALPN and session reuse; shared by all dispatchers of a guard so
+ * that sessions are reused across jobs.
+ * @param trustedRoots PEM certificates that take the place of the usual roots
  */
-export function createGuardedDispatcher(connect: Connect, signal?: AbortSignal): Agent {
+export function createTlsConnector(trustedRoots: readonly string[] | undefined): buildConnector.connector {
+  return buildConnector({ timeout: 10_000, ...(trustedRoots && { ca: [...trustedRoots] }) });
+}
+
+/** An undici agent that opens connections only through `connect`. */
+export function createGuardedDispatcher({ connect, secure, signal }: DispatcherOptions): Agent {
   const agent = new Agent({
     connect: (target, callback) => {
       const { hostname, protocol } = target;
@@ -22,8 +33,12 @@ export function createGuardedDispatcher(connect: Connect, signal?: AbortSignal):
             callback(null, socket);
             return;
           }
-          signal?.addEventListener('abort', () => socket.destroy(), { once: true });
-          secure({ ...target, httpSocket: socket }, callback);
+          const onAbort = () => socket.destroy();
+          signal?.addEventListener('abort', onAbort, { once: true });
+          secure({ ...target, httpSocket: socket }, (...result) => {
+            signal?.removeEventListener('abort', onAbort);
+            callback(...result);
+          });
         },
         (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
       );

@@ -30,7 +30,11 @@ export class EgressProxy implements AsyncDisposable {
     this.#guard = guard;
     this.#logger = logger;
     this.#server = createServer({ keepAliveTimeout: 5_000 });
-    this.#server.on('request', (request, response) => void this.#onRequest(request, response));
+    this.#server.on('request', (request, response) => {
+      // An engine that closes the connection while something is written to it is no error.
+      response.on('error', () => undefined);
+      void this.#onRequest(request, response);
+    });
     this.#server.on('connect', (request, socket, head) => void this.#onConnect(request, socket, head));
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { DomainError } from '@media-services/http-common';
 import { AllowList } from './allow-list.js';
-import { createGuardedDispatcher } from './dispatcher.js';
+import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
 import { OutboundProxy } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
@@ -17,6 +17,8 @@ export interface GuardOptions {
   readonly lookup?: LookupFn | undefined;
   readonly lookupTimeoutMs?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** PEM certificates of the only authorities to trust; Node's own roots when left out. */
+  readonly trustedRoots?: readonly string[] | undefined;
 }
 
 export interface ConnectOptions {
@@ -64,6 +66,7 @@ export function createGuard(options: GuardOptions): Guard {
     behindProxy: proxy !== null,
   });
 
+  const secure = createTlsConnector(options.trustedRoots);
   const connect = async ({ host, port, signal }: ConnectOptions): Promise<Socket> => {
     const target = await policy.check(host, port, signal);
     if (proxy) return proxy.connect(target.addresses, port, { signal, timeoutMs });
@@ -86,8 +89,8 @@ export function createGuard(options: GuardOptions): Guard {
       }
       await policy.check(url.hostname, effectivePort(url), signal);
     },
-    dispatcher: createGuardedDispatcher(connect),
-    createDispatcher: ({ signal }) => createGuardedDispatcher(connect, signal),
+    dispatcher: createGuardedDispatcher({ connect, secure }),
+    createDispatcher: ({ signal }) => createGuardedDispatcher({ connect, secure, signal }),
   };
 }
 

@@ -41,6 +41,8 @@ export class MediaRelay implements AsyncDisposable {
     this.#logger = logger;
     this.#limits = { ...defaultLimits, ...limits };
     this.#server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+      // A reader that closes the connection while something is written to it is no error.
+      response.on('error', () => undefined);
       void this.#onRequest(request, response);
     });
     this.#server.on('clientError', (_error, socket) => socket.destroy());

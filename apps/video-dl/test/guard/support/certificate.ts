@@ -1,0 +1,19 @@
+/** A key and a self-signed certificate for `video.example` that protect nothing: they exist for the TLS tests only. */
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQemkXld6zAx4p8Vi
+M3DnbM2qxjki8D7ddVzh98gl/qmhRANCAAQ5ODGa5Y5vLcGTmxbtLLmN2eSJo/5A
+gn9FD/JuD69G6C5qgVGlkPIPCG8CWYY2xkciMfnxsxTs6jvNS+SsB6+L
+-----END PRIVATE KEY-----
+`;
+
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBajCCARCgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA12aWRlby5l
+eGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAYMRYwFAYD
+VQQDDA12aWRlby5leGFtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEOTgx
+muWOby3Bk5sW7Sy5jdnkiaP+QIJ/RQ/ybg+vRuguaoFRpZDyDwhvAlmGNsZHIjH5
+8bMU7Oo7zUvkrAevi6NJMEcwGAYDVR0RBBEwD4INdmlkZW8uZXhhbXBsZTAMBgNV
+HRMEBTADAQH/MB0GA1UdDgQWBBSG6rdZmcZ9+o1VXtmxKPp+yT+VGjAKBggqhkjO
+PQQDAgNIADBFAiEA9BbPmWPH4DC4zv3LHk9uVjc0xiHd4PcJNfZByc0WjhkCIBSk
+c+prApjOlJt7P0hLKaWkC9f8dHwHFS6kmW4Zj3vr
+-----END CERTIFICATE-----
+`;
