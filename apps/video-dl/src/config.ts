@@ -1,5 +1,7 @@
 import { commonSettings, loadConfig, setting } from '@media-services/http-common';
+import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
+import { parseAllowedSource } from './guard/index.js';
 
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({
@@ -53,14 +55,29 @@ export const configSchema = z.object({
 
   ALLOWED_PRIVATE_SOURCES: setting
     .list()
+    .superRefine((sources, context) => {
+      for (const source of sources) {
+        const message = problemOf(() => parseAllowedSource(source));
+        if (message !== undefined)
+          context.addIssue({ code: 'custom', message: `has an entry that cannot be read: ${message}` });
+      }
+    })
     .describe(
       'Addresses that may be read although they are not public: CIDRs or host:port, comma-separated.',
     ),
   OUTBOUND_PROXY: setting
     .text()
+    .refine((url) => url === '' || (URL.canParse(url) && /^https?:\/\//i.test(url)), {
+      error: 'must be http://[user:password@]host:port',
+    })
     .describe('http://[user:password@]host:port that all outgoing connections go through.'),
   COOKIES_FILE: setting
     .text()
+    .superRefine((file, context) => {
+      const message = file === '' ? undefined : problemOf(() => accessSync(file, constants.R_OK));
+      if (message !== undefined)
+        context.addIssue({ code: 'custom', message: `names a file that cannot be read: ${message}` });
+    })
     .describe(
       "Netscape cookie file whose cookies are sent to the sites they belong to: the operator's own sessions.",
     ),
@@ -73,6 +90,15 @@ export const configSchema = z.object({
 });
 
 export type Config = z.output<typeof configSchema>;
+
+function problemOf(attempt: () => unknown): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 /** @throws ConfigError with every problem at once */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {

@@ -40,7 +40,7 @@ export async function createContext(
   { logger, metrics }: { logger: Logger; metrics: Metrics },
   overrides: ContextOverrides = {},
 ): Promise<AppContext> {
-  const [python, tools] = await Promise.all([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
   const guard = createGuard({
     allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
     outboundProxy: orUndefined(config.OUTBOUND_PROXY),
@@ -95,6 +95,16 @@ export async function createContext(
     ...{ config, logger, metrics, guard, egress, relay, tools, engine, extraction, planLimits, streaming },
     dispose,
   };
+}
+
+/** Like Promise.all, but tells every configuration problem at once. */
+async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  const outcomes = await Promise.allSettled(parts);
+  const problems = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' && outcome.reason instanceof ConfigError ? outcome.reason.problems : [],
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Promise.all(parts);
 }
 
 async function mediaTools(config: Config): Promise<MediaTools> {

@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import {
   createHttpApp,
   createLogger,
   createMetrics,
   HealthRegistry,
   methods,
+  packageVersion,
   runService,
   type RunningService,
 } from '@media-services/http-common';
-import { z } from 'zod';
 import type { Config } from './config.js';
 import { createContext, type AppContext, type ContextOverrides } from './context.js';
 import { downloadEngineCheck, muxingEngineCheck } from './routes/health.js';
@@ -16,6 +15,7 @@ import { infoHandler } from './routes/info.js';
 import { audioStreamHandler, videoStreamHandler } from './routes/stream.js';
 
 const serviceName = 'video-dl';
+const packageJson = new URL('../package.json', import.meta.url);
 
 /** A running video-dl with what tests look into. */
 export interface VideoDlService extends RunningService {
@@ -33,7 +33,7 @@ export async function createVideoDlService(
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName });
   const context = await createContext(config, { logger, metrics }, overrides);
-  const health = new HealthRegistry({ version: packageVersion() });
+  const health = new HealthRegistry({ version: packageVersion(packageJson) });
   health.add('downloadEngine', downloadEngineCheck(context.engine));
   health.add('muxingEngine', muxingEngineCheck(context.tools));
 
@@ -55,7 +55,6 @@ export async function createVideoDlService(
     metrics,
     health,
     logger,
-    onDrain: () => undefined,
     dispose: () => context.dispose(),
   });
   warmUp(context, health);
@@ -69,9 +68,4 @@ function warmUp({ engine, logger }: AppContext, health: HealthRegistry): void {
     // Only a service that stops gives its engines up.
     (error: unknown) => logger.debug({ err: error }, 'the download engine was not awaited'),
   );
-}
-
-function packageVersion(): string {
-  const file = new URL('../package.json', import.meta.url);
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
 }

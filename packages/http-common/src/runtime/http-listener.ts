@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../config/load-config.js';
 
@@ -34,6 +34,11 @@ export async function listen(options: {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
+  const responses = new Set<ServerResponse>();
+  server.on('request', (_request, response) => {
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options)));
@@ -44,13 +49,21 @@ export async function listen(options: {
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     server,
-    close: async (graceMs) => closeServer(server, sockets, graceMs),
+    close: async (graceMs) => closeServer(server, { sockets, responses }, graceMs),
   };
 }
 
-async function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
+async function closeServer(
+  server: Server,
+  { sockets, responses }: { sockets: ReadonlySet<Socket>; responses: ReadonlySet<ServerResponse> },
+  graceMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  // Connections are kept alive: one that becomes idle from now on would be waited for to the end of the grace.
+  for (const response of responses) {
+    response.once('close', () => setImmediate(() => server.closeIdleConnections()));
+  }
   // A reset, because a plain close would look like a complete answer to an HTTP/1.0 client.
   const timer = setTimeout(() => sockets.forEach((socket) => socket.resetAndDestroy()), graceMs);
   await closed;

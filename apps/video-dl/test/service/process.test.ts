@@ -1,0 +1,88 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startSite, type Site } from '../site/server.js';
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const anyPort = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', ENGINE_POOL_SIZE: '1' };
+
+describe('the process', () => {
+  let site: Site;
+
+  beforeAll(async () => (site = await startSite()));
+  afterAll(async () => site.close());
+
+  it('drains and ends with 0 on SIGTERM, and leaves no process behind', async () => {
+    const { child, url } = await start({ ALLOWED_PRIVATE_SOURCES: site.host });
+    const info = await fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/watch`)}`);
+    expect(info.status).toBe(200);
+    const engines = await childrenOf(child);
+    expect(engines.length).toBeGreaterThan(0);
+
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    site.on('/late', (_req, res) => {
+      arrive();
+      setTimeout(
+        () => res.setHeader('content-type', 'text/html').end('<video src="/media/front.mp4"></video>'),
+        500,
+      );
+    });
+    const running = fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/late`)}`);
+    await arrived;
+    child.kill('SIGTERM');
+    expect((await running).status).toBe(200);
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    for (const pid of engines) expect(() => process.kill(pid, 0)).toThrow();
+  });
+
+  it('aborts what does not end within the grace period', async () => {
+    const { child, url } = await start({ ALLOWED_PRIVATE_SOURCES: site.host, SHUTDOWN_GRACE_SECONDS: '0.2' });
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    site.on('/stall', () => arrive());
+    const running = fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/stall`)}`);
+    const outcome = expect(running).rejects.toThrow();
+    await arrived;
+    const engines = await childrenOf(child);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    await outcome;
+    for (const pid of engines) expect(() => process.kill(pid, 0)).toThrow();
+  });
+
+  it('explains a bad configuration and ends with 78', async () => {
+    const child = spawn(process.execPath, [main], {
+      env: { ...process.env, ...anyPort, MAX_QUEUED_STREAMS: 'many', YTDLP_PYTHON: '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([78, null]);
+    expect(said).toContain('MAX_QUEUED_STREAMS must be a whole number');
+  });
+});
+
+async function start(env: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, ...anyPort, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg, url } = JSON.parse(line) as { msg?: string; url?: string };
+    if (msg === 'listening' && url !== undefined) {
+      child.stdout.resume();
+      return { child, url };
+    }
+  }
+  throw new Error('the service ended before it listened');
+}
+
+async function childrenOf(child: ChildProcess): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(child.pid)]);
+  const own = stdout.trim().split(/\s+/).map(Number);
+  // ps itself is a child of this test, not of the service.
+  return own.filter((pid) => pid > 0);
+}

@@ -1,0 +1,107 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSite, type Site } from '../site/server.js';
+import { interpreters } from '../support/pythons.js';
+import { startService } from '../support/service.js';
+
+describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python }) => {
+  let site: Site;
+
+  beforeAll(async () => (site = await startSite()));
+  afterAll(async () => site.close());
+
+  it("sends the operator's cookies to their site, and keeps the file as it is", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cookies-'));
+    const file = join(folder, 'cookies.txt');
+    const content = [
+      '# Netscape HTTP Cookie File',
+      '127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tsession\tof-the-operator',
+      'elsewhere.example\tFALSE\t/\tFALSE\t4102444800\tother\tnot-for-you',
+      '',
+    ].join('\n');
+    await writeFile(file, content);
+    site.on('/members', (_req, res) => {
+      res.setHeader('set-cookie', 'session=changed-by-the-site; Path=/');
+      res
+        .setHeader('content-type', 'text/html')
+        .end('<title>Members</title><video src="/media/front.mp4?members"></video>');
+    });
+    {
+      await using service = await startService({
+        ALLOWED_PRIVATE_SOURCES: site.host,
+        YTDLP_PYTHON: python,
+        COOKIES_FILE: file,
+      });
+      expect(await service.info(`${site.url}/members`)).toMatchObject({ status: 200 });
+      expect(await service.info(`${site.url}/members?again=1`)).toMatchObject({ status: 200 });
+    }
+    const pages = site.requests.filter(({ path }) => path === '/members');
+    expect(pages.map(({ headers }) => headers.cookie)).toEqual([
+      'session=of-the-operator',
+      'session=of-the-operator',
+    ]);
+    const media = site.requests.find(
+      ({ path, query }) => path === '/media/front.mp4' && query.has('members'),
+    );
+    expect(media?.headers.cookie).toBe('session=changed-by-the-site');
+    await expect(readFile(file, 'utf8')).resolves.toBe(content);
+    await rm(folder, { recursive: true });
+  });
+
+  it('goes through the outbound proxy with page and media', async () => {
+    const targets: string[] = [];
+    const proxy = createServer();
+    proxy.on('connect', (request, client) => {
+      targets.push(request.url ?? '');
+      const [host = '', port = ''] = (request.url ?? '').split(':');
+      const upstream = connect(Number(port), host, () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.pipe(client).pipe(upstream);
+      });
+      for (const socket of [client, upstream]) socket.on('error', () => client.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    {
+      await using service = await startService({
+        ALLOWED_PRIVATE_SOURCES: site.host,
+        YTDLP_PYTHON: python,
+        OUTBOUND_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      });
+      expect(await service.info(`${site.url}/watch?by=proxy`)).toMatchObject({
+        status: 200,
+        body: { duration: 4 },
+      });
+    }
+    expect(targets.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(targets)).toEqual(new Set([site.host]));
+    proxy.close();
+  });
+
+  it('gives streams whose address expired the same new one, extracting once', async () => {
+    let number = 0;
+    site.on('/renewed', (_req, res) => {
+      number += 1;
+      res
+        .setHeader('content-type', 'text/html')
+        .end(`<title>New</title><video src="/media/front.mp4?number=${number}"></video>`);
+    });
+    await using service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python });
+    const { signal } = new AbortController();
+    const { extraction } = service.context;
+    const first = await extraction.extract(`${site.url}/renewed`, { signal });
+    const [source] = first.formats.map((format) => format.source);
+    const renewed = await Promise.all([source?.refresh?.(signal), source?.refresh?.(signal)]);
+    renewed.push(await source?.refresh?.(signal));
+    expect(renewed.map((fresh) => new URL(fresh?.url ?? '').search)).toEqual([
+      '?number=2',
+      '?number=2',
+      '?number=2',
+    ]);
+    expect(extraction.extractions).toBe(2);
+  });
+});
