@@ -84,6 +84,18 @@ describe('ffmpeg reads through the relay', () => {
   });
 });
 
+describe('ffmpeg reads a DASH template through the relay', () => {
+  it('up to its last segment and not further', async () => {
+    const { session, output } = await relayed('/media/dash-template/manifest.mpd', 'dash');
+    expect(session.failure).toBeUndefined();
+    const direct = await packets(`${site.url}/media/dash-template/manifest.mpd`, 'dash');
+    const video = (text: string) => text.split('\n').filter((line) => line.startsWith('0,'));
+    expect(video(output ?? '')).toEqual(video(direct));
+    expect(video(direct)).toHaveLength(100);
+    session.close();
+  });
+});
+
 describe('ffmpeg reads fragments through the relay', () => {
   const names = ['init-stream0', ...[1, 2, 3, 4].map((number) => `chunk-stream0-0000${number}`)];
   const source = (faulty: string): MediaSource => ({

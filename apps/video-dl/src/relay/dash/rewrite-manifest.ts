@@ -1,7 +1,16 @@
 import { DomainError } from '@media-services/http-common';
 import { XMLParser } from 'fast-xml-parser';
 import { brokenPromise, TransferFault } from '../transfer-fault.js';
-import { attributesOf, childrenOf, nodesOf, serializeXml, textOf, type XmlNode } from './xml-node.js';
+import { withExplicitTimelines } from './explicit-timeline.js';
+import {
+  attributesOf,
+  childrenOf,
+  elementName,
+  nodesOf,
+  serializeXml,
+  textOf,
+  type XmlNode,
+} from './xml-node.js';
 
 const options = {
   preserveOrder: true,
@@ -32,8 +41,9 @@ const addressAttributes = ['media', 'initialization', 'sourceURL', 'index', 'bit
  */
 export function rewriteManifest(text: string, manifestUrl: string, relayed: (url: URL) => string): string {
   const nodes = parse(text);
-  const mpd = nodes.find((node) => 'MPD' in node);
-  if (!mpd) throw brokenPromise('sent something else than the DASH manifest it named');
+  const found = nodes.find((node) => 'MPD' in node);
+  if (!found) throw brokenPromise('sent something else than the DASH manifest it named');
+  const mpd = withExplicitTimelines(found);
   if (attributesOf(mpd)['type'] === 'dynamic') {
     const detail = 'This is a live broadcast. Only finished videos can be read; try again when it has ended.';
     throw new TransferFault(new DomainError('live_not_supported', detail), 'none');
@@ -57,7 +67,7 @@ function parse(text: string): XmlNode[] {
 }
 
 function rewriteNode(node: XmlNode, base: URL, relayed: (url: URL) => string): XmlNode[] {
-  const name = Object.keys(node).find((key) => key !== ':@') ?? '';
+  const name = elementName(node);
   if (droppedElements.has(name)) return [];
   if (name === 'ContentProtection') {
     throw new TransferFault(

@@ -1,6 +1,11 @@
 /** A node of fast-xml-parser's `preserveOrder` form: `{ Name: children, ':@': attributes }` or `{ '#text': … }`. */
 export type XmlNode = Record<string, unknown>;
 
+/** `#text` for a piece of text. */
+export function elementName(node: XmlNode): string {
+  return Object.keys(node).find((key) => key !== ':@') ?? '#text';
+}
+
 export function attributesOf(node: XmlNode): Record<string, string> {
   const attributes = node[':@'];
   if (typeof attributes !== 'object' || attributes === null) return {};
@@ -24,9 +29,9 @@ export function textOf(node: XmlNode, name: string): string {
 
 /** Writes a node and what is in it; no declaration, no DOCTYPE, no comments. */
 export function serializeXml(node: XmlNode): string {
-  const name = Object.keys(node).find((key) => key !== ':@');
-  if (name === undefined) return '';
-  if (name === '#text') return escape(String(node['#text']));
+  const name = elementName(node);
+  const text = node['#text'];
+  if (name === '#text') return escape(typeof text === 'string' ? text : '');
   const attributes = Object.entries(attributesOf(node)).map(([key, value]) => ` ${key}="${escape(value)}"`);
   const content = childrenOf(node, name).map(serializeXml).join('');
   return `<${name}${attributes.join('')}>${content}</${name}>`;
