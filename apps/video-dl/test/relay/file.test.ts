@@ -206,6 +206,14 @@ describe('a fault that the relay does not recover from', () => {
     expect(session.allReceived()).toBe(false);
   });
 
+  it.each(['length=-1000', 'length=1000'])(
+    'is a part that contradicts itself about its length (%s)',
+    async (query) => {
+      const { session } = await relayed(query);
+      expect(session.failure?.message).toContain('contradicts itself');
+    },
+  );
+
   it('is a redirect without end', async () => {
     bench.on('/loop', (_request, response) => void response.writeHead(302, { location: '/loop' }).end());
     const session = bench.session();

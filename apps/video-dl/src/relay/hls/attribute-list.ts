@@ -1,18 +1,12 @@
-/**
- * Rewrites attributes of an HLS tag (RFC 8216 §4.2).
- * @param change gets an attribute's name and value without quotes; a string replaces the value and is quoted, null drops the attribute
- */
-export function mapAttributes(
-  list: string,
-  change: (name: string, value: string) => string | null | undefined,
-): string {
-  const kept: string[] = [];
-  for (const [whole, name = '', value = ''] of list.matchAll(attribute)) {
-    const changed = change(name, value.replace(/^"|"$/g, ''));
-    if (changed === undefined) kept.push(whole);
-    else if (changed !== null) kept.push(`${name}="${changed}"`);
-  }
-  return kept.join(',');
+const attribute = /([A-Z0-9-]+)=("[^"]*"|[^,]*)/g;
+
+/** An HLS attribute list (RFC 8216 §4.2) with only the attributes that `isKept` names. */
+export function filterAttributes(list: string, isKept: (name: string) => boolean): string {
+  const all = [...list.matchAll(attribute)];
+  return all
+    .filter(([, name = '']) => isKept(name))
+    .map(([whole]) => whole)
+    .join(',');
 }
 
 /** The attributes of a tag by name, without quotes. */
@@ -21,5 +15,3 @@ export function readAttributes(list: string): Map<string, string> {
     [...list.matchAll(attribute)].map(([, name = '', value = '']) => [name, value.replace(/^"|"$/g, '')]),
   );
 }
-
-const attribute = /([A-Z0-9-]+)=("[^"]*"|[^,]*)/g;

@@ -1,16 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import { brokenPromise, TransferFault } from '../transfer-fault.js';
-import { mapAttributes, readAttributes } from './attribute-list.js';
-
-/** Something that a playlist names. */
-export interface PlaylistEntry {
-  readonly role: 'playlist' | 'segment' | 'map' | 'key';
-  readonly url: string;
-  /** The part of the object that is meant; null is all of it. */
-  readonly window: { readonly start: number; readonly end: number } | null;
-  /** File extension under which ffmpeg gets it; newer ones refuse those that do not fit the content. */
-  readonly extension: string;
-}
+import { filterAttributes, readAttributes } from './attribute-list.js';
+import { mediaExtension, resolveAddress, type PlaylistEntry } from './playlist-entry.js';
 
 export interface ParsedPlaylist {
   readonly kind: 'master' | 'media';
@@ -127,7 +118,7 @@ class PlaylistParser {
   }
 
   #address(uri: string): void {
-    const url = this.#resolve(uri);
+    const url = resolveAddress(uri, this.#baseUrl);
     const window = this.#range === null ? null : this.#window(this.#range, url);
     const extension = this.#next === 'playlist' ? 'm3u8' : mediaExtension(url, this.#hasMap ? 'm4s' : 'ts');
     const entry = this.#add({ role: this.#next, url, window, extension });
@@ -144,7 +135,7 @@ class PlaylistParser {
     else
       this.#tagWithUri('EXT-X-MEDIA', list, {
         role: 'playlist',
-        url: this.#resolve(uri),
+        url: resolveAddress(uri, this.#baseUrl),
         window: null,
         extension: 'm3u8',
       });
@@ -152,7 +143,7 @@ class PlaylistParser {
 
   #map(list: string): void {
     const attributes = readAttributes(list);
-    const url = this.#resolve(attributes.get('URI') ?? '');
+    const url = resolveAddress(attributes.get('URI') ?? '', this.#baseUrl);
     const range = attributes.get('BYTERANGE');
     const window = range === undefined ? null : this.#window(range, url);
     this.#hasMap = true;
@@ -172,11 +163,11 @@ class PlaylistParser {
       const detail = 'The video is protected by DRM and cannot be read.';
       throw new TransferFault(new DomainError('drm_protected', detail), 'none');
     }
-    if (/^data:[\w/+.;,=-]+$/i.test(uri)) this.#lines.push(`#EXT-X-KEY:${list}`);
+    if (/^data:[\w/+.;,=-]+$/i.test(uri)) this.#lines.push(`#EXT-X-KEY:${withoutAddress(list)}URI="${uri}"`);
     else
       this.#tagWithUri('EXT-X-KEY', list, {
         role: 'key',
-        url: this.#resolve(uri),
+        url: resolveAddress(uri, this.#baseUrl),
         window: null,
         extension: 'key',
       });
@@ -184,28 +175,13 @@ class PlaylistParser {
 
   #tagWithUri(tag: string, list: string, entry: PlaylistEntry): void {
     const index = this.#add(entry);
-    const others = mapAttributes(list, (name) => (name === 'URI' || name === 'BYTERANGE' ? null : undefined));
-    this.#lines.push({
-      before: `#${tag}:${others === '' ? '' : `${others},`}URI="`,
-      entry: index,
-      after: '"',
-    });
+    this.#lines.push({ before: `#${tag}:${withoutAddress(list)}URI="`, entry: index, after: '"' });
   }
 
   #add(entry: PlaylistEntry): number {
     if (this.#entries.length >= this.#maxEntries)
       throw brokenPromise('sent a playlist with too many entries');
     return this.#entries.push(entry) - 1;
-  }
-
-  #resolve(uri: string): string {
-    const url = uri !== '' && URL.canParse(uri, this.#baseUrl) ? new URL(uri, this.#baseUrl) : null;
-    if (!url || !['http:', 'https:'].includes(url.protocol)) {
-      throw brokenPromise('sent a playlist with an address that is not a web address');
-    }
-    url.username = '';
-    url.password = '';
-    return url.href;
   }
 
   /** `<length>[@<offset>]`; without offset it goes on where the last range of the same object ended. */
@@ -219,24 +195,8 @@ class PlaylistParser {
   }
 }
 
-const known = new Set([
-  'ts',
-  'm2ts',
-  'mts',
-  'mp4',
-  'm4s',
-  'm4a',
-  'm4v',
-  'cmfv',
-  'cmfa',
-  'aac',
-  'mp3',
-  'ac3',
-  'ec3',
-  'eac3',
-]);
-
-function mediaExtension(url: string, otherwise: string): string {
-  const extension = /\.([a-z0-9]{2,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-  return known.has(extension) ? extension : otherwise;
+/** The other attributes, ready for one more. */
+function withoutAddress(list: string): string {
+  const others = filterAttributes(list, (name) => name !== 'URI' && name !== 'BYTERANGE');
+  return others === '' ? '' : `${others},`;
 }
