@@ -10,7 +10,7 @@ export function jestPackages(root) {
   const folders = ['packages', 'apps'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => join(parent, name)),
   );
-  return [...folders, 'nginx', 'bench']
+  return [...folders, 'nginx', 'bench', 'docs/generator', 'e2e']
     .filter(
       (folder) => existsSync(join(root, folder, 'jest.config.js')) && hasTests(join(root, folder, 'test')),
     )

@@ -74,6 +74,7 @@ function pathItem(operation: Operation): [string, JsonObject] {
     ...(query && { parameters: queryParameters(query) }),
   };
   const describeOperation = (id: string, about: string, withContent: boolean): JsonObject => ({
+    tags: ['endpoints'],
     operationId: id,
     summary: about,
     description,
@@ -169,6 +170,7 @@ function healthPath(): JsonObject {
     }),
   });
   const operation = (operationId: string, summary: string, withContent: boolean): JsonObject => ({
+    tags: ['health'],
     operationId,
     summary,
     description:

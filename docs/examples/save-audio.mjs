@@ -1,0 +1,10 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+
+const { BASE_URL, VIDEO_URL } = process.env;
+
+const response = await fetch(`${BASE_URL}/api/stream?${new URLSearchParams({ url: VIDEO_URL })}`);
+if (!response.ok) throw new Error((await response.json()).detail);
+
+// Rejects when the stream breaks off, so what is here is complete.
+await pipeline(response.body, createWriteStream('audio.mp3'));

@@ -1,0 +1,11 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+
+const { BASE_URL, VIDEO_URL } = process.env;
+
+const query = new URLSearchParams({ url: VIDEO_URL, fmt: 'mp4-1080' });
+const response = await fetch(`${BASE_URL}/api/stream/video?${query}`);
+if (!response.ok) throw new Error((await response.json()).detail);
+
+// Rejects when the stream breaks off, so what is here is complete.
+await pipeline(response.body, createWriteStream('video.mp4'));

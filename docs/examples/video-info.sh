@@ -1,0 +1,1 @@
+curl -sS -f -G "$BASE_URL/api/info" --data-urlencode "url=$VIDEO_URL"

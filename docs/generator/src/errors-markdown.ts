@@ -1,0 +1,36 @@
+import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
+
+/** docs/errors.md */
+export function renderErrorsMarkdown(): string {
+  const rows = documentedErrors().map(
+    ({ code, status, title }) => `| [\`${code}\`](#${anchorOf(code)}) | ${status} | ${title} |`,
+  );
+  const sections = documentedErrors().map(
+    ({ code, status, title, cause, remedy, retryable, origins }) => `<a id="${anchorOf(code)}"></a>
+
+### \`${code}\`
+
+${status} · ${title} · ${origins.join(', ')}${retryable ? ' · retryable' : ''}
+
+- **Cause:** ${cause}
+- **Remedy:** ${remedy}
+`,
+  );
+  return `# Errors
+
+Generated from the error table in \`packages/http-common/src/errors/error-table.ts\` (\`pnpm --filter docs-generator generate\`).
+
+${errorsIntroduction}
+
+\`\`\`json
+${problemExample}
+\`\`\`
+
+| Code | Status | Meaning |
+| --- | --- | --- |
+${rows.join('\n')}
+
+## Causes and remedies
+
+${sections.join('\n')}`;
+}

@@ -1,0 +1,30 @@
+import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
+import { documentationPage, escapeHtml, inlineHtml } from './html.js';
+
+/** The page at /docs/errors, where the `type` of every problem leads. */
+export function renderErrorsPage(): string {
+  const sections = documentedErrors().map(
+    ({
+      code,
+      status,
+      title,
+      cause,
+      remedy,
+      retryable,
+      origins,
+    }) => `      <section class="error" id="${anchorOf(code)}">
+        <h2><a href="#${anchorOf(code)}">${inlineHtml(title)}</a></h2>
+        <p class="facts"><code>${code}</code> <span>${status}</span> <span>${origins.join(', ')}</span>${retryable ? ' <span>may succeed later</span>' : ''}</p>
+        <p><strong>Cause.</strong> ${inlineHtml(cause)}</p>
+        <p><strong>What to do.</strong> ${inlineHtml(remedy)}</p>
+      </section>`,
+  );
+  return documentationPage({
+    title: 'Errors',
+    path: '/docs/errors',
+    main: `      <h1>Errors</h1>
+      <p class="lead">${inlineHtml(errorsIntroduction)}</p>
+      <pre tabindex="0"><code>${escapeHtml(problemExample)}</code></pre>
+${sections.join('\n')}`,
+  });
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { documentationPage, escapeHtml } from './html.js';
+
+const languages = [
+  { extension: 'sh', name: 'curl' },
+  { extension: 'mjs', name: 'JavaScript' },
+  { extension: 'py', name: 'Python' },
+] as const;
+
+const tasks = [
+  { file: 'video-info', title: 'What is on a page, and what each download will be' },
+  { file: 'save-audio', title: 'Save the sound as MP3' },
+  { file: 'save-video', title: 'Save the video as MP4' },
+  { file: 'remove-background', title: 'Cut the subject out of an image' },
+] as const;
+
+/** The page at /docs/examples, from the files in docs/examples that the tests run. */
+export function renderExamplesPage(root: string): string {
+  const sections = tasks.map(({ file, title }) => {
+    const blocks = languages.map(({ extension, name }) => {
+      const source = readFileSync(join(root, 'docs/examples', `${file}.${extension}`), 'utf8');
+      return `        <h3>${name}</h3>
+        <pre tabindex="0" aria-label="${escapeHtml(`${title}, in ${name}`)}"><code>${escapeHtml(source.trimEnd())}</code></pre>`;
+    });
+    return `      <section id="${file}">
+        <h2><a href="#${file}">${escapeHtml(title)}</a></h2>
+${blocks.join('\n')}
+      </section>`;
+  });
+  return documentationPage({
+    title: 'Examples',
+    path: '/docs/examples',
+    main: `      <h1>Examples</h1>
+      <p class="lead">Each runs as it stands, with nothing but the language's own library: put your server into <code>BASE_URL</code> and the page of a video into <code>VIDEO_URL</code>.</p>
+${sections.join('\n')}`,
+  });
+}

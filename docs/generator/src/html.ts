@@ -1,0 +1,50 @@
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+/** Escaped text in which `…` is code. */
+export function inlineHtml(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+/** A page of the documentation in the frame of the web page. */
+export function documentationPage(options: {
+  readonly title: string;
+  readonly path: string;
+  readonly main: string;
+}): string {
+  const link = (href: string, text: string) =>
+    `<a href="${href}"${href === options.path ? ' aria-current="page"' : ''}>${text}</a>`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${escapeHtml(options.title)} — Media Services</title>
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="/css/base.css" />
+    <link rel="stylesheet" href="/docs/docs.css" />
+  </head>
+  <body>
+    <a class="skip-link" href="#content">Skip to the content</a>
+    <header class="site-header">
+      <a class="brand" href="/" aria-label="Media Services, start page">
+        <img src="/favicon.svg" width="30" height="30" alt="" />
+        <span>Media Services</span>
+      </a>
+      <nav aria-label="Documentation">
+        ${link('/docs/', 'API')}
+        ${link('/docs/examples', 'Examples')}
+        ${link('/docs/errors', 'Errors')}
+      </nav>
+    </header>
+    <main id="content" class="document" tabindex="-1">
+${options.main}
+    </main>
+  </body>
+</html>
+`;
+}

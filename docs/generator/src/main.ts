@@ -1,0 +1,12 @@
+// Writes the documents that are made from the code; a test tells when they are not current.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { renderDocuments } from './documents.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+for (const [path, text] of await renderDocuments(root)) {
+  writeFileSync(join(root, path), text);
+  process.stdout.write(`${path}\n`);
+}
