@@ -2,14 +2,15 @@
  * Sets up the Python side of the download engine: yt-dlp in a virtual environment
  * of this checkout or, where PyPI cannot be reached, the system's own package.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findBasePython, findSystemYtDlp, importedYtDlp, minimumPython } from './python-interpreters.mjs';
+import { runCommand, tailOf } from './run-command.mjs';
+import { installSystemTools } from './set-up/system-packages.mjs';
+import { UserError } from './user-error.mjs';
 
-const engineFolder = 'apps/video-dl/engine';
-const minimumPython = [3, 10];
+export const engineFolder = 'apps/video-dl/engine';
 /** How long a set-up that had to fall back waits before it asks PyPI again. */
 const retryPyPiAfterMs = 24 * 3600_000;
 const pipOptions = [
@@ -26,67 +27,67 @@ const pipOptions = [
 /**
  * @param {{ root: string, log?: (line: string) => void, env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<{ python: string, ytDlpVersion: string, source: 'configured' | 'venv' | 'system' }>}
- * @throws {Error} saying what to install, where no yt-dlp can be had
+ * @throws {UserError} saying what to install, where no yt-dlp can be had
  */
 export async function setUpPythonEngine({ root, log = () => {}, env = process.env }) {
-  const context = { root, log, env, venv: join(root, engineFolder, '.venv') };
-  if (env.YTDLP_PYTHON) {
-    const ytDlpVersion = await importedVersion(env.YTDLP_PYTHON);
-    if (!ytDlpVersion) {
-      throw new Error(
-        `YTDLP_PYTHON is ${env.YTDLP_PYTHON}, which cannot import yt_dlp. Point it at a Python that can, or unset it.`,
-      );
-    }
-    return { python: env.YTDLP_PYTHON, ytDlpVersion, source: 'configured' };
-  }
-
+  if (env.YTDLP_PYTHON) return configuredEngine(env.YTDLP_PYTHON);
+  const venv = join(root, engineFolder, '.venv');
   const requirements = join(root, engineFolder, 'requirements.txt');
   const requirementsHash = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex');
-  const present = await recordedEngine(context, requirementsHash);
+  const present = await recordedEngine(venv, requirementsHash);
   if (present) return present;
 
-  const attempt = await installIntoVenv(context, requirements);
-  if (attempt.python) {
-    return record(context, { ...attempt, source: 'venv', requirementsHash });
-  }
-  log(`yt-dlp cannot be installed from PyPI (${attempt.reason}); falling back to the system's package.`);
-  const system = (await systemEngine(context)) ?? (await installSystemEngine(context));
-  if (!system) {
-    throw new Error(
-      `The download engine (yt-dlp) is missing. PyPI: ${attempt.reason}. ` +
-        'Install the yt-dlp package of your system (Debian, Ubuntu: apt-get install yt-dlp; macOS: brew install yt-dlp) ' +
-        'or set YTDLP_PYTHON to a Python interpreter that can import yt_dlp.',
-    );
-  }
-  return record(context, { ...system, source: 'system', requirementsHash });
+  const installed = await installIntoVenv({ venv, requirements, log, env });
+  if (installed.python) return record(venv, { ...installed, source: 'venv', requirementsHash });
+  log(`yt-dlp cannot be installed from PyPI (${installed.reason}); falling back to the system's package.`);
+  const system = findSystemYtDlp() ?? (await installSystemYtDlp(installed.reason, log));
+  return record(venv, { ...system, source: 'system', requirementsHash });
+}
+
+function configuredEngine(python) {
+  const ytDlpVersion = importedYtDlp(python);
+  if (ytDlpVersion !== undefined) return { python, ytDlpVersion, source: 'configured' };
+  throw new UserError(
+    `YTDLP_PYTHON is ${python}, which cannot import yt_dlp. Point it at a Python that can, or unset it.`,
+  );
 }
 
 /** The engine that an earlier run has set up, if it is still the right one and still works. */
-async function recordedEngine({ venv }, requirementsHash) {
-  let recorded;
+async function recordedEngine(venv, requirementsHash) {
+  const recorded = await readRecord(venv);
+  if (recorded?.requirementsHash !== requirementsHash) return undefined;
+  const ageMs = Date.now() - Date.parse(recorded.setUpAt);
+  if (recorded.source === 'system' && !(ageMs < retryPyPiAfterMs)) return undefined;
+  const python = recorded.source === 'venv' ? join(venv, 'bin', 'python') : recorded.python;
+  const ytDlpVersion = importedYtDlp(python);
+  return ytDlpVersion && { python, ytDlpVersion, source: recorded.source };
+}
+
+async function readRecord(venv) {
   try {
-    recorded = JSON.parse(await readFile(join(venv, 'engine.json'), 'utf8'));
+    return JSON.parse(await readFile(join(venv, 'engine.json'), 'utf8'));
   } catch (error) {
     if (error.code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
-  if (recorded.requirementsHash !== requirementsHash) return undefined;
-  if (recorded.source === 'system' && Date.now() - Date.parse(recorded.setUpAt) > retryPyPiAfterMs)
-    return undefined;
-  const python = recorded.source === 'venv' ? join(venv, 'bin', 'python') : recorded.python;
-  const ytDlpVersion = await importedVersion(python);
-  return ytDlpVersion ? { python, ytDlpVersion, source: recorded.source } : undefined;
+}
+
+/** Of what is installed: a changed comment is no reason to install again. */
+function hashOf(requirements) {
+  const lines = requirements.split('\n').filter((line) => !line.startsWith('#'));
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
 /** Writes the choice down last, so that an interrupted set-up is done again. */
-async function record({ venv }, { python, ytDlpVersion, source, requirementsHash }) {
+async function record(venv, { python, ytDlpVersion, source, requirementsHash }) {
   await mkdir(venv, { recursive: true });
+  // Relative where the environment is ours: the folder may be copied into an image.
+  const recorded = source === 'venv' ? join('bin', 'python') : python;
   const content = {
     source,
-    // Relative: the folder may be copied into an image.
-    python: source === 'venv' ? 'bin/python' : python,
+    python: recorded,
     ytDlpVersion,
     requirementsHash,
     setUpAt: new Date().toISOString(),
@@ -97,92 +98,65 @@ async function record({ venv }, { python, ytDlpVersion, source, requirementsHash
   return { python, ytDlpVersion, source };
 }
 
-async function installIntoVenv(context, requirements) {
-  const { venv, log, env } = context;
-  const created = await createVenv(context);
-  if (!created.python) return created;
-  log('Installing yt-dlp and its JavaScript runtime from PyPI (about 50 MB)…');
-  const pip = await run(created.python, ['-m', 'pip', 'install', ...pipOptions, '-r', requirements], {
+async function installIntoVenv({ venv, requirements, log, env }) {
+  const reason = await createVenv({ venv, log, env });
+  if (reason !== undefined) return { reason };
+  const python = join(venv, 'bin', 'python');
+  log('installing yt-dlp and its JavaScript runtime from PyPI (about 50 MB)');
+  const pip = await runCommand(python, ['-m', 'pip', 'install', ...pipOptions, '-r', requirements], {
     env,
-    onLine: (line) => /^(Collecting|Installing|Successfully)/.test(line) && log(`  ${line.slice(0, 160)}`),
+    onLine: (line) => /^(Collecting|Installing|Successfully)/.test(line) && log(line.slice(0, 100)),
   });
-  if (pip.code !== 0) {
-    await rm(venv, { recursive: true, force: true });
-    return { reason: pipFailure(pip.output) };
-  }
-  const ytDlpVersion = await importedVersion(created.python);
-  if (!ytDlpVersion) return { reason: 'the installed package cannot be imported' };
-  return { python: created.python, ytDlpVersion };
-}
-
-async function createVenv(context) {
-  const { venv, log, env } = context;
-  let base = await basePython(env);
-  if (!base && (await aptInstall(context, ['python3', 'python3-venv']))) base = await basePython(env);
-  if (!base) return { reason: `no Python ${minimumPython.join('.')} or later` };
+  const ytDlpVersion = pip.code === 0 ? importedYtDlp(python) : undefined;
+  if (ytDlpVersion !== undefined) return { python, ytDlpVersion };
   await rm(venv, { recursive: true, force: true });
-  log(`Creating a virtual environment with ${base}`);
-  let made = await run(base, ['-m', 'venv', venv], { env });
-  // Debian ships venv without what it needs to put pip into it.
-  if (made.code !== 0 && (await aptInstall(context, ['python3-venv']))) {
-    made = await run(base, ['-m', 'venv', '--clear', venv], { env });
-  }
-  if (made.code !== 0) made = await run(base, ['-m', 'virtualenv', '--clear', venv], { env });
-  if (made.code !== 0) return { reason: `${base} -m venv fails; install the package python3-venv` };
-  return { python: join(venv, 'bin', 'python') };
+  return { reason: pip.code === 0 ? 'the installed package cannot be imported' : pipFailure(pip.output) };
 }
 
-/** The newest suitable interpreter; `python3` may be an old one where newer ones have a number. */
-async function basePython(env) {
-  const numbered = [14, 13, 12, 11, 10].map((minor) => `python3.${minor}`);
-  for (const python of ['python3', '/usr/bin/python3', ...numbered]) {
-    const { code, output } = await run(python, ['-c', 'import sys; print(*sys.version_info[:2])'], { env });
-    const [major = 0, minor = 0] = output.trim().split(' ').map(Number);
-    if (code === 0 && major === minimumPython[0] && minor >= minimumPython[1]) return python;
-  }
-  return undefined;
-}
-
-/** An interpreter of the system that has yt-dlp; `python3` on PATH need not be the one apt installs for. */
-async function systemEngine({ env }) {
-  const brew = await run('brew', ['--prefix', 'yt-dlp'], { env });
-  const brewed = brew.code === 0 ? [join(brew.output.trim(), 'libexec', 'bin', 'python')] : [];
-  for (const python of ['/usr/bin/python3', 'python3', '/usr/local/bin/python3', ...brewed]) {
-    const ytDlpVersion = await importedVersion(python);
-    if (ytDlpVersion) return { python, ytDlpVersion };
-  }
-  return undefined;
-}
-
-async function installSystemEngine(context) {
-  if (await aptInstall(context, ['yt-dlp'])) return systemEngine(context);
-  if (process.platform === 'darwin') {
-    context.log('Installing yt-dlp with brew…');
-    const brew = await run('brew', ['install', 'yt-dlp'], { env: context.env });
-    if (brew.code === 0) return systemEngine(context);
-  }
-  return undefined;
-}
-
-async function aptInstall({ log, env }, packages) {
-  if (process.platform !== 'linux' || !existsSync('/usr/bin/apt-get')) return false;
-  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const apt = async (...args) => {
-    const [file, ...rest] = [...prefix, 'apt-get', ...args];
-    const result = await run(file, rest, { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } });
-    return result.code === 0;
+/**
+ * Makes an environment with pip in it; Debian ships `venv` without what that needs.
+ * @returns why it could not be made, if it could not
+ */
+export async function createVenv({ venv, log, env }) {
+  const make = async () => {
+    const base = findBasePython();
+    if (base === undefined) return `there is no Python ${minimumPython} or later`;
+    const { code, output } = await runCommand(base, ['-m', 'venv', '--clear', venv], { env });
+    return code === 0 ? undefined : `${base} -m venv failed: ${tailOf(output, 2)}`;
   };
-  log(`Installing ${packages.join(', ')} with apt…`);
-  const install = () => apt('install', '-y', '--no-install-recommends', ...packages);
-  return (await install()) || ((await apt('update')) && (await install()));
+  if ((await make()) === undefined) return undefined;
+  const python = {
+    name: 'Python with venv',
+    purpose: 'runs the download engine',
+    apt: ['python3', 'python3-venv'],
+    brew: ['python3'],
+    isThere: () => false,
+  };
+  await attempt(async () => installSystemTools({ tools: [python], log }));
+  return make();
 }
 
-/** The version of yt-dlp that an interpreter imports; undefined where it cannot. */
-async function importedVersion(python) {
-  const { code, output } = await run(python, ['-c', 'import yt_dlp.version as v; print(v.__version__)'], {
-    env: { ...process.env, PYTHONPATH: '' },
-  });
-  return code === 0 ? output.trim().split('\n').at(-1) : undefined;
+/** @throws {UserError} that names what to install */
+async function installSystemYtDlp(reason, log) {
+  const ytDlp = {
+    name: 'yt-dlp',
+    purpose: `the download engine; PyPI was of no help: ${reason}`,
+    apt: ['yt-dlp'],
+    brew: ['yt-dlp'],
+    isThere: () => findSystemYtDlp() !== undefined,
+    hint: 'Or set YTDLP_PYTHON to a Python interpreter that can import yt_dlp.',
+  };
+  await installSystemTools({ tools: [ytDlp], log });
+  return findSystemYtDlp();
+}
+
+/** What cannot be installed shows in what is tried next. */
+async function attempt(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+  }
 }
 
 function pipFailure(output) {
@@ -194,22 +168,5 @@ function pipFailure(output) {
     return 'the package index cannot be reached or lacks a pinned package';
   }
   if (/hash/i.test(output)) return 'a package does not have the pinned hash';
-  return output.trim().split('\n').at(-1)?.slice(0, 200) || 'pip failed';
-}
-
-/** Runs a program to its end; a missing program is exit code 127. */
-function run(file, args, { env, onLine = () => {} }) {
-  return new Promise((resolve) => {
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    const take = (chunk) => {
-      const text = chunk.toString();
-      output = (output + text).slice(-20_000);
-      for (const line of text.split('\n')) onLine(line);
-    };
-    child.stdout.on('data', take);
-    child.stderr.on('data', take);
-    child.on('error', (error) => resolve({ code: 127, output: error.message }));
-    child.on('close', (code) => resolve({ code: code ?? 1, output }));
-  });
+  return tailOf(output, 1).slice(0, 200) || 'pip failed';
 }

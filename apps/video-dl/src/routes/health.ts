@@ -29,14 +29,21 @@ export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
       const isBusy = state.active >= state.enginesReady;
       if (!isBusy) await engine.run({ kind: 'health' }, { signal });
       const { version, ageDays, javascriptRuntime } = state.ready;
-      const isStale = ageDays !== null && ageDays > staleAfterDays;
+      const messages = [
+        ...(ageDays !== null && ageDays > staleAfterDays
+          ? [`yt-dlp is older than ${staleAfterDays} days; update it.`]
+          : []),
+        ...(javascriptRuntime === null
+          ? ['There is no JavaScript runtime that yt-dlp can use, without which YouTube does not work.']
+          : []),
+      ];
       return {
-        status: isStale ? 'degraded' : 'ok',
+        status: messages.length > 0 ? 'degraded' : 'ok',
         version,
         ageDays,
         javascriptRuntime,
         ...pool,
-        ...(isStale && { message: `yt-dlp is older than ${staleAfterDays} days; update it.` }),
+        ...(messages.length > 0 && { message: messages.join(' ') }),
       };
     },
   };

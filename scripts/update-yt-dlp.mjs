@@ -1,0 +1,58 @@
+// npm run update:yt-dlp: pins the newest yt-dlp with the hashes of all its files, and installs it.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Progress } from './lib/progress.mjs';
+import { createVenv, engineFolder, setUpPythonEngine } from './lib/python-engine.mjs';
+import { minimumPython } from './lib/python-interpreters.mjs';
+import { root } from './lib/project.mjs';
+import { runCommand, tailOf } from './lib/run-command.mjs';
+import { runCommandLine, UserError } from './lib/user-error.mjs';
+
+const uvVersion = '0.13.8';
+
+await runCommandLine(async () => {
+  const progress = new Progress();
+  const folder = join(root, engineFolder);
+  const venv = join(root, '.tools', 'uv');
+  await mkdir(join(root, '.tools'), { recursive: true });
+  await progress.step('The resolver (uv)', (log) => installUv(venv, log));
+  await progress.step('The newest versions', (log) => pin(join(venv, 'bin', 'uv'), folder, log));
+  await rm(venv, { recursive: true });
+  const { ytDlpVersion } = await progress.step('The download engine', async (log) =>
+    setUpPythonEngine({ root, log }),
+  );
+  progress.say(
+    `\nyt-dlp ${ytDlpVersion} is installed and pinned. Run \`npm test\`, then commit requirements.txt.`,
+  );
+});
+
+async function installUv(venv, log) {
+  const problem = await createVenv({ venv, log, env: process.env });
+  if (problem !== undefined) throw new UserError(problem);
+  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', `uv==${uvVersion}`];
+  await demand(join(venv, 'bin', 'python'), pip, log);
+}
+
+/** Resolves requirements.in for every platform and Python at once; the first lines of the file stay. */
+async function pin(uv, folder, log) {
+  const target = join(folder, 'requirements.txt');
+  const header = (await readFile(target, 'utf8')).split('\n').filter((line) => line.startsWith('#'));
+  const resolved = `${target}.new`;
+  await demand(
+    uv,
+    [
+      ...['pip', 'compile', '--universal', '--python-version', minimumPython, '--generate-hashes'],
+      ...['--no-annotate', '--no-header', '--upgrade', '--override', join(folder, 'overrides.txt')],
+      ...[join(folder, 'requirements.in'), '-o', resolved],
+    ],
+    log,
+  );
+  await writeFile(target, `${header.join('\n')}\n${await readFile(resolved, 'utf8')}`);
+  await rm(resolved);
+}
+
+async function demand(file, args, log) {
+  const env = { ...process.env, UV_PYTHON_DOWNLOADS: 'never' };
+  const { code, output } = await runCommand(file, args, { env, onLine: log });
+  if (code !== 0) throw new UserError(tailOf(output));
+}
