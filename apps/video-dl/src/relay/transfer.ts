@@ -49,7 +49,7 @@ export class Transfer {
       input.range === null && input.object.chunkBytes === null
         ? null
         : chunkOf(input.object, range.start, range.end);
-    const first = await attempt({ ...input, budget }, asked);
+    const first = await attempt({ ...input, budget }, asked, range.end);
     return new Transfer({ ...input, budget }, range, first);
   }
 
@@ -102,7 +102,7 @@ export class Transfer {
         budget: this.#budget,
       };
       if (fault) await recover(input, fault);
-      part = await attempt(input, chunkOf(this.#object, this.#position, this.#end));
+      part = await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end);
       this.#learnEnd();
       const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
       if (part.kind === 'behind-end' && endIsMissing) throw brokenPromise('lost the end of the file');
@@ -150,10 +150,14 @@ interface TransferInput {
 type AttemptInput = Omit<TransferInput, 'range'> & { readonly budget: RetryBudget };
 
 /** Asks until an answer passes the checks or the budget is spent. */
-async function attempt(input: AttemptInput, range: ByteRange | null): Promise<UpstreamPart | BehindEnd> {
+async function attempt(
+  input: AttemptInput,
+  range: ByteRange | null,
+  wantedEnd: number | null,
+): Promise<UpstreamPart | BehindEnd> {
   for (;;) {
     try {
-      return await requestPart(input.object, range, input.context, input.signal);
+      return await requestPart(input.object, range, wantedEnd, input.context, input.signal);
     } catch (error) {
       input.signal.throwIfAborted();
       await recover(input, faultFrom(error));

@@ -32,11 +32,13 @@ export interface BehindEnd {
  * Asks for bytes of an object and checks what comes back against what was
  * asked and what is known of the object.
  * @param range what to ask for; null asks for the object without a range
+ * @param wantedEnd last byte of interest: a server that ignores the range is read on up to it; null for all
  * @throws TransferFault, undici's errors, `signal.reason`
  */
 export async function requestPart(
   object: RemoteObject,
   range: ByteRange | null,
+  wantedEnd: number | null,
   context: TransferContext,
   signal: AbortSignal,
 ): Promise<UpstreamPart | BehindEnd> {
@@ -50,7 +52,7 @@ export async function requestPart(
     signal,
   });
   try {
-    return checkPart(response, object, range, context);
+    return checkPart(response, object, range, wantedEnd, context);
   } catch (error) {
     response.body.destroy();
     throw error;
@@ -61,6 +63,7 @@ function checkPart(
   response: UpstreamResponse,
   { identity }: RemoteObject,
   range: ByteRange | null,
+  wantedEnd: number | null,
   context: TransferContext,
 ): UpstreamPart | BehindEnd {
   const start = range?.start ?? 0;
@@ -87,7 +90,7 @@ function checkPart(
       response.body.destroy();
       return { kind: 'behind-end' };
     }
-    const end = endOf(range, declared);
+    const end = endOf(wantedEnd, declared);
     return { kind: 'bytes', response, skip: start, end, hasSurplus: end !== null && end + 1 !== declared };
   }
   const part = parseContentRange(response.header('content-range'));
@@ -110,8 +113,7 @@ function checkPart(
   }
 }
 
-function endOf(range: ByteRange | null, total: number | null): number | null {
-  const wanted = range?.end ?? null;
+function endOf(wanted: number | null, total: number | null): number | null {
   if (total === null) return wanted;
   return wanted === null ? total - 1 : Math.min(wanted, total - 1);
 }

@@ -105,6 +105,12 @@ describe('a file through the relay', () => {
     expect(reading.asked[1]?.headers['if-range']).toMatch(/^"/);
   });
 
+  it('is read on where a server ignores the chunks', async () => {
+    const reading = await relayed('ignoreRange', { chunkBytes: 1_000_000 });
+    expect(isComplete(reading)).toBe(true);
+    expect(reading.asked).toHaveLength(1);
+  });
+
   it('without a length is complete when it ends cleanly', async () => {
     const reading = await relayed('chunked&ignoreRange');
     expect(reading.status).toBe(200);
