@@ -97,7 +97,7 @@ export function mp3Arguments(
   return [
     ...generalOptions([input]),
     ...[...inputOptions(input, tools), '-i', input.url, '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions),
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(input)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...['-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
@@ -125,12 +125,18 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
   return ['-c:a', 'copy', ...(audio.adtsToAsc ? ['-bsf:a', 'aac_adtstoasc'] : [])];
 }
 
-// The sample rates are those at which MP3 has 192 kbit/s. async fills gaps between
-// timestamps, which an MP3 cannot express and would silently lose.
-const mp3EncoderOptions = [
-  ...['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`],
-  ...['-af', 'aresample=async=1,aformat=sample_rates=44100|48000:channel_layouts=mono|stereo'],
-];
+/**
+ * The sample rates are those at which MP3 has 192 kbit/s. Gaps between timestamps,
+ * which an MP3 cannot express, are filled; not for HLS, where a segment without
+ * content would become silence that nobody can tell from the real thing.
+ */
+function mp3EncoderOptions({ kind }: FfmpegInput): string[] {
+  const filters = [
+    ...(kind === 'hls' ? [] : ['aresample=async=1']),
+    'aformat=sample_rates=44100|48000:channel_layouts=mono|stereo',
+  ];
+  return ['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`, '-af', filters.join(',')];
+}
 
 function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {
   const values = { title, artist, comment };

@@ -16,6 +16,10 @@ export interface InputFacts {
 export class InputFactsReader {
   readonly #inputs: InputFacts[] = [];
   #guessed = false;
+  /** Where ffmpeg's output ends in time, as it reports when it is done; null before. */
+  outputSeconds: number | null = null;
+  /** A part of a transport stream was none. */
+  hasNoise = false;
 
   get inputs(): readonly InputFacts[] {
     return this.#inputs;
@@ -26,6 +30,9 @@ export class InputFactsReader {
       this.#guessed = true;
       return;
     }
+    if (line.includes('max resync size reached')) this.hasNoise = true;
+    const report = /^\[info\] .*size=.* time=(\d+):(\d\d):(\d\d\.\d+) /u.exec(line);
+    if (report !== null) this.outputSeconds = readClock(report.slice(1));
     const opened = /^\[info\] Input #\d+, (\S+), from /u.exec(line);
     if (opened?.[1] !== undefined) {
       this.#inputs.push({ format: opened[1], durationSeconds: null, guessed: this.#guessed });
@@ -35,10 +42,14 @@ export class InputFactsReader {
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     const input = this.#inputs.at(-1);
     if (stated === null || input === undefined) return;
-    const [, hours, minutes, seconds, start] = stated;
+    const start = stated[4];
     // Matroska's length counts from zero, not from the first timestamp.
     const lead = input.format.includes('matroska') ? Math.max(0, Number(start ?? 0)) : 0;
-    const duration = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) - lead;
+    const duration = readClock(stated.slice(1, 4)) - lead;
     if (!input.guessed) input.durationSeconds = duration;
   }
+}
+
+function readClock([hours, minutes, seconds]: readonly (string | undefined)[]): number {
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }

@@ -1,11 +1,12 @@
 import { DomainError } from '@media-services/http-common';
+import type { InputFactsReader } from '../media/input-facts.js';
 import type { MediaProcess } from '../media/media-process.js';
 import { probe } from '../media/probe.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
 import { ffmpegFailure } from './ffmpeg-failure.js';
 import type { MediaOutput } from './media-output.js';
-import { findShortfall, isAsLongAs, type ExpectedInput, type Shortfall } from './shortfall.js';
+import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
 import type { StreamAbort } from './stream-abort.js';
 import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
 
@@ -20,6 +21,7 @@ interface FinishedStream {
   readonly child: MediaProcess;
   readonly output: MediaOutput;
   readonly inputs: readonly ExpectedInput[];
+  readonly facts: Pick<InputFactsReader, 'outputSeconds' | 'hasNoise'>;
 }
 
 /**
@@ -37,12 +39,23 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (!output.hasMedia) throw incomplete('nothing that can be played came of it');
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
+  assertNothingLost(stream);
   const shortfall = findShortfall(output.tracks, stream.inputs, stream.plan.durationSeconds);
   if (shortfall === undefined || (await endsEarlyAtTheSource(stream, shortfall))) return;
   const { track, expectedSeconds } = shortfall;
   throw incomplete(
     `its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expectedSeconds.toFixed(1)} s`,
   );
+}
+
+function assertNothingLost({ plan, output, inputs, facts }: FinishedStream): void {
+  if (facts.hasNoise) throw incomplete('a part of it is noise');
+  const timelineSeconds = plan.target === 'mp3' ? facts.outputSeconds : null;
+  for (const track of output.tracks) {
+    const input = inputs.length === 1 || track.type === 'video' ? inputs[0] : inputs[1];
+    const lost = input === undefined ? 0 : lostSeconds(track, input, timelineSeconds);
+    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s of its ${track.type} are missing in between`);
+  }
 }
 
 /**

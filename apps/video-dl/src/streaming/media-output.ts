@@ -5,6 +5,8 @@ import { Mp3FrameCounter } from '../media/mp3/frame-counter.js';
 export interface SentTrack {
   type: 'video' | 'audio';
   endSeconds: number;
+  /** Of it without content. */
+  gapSeconds: number;
 }
 
 /** ffmpeg's output on its way to the client: finished where ffmpeg cannot, and measured. */
@@ -29,9 +31,10 @@ export function mp4Output(movieSeconds: () => number | null): MediaOutput {
       return mp4.complete;
     },
     get tracks() {
-      return mp4.progress.map(({ handler, endSeconds }) => ({
+      return mp4.progress.map(({ handler, endSeconds, gapSeconds }) => ({
         type: handler === 'vide' ? ('video' as const) : ('audio' as const),
         endSeconds,
+        gapSeconds,
       }));
     },
     push: (chunk) => mp4.push(chunk),
@@ -48,7 +51,7 @@ export function mp3Output(): MediaOutput {
       return counter.complete;
     },
     get tracks() {
-      return [{ type: 'audio' as const, endSeconds: counter.seconds }];
+      return [{ type: 'audio' as const, endSeconds: counter.seconds, gapSeconds: 0 }];
     },
     push(chunk) {
       counter.push(chunk);

@@ -13,6 +13,12 @@ interface ReadingContext {
 }
 
 /**
+ * The relay repeats what is silent for the idle timeout, some times; ffmpeg gets
+ * that many of them before it is taken for stuck itself.
+ */
+const idleTimeoutsOfSilence = 6;
+
+/**
  * What ffmpeg makes, finished for the client. Nothing comes before there is real
  * media; headers alone are held back until then.
  *
@@ -27,6 +33,7 @@ export async function* readMedia(
   const stdout: AsyncIterable<Buffer, undefined> = child.stdout;
   const chunks = stdout[Symbol.asyncIterator]();
   const held: Buffer[] = [];
+  const silenceMs = context.limits.upstreamIdleTimeoutMs * idleTimeoutsOfSilence;
   try {
     await watched(
       context.limits.firstByteTimeoutMs,
@@ -44,9 +51,7 @@ export async function* readMedia(
     yield* held;
     held.length = 0;
     for (;;) {
-      const { done, value } = await watched(context.limits.upstreamIdleTimeoutMs, onIdle(context), () =>
-        chunks.next(),
-      );
+      const { done, value } = await watched(silenceMs, onIdle(context), () => chunks.next());
       abort.signal.throwIfAborted();
       if (done === true) return;
       yield* output.push(value);
@@ -75,5 +80,8 @@ function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
 }
 
 function idleTimeout({ upstreamIdleTimeoutMs }: StreamLimits): DomainError {
-  return new DomainError('upstream_timeout', `The site sent nothing for ${upstreamIdleTimeoutMs / 1000} s.`);
+  return new DomainError(
+    'upstream_timeout',
+    `Nothing came of the site's media for ${(upstreamIdleTimeoutMs * idleTimeoutsOfSilence) / 1000} s.`,
+  );
 }

@@ -55,6 +55,24 @@ export function findShortfall(
   return undefined;
 }
 
+/**
+ * Seconds of a playlist's segments that came without content: all bytes arrived,
+ * but some were noise, or less than a whole segment. Gaps that the playlist does
+ * not count in its length (a recording that has lost segments itself) are no loss.
+ *
+ * @param timelineSeconds where the output ends in time; an MP3 itself only tells how much there is.
+ */
+export function lostSeconds(track: SentTrack, input: ExpectedInput, timelineSeconds: number | null): number {
+  const stated = statedSeconds(input);
+  if (input.kind !== 'hls' || stated === null) return 0;
+  const end = Math.max(track.endSeconds, timelineSeconds ?? 0);
+  const gap = track.gapSeconds + (end - track.endSeconds);
+  // Where parts of a playlist meet, a few hundredths of a second may be missing.
+  const toleranceSeconds = 0.25 + end * 0.0005;
+  const lost = gap - Math.max(0, end - stated);
+  return lost > toleranceSeconds ? lost : 0;
+}
+
 /** Whether a track is as long as the stream it was made of says of itself. */
 export function isAsLongAs(track: SentTrack, streamSeconds: number): boolean {
   return !isShort(track.endSeconds, {

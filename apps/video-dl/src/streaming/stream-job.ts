@@ -76,7 +76,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
     job.onBytes(part.length);
     await writer.write(part);
   }
-  await assertComplete({ ...job, child, output, inputs: expected() });
+  await assertComplete({ ...job, child, output, facts, inputs: expected() });
   await writer.end();
 }
 

@@ -123,14 +123,15 @@ export class Faults {
 
   async #sendBytes({ res, path, query, key }: FaultyRequest, start: number, end: number): Promise<void> {
     if (end < start) return;
-    this.#sent.set(key, this.#sentFrom(key) + end - start + 1);
     const slow = Number(query.get('slow') ?? 0);
+    const count = (bytes: number) => this.#sent.set(key, this.#sentFrom(key) + bytes);
     await pipeline(
       createReadStream(path, { start, end }),
       async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           for (const piece of slow > 0 ? inPieces(chunk, slow / 20) : [chunk]) {
             if (slow > 0) await delay(50);
+            count(piece.length);
             yield query.has('garbage') ? Buffer.alloc(piece.length, 'not media ') : piece;
           }
         }

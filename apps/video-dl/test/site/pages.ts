@@ -29,7 +29,8 @@ export const pages: Readonly<Record<string, Page>> = {
     const media = mediaAddress(context, 'front.mp4');
     return html({
       title: context.query.get('title') ?? 'A plain video',
-      body: `<video controls src="${media}"></video>`,
+      // Escaped: without it, "&times" in an address is read as a multiplication sign.
+      body: `<video controls src="${media.replaceAll('&', '&amp;')}"></video>`,
     });
   },
   '/sources': (context) =>

@@ -1,4 +1,4 @@
-import { announcedSeconds, findShortfall, isAsLongAs } from '../../dist/streaming/shortfall.js';
+import { announcedSeconds, findShortfall, isAsLongAs, lostSeconds } from '../../dist/streaming/shortfall.js';
 import type { ExpectedInput } from '../../dist/streaming/shortfall.js';
 
 const input = (
@@ -8,8 +8,8 @@ const input = (
   const { kind = 'file', guessed = false, format = 'mov,mp4,m4a,3gp,3g2,mj2' } = fields;
   return { kind, facts: { format, durationSeconds, guessed } };
 };
-const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds });
-const audio = (endSeconds: number) => ({ type: 'audio' as const, endSeconds });
+const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
+const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
 
 describe('findShortfall', () => {
   it.each([
@@ -50,5 +50,22 @@ describe('announcedSeconds', () => {
     expect(announcedSeconds([input(1, { kind: 'fragments' })], 99)).toBe(99);
     expect(announcedSeconds([input(10, { kind: 'fragments', format: 'matroska,webm' })], 99)).toBe(10);
     expect(announcedSeconds([], null)).toBeNull();
+  });
+});
+
+describe('lostSeconds', () => {
+  const playlist = input(100, { kind: 'hls' });
+
+  it.each([
+    ['a segment without content', audio(100, 6), playlist, null, 6],
+    ['a segment without content, as MP3', audio(94), playlist, 100, 6],
+    ['nothing', audio(100), playlist, 100, 0],
+    ['small gaps where parts meet', audio(100, 0.2), playlist, null, 0],
+    ['a gap that the playlist does not count', audio(106, 6), playlist, null, 0],
+    ['a gap that the playlist does not count, as MP3', audio(100), playlist, 106, 0],
+    ['lengths that a playlist rounds up', audio(95), playlist, 95, 0],
+    ['a gap in a file', audio(100, 6), input(100), null, 0],
+  ])('knows %s', (_, track, source, timelineSeconds, expected) => {
+    expect(lostSeconds(track, source, timelineSeconds)).toBeCloseTo(expected, 5);
   });
 });

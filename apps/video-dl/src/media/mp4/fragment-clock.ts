@@ -19,8 +19,13 @@ export interface TrackProgress {
   handler: string;
   /** Presentation time at which the last sample seen ends. */
   endSeconds: number;
+  /** Of it without sound, between samples; 0 for pictures, which may stand still. */
+  gapSeconds: number;
   samples: number;
 }
+
+/** No codec has frames of sound as long as this. */
+const longestSoundSeconds = 0.25;
 
 interface TrackState {
   track: Mp4Track;
@@ -28,6 +33,7 @@ interface TrackState {
   decodeTime: number;
   /** Latest end of a sample, in composition time: B-frames are shown later than they are decoded. */
   end: number;
+  gap: number;
   samples: number;
 }
 
@@ -36,14 +42,16 @@ export class FragmentClock {
   readonly #tracks = new Map<number, TrackState>();
 
   constructor(tracks: readonly Mp4Track[]) {
-    for (const track of tracks) this.#tracks.set(track.id, { track, decodeTime: 0, end: 0, samples: 0 });
+    for (const track of tracks)
+      this.#tracks.set(track.id, { track, decodeTime: 0, end: 0, gap: 0, samples: 0 });
   }
 
   /** In the order of the moov box. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, samples }) => ({
+    return [...this.#tracks.values()].map(({ track, end, gap, samples }) => ({
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
+      gapSeconds: gap / track.timescale,
       samples,
     }));
   }
@@ -85,6 +93,8 @@ function addRun(state: TrackState, trun: Box, defaultDuration: number): void {
   const { bytes } = trun;
   const set = flags(trun);
   const samples = bytes.readUInt32BE(12);
+  const { handler, timescale } = state.track;
+  const longestUngapped = handler === 'soun' ? longestSoundSeconds * timescale : Infinity;
   const fixedSize =
     4 * [flag.sampleDuration, flag.sampleSize, flag.sampleFlags].filter((bit) => set & bit).length;
   let offset = 16 + (set & flag.dataOffset ? 4 : 0) + (set & flag.firstSampleFlags ? 4 : 0);
@@ -95,6 +105,7 @@ function addRun(state: TrackState, trun: Box, defaultDuration: number): void {
     const composition = set & flag.sampleCompositionOffset ? bytes.readInt32BE(offset) : 0;
     if (set & flag.sampleCompositionOffset) offset += 4;
     state.end = Math.max(state.end, state.decodeTime + composition + duration);
+    if (duration > longestUngapped) state.gap += duration;
     state.decodeTime += duration;
   }
   state.samples += samples;

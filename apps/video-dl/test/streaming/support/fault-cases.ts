@@ -1,0 +1,92 @@
+/** What a client gets: all of it, correct; an error status before any byte; a connection that is reset. */
+export type FaultOutcome = 'complete' | 'reset' | `${number} ${string}`;
+
+/** `status or reset`: before or after the first byte, whichever the fault meets. */
+export type ExpectedOutcome = FaultOutcome | 'status or reset';
+
+export interface FaultCase {
+  /** What the media server does. */
+  fault: string;
+  /** Path and query of the page; `$` becomes a number of its own, `{private}` an address that is not permitted. */
+  page: string;
+  mp3: ExpectedOutcome;
+  mp4: ExpectedOutcome;
+  /** Seconds of the medium. */
+  seconds: number;
+}
+
+/** In the middle of `long.mp4`, which has 4.9 MB. */
+const middle = 2_500_000;
+
+const long = (fault: string, query: string, mp3: ExpectedOutcome, mp4: ExpectedOutcome = mp3): FaultCase => ({
+  ...{ fault, mp3, mp4, seconds: 20 },
+  page: `/watch?media=long.mp4&${query}&n=$`,
+});
+
+const short = (
+  fault: string,
+  media: string,
+  query: string,
+  mp3: ExpectedOutcome,
+  mp4: ExpectedOutcome = mp3,
+): FaultCase => ({
+  ...{ fault, mp3, mp4, seconds: 4 },
+  page: `/watch?media=${media}&${query}&n=$`,
+});
+
+const segment = (
+  fault: string,
+  query: string,
+  mp3: ExpectedOutcome,
+  mp4: ExpectedOutcome = mp3,
+): FaultCase => ({
+  ...{ fault, mp3, mp4, seconds: 4 },
+  page: `/watch?media=hls-ts/index.m3u8&n=$&segment=2&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
+});
+
+/** Each fault of the sample site, and what each kind of stream makes of it. */
+export const faultCases: readonly FaultCase[] = [
+  long('none', '', 'complete'),
+  long('connection cut in the middle, once', `cut=${middle}&times=1`, 'complete'),
+  long('connection cut in the middle, always at the same byte', `cut=${middle}`, 'reset'),
+  long('connection cut after every 500 kB', 'cutEvery=500000', 'complete'),
+  short('connection cut once, index at the end of the file', 'end.mp4', 'cut=400000&times=1', 'complete'),
+  short('connection cut always, index at the end of the file', 'end.mp4', 'cut=400000', 'reset'),
+  long('silence in the middle, once', `stall=${middle}&times=1`, 'complete'),
+  long('silence in the middle, always', `stall=${middle}`, 'reset'),
+  short('slow: 500 kB/s', 'front.mp4', 'slow=500000', 'complete'),
+  long('no ranges', 'ignoreRange', 'complete'),
+  short('no ranges, index at the end of the file', 'end.mp4', 'ignoreRange', 'complete'),
+  long('no ranges, cut in the middle, once', `ignoreRange&cut=${middle}&times=1`, 'complete'),
+  long('no Content-Length', 'chunked', 'complete'),
+  long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
+  long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset'),
+  long('another size in every answer', 'cutEvery=2500000&size=change', '502 upstream_error'),
+  long('Content-Length too large', 'length=1000', '502 upstream_error'),
+  long('Content-Length too large, no ranges', 'ignoreRange&length=1000', '504 upstream_timeout'),
+  long('Content-Length too small, no ranges', 'ignoreRange&length=-2000000', 'reset'),
+  long('status 404', 'status=404', '502 upstream_error'),
+  long('status 500', 'status=500', '502 upstream_error'),
+  long('status 503, once', 'status=503&times=1', 'complete'),
+  short('garbage instead of media', 'front.mp4', 'garbage', '502 upstream_error'),
+  short('a body without end', 'front.mp4', 'endless', '502 upstream_error'),
+  short('redirect to a private address', 'front.mp4', 'redirect={private}', '403 forbidden_address'),
+  {
+    ...{ fault: 'address expires in the middle (403), a new one works', seconds: 20 },
+    page: `/expiring?media=long.mp4&expire=${middle}&n=$`,
+    ...{ mp3: 'complete', mp4: 'complete' },
+  },
+  segment('HLS: none', '', 'complete'),
+  segment('HLS: segment missing', 'status=404', 'status or reset'),
+  segment('HLS: segment fails once', 'status=503&times=1', 'complete'),
+  segment('HLS: segment cut, once', 'cut=50000&times=1', 'complete'),
+  segment('HLS: segment cut, always', 'cut=50000', 'status or reset'),
+  segment('HLS: segment silent, always', 'stall=50000', 'status or reset'),
+  segment(
+    'HLS: segment too short, by its own Content-Length',
+    'ignoreRange&length=-100000',
+    'status or reset',
+  ),
+  segment('HLS: garbage instead of a segment', 'garbage', 'status or reset'),
+  segment('HLS: segment redirects to a private address', 'redirect={private}', 'status or reset'),
+];
