@@ -126,7 +126,6 @@ describe('/api/info', () => {
       MAX_QUEUED_EXTRACTIONS: '1',
       EXTRACTION_TIMEOUT_SECONDS: '2',
     });
-    await small.info(`${site.url}/watch`);
     const answers = await Promise.all(
       [1, 2, 3].map(async (number) => small.info(`${site.url}/slow?number=${number}`)),
     );
@@ -142,13 +141,16 @@ describe('/api/info', () => {
 
 describe('/api/health', () => {
   it('is 503 until the engine is warm, then tells what it runs on', async () => {
-    await using service = await startService();
+    await using service = await startService({}, { cold: true });
     const early = await service.get('/api/health');
     expect([early.status, await early.json()]).toMatchObject([
       503,
       { checks: { downloadEngine: { status: 'starting' } } },
     ]);
-    await service.context.engine.run({ kind: 'health' }, { signal: new AbortController().signal });
+    await service.context.engine.run(
+      { kind: 'health' },
+      { signal: new AbortController().signal, timeoutMs: 60_000 },
+    );
     const response = await service.get('/api/health');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({

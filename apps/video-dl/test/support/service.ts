@@ -16,13 +16,17 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+const never = new AbortController().signal;
+/** A machine that is busy with other tests takes its time to import yt-dlp. */
+const startTimeoutMs = 60_000;
+
 /**
- * Starts the real service.
+ * Starts the real service and, unless it is to be `cold`, waits for its engine.
  * @param env what differs from a silent service on free ports with one engine
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
-  overrides: ContextOverrides = {},
+  { cold = false, ...overrides }: ContextOverrides & { readonly cold?: boolean } = {},
 ): Promise<TestService> {
   const config = readConfig({
     PORT: '0',
@@ -35,6 +39,8 @@ export async function startService(
     ...env,
   });
   const service = await createVideoDlService(config, overrides);
+  if (!cold)
+    await service.context.engine.run({ kind: 'health' }, { signal: never, timeoutMs: startTimeoutMs });
   const get: TestService['get'] = async (path, query = {}, init = {}) =>
     fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`, init);
   return {
