@@ -5,6 +5,7 @@
 import { Progress } from './lib/progress.mjs';
 import { logsDir } from './lib/project.mjs';
 import { setUp } from './lib/set-up/set-up.mjs';
+import { endOrphans } from './lib/stack/orphans.mjs';
 import { panel } from './lib/stack/panel.mjs';
 import { checkGatewayPort, portFrom } from './lib/stack/ports.mjs';
 import { deathNotice, startStack } from './lib/stack/stack.mjs';
@@ -15,6 +16,7 @@ await runCommandLine(async () => {
   const progress = new Progress();
   const host = process.env.HOST || '127.0.0.1';
   const port = portFrom(process.env, 'PORT', 8080);
+  if (endOrphans() > 0) progress.say('Ended what an earlier run had left.');
   await checkGatewayPort(port, host);
   const env = await setUp({ progress });
 

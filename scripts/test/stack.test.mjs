@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { root } from '../lib/project.mjs';
 import { Child } from '../lib/stack/child.mjs';
 import { killMarked, markedProcesses, markerName } from '../lib/stack/leftovers.mjs';
+import { endOrphans } from '../lib/stack/orphans.mjs';
 import { panel } from '../lib/stack/panel.mjs';
 import { checkGatewayPort, portFrom, preferredPort } from '../lib/stack/ports.mjs';
 
@@ -32,13 +33,13 @@ const program = (ignoring) => `
   console.log('child ' + child.pid);
   setInterval(() => {}, 1000);`;
 
-function startProgram(context, { ignoring = false, env = process.env } = {}) {
+function startProgram(context, { ignoring = false, env = process.env, argument = '' } = {}) {
   let announce;
   const announced = new Promise((resolve) => (announce = resolve));
   const child = new Child({
     name: 'program',
     file: process.execPath,
-    args: ['-e', program(ignoring)],
+    args: ['-e', program(ignoring), argument],
     env,
     logFile: join(scratch(context), 'program.log'),
     onLine: (_name, line) => announce(Number(line.split(' ')[1])),
@@ -137,6 +138,35 @@ test(
     assert.equal(markedProcesses(marker).length, 2);
     assert.equal(killMarked(marker), 2);
     await gone(grandchild);
+  },
+);
+
+test(
+  'what a killed run has left is ended by the next, what is running is left alone',
+  { skip: process.platform !== 'linux' && 'needs /proc' },
+  async (context) => {
+    const records = scratch(context);
+    const orphan = startProgram(context, { argument: root });
+    const stranger = startProgram(context);
+    const owned = startProgram(context, { argument: root });
+    const children = await Promise.all([orphan, stranger, owned].map(({ announced }) => announced));
+    const deadOwner = spawn(process.execPath, ['-e', '']);
+    await once(deadOwner, 'exit');
+    const record = (port, owner, programs) =>
+      writeFileSync(
+        join(records, `stack-${port}.json`),
+        JSON.stringify({ owner, marker: 'none', groups: programs.map(({ child }) => child.pid) }),
+      );
+    record(1, deadOwner.pid, [orphan, stranger]);
+    record(2, process.pid, [owned]);
+
+    assert.equal(endOrphans(records), 1);
+
+    await orphan.child.exited;
+    await gone(children[0]);
+    assert.ok(isAlive(stranger.child.pid) && isAlive(children[1]));
+    assert.ok(isAlive(owned.child.pid) && isAlive(children[2]));
+    assert.equal(endOrphans(records), 0);
   },
 );
 

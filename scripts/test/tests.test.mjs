@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jestResult } from '../lib/tests/jest-suite.mjs';
+import { root } from '../lib/project.mjs';
+import { jestPackages, jestResult } from '../lib/tests/jest-suite.mjs';
 import { unittestResult } from '../lib/tests/python-suite.mjs';
 import { crashed, summaryLines, totalLine } from '../lib/tests/suite-result.mjs';
+
+test('every package of the workspace that has tests is run, shared ones first', () => {
+  const names = jestPackages(root).map(({ name }) => name);
+  for (const name of ['packages/http-common', 'apps/video-dl', 'apps/bg-removal', 'nginx'])
+    assert.ok(names.includes(name), name);
+  assert.match(names[0], /^packages\//);
+});
 
 const suite = (passed, failed, skipped = 0) => ({ name: 'a', passed, failed, skipped, failures: [] });
 

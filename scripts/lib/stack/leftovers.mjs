@@ -13,7 +13,7 @@ export function markedProcesses(marker) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => entriesOf(pid, 'environ').includes(entry))
-    .map((pid) => ({ pid: Number(pid), command: entriesOf(pid, 'cmdline').join(' ').trim() }));
+    .map((pid) => ({ pid: Number(pid), command: commandOf(pid) }));
 }
 
 /** Ends what a stack that is stopped has left; returns how many there were. */
@@ -27,6 +27,11 @@ export function killMarked(marker) {
     }
   }
   return processes.length;
+}
+
+/** A process's command line; empty where it is gone (Linux). */
+export function commandOf(pid) {
+  return entriesOf(pid, 'cmdline').join(' ').trim();
 }
 
 function entriesOf(pid, file) {

@@ -9,6 +9,7 @@ import { UserError } from '../user-error.mjs';
 import { gatewayBodySize } from './body-size.mjs';
 import { Child } from './child.mjs';
 import { killMarked, markedProcesses, markerName } from './leftovers.mjs';
+import { recordStack } from './orphans.mjs';
 import { freePort, portFrom, preferredPort } from './ports.mjs';
 
 const stopGraceMs = 10_000;
@@ -69,18 +70,22 @@ export async function startStack(options) {
     service('video-dl', ports.videoDl, ports.videoDlMetrics),
     service('bg-removal', ports.bgRemoval, ports.bgRemovalMetrics),
   ];
-  return new Stack({ children, ports, marker, logsDir, url: `http://${urlHost(host)}:${port}` });
+  const groups = children.map(({ pid }) => pid).filter((pid) => pid !== undefined);
+  const forget = recordStack({ port, marker, groups });
+  return new Stack({ children, ports, marker, logsDir, forget, url: `http://${urlHost(host)}:${port}` });
 }
 
 /** The running processes of one stack. */
 export class Stack {
   #children;
   #marker;
+  #forget;
   #stopped;
 
-  constructor({ children, ports, marker, logsDir, url }) {
+  constructor({ children, ports, marker, logsDir, forget, url }) {
     this.#children = children;
     this.#marker = marker;
+    this.#forget = forget;
     this.url = url;
     this.ports = ports;
     this.logsDir = logsDir;
@@ -149,6 +154,7 @@ export class Stack {
     await gateway.stop(graceMs);
     await Promise.all(services.map((child) => child.stop(graceMs)));
     killMarked(this.#marker);
+    this.#forget();
   }
 
   /** Ends everything at once, without grace. */

@@ -6,7 +6,7 @@ export async function runCodeChecks({ root, env, progress }) {
   const results = [];
   for (const task of ['typecheck', 'lint']) {
     const { ok, output } = await progress.step(task, (log) =>
-      runTurbo({ root, env, task, log, args: ['--continue'] }),
+      runTurbo({ root, env, task, log, args: ['--continue', '--concurrency=2'] }),
     );
     if (!ok) progress.say(tailOf(output, 60));
     const failures = ok ? [] : [`turbo run ${task}: see above`];

@@ -2,15 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { crashed } from './suite-result.mjs';
 import { runGroup } from './run-group.mjs';
+import { workspaceFolders } from './workspace.mjs';
 
 const timeoutMs = 10 * 60_000;
 
-/** Workspace packages that have jest tests, the quick ones first. */
+/** Workspace packages that have jest tests. */
 export function jestPackages(root) {
-  const folders = ['packages', 'apps'].flatMap((parent) =>
-    readdirSync(join(root, parent)).map((name) => join(parent, name)),
-  );
-  return [...folders, 'nginx', 'bench', 'docs/generator', 'e2e']
+  return workspaceFolders(root)
     .filter(
       (folder) => existsSync(join(root, folder, 'jest.config.js')) && hasTests(join(root, folder, 'test')),
     )
