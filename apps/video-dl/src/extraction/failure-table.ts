@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@media-services/http-common';
 import type { EngineFailure } from './engine-messages.js';
 
-/** What a failure is recognised by: any of the given is enough. */
+/** What a failure is recognised by; one of what is given is enough. */
 interface Cause {
   readonly code: ErrorCode;
   /** Class names of the exception, its bases or its causes. */

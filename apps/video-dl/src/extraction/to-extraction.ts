@@ -71,7 +71,6 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
       ...(raw.cookies !== null && { cookies: raw.cookies }),
       ...(raw.fragments !== null && { fragments: raw.fragments }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
-      ...(raw.filesize !== null && { sizeBytes: raw.filesize }),
       refresh: (signal) => context.refresh(id, signal),
     },
   };

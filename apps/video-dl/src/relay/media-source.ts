@@ -16,7 +16,6 @@ export interface MediaSource {
   readonly fragments?: readonly MediaFragment[];
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes?: number;
-  readonly sizeBytes?: number;
   /** The same medium under an address that works again, for one that has expired. */
   readonly refresh?: (signal: AbortSignal) => Promise<MediaSource>;
 }
