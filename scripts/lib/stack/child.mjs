@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { tailOf } from '../run-command.mjs';
+import { followLog } from './follow-log.mjs';
 
 /**
  * A long-running program in a process group of its own, so that a Ctrl-C in the
@@ -13,26 +14,24 @@ export class Child {
 
   /**
    * @param {{ name: string, file: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string, logFile: string, onLine?: (name: string, line: string) => void }} options
-   *   with `onLine`, output goes there instead of to the log file
+   *   `onLine` is given each line of the log file as it is written
    */
   constructor({ name, file, args, env, cwd, logFile, onLine }) {
     this.name = name;
     this.logFile = logFile;
     this.stopping = false;
-    const log = openSync(logFile, 'w');
-    const output = onLine === undefined ? log : 'pipe';
-    this.process = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', output, output] });
+    writeFileSync(logFile, '');
+    const log = openSync(logFile, 'a');
+    this.process = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
-    this.tail = '';
-    if (onLine !== undefined) {
-      for (const stream of [this.process.stdout, this.process.stderr]) this.#forward(stream, onLine);
-    }
+    const unfollow = onLine && followLog(logFile, (line) => onLine(name, line));
     this.exited = new Promise((resolve) => {
       this.process.once('error', (error) => resolve({ reason: error.message }));
       this.process.once('exit', (code, signal) =>
         resolve({ code, signal, reason: signal === null ? `exit code ${code}` : `signal ${signal}` }),
       );
     });
+    if (unfollow) void this.exited.then(unfollow);
   }
 
   get pid() {
@@ -41,7 +40,7 @@ export class Child {
 
   /** The end of its output, to show when it died. */
   lastLines() {
-    return tailOf(this.tail || readFileSync(this.logFile, 'utf8'), 12);
+    return tailOf(readFileSync(this.logFile, 'utf8'), 12);
   }
 
   /** Asks it to end, and after `graceMs` ends its whole process group. */
@@ -66,16 +65,5 @@ export class Child {
     } catch (error) {
       if (error.code !== 'ESRCH') throw error; // ESRCH: already gone
     }
-  }
-
-  #forward(stream, onLine) {
-    let rest = '';
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      this.tail = (this.tail + chunk).slice(-8000);
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) onLine(this.name, line);
-    });
-    stream.on('end', () => rest && onLine(this.name, rest));
   }
 }
