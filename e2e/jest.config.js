@@ -1,3 +1,9 @@
 import base from '../jest.base.js';
 
-export default { ...base, passWithNoTests: true };
+/** One stack for all files: starting the engines takes longer than the tests. */
+export default {
+  ...base,
+  maxWorkers: 1,
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { newClient } from './support/client.js';
+import { root, stack } from './support/stack.js';
+
+const run = promisify(execFile);
+const examples = join(root, 'docs/examples');
+const interpreters: Readonly<Record<string, readonly string[]>> = {
+  '.sh': ['sh', '-e'],
+  '.mjs': [process.execPath],
+  '.py': ['python3'],
+};
+
+/** What each example leaves behind: a file with its first bytes, or words on its output. */
+const results: Readonly<
+  Record<string, { file: string; offset: number; signature: string } | { says: RegExp }>
+> = {
+  'video-info': { says: /A short sample film/ },
+  'save-audio': { file: 'audio.mp3', offset: 0, signature: 'ID3' },
+  'save-video': { file: 'video.mp4', offset: 4, signature: 'ftyp' },
+  'remove-background': { file: 'cutout.png', offset: 1, signature: 'PNG' },
+};
+
+describe('the examples of the documentation do what they say', () => {
+  it.each(readdirSync(examples))('%s', async (name) => {
+    await using client = await newClient();
+    const folder = mkdtempSync(join(tmpdir(), 'media-services-example-'));
+    try {
+      copyFileSync(stack.photo, join(folder, 'photo.jpg'));
+      const [program = '', ...options] = interpreters[extname(name)] ?? [];
+      const { stdout } = await run(program, [...options, join(examples, name)], {
+        cwd: folder,
+        env: { ...process.env, BASE_URL: client.url, VIDEO_URL: `${stack.films}/film` },
+      });
+      const result = results[name.replace(/\.\w+$/, '')];
+      if (result === undefined) throw new Error(`The test does not know what ${name} should do.`);
+      if ('says' in result) {
+        expect(stdout).toMatch(result.says);
+        return;
+      }
+      const bytes = readFileSync(join(folder, result.file));
+      const { offset, signature } = result;
+      expect(bytes.subarray(offset, offset + signature.length).toString('latin1')).toBe(signature);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

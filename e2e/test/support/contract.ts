@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
+import { root } from './stack.js';
+
+export type Service = 'video-dl' | 'bg-removal';
+
+const reference = z.object({ $ref: z.string() });
+const header = z.object({ schema: z.record(z.string(), z.unknown()) });
+const response = z.object({
+  headers: z.record(z.string(), z.unknown()).default({}),
+  content: z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()) })).optional(),
+});
+const documentSchema = z.looseObject({
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.looseObject({ responses: z.record(z.string(), response) })),
+  ),
+  components: z.looseObject({ headers: z.record(z.string(), header) }),
+});
+
+/** What the documentation of one service promises, to hold real answers against. */
+export class Contract {
+  readonly #document: z.infer<typeof documentSchema>;
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+
+  constructor(service: Service) {
+    const file = join(root, 'nginx/html/docs', `${service}.openapi.json`);
+    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    this.#document = documentSchema.parse(parsed);
+    this.#ajv.addSchema({ ...this.#document, $id: 'contract' });
+  }
+
+  /**
+   * Reads the answer and compares status, media type, headers and body.
+   * @returns what is not as documented; nothing when all is
+   */
+  async violations(path: string, method: 'get' | 'head' | 'post', answer: Response): Promise<string[]> {
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const operation = this.#document.paths[path]?.[method];
+    if (operation === undefined) return [`${method} ${path} is not documented`];
+    const documented = operation.responses[String(answer.status)];
+    if (documented === undefined) return [`status ${answer.status} is not documented: ${bytes.toString()}`];
+    return [
+      ...this.#headerViolations(documented, answer),
+      ...this.#bodyViolations(documented, answer, bytes),
+    ];
+  }
+
+  #headerViolations({ headers }: z.infer<typeof response>, answer: Response): string[] {
+    return Object.entries(headers).flatMap(([name, entry]) => {
+      const text = answer.headers.get(name);
+      const { schema } = this.#header(entry);
+      if (text === null) return optionalHeaders.has(name) ? [] : [`header ${name} is missing`];
+      const value = schema.type === 'integer' || schema.type === 'number' ? Number(text) : text;
+      return this.#ajv.validate(schema, value) ? [] : [`header ${name}: ${this.#ajv.errorsText()}`];
+    });
+  }
+
+  #header(entry: unknown): z.infer<typeof header> {
+    const pointer = reference.safeParse(entry);
+    if (!pointer.success) return header.parse(entry);
+    return header.parse(this.#document.components.headers[pointer.data.$ref.split('/').at(-1) ?? '']);
+  }
+
+  #bodyViolations({ content }: z.infer<typeof response>, answer: Response, bytes: Buffer): string[] {
+    if (content === undefined) return bytes.length === 0 ? [] : ['there is a body where none is documented'];
+    const mediaType = answer.headers.get('content-type')?.split(';')[0] ?? 'none';
+    const documented = content[mediaType];
+    if (documented === undefined) return [`media type ${mediaType} is not documented`];
+    if (documented.schema.format === 'binary') return bytes.length > 0 ? [] : ['the body is empty'];
+    const inDocument = JSON.parse(
+      JSON.stringify(documented.schema).replaceAll('"#/', '"contract#/'),
+    ) as object;
+    const body: unknown = JSON.parse(bytes.toString());
+    return this.#ajv.validate(inDocument, body) ? [] : [`${this.#ajv.errorsText()}: ${bytes.toString()}`];
+  }
+}
+
+/** Documented as absent where the value is unknown. */
+const optionalHeaders = new Set(['Estimated-Content-Length', 'X-Content-Duration']);
