@@ -1,0 +1,221 @@
+import { kill } from 'node:process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Faults } from '../site/faults.js';
+import { sendFile, startSite } from '../site/server.js';
+import type { Site } from '../site/server.js';
+import { media } from '../site/media.js';
+import { open, receive } from './support/receive.js';
+import type { Answer } from './support/receive.js';
+import { ServiceProcess } from './support/service-process.js';
+import type { Footprint } from './support/service-process.js';
+
+const limitMs = 1000;
+
+let site: Site;
+let service: ServiceProcess;
+let calm: Footprint;
+let mediaHangs = false;
+let counter = 0;
+
+// A second is a second on the wall; a machine that is busy with something else may miss it.
+import.meta.jest.retryTimes(2);
+
+beforeAll(async () => {
+  const faults = new Faults();
+  site = await startSite({ intercept: faults.intercept });
+  site.on('/hangs', () => undefined);
+  site.on('/media/on-command.mp4', async (req, res) => {
+    if (!mediaHangs) await sendFile(req, res, await media('long.mp4'), 'video/mp4');
+  });
+  service = await startService();
+  // One request of each kind, so that what stays open for good is open.
+  await receive(streamUrl('/media/front.mp4', 'mp3'));
+  await receive(streamUrl('/media/front.mp4', 'mp4'));
+});
+
+beforeEach(async () => {
+  mediaHangs = false;
+  calm = await settled();
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const startService = (): Promise<ServiceProcess> =>
+  ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, MAX_CONCURRENT_STREAMS: '1' });
+
+type Kind = 'mp3' | 'mp4';
+
+/** At 300 kB/s the 4.9 MB last longer than any test. */
+const slowPage = (): string => `/watch?media=long.mp4&slow=300000&n=${(counter += 1)}`;
+
+function streamUrl(page: string, kind: Kind): string {
+  return `${service.url}/api/stream${kind === 'mp3' ? '' : '/video'}?url=${encodeURIComponent(`${site.url}${page}`)}`;
+}
+
+/** The footprint once nothing changes any more. */
+async function settled(): Promise<Footprint> {
+  let last = await service.footprint();
+  for (;;) {
+    await delay(200);
+    const next = await service.footprint();
+    if (JSON.stringify(next) === JSON.stringify(last) && next.children.length === 0) return next;
+    last = next;
+  }
+}
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await condition())) await delay(5);
+}
+
+/** Fails unless all traces of a request are gone within the limit. */
+async function expectCalm(): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  let now = await service.footprint();
+  while (performance.now() < deadline && (now.children.length > 0 || now.sockets > calm.sockets)) {
+    await delay(10);
+    now = await service.footprint();
+  }
+  expect(now.children).toEqual([]);
+  expect(now.sockets).toBeLessThanOrEqual(calm.sockets);
+  expect(now.temporaryFiles).toEqual([]);
+}
+
+const hasFfmpeg = async (): Promise<boolean> => [...(await service.children()).values()].includes('ffmpeg');
+
+async function flowing(kind: Kind): Promise<Answer> {
+  const answer = await open(streamUrl(slowPage(), kind));
+  expect(answer.response.statusCode).toBe(200);
+  await new Promise((resolve) => answer.response.once('data', resolve));
+  return answer;
+}
+
+function ended(answer: Answer): Promise<boolean> {
+  return new Promise((resolve) => {
+    answer.response.on('error', () => undefined);
+    answer.response.on('close', () => resolve(answer.response.complete));
+    answer.response.resume();
+  });
+}
+
+describe('the client goes away', () => {
+  it.each(['mp3', 'mp4'] as const)('while its page is extracted (%s)', async (kind) => {
+    const abort = new AbortController();
+    const gone = receive(streamUrl(`/hangs?n=${(counter += 1)}`, kind), { signal: abort.signal }).catch(
+      () => 'gone',
+    );
+    await until(() =>
+      site.requests.some(({ path, query }) => path === '/hangs' && query.get('n') === String(counter)),
+    );
+    abort.abort();
+    await expect(gone).resolves.toBe('gone');
+    await expectCalm();
+  });
+
+  it('while it waits for a place', async () => {
+    const first = await flowing('mp4');
+    const abort = new AbortController();
+    const queued = receive(streamUrl(slowPage(), 'mp4'), { signal: abort.signal }).catch(() => 'gone');
+    await until(async () => (await service.metric('media_streams_queued')) === 1);
+    abort.abort();
+    await expect(queued).resolves.toBe('gone');
+    await until(async () => (await service.metric('media_streams_queued')) === 0);
+    first.request.destroy();
+    await expectCalm();
+  });
+
+  it.each(['mp3', 'mp4'] as const)('before the first byte (%s)', async (kind) => {
+    const page = `/watch?media=on-command.mp4&n=${(counter += 1)}`;
+    await fetch(`${service.url}/api/info?url=${encodeURIComponent(`${site.url}${page}`)}`, {
+      headers: { connection: 'close' },
+    });
+    mediaHangs = true;
+    const abort = new AbortController();
+    const gone = receive(streamUrl(page, kind), { signal: abort.signal }).catch(() => 'gone');
+    await until(hasFfmpeg);
+    abort.abort();
+    await expect(gone).resolves.toBe('gone');
+    await expectCalm();
+  });
+
+  it.each(['mp3', 'mp4'] as const)('in the middle (%s)', async (kind) => {
+    const answer = await flowing(kind);
+    expect(await hasFfmpeg()).toBe(true);
+    answer.request.destroy();
+    await expectCalm();
+    expect(await service.metric('media_streams_in_flight')).toBe(0);
+  });
+
+  it('in the middle, having stopped reading before', async () => {
+    const answer = await open(streamUrl('/watch?media=long.mp4', 'mp4'));
+    answer.response.pause();
+    await until(hasFfmpeg);
+    await delay(300);
+    answer.request.destroy();
+    await expectCalm();
+  });
+});
+
+describe('ffmpeg is killed', () => {
+  it.each(['mp3', 'mp4'] as const)('in the middle: the client gets a reset (%s)', async (kind) => {
+    const answer = await flowing(kind);
+    for (const [pid, name] of await service.children()) if (name === 'ffmpeg') kill(pid, 'SIGKILL');
+    await expect(ended(answer)).resolves.toBe(false);
+    await expectCalm();
+    expect((await receive(streamUrl('/media/front.mp4', kind))).complete).toBe(true);
+  });
+});
+
+describe('the download engine is killed', () => {
+  const killEngine = async (): Promise<void> => {
+    for (const [pid, name] of await service.children()) if (name.startsWith('python')) kill(pid, 'SIGKILL');
+  };
+
+  it('during an extraction: the client gets a 5xx, the next request works', async () => {
+    const answer = receive(streamUrl(`/hangs?n=${(counter += 1)}`, 'mp4'));
+    await until(() =>
+      site.requests.some(({ path, query }) => path === '/hangs' && query.get('n') === String(counter)),
+    );
+    await killEngine();
+    const { status, headers } = await answer;
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBeDefined();
+    await until(async () => (await receive(streamUrl('/media/front.mp4', 'mp4'))).status === 200);
+  });
+
+  it('during a stream: the stream goes on', async () => {
+    const answer = await open(streamUrl('/watch?media=front.mp4&slow=400000', 'mp4'));
+    await killEngine();
+    await expect(ended(answer)).resolves.toBe(true);
+  });
+});
+
+describe('SIGTERM', () => {
+  afterEach(async () => {
+    await service[Symbol.asyncDispose]();
+    service = await startService();
+  });
+
+  it.each(['mp3', 'mp4'] as const)('in the middle: reset, exit code 0, nothing left (%s)', async (kind) => {
+    const answer = await flowing(kind);
+    const children = [...(await service.children()).keys()];
+    expect(children.length).toBeGreaterThanOrEqual(2);
+    const start = performance.now();
+    service.stop('SIGTERM');
+    await expect(ended(answer)).resolves.toBe(false);
+    await expect(service.exited).resolves.toBe(0);
+    expect(performance.now() - start).toBeLessThan(limitMs + 500);
+    await until(() => children.every((pid) => !isAlive(pid)));
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /u.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
