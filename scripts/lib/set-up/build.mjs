@@ -3,9 +3,9 @@ import { runCommand, tailOf } from '../run-command.mjs';
 import { UserError } from '../user-error.mjs';
 
 /** Runs a turbo task over all packages; what has not changed comes from turbo's cache. */
-export async function runTurbo({ root, env, task, log, args = [] }) {
+export async function runTurbo({ root, env, task, log, logs = 'errors-only', args = [] }) {
   const turbo = join(root, 'node_modules', '.bin', 'turbo');
-  const { code, output } = await runCommand(turbo, ['run', task, '--output-logs=errors-only', ...args], {
+  const { code, output } = await runCommand(turbo, ['run', task, `--output-logs=${logs}`, ...args], {
     cwd: root,
     env: { ...env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
     onLine: log,
@@ -14,7 +14,7 @@ export async function runTurbo({ root, env, task, log, args = [] }) {
 }
 
 export async function build({ root, env, log }) {
-  const { ok, output } = await runTurbo({ root, env, task: 'build', log });
+  const { ok, output } = await runTurbo({ root, env, task: 'build', log, logs: 'new-only' });
   if (!ok) throw new UserError(`The build failed:\n${tailOf(output, 30)}`);
   return /FULL TURBO/.test(output) ? 'up to date' : '';
 }
