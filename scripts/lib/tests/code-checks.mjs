@@ -4,7 +4,8 @@ import { runCommand, tailOf } from '../run-command.mjs';
 
 /** Type checks and type-aware lint of all packages, tests included; each counts as one test. */
 export async function runCodeChecks({ root, env, progress }) {
-  const turbo = (task) => (log) => runTurbo({ root, env, task, log, args: ['--continue', '--concurrency=2'] });
+  const turbo = (task) => (log) =>
+    runTurbo({ root, env, task, log, args: ['--continue', '--concurrency=2'] });
   const checks = [
     ['typecheck', turbo('typecheck')],
     ['lint', turbo('lint')],
@@ -12,17 +13,28 @@ export async function runCodeChecks({ root, env, progress }) {
   ];
   const results = [];
   for (const [name, check] of checks) {
-    const { ok, output } = await progress.step(name, check);
-    if (!ok) progress.say(tailOf(output, 60));
-    results.push({
-      name,
-      passed: ok ? 1 : 0,
-      failed: ok ? 0 : 1,
-      skipped: 0,
-      failures: ok ? [] : ['see its output above'],
-    });
+    const complaint = await complaintOf(progress, name, check);
+    if (complaint !== undefined) progress.say(tailOf(complaint, 60));
+    const failed = complaint === undefined ? 0 : 1;
+    const failures = failed ? ['see its output above'] : [];
+    results.push({ name, passed: 1 - failed, failed, skipped: 0, failures });
   }
   return results;
+}
+
+/** Runs a check as a step that fails with it; returns what it said then. */
+async function complaintOf(progress, name, check) {
+  let complaint;
+  const run = async (log) => {
+    const { ok, output } = await check(log);
+    if (ok) return;
+    complaint = output;
+    throw new Error(`${name} failed`);
+  };
+  await progress.step(name, run).catch((error) => {
+    if (complaint === undefined) throw error;
+  });
+  return complaint;
 }
 
 /** The scripts are no workspace package, so turbo does not see them. */
