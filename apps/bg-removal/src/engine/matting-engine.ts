@@ -22,8 +22,8 @@ import { ModelError } from '../model/model-error.js';
 import { verifyModel, type VerifiedModel } from '../model/verify-model.js';
 
 const readyTimeoutMs = 120_000;
-/** An inference cannot be interrupted; one that was given up is left to finish for this long. */
-const cancelGraceMs = 20_000;
+/** An inference cannot be interrupted; one that was given up is left to finish for at most this long. */
+const maxCancelGraceMs = 20_000;
 const killGraceMs = 2000;
 
 export interface MattingEngineOptions {
@@ -160,7 +160,7 @@ export class MattingEngine implements AsyncDisposable {
       maxQueue: config.MAX_QUEUE,
       readyTimeoutMs,
       jobTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
-      cancelGraceMs,
+      cancelGraceMs: Math.min(maxCancelGraceMs, config.REQUEST_TIMEOUT_SECONDS * 1000),
       killGraceMs,
       recycleAfterJobs: config.RECYCLE_AFTER_IMAGES,
       recycleAboveBytes: config.RECYCLE_ABOVE_BYTES,

@@ -16,7 +16,7 @@ export interface CutOutSteps {
 }
 
 export const defaultSteps: CutOutSteps = {
-  refine: { radius: 0.008, epsilon: 1e-4 },
+  refine: { radius: 0.012, epsilon: 1e-4 },
   estimateForeground: true,
 };
 

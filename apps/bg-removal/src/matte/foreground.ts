@@ -4,22 +4,33 @@ import { cellColours, createPlanes, type Grid, type Planes, type RgbaImage } fro
 import { interpolation } from './interpolation.js';
 import { createPlane, type Plane } from './plane.js';
 
-/** Blurred foreground and background colours on the grid, 0-255. */
+/** Foreground and background colours on the grid, 0-255. */
 interface Layers {
   readonly foreground: Planes;
   readonly background: Planes;
 }
 
-const epsilon = 1e-5;
-/** Window sides of Blur-Fusion in an image of one megapixel; they grow with the image's sides. */
-const firstSide = 90;
-const secondSide = 6;
+export interface ForegroundOptions {
+  /** Window sides of the two passes in an image of one megapixel; they grow with the image's sides. */
+  readonly firstSide: number;
+  readonly secondSide: number;
+  /** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
+  readonly power: number;
+}
+
+/** Chosen by measurement; see docs/decisions-bg-removal.md. */
+export const defaultForegroundOptions: ForegroundOptions = { firstSide: 90, secondSide: 12, power: 6 };
+
+/** Where windows hold less than this share of foreground (or background), its colour is not known. */
+const leastCoverage = 1e-9;
 
 /**
  * Replaces the colours of translucent pixels by the foreground's own, so that
  * nothing of the old background shines through the edge: Blur-Fusion, applied
- * twice (Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021).
- * Pixels of full alpha keep their colour; `image` is changed in place.
+ * twice (Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021),
+ * with weights that trust the purest pixels of a window most, because a mean
+ * over mixed pixels is mixed itself. Pixels of full alpha keep their colour;
+ * `image` is changed in place.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param visible which pixels are visible at all; the others are left alone
  * @param colours of the cells, where they are known already
@@ -30,28 +41,38 @@ export function estimateForeground(
   grid: Grid,
   visible: Uint8Array = alpha,
   colours: Planes = cellColours(image, grid),
+  options: ForegroundOptions = defaultForegroundOptions,
 ): void {
   const scale = Math.sqrt(grid.width * grid.height) / 1000;
   const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
-  const cells = cellMixtures(image, alpha, grid, colours);
+  const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** options.power);
+  const cells = weighCells(image, alpha, grid, colours, weights);
   const scratch = createPlane(grid.width, grid.height);
-  const first = blurLayers(cells, radius(firstSide), scratch);
-  fuseCells(image, alpha, grid, cells, first);
-  const second = blurLayers(cells, radius(secondSide), scratch);
+  const first = blurLayers(cells, colours, radius(options.firstSide), scratch);
+  fuseCells(image, alpha, grid, cells, first, weights);
+  const second = blurLayers(cells, colours, radius(options.secondSide), scratch);
   fusePixels(image, alpha, grid, second, visible);
 }
 
-interface CellMixtures extends Layers {
-  /** Mean alpha of each cell, 0-1. `foreground` and `background` are means of `F·α` and `B·(1−α)`. */
-  readonly alpha: Plane;
+/** Weighted sums of the colours of each cell, and the sums of the weights. */
+interface WeighedCells extends Layers {
+  readonly foregroundWeight: Plane;
+  readonly backgroundWeight: Plane;
   /** 1 where a cell has pixels that are neither 0 nor 255. */
   readonly mixed: Uint8Array;
 }
 
-function cellMixtures(image: RgbaImage, alpha: Uint8Array, grid: Grid, colours: Planes): CellMixtures {
+function weighCells(
+  image: RgbaImage,
+  alpha: Uint8Array,
+  grid: Grid,
+  colours: Planes,
+  weights: Float32Array,
+): WeighedCells {
   const { width, height, data } = image;
   const { step } = grid;
-  const mean = createPlane(grid.width, grid.height);
+  const foregroundWeight = createPlane(grid.width, grid.height);
+  const backgroundWeight = createPlane(grid.width, grid.height);
   const mixed = new Uint8Array(grid.width * grid.height);
   const foreground = createPlanes(grid);
   const background = createPlanes(grid);
@@ -59,96 +80,111 @@ function cellMixtures(image: RgbaImage, alpha: Uint8Array, grid: Grid, colours: 
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const right = Math.min(width, (cellX + 1) * step);
-      const first = alpha[cellY * step * width + cellX * step]!;
-      let uniform = first === 0 || first === 255;
-      let sum = 0;
-      for (let y = cellY * step; y < bottom; y++) {
-        for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-          sum += alpha[at]!;
-          if (alpha[at] !== first) uniform = false;
-        }
-      }
-      if (uniform) {
-        mean.data[cell] = first === 0 ? 0 : 1;
-        const layer = first === 0 ? background : foreground;
+      if (isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
+        const isForeground = alpha[cellY * step * width + cellX * step] === 255;
+        (isForeground ? foregroundWeight : backgroundWeight).data[cell] = 1;
+        const layer = isForeground ? foreground : background;
         for (let channel = 0; channel < 3; channel++)
           layer[channel]!.data[cell] = colours[channel]!.data[cell]!;
         continue;
       }
       mixed[cell] = 1;
-      const weight = 1 / (255 * (bottom - cellY * step) * (right - cellX * step));
-      mean.data[cell] = sum * weight;
-      for (let channel = 0; channel < 3; channel++) {
-        let weighted = 0;
-        for (let y = cellY * step; y < bottom; y++) {
-          for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-            weighted += alpha[at]! * data[at * 4 + channel]!;
+      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
+      for (let y = cellY * step; y < bottom; y++) {
+        for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
+          const front = weights[alpha[at]!]! * share;
+          const behind = weights[255 - alpha[at]!]! * share;
+          foregroundWeight.data[cell]! += front;
+          backgroundWeight.data[cell]! += behind;
+          for (let channel = 0; channel < 3; channel++) {
+            const value = data[at * 4 + channel]!;
+            foreground[channel]!.data[cell]! += front * value;
+            background[channel]!.data[cell]! += behind * value;
           }
         }
-        foreground[channel]!.data[cell] = weighted * weight;
-        background[channel]!.data[cell] = colours[channel]!.data[cell]! - weighted * weight;
       }
     }
   }
-  return { alpha: mean, mixed, foreground, background };
+  return { foregroundWeight, backgroundWeight, mixed, foreground, background };
 }
 
-/** `F̂ = box(Fα)/(box(α)+ε)` and `B̂ = box(B(1−α))/(1−box(α)+ε)`. */
-function blurLayers(cells: CellMixtures, radius: number, scratch: Plane): Layers {
+/** Whether all of a cell is background or all of it foreground. */
+function isUniform(
+  alpha: Uint8Array,
+  width: number,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+): boolean {
+  const first = alpha[top * width + left]!;
+  if (first !== 0 && first !== 255) return false;
+  for (let y = top; y < bottom; y++) {
+    for (let at = y * width + left; at < y * width + right; at++) if (alpha[at] !== first) return false;
+  }
+  return true;
+}
+
+/** Weighted means of the colours in the window around each cell: `F̂` and `B̂`. */
+function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratch: Plane): Layers {
   const { width, height } = scratch;
-  const coverage = createPlane(width, height);
-  boxFilter(cells.alpha, radius, scratch, coverage);
-  const foregroundScale = coverage.data.map((value) => 1 / (value + epsilon));
-  const backgroundScale = coverage.data.map((value) => 1 / (1 - value + epsilon));
-  const blur = (source: Plane, scale: Float32Array): Plane => {
-    const plane = createPlane(width, height);
-    boxFilter(source, radius, scratch, plane);
-    const { data } = plane;
-    for (let i = 0; i < data.length; i++) data[i]! *= scale[i]!;
-    return plane;
+  const blurred = (plane: Plane): Plane => {
+    const result = createPlane(width, height);
+    boxFilter(plane, radius, scratch, result);
+    return result;
   };
-  const [fr, fg, fb] = cells.foreground;
-  const [br, bg, bb] = cells.background;
+  const means = (layer: Planes, weight: Plane): Planes => {
+    const total = blurred(weight).data;
+    const mean = (channel: 0 | 1 | 2): Plane => {
+      const plane = blurred(layer[channel]);
+      const { data } = plane;
+      const own = colours[channel].data;
+      for (let i = 0; i < data.length; i++)
+        data[i] = total[i]! > leastCoverage ? data[i]! / total[i]! : own[i]!;
+      return plane;
+    };
+    return [mean(0), mean(1), mean(2)];
+  };
   return {
-    foreground: [blur(fr, foregroundScale), blur(fg, foregroundScale), blur(fb, foregroundScale)],
-    background: [blur(br, backgroundScale), blur(bg, backgroundScale), blur(bb, backgroundScale)],
+    foreground: means(cells.foreground, cells.foregroundWeight),
+    background: means(cells.background, cells.backgroundWeight),
   };
 }
 
 /**
- * Puts the first estimate into the cells: means of `F₁·α`, where
- * `F₁ = clip(F̂ + α(I − αF̂ − (1−α)B̂))` is computed for every pixel of a mixed
- * cell, and of `B̂·(1−α)`.
+ * Puts the first estimate into the mixed cells: `F₁ = clip(F̂ + α(I − αF̂ − (1−α)B̂))`
+ * for every pixel in place of its colour, and `B̂` for the background.
  */
 function fuseCells(
   image: RgbaImage,
   alpha: Uint8Array,
   grid: Grid,
-  cells: CellMixtures,
+  cells: WeighedCells,
   first: Layers,
+  weights: Float32Array,
 ): void {
   const { width, height, data } = image;
   const { step } = grid;
   for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
-      const remainder = 1 - cells.alpha.data[cell]!;
+      const behind = cells.backgroundWeight.data[cell]!;
       for (let channel = 0; channel < 3; channel++) {
-        cells.background[channel]!.data[cell] = first.background[channel]!.data[cell]! * remainder;
+        cells.background[channel]!.data[cell] = first.background[channel]!.data[cell]! * behind;
       }
       if (cells.mixed[cell] === 0) continue;
       const right = Math.min(width, (cellX + 1) * step);
-      const weight = 1 / (255 * (bottom - cellY * step) * (right - cellX * step));
+      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
       for (let channel = 0; channel < 3; channel++) {
         const f = first.foreground[channel]!.data[cell]!;
         const b = first.background[channel]!.data[cell]!;
         let sum = 0;
         for (let y = cellY * step; y < bottom; y++) {
           for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-            sum += alpha[at]! * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
+            sum += weights[alpha[at]!]! * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
           }
         }
-        cells.foreground[channel]!.data[cell] = sum * weight;
+        cells.foreground[channel]!.data[cell] = sum * share;
       }
     }
   }

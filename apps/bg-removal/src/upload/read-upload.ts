@@ -33,6 +33,7 @@ export function uploadReader(
   }).single(fileField);
 
   return async (req, res, signal) => {
+    if (req.headers['content-type'] === undefined) return { file: undefined, fields: {} };
     if (req.is('multipart/form-data') === false) {
       throw new DomainError(
         'unsupported_media_type',

@@ -1,0 +1,116 @@
+import { cutOut, defaultSteps } from '../../dist/matte/cut-out.js';
+import { estimateForeground } from '../../dist/matte/foreground.js';
+import { gridFor } from '../../dist/matte/grid.js';
+import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import { multilevelForeground } from '../support/multilevel-foreground.js';
+import { colourError, softDisc } from '../support/synthetic.js';
+
+const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
+
+function maskOf(alpha: Uint8Array, width: number, height: number): Plane {
+  return { width, height, data: Float32Array.from(alpha, (value) => value / 255) };
+}
+
+describe('foreground estimation', () => {
+  test.each([
+    [300, 200],
+    [1500, 1000],
+  ])('at %d × %d takes the background out of the edge', (width, height) => {
+    const scene = softDisc(width, height, width / 30);
+    const before = colourError(scene);
+    estimateForeground(scene.image, scene.alpha, gridFor(width, height));
+    expect(colourError(scene)).toBeLessThan(before * 0.25);
+  });
+
+  test('is about as good as the multilevel method', () => {
+    const [width, height] = [240, 160];
+    const scene = softDisc(width, height, 8);
+    const rgb = Float64Array.from({ length: width * height * 3 }, (_, i) => {
+      return (scene.image.data[Math.floor(i / 3) * 4 + (i % 3)] ?? 0) / 255;
+    });
+    const oracle = multilevelForeground(
+      rgb,
+      Float64Array.from(scene.alpha, (value) => value / 255),
+      width,
+      height,
+    );
+    const oracleRgba = new Uint8Array(width * height * 4);
+    oracle.forEach((value, i) => (oracleRgba[Math.floor(i / 3) * 4 + (i % 3)] = Math.round(value * 255)));
+    const oracleError = colourError(scene, oracleRgba);
+    const before = colourError(scene);
+    estimateForeground(scene.image, scene.alpha, gridFor(width, height));
+    expect(oracleError).toBeLessThan(before * 0.1);
+    expect(colourError(scene)).toBeLessThan(oracleError + before * 0.08);
+  });
+
+  test('leaves opaque pixels alone', () => {
+    const scene = softDisc(200, 140, 10);
+    const original = scene.image.data.slice();
+    estimateForeground(scene.image, scene.alpha, gridFor(200, 140));
+    const changed = scene.image.data.findIndex(
+      (value, i) => scene.alpha[Math.floor(i / 4)] === 255 && value !== original[i],
+    );
+    expect(changed).toBe(-1);
+  });
+
+  test('gives about the same at a tenth of the cells', () => {
+    const small = softDisc(600, 400, 20);
+    const large = softDisc(1800, 1200, 60);
+    estimateForeground(small.image, small.alpha, gridFor(600, 400));
+    estimateForeground(large.image, large.alpha, gridFor(1800, 1200));
+    expect(gridFor(1800, 1200).step).toBeGreaterThan(1);
+    expect(Math.abs(colourError(small) - colourError(large))).toBeLessThan(4);
+  });
+});
+
+describe('the cut-out', () => {
+  test('with neutral tuning and no refinement has the mask as its alpha', () => {
+    const scene = softDisc(120, 90, 12);
+    cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, { ...defaultSteps, refine: false });
+    const errors = scene.alpha.map((value, i) => Math.abs((scene.image.data[i * 4 + 3] ?? 0) - value));
+    expect(Math.max(...errors)).toBeLessThanOrEqual(1);
+  });
+
+  test('with refinement follows the edge of the image where the mask is blurred', () => {
+    const [width, height] = [400, 300];
+    const scene = softDisc(width, height, 1);
+    const blurred = softDisc(width, height, 7);
+    const errorOf = (refine: boolean): number => {
+      const image = { ...scene.image, data: scene.image.data.slice() };
+      cutOut(image, maskOf(blurred.alpha, width, height), neutral, {
+        ...defaultSteps,
+        refine: refine && defaultSteps.refine,
+      });
+      return scene.alpha.reduce((sum, value, i) => sum + Math.abs(value - (image.data[i * 4 + 3] ?? 0)), 0);
+    };
+    expect(errorOf(true)).toBeLessThan(errorOf(false) * 0.7);
+  });
+
+  test('has no colour where it has no alpha', () => {
+    const scene = softDisc(160, 120, 8);
+    cutOut(scene.image, maskOf(scene.alpha, 160, 120), { threshold: 12, feather: 2, foregroundStrength: 1 });
+    const words = new Uint32Array(scene.image.data.buffer);
+    expect(words.findIndex((word) => word >>> 24 === 0 && word !== 0)).toBe(-1);
+    expect(words.filter((word) => word === 0).length).toBeGreaterThan(words.length / 3);
+  });
+
+  test('is refused, and the image left alone, when there is no foreground', () => {
+    const scene = softDisc(40, 30, 4);
+    const original = scene.image.data.slice();
+    expect(cutOut(scene.image, createPlane(8, 8), neutral)).toBe(false);
+    expect(scene.image.data).toEqual(original);
+  });
+
+  test.each([
+    [1, 1],
+    [1, 500],
+    [500, 1],
+    [3, 2],
+  ])('works at %d × %d', (width, height) => {
+    const image = { width, height, data: new Uint8Array(width * height * 4).fill(200) };
+    const mask = createPlane(16, 16);
+    mask.data.fill(1);
+    expect(cutOut(image, mask, neutral)).toBe(true);
+    expect(image.data[3]).toBe(200);
+  });
+});

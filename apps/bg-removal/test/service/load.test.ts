@@ -1,0 +1,92 @@
+import http from 'node:http';
+import { once } from 'node:events';
+import { picture } from '../support/pictures.js';
+import { fakeInference } from '../support/fake-inference.js';
+import {
+  health,
+  healthUntil,
+  postImage,
+  problemOf,
+  startWarmService,
+  type TestService,
+} from '../support/service.js';
+
+let service: TestService | undefined;
+let file: Buffer;
+beforeAll(async () => {
+  file = await picture().png().toBuffer();
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+});
+
+test('of 50 uploads at once every one gets an image or a 503 with Retry-After, and the service stays well', async () => {
+  service = await startWarmService({ MAX_QUEUE: '4' }, fakeInference('slow'));
+  const running = service;
+  const responses = await Promise.all(Array.from({ length: 50 }, () => postImage(running, file)));
+  const statuses = responses.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(5);
+  for (const response of responses) {
+    if (response.status === 200) {
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      continue;
+    }
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'overloaded' });
+  }
+  expect((await postImage(service, file)).status).toBe(200);
+  expect((await health(service)).status).toBe(200);
+});
+
+test('a client that goes away leaves the queue', async () => {
+  service = await startWarmService({ MAX_QUEUE: '2' }, fakeInference('slow'));
+  const running = service;
+  const abort = new AbortController();
+  const first = postImage(service, file);
+  await healthUntil(service, ({ body }) => body.checks['engine']?.['active'] === 1);
+  const gone = postImage(service, file, { signal: abort.signal });
+  await healthUntil(service, ({ body }) => body.checks['engine']?.['queueLength'] === 1);
+  abort.abort();
+  await expect(gone).rejects.toThrow('abort');
+  await healthUntil(running, ({ body }) => body.checks['engine']?.['queueLength'] === 0);
+  expect((await first).status).toBe(200);
+  expect((await postImage(service, file)).status).toBe(200);
+});
+
+test('a client that goes away during its upload frees its place', async () => {
+  service = await startWarmService({ MAX_QUEUE: '0' }, fakeInference('slow'));
+  const request = http.request(service.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '1000' },
+  });
+  request.on('error', () => undefined);
+  request.write('--x\r\n');
+  const running = service;
+  const busy = async (): Promise<number> => (await postImage(running, file)).status;
+  while ((await busy()) !== 503);
+  request.destroy();
+  while ((await busy()) !== 200);
+});
+
+test('an upload that never ends is cut off at the deadline', async () => {
+  service = await startWarmService({ REQUEST_TIMEOUT_SECONDS: '1' }, fakeInference('slow'));
+  const request = http.request(service.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '1000' },
+  });
+  request.write('--x\r\n');
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  expect(response.statusCode).toBe(504);
+  request.destroy();
+});
+
+test('during an inference health answers at once', async () => {
+  service = await startWarmService({}, fakeInference('slow'));
+  const pending = postImage(service, file);
+  await healthUntil(service, ({ body }) => body.checks['engine']?.['active'] === 1);
+  const startedAt = performance.now();
+  expect((await health(service)).status).toBe(200);
+  expect(performance.now() - startedAt).toBeLessThan(200);
+  expect((await pending).status).toBe(200);
+});

@@ -1,0 +1,89 @@
+import http from 'node:http';
+import { once } from 'node:events';
+import { picture } from '../support/pictures.js';
+import { fakeInference } from '../support/fake-inference.js';
+import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
+
+let service: TestService | undefined;
+let file: Buffer;
+beforeAll(async () => {
+  file = await picture().png().toBuffer();
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+});
+
+test('five images a minute, the sixth is 429 with headers that tell when', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '5', OPERATOR_CONTACT: 'ops@example.org' });
+  for (let i = 1; i <= 5; i++) {
+    const response = await postImage(service, file);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('ratelimit-policy')).toMatch(/^"images-per-minute"; q=5; w=60; pk=:.+:$/);
+    expect(response.headers.get('ratelimit')).toMatch(
+      new RegExp(`^"images-per-minute"; r=${5 - i}; t=(60|5\\d)$`),
+    );
+    await response.arrayBuffer();
+  }
+  const refused = await postImage(service, file);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  expect(refused.headers.get('ratelimit')).toContain('r=0');
+  const problem = await problemOf(refused);
+  expect(problem).toMatchObject({ status: 429, code: 'rate_limited' });
+  expect(problem.detail).toContain('ops@example.org');
+});
+
+test('the limit is checked before the body is read', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '1' }, fakeInference('slow'));
+  expect((await postImage(service, file)).status).toBe(200);
+  const request = http.request(service.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '100000' },
+  });
+  request.flushHeaders();
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  expect(response.statusCode).toBe(429);
+  request.destroy();
+});
+
+test('standalone, X-Forwarded-For does not change the client', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '1' }, fakeInference('slow'));
+  const running = service;
+  const from = (address: string) =>
+    postImage(running, file, { headers: { 'x-forwarded-for': address, forwarded: `for=${address}` } });
+  expect((await from('203.0.113.1')).status).toBe(200);
+  expect((await from('203.0.113.2')).status).toBe(429);
+});
+
+test('behind one proxy only the address that the proxy added counts', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '1', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
+  const running = service;
+  const from = (addresses: string) => postImage(running, file, { headers: { 'x-forwarded-for': addresses } });
+  expect((await from('203.0.113.1')).status).toBe(200);
+  expect((await from('198.51.100.9, 203.0.113.1')).status).toBe(429);
+  expect((await from('203.0.113.2')).status).toBe(200);
+});
+
+test('IPv6 clients are told apart by their /64', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '1', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
+  const running = service;
+  const from = (address: string) => postImage(running, file, { headers: { 'x-forwarded-for': address } });
+  expect((await from('2001:db8:1:2::1')).status).toBe(200);
+  expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
+  expect((await from('2001:db8:1:3::1')).status).toBe(200);
+  expect((await from('::ffff:203.0.113.5')).status).toBe(200);
+  expect((await from('203.0.113.5')).status).toBe(429);
+});
+
+test('0 switches the limit off', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '0' });
+  for (let i = 0; i < 7; i++) expect((await postImage(service, file)).status).toBe(200);
+});
+
+test('health and refused methods do not count', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '1' });
+  await fetch(service.endpoint);
+  await fetch(`${service.url}/api/health`);
+  expect((await postImage(service, file)).status).toBe(200);
+});

@@ -1,0 +1,200 @@
+import http from 'node:http';
+import { once } from 'node:events';
+import sharp from 'sharp';
+import { picture } from '../support/pictures.js';
+import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
+import { bombPng } from '../support/unusual-files.js';
+
+const maxPixels = 20_000;
+const maxFileBytes = 200_000;
+let service: TestService;
+beforeAll(async () => {
+  service = await startWarmService({ MAX_PIXELS: String(maxPixels), MAX_FILE_BYTES: String(maxFileBytes) });
+});
+afterAll(() => service.stop());
+
+const black = (width: number, height: number, format: 'png' | 'jpeg' | 'gif' | 'tiff' | 'avif' = 'png') =>
+  sharp({ create: { width, height, channels: 3, background: '#000000' } })
+    .toFormat(format)
+    .toBuffer();
+
+describe('type by content', () => {
+  const others: Record<string, () => Promise<Uint8Array> | Uint8Array> = {
+    'a text file': () => Buffer.from('not an image at all'),
+    'a GIF': () => black(9, 9, 'gif'),
+    'a TIFF': () => black(9, 9, 'tiff'),
+    'an AVIF': () => black(16, 16, 'avif'),
+    'an SVG': () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
+    'a PDF': () => Buffer.from('%PDF-1.7\n'),
+    'one byte': () => Buffer.from([0xff]),
+  };
+  for (const [name, make] of Object.entries(others)) {
+    test(`${name} is 415 whatever it is called, and the answer names what is accepted`, async () => {
+      const problem = await problemOf(await postImage(service, await make(), { fileName: 'photo.jpg' }));
+      expect(problem).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+      expect(problem.detail).toContain('JPEG, PNG or WebP');
+    });
+  }
+
+  test('a JPEG called .txt is accepted', async () => {
+    const response = await postImage(service, await picture().jpeg().toBuffer(), { fileName: 'notes.txt' });
+    expect(response.status).toBe(200);
+  });
+
+  test('a body that is not a form is 415', async () => {
+    const response = await fetch(service.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'image/png' },
+      body: Uint8Array.from(await picture().png().toBuffer()),
+    });
+    expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  });
+});
+
+describe('damaged images', () => {
+  const cut = async (format: 'jpeg' | 'png' | 'webp', share: number) => {
+    const noise = sharp({
+      create: {
+        width: 120,
+        height: 100,
+        channels: 3,
+        background: '#888',
+        noise: { type: 'gaussian', mean: 128, sigma: 60 },
+      },
+    });
+    const whole = await noise.toFormat(format).toBuffer();
+    return whole.subarray(0, Math.round(whole.length * share));
+  };
+  for (const format of ['jpeg', 'png', 'webp'] as const) {
+    for (const share of [0.02, 0.5, 0.95]) {
+      test(`a ${format} cut at ${share * 100} % is 422`, async () => {
+        const problem = await problemOf(await postImage(service, await cut(format, share)));
+        expect(problem).toMatchObject({ status: 422, code: 'unreadable_image' });
+      });
+    }
+  }
+
+  test('a file that is only a signature is 422', async () => {
+    const problem = await problemOf(await postImage(service, Buffer.from('89504e470d0a1a0a', 'hex')));
+    expect(problem).toMatchObject({ status: 422, code: 'unreadable_image' });
+  });
+
+  test('bytes after the end of a JPEG do no harm', async () => {
+    const file = Buffer.concat([await picture().jpeg().toBuffer(), Buffer.alloc(500, 7)]);
+    expect((await postImage(service, file)).status).toBe(200);
+  });
+});
+
+describe('limits', () => {
+  test('exactly the most pixels are accepted, one row more is 413', async () => {
+    const bright = (height: number) =>
+      sharp({ create: { width: 200, height, channels: 3, background: '#ffffff' } })
+        .png()
+        .toBuffer();
+    expect((await postImage(service, await bright(maxPixels / 200))).status).toBe(200);
+    const problem = await problemOf(await postImage(service, await bright(maxPixels / 200 + 1)));
+    expect(problem).toMatchObject({ status: 413, code: 'image_too_large' });
+    expect(problem.detail).toContain('200 × 101');
+  });
+
+  test('a decompression bomb is refused from its header', async () => {
+    const bomb = bombPng(30_000, 30_000);
+    const startedAt = performance.now();
+    expect(await problemOf(await postImage(service, bomb))).toMatchObject({
+      status: 413,
+      code: 'image_too_large',
+    });
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  test('exactly the most bytes are accepted, one more is 413', async () => {
+    const image = await picture().png().toBuffer();
+    const padded = (bytes: number) => Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
+    expect((await postImage(service, padded(maxFileBytes))).status).toBe(200);
+    expect(await problemOf(await postImage(service, padded(maxFileBytes + 1)))).toMatchObject({
+      status: 413,
+      code: 'file_too_large',
+    });
+  });
+
+  test('a body that announces too many bytes is refused before any of it is sent', async () => {
+    const request = http.request(service.endpoint, {
+      method: 'POST',
+      headers: {
+        'content-type': 'multipart/form-data; boundary=x',
+        'content-length': String(maxFileBytes * 10),
+      },
+    });
+    request.flushHeaders();
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    const body = await new Response(response as never).json();
+    expect(body).toMatchObject({ code: 'file_too_large' });
+    request.destroy();
+  });
+
+  test('a body of unannounced length is refused as soon as it is too long', async () => {
+    const request = http.request(service.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x', 'transfer-encoding': 'chunked' },
+    });
+    // The connection is closed under a client that goes on sending.
+    request.on('error', () => undefined);
+    request.write('--x\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n');
+    const sending = setInterval(() => request.write(Buffer.alloc(64 * 1024)), 5);
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    clearInterval(sending);
+    expect(response.statusCode).toBe(413);
+    request.destroy();
+  });
+});
+
+describe('no foreground', () => {
+  test('an image in which the network sees nothing is 422 and not stretched noise', async () => {
+    expect(await problemOf(await postImage(service, await black(90, 60)))).toMatchObject({
+      status: 422,
+      code: 'no_foreground',
+    });
+  });
+});
+
+describe('the form', () => {
+  const post = (parts: string[], boundary = 'x') =>
+    fetch(service.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+      body: parts.join(''),
+    });
+  const field = (name: string, value: string) =>
+    `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const file = (name: string, content = 'abc') =>
+    `--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.jpg"\r\n\r\n${content}\r\n`;
+  const end = '--x--\r\n';
+
+  test('without a file it is missing_file', async () => {
+    expect(await problemOf(await post([end]))).toMatchObject({ status: 400, code: 'missing_file' });
+    expect(await problemOf(await post([field('file', 'text'), end]))).toMatchObject({ code: 'missing_file' });
+    expect(await problemOf(await post([file('file', ''), end]))).toMatchObject({ code: 'missing_file' });
+    expect(await problemOf(await fetch(service.endpoint, { method: 'POST' }))).toMatchObject({
+      code: 'missing_file',
+    });
+  });
+
+  const broken: Record<string, [string[], string]> = {
+    'a file of another name': [[file('image'), end], 'image'],
+    'two files': [[file('file'), file('file'), end], 'file'],
+    'a name that is too long': [[field('n'.repeat(200), '1'), end], 'body'],
+    'a value that is too long': [[field('threshold', '1'.repeat(500)), end], 'threshold'],
+    'too many fields': [[...Array.from({ length: 30 }, (_, i) => field(`f${i}`, '1')), end], 'body'],
+    'a part without a name': [['--x\r\ncontent-disposition: form-data\r\n\r\n1\r\n', end], 'body'],
+    'no end': [[field('threshold', '1')], 'body'],
+    'a nested name': [[field('a[b]', '1'), end], 'a[b]'],
+  };
+  for (const [name, [parts, named]] of Object.entries(broken)) {
+    test(`${name} is invalid_request and names it`, async () => {
+      const problem = await problemOf(await post(parts));
+      expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+      expect(problem.errors?.map(({ field: f }) => f).join()).toContain(named);
+    });
+  }
+});

@@ -1,0 +1,109 @@
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createHash } from 'node:crypto';
+import { ConfigError, loadConfig } from '@media-services/http-common';
+import { configSchema } from '../../dist/config.js';
+import { picture } from '../support/pictures.js';
+import {
+  health,
+  healthUntil,
+  postImage,
+  problemOf,
+  startService,
+  type TestService,
+} from '../support/service.js';
+import { tinyModel, type TinyModel } from '../support/tiny-model.js';
+
+let service: TestService | undefined;
+let model: TinyModel | undefined;
+afterEach(async () => {
+  await service?.stop();
+  await model?.remove();
+  service = model = undefined;
+});
+
+/** Starts with a model that cannot be used and gives what health says of it. */
+async function failure(folder: string): Promise<string> {
+  service = await startService({ MODEL: folder });
+  const { status, body } = await healthUntil(service, (now) => now.body.status === 'error');
+  expect(status).toBe(503);
+  const response = await postImage(service, await picture().png().toBuffer());
+  expect(response.headers.get('retry-after')).not.toBeNull();
+  expect(await problemOf(response)).toMatchObject({ status: 503, code: 'engine_unavailable' });
+  return String(body.checks['engine']?.['message']);
+}
+
+test('health is 503 and says starting until the model is warm, then tells which one it is', async () => {
+  service = await startService();
+  const early = await health(service);
+  expect(early.status).toBe(503);
+  expect(early.body.status).toBe('starting');
+  const { body } = await healthUntil(service, ({ status }) => status === 200);
+  expect(body.checks['engine']).toMatchObject({
+    status: 'ok',
+    model: 'tiny-brightness',
+    licence: 'MIT',
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    loadMs: expect.any(Number) as number,
+    queueLength: 0,
+  });
+});
+
+test('an unknown model names the known ones', async () => {
+  expect(await failure('no-such-model')).toMatch(/"no-such-model" is not known.*isnet-general-use/);
+});
+
+test('a folder without a manifest', async () => {
+  model = await tinyModel();
+  await rm(path.join(model.folder, 'manifest.json'));
+  expect(await failure(model.folder)).toMatch(/no readable manifest\.json.*set-up/);
+});
+
+test('a manifest that is wrong names every wrong part', async () => {
+  model = await tinyModel({ activation: 'softmax', std: [1, 0, 1], inputSize: { width: 4, height: 64 } });
+  const message = await failure(model.folder);
+  for (const part of ['activation', 'std', 'inputSize.width']) expect(message).toContain(part);
+});
+
+test('a manifest that reaches outside its folder', async () => {
+  model = await tinyModel({
+    files: { 'onnx/model.onnx': '0'.repeat(64), '../../etc/passwd': '0'.repeat(64) },
+  });
+  expect(await failure(model.folder)).toContain('outside the model folder');
+});
+
+test('a missing file', async () => {
+  model = await tinyModel();
+  await rm(path.join(model.folder, 'onnx', 'model.onnx'));
+  expect(await failure(model.folder)).toMatch(/model\.onnx is missing/);
+});
+
+test('a file with another checksum', async () => {
+  model = await tinyModel();
+  await writeFile(path.join(model.folder, 'onnx', 'model.onnx'), 'something else');
+  const sha256 = createHash('sha256').update('something else').digest('hex');
+  expect(await failure(model.folder)).toContain(`has the SHA-256 ${sha256}, but should have`);
+});
+
+test('a file of the right checksum that is no network', async () => {
+  model = await tinyModel({}, Buffer.from('not a network'));
+  expect(await failure(model.folder)).toMatch(/inference process does not start/);
+});
+
+test('a network without the output that the manifest names', async () => {
+  model = await tinyModel({ outputName: 'alpha' });
+  expect(await failure(model.folder)).toMatch(/inference process does not start/);
+});
+
+test('every problem of the configuration is reported at once', () => {
+  const read = () =>
+    loadConfig(configSchema, {
+      PORT: 'x',
+      IMAGES_PER_MINUTE: '-1',
+      MAX_FILE_BYTES: 'big',
+      PIXEL_THREADS: '0',
+    });
+  expect(read).toThrow(ConfigError);
+  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'PIXEL_THREADS'])
+    expect(read).toThrow(name);
+});

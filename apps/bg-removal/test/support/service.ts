@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadConfig } from '@media-services/http-common';
+import { configSchema } from '../../dist/config.js';
+import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } from '../../dist/service.js';
+import { tinyModel } from './tiny-model.js';
+
+export interface TestService extends BgRemovalService {
+  /** The address of the data endpoint. */
+  readonly endpoint: string;
+}
+
+/** Starts a service on free ports; MODEL defaults to a tiny network. */
+export async function startService(
+  env: Record<string, string> = {},
+  overrides: ServiceOverrides = {},
+): Promise<TestService> {
+  const model = env['MODEL'] === undefined ? await tinyModel() : undefined;
+  const config = loadConfig(configSchema, {
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    IMAGES_PER_MINUTE: '0',
+    SHUTDOWN_GRACE_SECONDS: '1',
+    ...(model && { MODEL: model.folder }),
+    ...env,
+  });
+  const service = await createBgRemovalService(config, overrides);
+  return {
+    ...service,
+    endpoint: `${service.url}/api/remove-background`,
+    stop: async () => {
+      await service.stop();
+      await model?.remove();
+    },
+  };
+}
+
+export interface Health {
+  readonly status: number;
+  readonly body: { status: string; checks: Record<string, Record<string, unknown>> };
+}
+
+export async function health(service: TestService): Promise<Health> {
+  const response = await fetch(`${service.url}/api/health`);
+  return { status: response.status, body: (await response.json()) as Health['body'] };
+}
+
+/** Polls health until it is as wanted. */
+export async function healthUntil(
+  service: TestService,
+  wanted: (health: Health) => boolean,
+  timeoutMs = 30_000,
+): Promise<Health> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const now = await health(service);
+    if (wanted(now)) return now;
+    if (performance.now() > until) throw new Error(`Health stayed ${JSON.stringify(now)}`);
+    await delay(30);
+  }
+}
+
+export async function startWarmService(
+  env: Record<string, string> = {},
+  overrides: ServiceOverrides = {},
+): Promise<TestService> {
+  const service = await startService(env, overrides);
+  await healthUntil(service, ({ status }) => status === 200);
+  return service;
+}
+
+export interface PostOptions {
+  readonly fields?: Record<string, string>;
+  readonly fileName?: string;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export async function postImage(
+  service: TestService,
+  file: Uint8Array,
+  options: PostOptions = {},
+): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(options.fields ?? {})) form.append(name, value);
+  form.append('file', new Blob([Uint8Array.from(file)]), options.fileName ?? 'picture.jpg');
+  return fetch(service.endpoint, {
+    method: 'POST',
+    body: form,
+    ...(options.headers && { headers: options.headers }),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors?: { field: string; message: string }[];
+}
+
+/** The problem in an answer, after checking that it is one. */
+export async function problemOf(response: Response): Promise<Problem> {
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  const problem = (await response.json()) as Problem;
+  expect(problem.status).toBe(response.status);
+  return problem;
+}
+
+export { once };

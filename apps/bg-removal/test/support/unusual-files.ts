@@ -1,0 +1,61 @@
+import { crc32 } from 'node:zlib';
+import type { Sharp } from 'sharp';
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, checksum]);
+}
+
+/** End of the signature and the IHDR chunk. */
+const headerEnd = 8 + 25;
+
+/** Makes an APNG of two frames from a PNG: the picture itself and one black pixel. */
+export function animatedPng(png: Buffer): Buffer {
+  const width = png.readUInt32BE(16);
+  const height = png.readUInt32BE(20);
+  const control = Buffer.alloc(8);
+  control.writeUInt32BE(2, 0);
+  const frame = (sequence: number, w: number, h: number): Buffer => {
+    const data = Buffer.alloc(26);
+    data.writeUInt32BE(sequence, 0);
+    data.writeUInt32BE(w, 4);
+    data.writeUInt32BE(h, 8);
+    data.writeUInt16BE(1, 20);
+    data.writeUInt16BE(10, 22);
+    return chunk('fcTL', data);
+  };
+  const end = png.length - 12;
+  return Buffer.concat([
+    png.subarray(0, headerEnd),
+    chunk('acTL', control),
+    frame(0, width, height),
+    png.subarray(headerEnd, end),
+    frame(1, 1, 1),
+    // zlib stream of one black RGB pixel, stored.
+    chunk('fdAT', Buffer.from('000000027801010400fbff00000000000400 01'.replaceAll(' ', ''), 'hex')),
+    png.subarray(end),
+  ]);
+}
+
+/** A PNG whose header announces `width × height` pixels over next to no data. */
+export function bombPng(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 6, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    chunk('IDAT', Buffer.from('789c030000000001', 'hex')),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Grey with alpha, interlaced. */
+export function interlacedGreyAlpha(picture: Sharp): Promise<Buffer> {
+  return picture.greyscale().ensureAlpha().toColourspace('b-w').png({ progressive: true }).toBuffer();
+}

@@ -1,0 +1,36 @@
+/**
+ * The plain truth of a sliding-window limit: all accepted hits are remembered
+ * for ever, and a hit is accepted when fewer than `limit` of them are less than
+ * a window old.
+ */
+export class Oracle {
+  readonly #accepted = new Map<string, number[]>();
+  readonly #limit: number;
+  readonly #window: number;
+
+  constructor(limit: number, window: number) {
+    this.#limit = limit;
+    this.#window = window;
+  }
+
+  hit(key: string, now: number): { accepted: boolean; hits: number; reset: number } {
+    const times = this.#accepted.get(key) ?? [];
+    this.#accepted.set(key, times);
+    const recent = times.filter((time) => now - time < this.#window);
+    const accepted = recent.length < this.#limit;
+    if (accepted) times.push(now);
+    const counted = accepted ? [...recent, now] : recent;
+    return { accepted, hits: counted.length, reset: Math.min(...counted) + this.#window - now };
+  }
+
+  /** The most accepted hits of any key in any window. */
+  busiestWindow(): number {
+    let most = 0;
+    for (const times of this.#accepted.values()) {
+      for (const start of times) {
+        most = Math.max(most, times.filter((time) => time >= start && time < start + this.#window).length);
+      }
+    }
+    return most;
+  }
+}

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import { RedisWindowLog, WindowLog } from '../../dist/rate-limit/index.js';
+import { Oracle } from './support/oracle.js';
+import { startRedis, type RedisServer } from './support/redis-server.js';
+
+const keys = fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::/64');
+const limits = fc.integer({ min: 1, max: 7 });
+
+describe('in memory', () => {
+  test('decides like the oracle, whatever the order of hits', () => {
+    const hits = fc.array(fc.record({ key: keys, after: fc.integer({ min: 0, max: 40 }) }), {
+      maxLength: 120,
+    });
+    fc.assert(
+      fc.property(limits, fc.integer({ min: 1, max: 200 }), hits, (limit, windowMs, sequence) => {
+        const log = new WindowLog({ limit, windowMs });
+        const oracle = new Oracle(limit, windowMs);
+        let now = 1000;
+        for (const { key, after } of sequence) {
+          now += after;
+          const expected = oracle.hit(key, now);
+          expect(log.hit(key, now)).toEqual({
+            accepted: expected.accepted,
+            hits: expected.hits,
+            resetMs: expected.reset,
+          });
+        }
+        expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+      }),
+    );
+  });
+
+  test('lets nine through across the border of a fixed window, but never more than five', () => {
+    const log = new WindowLog({ limit: 5, windowMs: 60_000 });
+    const at = (...times: number[]) => times.filter((time) => log.hit('client', time).accepted).length;
+    expect(at(0)).toBe(1);
+    expect(at(59_000, 59_100, 59_200, 59_300)).toBe(4);
+    expect(at(59_999)).toBe(0);
+    expect(at(60_000, 60_001, 60_002)).toBe(1);
+  });
+
+  test('tells to the millisecond when there is room again', () => {
+    const log = new WindowLog({ limit: 1, windowMs: 60_000 });
+    log.hit('client', 500);
+    const refused = log.hit('client', 20_500);
+    expect(refused).toEqual({ accepted: false, hits: 1, resetMs: 40_000 });
+    expect(log.hit('client', 20_500 + refused.resetMs - 1).accepted).toBe(false);
+    expect(log.hit('client', 20_500 + refused.resetMs).accepted).toBe(true);
+  });
+
+  test('refused hits do not keep a client out', () => {
+    const log = new WindowLog({ limit: 2, windowMs: 100 });
+    log.hit('client', 0);
+    log.hit('client', 0);
+    for (let time = 1; time < 100; time++) expect(log.hit('client', time).accepted).toBe(false);
+    expect(log.hit('client', 100).accepted).toBe(true);
+  });
+
+  test('keeps a bounded number of keys, and none that has gone quiet', () => {
+    const log = new WindowLog({ limit: 3, windowMs: 1000 }, 50);
+    for (let i = 0; i < 500; i++) log.hit(`client ${i}`, 10);
+    expect(log.size).toBe(50);
+    expect(log.peek('client 499', 10).hits).toBe(2);
+    log.hit('later', 5000);
+    expect(log.size).toBe(1);
+  });
+
+  test('peeking does not count', () => {
+    const log = new WindowLog({ limit: 1, windowMs: 100 });
+    expect(log.peek('client', 0).accepted).toBe(true);
+    expect(log.peek('client', 0).accepted).toBe(true);
+    expect(log.hit('client', 0).accepted).toBe(true);
+    expect(log.peek('client', 0).accepted).toBe(false);
+  });
+});
+
+describe('in Redis', () => {
+  let server: RedisServer;
+  const logs: RedisWindowLog[] = [];
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(async () => {
+    for (const log of logs) await log[Symbol.asyncDispose]();
+    await server.kill();
+  });
+
+  function open(limit: number, windowMs: number, prefix: string): Promise<RedisWindowLog> {
+    return new Promise((resolve, reject) => {
+      const log = new RedisWindowLog({
+        url: server.url,
+        limit,
+        windowMs,
+        prefix,
+        onError: reject,
+        onReady: () => resolve(log),
+      });
+      logs.push(log);
+    });
+  }
+
+  test('decides like the oracle on the clock of the server', async () => {
+    const hits = fc.array(fc.record({ key: keys, afterMs: fc.integer({ min: 0, max: 12 }) }), {
+      maxLength: 30,
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(limits, fc.integer({ min: 5, max: 60 }), hits, async (limit, windowMs, sequence) => {
+        const log = await open(limit, windowMs, `run ${run++}:`);
+        const oracle = new Oracle(limit, windowMs * 1000);
+        for (const { key, afterMs } of sequence) {
+          if (afterMs > 0) await delay(afterMs);
+          const { atMicroseconds, ...hit } = await log.hit(key);
+          const { accepted, hits: counted, reset } = oracle.hit(key, atMicroseconds);
+          expect(hit).toEqual({ accepted, hits: counted, resetMs: reset / 1000 });
+        }
+        expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('simultaneous hits over several connections never get more than the limit', async () => {
+    const replicas = await Promise.all([1, 2, 3].map(() => open(5, 60_000, 'shared:')));
+    const hits = await Promise.all(replicas.flatMap((log) => Array.from({ length: 20 }, () => log.hit('client'))));
+    expect(hits.filter(({ accepted }) => accepted)).toHaveLength(5);
+  });
+
+  test('forgets a client that has gone quiet', async () => {
+    const log = await open(5, 30, 'quiet:');
+    await log.hit('client');
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(server.url);
+    const lifetime = await redis.pttl('quiet:client');
+    redis.disconnect();
+    expect(lifetime).toBeGreaterThan(0);
+    expect(lifetime).toBeLessThanOrEqual(30);
+  });
+});

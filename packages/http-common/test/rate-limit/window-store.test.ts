@@ -1,0 +1,108 @@
+import { createLogger } from '../../dist/index.js';
+import { WindowStore, type WindowStoreStatus } from '../../dist/rate-limit/index.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startRedis, type RedisServer } from './support/redis-server.js';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const limit = { limit: 3, windowMs: 60_000 };
+
+let server: RedisServer | undefined;
+const stores: WindowStore[] = [];
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
+  await server?.kill();
+  server = undefined;
+});
+
+function open(redisUrl?: string): WindowStore {
+  const store = new WindowStore({
+    ...limit,
+    prefix: 'test:',
+    logger,
+    ...(redisUrl === undefined ? {} : { redisUrl }),
+  });
+  stores.push(store);
+  return store;
+}
+
+async function until(store: WindowStore, status: WindowStoreStatus): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (store.status().status !== status.status || store.status().store !== status.store) {
+    if (performance.now() > end) throw new Error(`The store stayed ${JSON.stringify(store.status())}.`);
+    await delay(20);
+  }
+}
+
+const redisOk: WindowStoreStatus = { status: 'ok', store: 'redis' };
+const degraded: WindowStoreStatus = { status: 'degraded', store: 'memory' };
+
+/** How many of `count` hits are accepted. */
+async function accepted(store: WindowStore, count: number, key = 'client'): Promise<number> {
+  let sum = 0;
+  for (let i = 0; i < count; i++) if ((await store.increment(key)).totalHits <= limit.limit) sum++;
+  return sum;
+}
+
+test('without Redis it counts in memory and is well', async () => {
+  const store = open();
+  expect(store.status()).toEqual({ status: 'ok', store: 'memory' });
+  expect(await accepted(store, 10)).toBe(3);
+});
+
+test('replicas share one limit through Redis', async () => {
+  server = await startRedis();
+  const [a, b] = [open(server.url), open(server.url)];
+  await until(a, redisOk);
+  await until(b, redisOk);
+  expect(await accepted(a, 2)).toBe(2);
+  expect(await accepted(b, 2)).toBe(1);
+  expect(await accepted(a, 2)).toBe(0);
+});
+
+test('a refused hit counts as more than the limit and says when to come back', async () => {
+  const store = open();
+  await accepted(store, 3);
+  const { totalHits, resetTime } = await store.increment('client');
+  expect(totalHits).toBe(4);
+  expect(Math.abs((resetTime?.getTime() ?? 0) - Date.now() - 60_000)).toBeLessThan(1000);
+});
+
+test('a Redis that was never there: counting in memory, degraded', async () => {
+  const store = open('redis://127.0.0.1:1');
+  expect(await accepted(store, 10)).toBe(3);
+  expect(store.status()).toEqual(degraded);
+});
+
+test('when Redis goes, a client that has used its limit up is still out, others are still let in; and back', async () => {
+  server = await startRedis();
+  const store = open(server.url);
+  await until(store, redisOk);
+  expect(await accepted(store, 2)).toBe(2);
+  await server.kill();
+  expect(await accepted(store, 3)).toBe(1);
+  expect(await accepted(store, 5, 'another')).toBe(3);
+  expect(store.status()).toEqual(degraded);
+  await server.restart();
+  await until(store, redisOk);
+  // The new server knows of nothing, this process does.
+  expect(await accepted(store, 3)).toBe(0);
+  expect(await accepted(store, 5, 'third')).toBe(3);
+});
+
+test('a Redis that does not answer holds a request up for less than a second', async () => {
+  server = await startRedis();
+  const store = open(server.url);
+  await until(store, redisOk);
+  server.pause();
+  const startedAt = performance.now();
+  expect(await accepted(store, 1)).toBe(1);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(store.status()).toEqual(degraded);
+});
+
+test('resetKey forgets a client', async () => {
+  const store = open();
+  await accepted(store, 3);
+  await store.resetKey('client');
+  expect(await accepted(store, 1)).toBe(1);
+});
