@@ -77,6 +77,7 @@ export async function createContext(
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
     cookiesFile: orUndefined(config.COOKIES_FILE),
+    metrics,
   });
   const planLimits = {
     maxDurationSeconds: config.MAX_DURATION_SECONDS,

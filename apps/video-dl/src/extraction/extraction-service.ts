@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { EngineJobError } from '@media-services/engine-supervisor';
-import { DomainError } from '@media-services/http-common';
+import { DomainError, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '../guard/index.js';
 import type { MediaSource } from '../relay/media-source.js';
 import type { DownloadEngine } from './download-engine.js';
@@ -24,6 +24,7 @@ export interface ExtractionServiceOptions {
   readonly cacheMs: number;
   readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
+  readonly metrics: Metrics;
 }
 
 export interface ExtractOptions {
@@ -40,11 +41,13 @@ export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
   readonly #cache: ExtractionCache;
   readonly #flights = new SingleFlight<Extraction>();
+  readonly #answers: ReturnType<typeof answerCounter>;
   #extractions = 0;
 
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
     this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
+    this.#answers = answerCounter(options.metrics);
   }
 
   /** How many times a site was really asked. */
@@ -59,7 +62,11 @@ export class ExtractionService {
   async extract(address: string, { signal, fresh = false }: ExtractOptions): Promise<Extraction> {
     const url = parseVideoUrl(address);
     const cached = fresh ? undefined : this.#cache.get(url, Date.now());
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) {
+      this.#answers.inc({ from: 'cache' });
+      return cached;
+    }
+    this.#answers.inc({ from: this.#flights.has(url) ? 'shared' : 'site' });
     return this.#flights.run(url, signal, async (shared) => {
       const extraction = await this.#extractNow(url, shared);
       this.#cache.set(url, extraction, Date.now());
@@ -137,6 +144,14 @@ export class ExtractionService {
     }
     return format.source;
   }
+}
+
+function answerCounter(metrics: Metrics) {
+  return metrics.counter({
+    name: 'media_extractions_total',
+    help: 'Extractions asked for, by where the answer comes from: the site, a running extraction, the cache.',
+    labelNames: ['from'],
+  });
 }
 
 /** Live media have no end to wait for, and a premiere has nothing yet. */

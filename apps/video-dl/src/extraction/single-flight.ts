@@ -7,6 +7,11 @@ export class SingleFlight<Result> {
     return this.#flights.size;
   }
 
+  /** Whether work of this key is running. */
+  has(key: string): boolean {
+    return this.#flights.has(key);
+  }
+
   /**
    * Joins the work of this key, or starts it.
    * @throws what the work throws; the caller's signal's reason when that aborts first

@@ -53,6 +53,8 @@ describe('/api/info', () => {
     expect(service.context.extraction.extractions - extractions).toBe(1);
     const pageRequests = site.requests.slice(before).filter(({ path }) => path === '/watch');
     expect(pageRequests).toHaveLength(1);
+    const metrics = await (await fetch(`${service.metricsUrl}/metrics`)).text();
+    expect(metrics).toMatch(/media_extractions_total\{from="site",service="video-dl"\} 2\n/);
   });
 
   it('does not extract again what a stream then asks for', async () => {
