@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { renderGateway } from '../gateway-config.mjs';
@@ -71,7 +71,11 @@ export async function startStack(options) {
     service('bg-removal', ports.bgRemoval, ports.bgRemovalMetrics),
   ];
   const groups = children.map(({ pid }) => pid).filter((pid) => pid !== undefined);
-  const forget = recordStack({ port, marker, groups });
+  const removeRecord = recordStack({ port, marker, groups });
+  const forget = () => {
+    removeRecord();
+    rmSync(runDir, { recursive: true, force: true });
+  };
   return new Stack({ children, ports, marker, logsDir, forget, url: `http://${urlHost(host)}:${port}` });
 }
 
