@@ -108,4 +108,29 @@ function answer(r) {
   send(r, Number(r.variables.status));
 }
 
-export default { answer, send };
+/**
+ * Whether no replica has begun this request, so that trying again repeats no work.
+ * It happens when a replica vanishes and the list of replicas changes while the
+ * connection to it times out: nginx then does not look at the others.
+ */
+function begunByNone(r) {
+  const reads = r.method === 'GET' || r.method === 'HEAD';
+  // A subrequest (merged health) cannot be redirected, and need not be.
+  return reads && r.parent === undefined && !/\d/.test(r.variables.upstream_connect_time || '');
+}
+
+function tryAgainOrSend(r, status) {
+  if (!begunByNone(r) || r.variables.gateway_tried_again === 'yes') return send(r, status);
+  r.variables.gateway_tried_again = 'yes';
+  r.internalRedirect(r.variables.request_uri);
+}
+
+function badGateway(r) {
+  tryAgainOrSend(r, 502);
+}
+
+function gatewayTimeout(r) {
+  tryAgainOrSend(r, 504);
+}
+
+export default { answer, badGateway, gatewayTimeout, send };
