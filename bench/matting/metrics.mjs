@@ -4,7 +4,9 @@
 function gradient(alpha, width, height, sigma = 1.4) {
   const radius = Math.ceil(3 * sigma);
   const size = 2 * radius + 1;
-  const smooth = Float64Array.from({ length: size }, (_, i) => Math.exp(-((i - radius) ** 2) / (2 * sigma * sigma)));
+  const smooth = Float64Array.from({ length: size }, (_, i) =>
+    Math.exp(-((i - radius) ** 2) / (2 * sigma * sigma)),
+  );
   const total = smooth.reduce((a, b) => a + b, 0);
   for (let i = 0; i < size; i++) smooth[i] /= total;
   const slope = Float64Array.from({ length: size }, (_, i) => (-(i - radius) / (sigma * sigma)) * smooth[i]);
@@ -69,5 +71,7 @@ export function score(result, truth) {
 /** Mean of each figure. */
 export function meanScore(scores) {
   const keys = Object.keys(scores[0]);
-  return Object.fromEntries(keys.map((key) => [key, scores.reduce((sum, s) => sum + s[key], 0) / scores.length]));
+  return Object.fromEntries(
+    keys.map((key) => [key, scores.reduce((sum, s) => sum + s[key], 0) / scores.length]),
+  );
 }

@@ -28,7 +28,8 @@ function creature(random, w, h) {
     `<path d="M${x + s * 0.18},${y - s * 0.27} l${s * 0.02},${-s * 0.12} l${s * 0.08},${s * 0.08}Z"/>`,
     `<path d="M${x + s * 0.29},${y - s * 0.29} l${s * 0.07},${-s * 0.1} l${s * 0.04},${s * 0.12}Z"/>`,
     ...[-0.2, -0.12, 0.12, 0.2].map(
-      (dx) => `<rect x="${x + s * dx - s * 0.03}" y="${y}" width="${s * 0.06}" height="${s * 0.3}" rx="${s * 0.03}"/>`,
+      (dx) =>
+        `<rect x="${x + s * dx - s * 0.03}" y="${y}" width="${s * 0.06}" height="${s * 0.3}" rx="${s * 0.03}"/>`,
     ),
     `<path d="M${x - s * 0.25},${y} q${-s * 0.2},${-s * 0.02} ${-s * 0.18},${-s * 0.2}" fill="none" stroke="#fff" stroke-width="${s * 0.035}" stroke-linecap="round"/>`,
   ].join('');

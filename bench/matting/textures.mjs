@@ -44,10 +44,22 @@ export async function texture(width, height, random, { colours, grain = 0.35, sc
 /** Backgrounds of different difficulty; each is an SVG over a texture, blurred as by a lens. */
 export async function background(width, height, random, kind) {
   const palettes = {
-    wall: [[205, 200, 190], [228, 224, 216]],
-    garden: [[28, 66, 24], [110, 150, 70]],
-    street: [[70, 74, 82], [150, 146, 140]],
-    dusk: [[40, 32, 70], [214, 120, 84]],
+    wall: [
+      [205, 200, 190],
+      [228, 224, 216],
+    ],
+    garden: [
+      [28, 66, 24],
+      [110, 150, 70],
+    ],
+    street: [
+      [70, 74, 82],
+      [150, 146, 140],
+    ],
+    dusk: [
+      [40, 32, 70],
+      [214, 120, 84],
+    ],
   };
   const base = await texture(width, height, random, {
     colours: palettes[kind],
@@ -55,7 +67,9 @@ export async function background(width, height, random, kind) {
     scale: kind === 'wall' ? 3 : 9,
   });
   const spots = Array.from({ length: kind === 'wall' ? 0 : 40 }, () => {
-    const [r, g, b] = palettes[kind][Math.floor(random.next() * 2)].map((v) => Math.min(255, v * random.between(0.5, 1.6)));
+    const [r, g, b] = palettes[kind][Math.floor(random.next() * 2)].map((v) =>
+      Math.min(255, v * random.between(0.5, 1.6)),
+    );
     return `<circle cx="${random.next() * width}" cy="${random.next() * height}" r="${random.between(0.01, 0.07) * width}" fill="rgb(${r | 0},${g | 0},${b | 0})" opacity="${random.between(0.3, 0.9)}"/>`;
   });
   const overlay = Buffer.from(

@@ -1,0 +1,97 @@
+import sharp from 'sharp';
+import { backdrop, pixelsOf } from '../support/pictures.js';
+import {
+  health,
+  healthUntil,
+  postImage,
+  problemOf,
+  startWarmService,
+  type TestService,
+} from '../support/service.js';
+
+/** A mug with a handle on a plain wall: sharp edges, a hole, a shadow-free backdrop. */
+function mug(width: number, height: number): Promise<Buffer> {
+  const s = Math.min(width, height);
+  const [x, y] = [width / 2, height / 2];
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
+    <defs><linearGradient id="g"><stop offset="0" stop-color="#d9482b"/><stop offset="1" stop-color="#7c1f10"/></linearGradient></defs>
+    <rect width="100%" height="100%" fill="rgb(${backdrop.r + 150},${backdrop.g + 140},${backdrop.b + 120})"/>
+    <path d="M${x - s * 0.25},${y - s * 0.25} h${s * 0.45} l${-s * 0.03},${s * 0.5} h${-s * 0.39}Z" fill="url(#g)"/>
+    <path d="M${x + s * 0.19},${y - s * 0.15} q${s * 0.25},${s * 0.12} ${-s * 0.02},${s * 0.28}" fill="none" stroke="#7c1f10" stroke-width="${s * 0.05}"/>
+  </svg>`;
+  return sharp(Buffer.from(svg)).removeAlpha().jpeg({ quality: 92 }).toBuffer();
+}
+
+describe('with the real model', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startWarmService({ MODEL: 'isnet-general-use' });
+  }, 120_000);
+  afterAll(() => service.stop());
+
+  test('health names the model with its checksum and licence', async () => {
+    expect((await health(service)).body.checks['engine']).toMatchObject({
+      status: 'ok',
+      model: 'isnet-general-use',
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      licence: expect.stringContaining('ISNet') as string,
+    });
+  });
+
+  test('a picture of a mug: the mug is opaque, the wall is gone, also through the handle', async () => {
+    const [width, height] = [900, 700];
+    const response = await postImage(service, await mug(width, height));
+    expect(response.status).toBe(200);
+    const pixels = await pixelsOf(await response.arrayBuffer());
+    expect([pixels.width, pixels.height]).toEqual([width, height]);
+    for (const [x, y] of [
+      [450, 350],
+      [350, 250],
+      [500, 450],
+    ] as const) {
+      expect(pixels.at(x, y).alpha).toBeGreaterThan(250);
+      expect(pixels.at(x, y).r).toBeGreaterThan(100);
+    }
+    for (const [x, y] of [
+      [5, 5],
+      [895, 5],
+      [5, 695],
+      [895, 695],
+      [150, 350],
+      [450, 80],
+    ] as const) {
+      expect(pixels.at(x, y)).toEqual({ r: 0, g: 0, b: 0, alpha: 0 });
+    }
+    expect(pixels.at(609, 348).alpha).toBeLessThan(40);
+  }, 120_000);
+
+  test('a grey card has no foreground, or at least does not become a full mask', async () => {
+    const card = await sharp({ create: { width: 400, height: 300, channels: 3, background: '#808080' } })
+      .png()
+      .toBuffer();
+    const response = await postImage(service, card);
+    if (response.status === 422) {
+      expect((await problemOf(response)).code).toBe('no_foreground');
+      return;
+    }
+    const pixels = await pixelsOf(await response.arrayBuffer());
+    const opaque = pixels.data.filter((value, i) => i % 4 === 3 && value > 250).length;
+    expect(opaque).toBeLessThan(pixels.data.length / 4 / 2);
+  }, 120_000);
+
+  test('during a real inference health answers in under 50 ms at the median, and the process can be killed', async () => {
+    const pending = postImage(service, await mug(900, 700));
+    await healthUntil(service, ({ body }) => body.checks['engine']?.['active'] === 1);
+    const times: number[] = [];
+    for (let i = 0; i < 15; i++) {
+      const startedAt = performance.now();
+      await health(service);
+      times.push(performance.now() - startedAt);
+    }
+    expect(times.sort((a, b) => a - b)[7]).toBeLessThan(50);
+    const [pid = 0] = service.enginePids();
+    process.kill(pid, 'SIGKILL');
+    expect((await pending).status).toBe(503);
+    expect((await postImage(service, await mug(300, 200))).status).toBe(200);
+  }, 180_000);
+});

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { defaultModelsDir } from '../../apps/bg-removal/dist/model/locate-model.js';
+import { median } from './statistics.mjs';
+
+async function run(file, args, options) {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${file} ${args[0]} ended with exit code ${code}`);
+  return output;
+}
+
+function record(rows, name, output) {
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  for (const { megapixels, ms, peakMiB } of lines.map((line) => JSON.parse(line))) {
+    const row = rows.find((candidate) => candidate.megapixels === megapixels);
+    row[name] = { ms: median(ms), peakMiB };
+  }
+}
+
+const imglyScript = `
+import { readFileSync } from 'node:fs';
+import { removeBackground } from '@imgly/background-removal-node';
+const images = JSON.parse(process.argv[2]);
+const repeat = Number(process.argv[3]);
+for (const { megapixels, file } of images) {
+  const ms = [];
+  for (let i = 0; i < repeat; i++) {
+    const blob = new Blob([readFileSync(file)], { type: 'image/jpeg' });
+    const startedAt = performance.now();
+    await (await removeBackground(blob, { model: 'medium' })).arrayBuffer();
+    ms.push(performance.now() - startedAt);
+  }
+  const peakMiB = Math.round(Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) / 1024);
+  console.log(JSON.stringify({ megapixels, ms, peakMiB }));
+}
+`;
+
+/** @imgly/background-removal-node 1.4.5 with a current sharp forced in: its own does not install everywhere. */
+export async function imgly({ folder, images, repeat, rows, log }) {
+  const place = path.join(folder, 'imgly');
+  await mkdir(place);
+  const manifest = {
+    type: 'module',
+    dependencies: { '@imgly/background-removal-node': '1.4.5', sharp: '^0.35.5' },
+    overrides: { '@imgly/background-removal-node': { sharp: '$sharp' } },
+  };
+  await writeFile(path.join(place, 'package.json'), JSON.stringify(manifest));
+  await writeFile(path.join(place, 'run.mjs'), imglyScript);
+  log('installing @imgly/background-removal-node in a throw-away folder');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: place });
+  record(
+    rows,
+    'imgly',
+    await run(process.execPath, ['run.mjs', JSON.stringify(images), String(Math.min(repeat, 2))], {
+      cwd: place,
+    }),
+  );
+}
+
+const rembgScript = `
+import json, resource, sys, time
+from rembg import new_session, remove
+images, repeat, model = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+session = new_session("dis_custom", model_path=model)
+for image in images:
+    data = open(image["file"], "rb").read()
+    ms = []
+    for _ in range(repeat + 1):
+        started = time.perf_counter()
+        remove(data, session=session)
+        ms.append((time.perf_counter() - started) * 1000)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"megapixels": image["megapixels"], "ms": ms[1:], "peakMiB": peak}), flush=True)
+`;
+
+/** rembg from PyPI with the very file that the service runs. */
+export async function rembg({ folder, images, repeat, rows, log }) {
+  const place = path.join(folder, 'rembg');
+  log('installing rembg in a throw-away environment');
+  await run('python3', ['-m', 'venv', place]);
+  await run(path.join(place, 'bin', 'pip'), ['install', '--quiet', 'rembg[cpu]']);
+  await writeFile(path.join(place, 'run.py'), rembgScript);
+  const model = path.join(defaultModelsDir, 'isnet-general-use', 'onnx', 'model.onnx');
+  const args = [path.join(place, 'run.py'), JSON.stringify(images), String(repeat), model];
+  record(
+    rows,
+    'rembg',
+    await run(path.join(place, 'bin', 'python'), args, { env: { ...process.env, U2NET_HOME: place } }),
+  );
+}
