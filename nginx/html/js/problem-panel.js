@@ -21,7 +21,7 @@ export class ProblemPanel {
   show(problem, { retry, onClose } = {}) {
     this.clear();
     const panel = byId('problem-template').content.cloneNode(true).firstElementChild;
-    find(panel, 'h4').textContent = problem.title;
+    find(panel, 'h3').textContent = problem.title;
     find(panel, '.problem-detail').textContent = problem.detail;
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);

@@ -9,8 +9,12 @@ export class Tuning {
   constructor(onChange) {
     this.#form.addEventListener('input', () => this.#changed(onChange));
     this.#form.addEventListener('submit', (event) => event.preventDefault());
-    // The values are back at their defaults only after the event.
-    this.#form.addEventListener('reset', () => queueMicrotask(() => this.#changed(onChange)));
+    this.#form.addEventListener('reset', (event) => {
+      // By hand: the browser puts the values back only after the event.
+      event.preventDefault();
+      for (const slider of this.#sliders) slider.value = slider.defaultValue;
+      this.#changed(onChange);
+    });
     this.#showValues();
   }
 
