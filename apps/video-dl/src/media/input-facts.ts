@@ -6,6 +6,8 @@ export interface InputFacts {
   durationSeconds: number | null;
   /** ffmpeg guessed the length from the bit rate: nothing can be measured against it. */
   guessed: boolean;
+  /** Whether there are moving pictures in it, so that its length need not be that of its sound. */
+  hasVideo: boolean;
 }
 
 /**
@@ -16,6 +18,7 @@ export interface InputFacts {
 export class InputFactsReader {
   readonly #inputs: InputFacts[] = [];
   #guessed = false;
+  #isOutput = false;
   /** Where ffmpeg's output ends in time, as it reports when it is done; null before. */
   outputSeconds: number | null = null;
   /** A part of a transport stream was none. */
@@ -33,14 +36,25 @@ export class InputFactsReader {
     if (line.includes('max resync size reached')) this.hasNoise = true;
     const report = /^\[info\] .*size=.* time=(\d+):(\d\d):(\d\d\.\d+) /u.exec(line);
     if (report !== null) this.outputSeconds = readClock(report.slice(1));
+    if (line.startsWith('[info] Output #')) this.#isOutput = true;
     const opened = /^\[info\] Input #\d+, (\S+), from /u.exec(line);
     if (opened?.[1] !== undefined) {
-      this.#inputs.push({ format: opened[1], durationSeconds: null, guessed: this.#guessed });
+      this.#inputs.push({
+        format: opened[1],
+        durationSeconds: null,
+        guessed: this.#guessed,
+        hasVideo: false,
+      });
       this.#guessed = false;
       return;
     }
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     const input = this.#inputs.at(-1);
+    if (input !== undefined && /^\[info\] {3}Stream #.*: Video: (?!.*\(attached pic\))/u.test(line)) {
+      // The output's streams are listed the same way, after all inputs.
+      if (!this.#isOutput) input.hasVideo = true;
+      return;
+    }
     if (stated === null || input === undefined) return;
     const start = stated[4];
     // Matroska's length counts from zero, not from the first timestamp.

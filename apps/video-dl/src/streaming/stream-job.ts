@@ -4,6 +4,7 @@ import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../media/ffmpeg-ar
 import { makeId3Tag } from '../media/id3-tag.js';
 import { InputFactsReader } from '../media/input-facts.js';
 import { MediaProcess } from '../media/media-process.js';
+import { makeInfoFrame } from '../media/mp3/info-frame.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
 import { ClientWriter } from './client-writer.js';
@@ -65,11 +66,11 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   let sentBytes = 0;
   for await (const part of media) {
     if (sentBytes === 0) {
-      const tag = cover && makeTag(plan, await cover, knownSeconds());
+      const front = cover && mp3Front(plan, await cover, knownSeconds(), soundSeconds(facts), part);
       endFirstByte();
       abort.signal.throwIfAborted();
       job.response.writeHead(200, streamHeaders(plan));
-      if (tag) await writer.write(tag);
+      if (front) await writer.write(front);
     }
     sentBytes += part.length;
     if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
@@ -100,14 +101,24 @@ function ffmpegInput(url: string): FfmpegInput {
   return { url, kind: pathname.endsWith('.m3u8') ? 'hls' : pathname.endsWith('.mpd') ? 'dash' : 'file' };
 }
 
-function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number | null): Buffer {
-  return makeId3Tag({
-    title: plan.title,
-    artist: plan.uploader,
-    sourceUrl: plan.webpageUrl,
-    durationSeconds,
-    cover,
-  });
+/** What goes in front of the sound: the tag, and the frame that states the length. */
+function mp3Front(
+  plan: Plan,
+  cover: Uint8Array | null,
+  durationSeconds: number | null,
+  exactSeconds: number | null,
+  sound: Buffer,
+): Buffer {
+  const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
+  const tag = makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
+  const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
+  const info = exactSeconds === null ? undefined : makeInfoFrame(sound, exactSeconds, kind);
+  return info === undefined ? tag : Buffer.concat([tag, info]);
+}
+
+/** Only of an input that is sound alone: with pictures, the length may be theirs. */
+function soundSeconds({ inputs: [input] }: InputFactsReader): number | null {
+  return input === undefined || input.hasVideo || input.format === 'hls' ? null : input.durationSeconds;
 }
 
 function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {

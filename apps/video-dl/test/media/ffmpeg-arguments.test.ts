@@ -225,7 +225,20 @@ describe('InputFactsReader', () => {
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
       '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
     );
-    expect(facts.inputs).toEqual([{ format: 'mp3', durationSeconds: null, guessed: true }]);
+    expect(facts.inputs).toEqual([{ format: 'mp3', durationSeconds: null, guessed: true, hasVideo: false }]);
+  });
+
+  it('knows sound alone from sound with pictures', () => {
+    const facts = read(
+      "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
+      '[info]   Stream #0:0[0x1](und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 320x180, 25 fps',
+      "[info] Input #1, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/y':",
+      '[info]   Stream #1:0(und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz',
+      '[info]   Stream #1:1[0x0]: Video: mjpeg (Baseline), yuvj420p, 64x64, 90k tbr, 90k tbn (attached pic)',
+      "[info] Output #0, mp4, to 'pipe:1':",
+      '[info]   Stream #0:0(und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 320x180, 25 fps',
+    );
+    expect(facts.inputs.map(({ hasVideo }) => hasVideo)).toEqual([true, false]);
   });
 
   it('does not take a title for a statement', () => {

@@ -1,6 +1,7 @@
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { mp3Arguments } from '../../dist/media/ffmpeg-arguments.js';
+import { makeInfoFrame } from '../../dist/media/mp3/info-frame.js';
 import { Mp3FrameCounter, readMp3FrameHeader } from '../../dist/media/mp3/frame-counter.js';
 import { FileServer } from './support/file-server.js';
 import { collect } from './support/inspect.js';
@@ -102,5 +103,45 @@ describe('readMp3FrameHeader', () => {
     ['an ID3 tag', 0x49443303, undefined],
   ])('reads %s', (_, word, expected) => {
     expect(readMp3FrameHeader(word)).toEqual(expected);
+  });
+});
+
+describe('makeInfoFrame', () => {
+  const probe = async (mp3: Buffer): Promise<{ seconds: number; frames: number }> => {
+    const entries = ['-count_frames', '-show_entries', 'stream=duration,nb_read_frames', '-of', 'csv=p=0'];
+    const { stdout } = await execa('ffprobe', ['-v', 'error', ...entries, '-'], { input: mp3 });
+    const [seconds, frames] = stdout.split(',').map(Number);
+    return { seconds: seconds ?? NaN, frames: frames ?? NaN };
+  };
+
+  it.each<[SampleName, 'copy' | 'transcode']>([
+    ['audio.m4a', 'transcode'],
+    ['surround.m4a', 'transcode'],
+    ['tagged.mp3', 'copy'],
+  ])('tells a player of %s the length before the end is there', async (name, action) => {
+    const mp3 = await convert(name, action);
+    const whole = count(mp3);
+    const info = makeInfoFrame(mp3, whole.seconds, action === 'copy' ? 'Xing' : 'Info') ?? Buffer.alloc(0);
+    const beginning = mp3.subarray(0, mp3.length / 2);
+    expect((await probe(Buffer.concat([info, beginning]))).seconds).toBeCloseTo(whole.seconds, 1);
+    expect((await probe(beginning)).seconds).not.toBeCloseTo(whole.seconds, 1);
+    // It is not heard: as many frames as without it.
+    expect((await probe(Buffer.concat([info, mp3]))).frames).toBe((await probe(mp3)).frames);
+  });
+
+  it.each([
+    ['MPEG-1 stereo', 0xfffbb000, 36],
+    ['MPEG-1 mono', 0xfffbb0c0, 21],
+    ['MPEG-2 stereo', 0xfff38000, 21],
+    ['MPEG-2 mono', 0xfff380c0, 13],
+  ])('puts it where readers of %s look', (_, word, offset) => {
+    const first = Buffer.alloc(4);
+    first.writeUInt32BE(word);
+    expect(makeInfoFrame(first, 10, 'Info')?.indexOf('Info')).toBe(offset);
+  });
+
+  it('is not made for what is no MP3', () => {
+    expect(makeInfoFrame(Buffer.from('ID3'), 1, 'Info')).toBeUndefined();
+    expect(makeInfoFrame(Buffer.from('garbage'), 1, 'Info')).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ const input = (
   fields: Partial<ExpectedInput> & { guessed?: boolean; format?: string } = {},
 ) => {
   const { kind = 'file', guessed = false, format = 'mov,mp4,m4a,3gp,3g2,mj2' } = fields;
-  return { kind, facts: { format, durationSeconds, guessed } };
+  return { kind, facts: { format, durationSeconds, guessed, hasVideo: true } };
 };
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });

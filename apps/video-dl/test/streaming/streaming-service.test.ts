@@ -93,6 +93,15 @@ describe('a stream', () => {
     expect(Math.abs(body.length - cover.length - 192_000)).toBeLessThan(192_000 * 0.05);
   });
 
+  it('states its length in the first frame where the source is sound alone', async () => {
+    const sound = extraction([format(await address('audio.m4a'), { videoCodec: null, hasVideo: false })]);
+    await using service = await app(sound);
+    const { body, complete } = await receive(service.url('mp3'));
+    expect(complete).toBe(true);
+    expect(body.indexOf('Info')).toBeGreaterThan(0);
+    expect((await inspectBody(body, 'mp3')).format.duration).toBeCloseTo(8, 1);
+  });
+
   it.each([
     ['is broken', () => Promise.reject(new Error('404'))],
     ['is no picture', () => Promise.resolve({ bytes: Buffer.from('<html>') })],
