@@ -33,9 +33,7 @@ export async function setUpPythonEngine({ root, log = () => {}, env = process.en
   if (env.YTDLP_PYTHON) return configuredEngine(env.YTDLP_PYTHON);
   const venv = join(root, engineFolder, '.venv');
   const requirements = join(root, engineFolder, 'requirements.txt');
-  const requirementsHash = createHash('sha256')
-    .update(await readFile(requirements))
-    .digest('hex');
+  const requirementsHash = hashOf(await readFile(requirements, 'utf8'));
   const present = await recordedEngine(venv, requirementsHash);
   if (present) return present;
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   createHttpApp,
   createLogger,
@@ -6,10 +5,10 @@ import {
   createRateLimiter,
   HealthRegistry,
   methods,
+  packageVersion,
   runService,
   type RunningService,
 } from '@media-services/http-common';
-import { z } from 'zod';
 import type { BgRemovalConfig } from './config.js';
 import { MattingEngine, type MattingEngineOptions } from './engine/matting-engine.js';
 import { PixelPool } from './pixels/pixel-pool.js';
@@ -18,6 +17,7 @@ import { admission } from './upload/admission.js';
 import { lingerAfterEarlyAnswer, refuseLargeBody } from './upload/body-limit.js';
 
 const serviceName = 'bg-removal';
+const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
 
 /** Replaced in tests only. */
@@ -38,7 +38,7 @@ export async function createBgRemovalService(
 ): Promise<BgRemovalService> {
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName });
-  const health = new HealthRegistry({ version: packageVersion() });
+  const health = new HealthRegistry({ version: packageVersion(packageJson) });
   const engine = new MattingEngine({ config, logger, metrics, ...overrides });
   const pixels = new PixelPool({ threads: config.PIXEL_THREADS });
   const rateLimiter = createRateLimiter({
@@ -102,9 +102,4 @@ function rateRefusal(
 ): string {
   const more = contact === '' ? '' : ` For more, contact ${contact}.`;
   return `This address has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
-}
-
-function packageVersion(): string {
-  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }

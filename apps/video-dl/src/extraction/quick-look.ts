@@ -1,4 +1,4 @@
-import { errorCode } from '../media/error-code.js';
+import { errorCode } from '@media-services/http-common';
 import { readBoxHeader, Mp4FormatError } from '../media/mp4/box.js';
 import { summarizeMovie } from '../media/mp4/movie-summary.js';
 import type { Probe } from '../media/probe.js';

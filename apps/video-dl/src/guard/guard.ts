@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { DomainError } from '@media-services/http-common';
+import { DomainError, errorCode } from '@media-services/http-common';
 import { AllowList } from './allow-list.js';
 import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
 import { OutboundProxy } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
 import { systemLookup, type LookupFn } from './resolve.js';
-import { systemErrorCode } from './system-error.js';
 
 export interface GuardOptions {
   /** CIDRs or host:port that may be reached although they are not public. */
@@ -105,8 +104,7 @@ function unreachable(host: string, cause: unknown): DomainError {
       cause,
     });
   }
-  const why =
-    systemErrorCode(cause) === 'ECONNREFUSED' ? 'it refused the connection' : 'the connection failed';
+  const why = errorCode(cause) === 'ECONNREFUSED' ? 'it refused the connection' : 'the connection failed';
   return new DomainError(
     'upstream_unreachable',
     `The site ${host} could not be reached: ${why}. Try again later.`,

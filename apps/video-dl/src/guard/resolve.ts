@@ -1,7 +1,6 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
-import { DomainError } from '@media-services/http-common';
+import { DomainError, errorCode } from '@media-services/http-common';
 import { withDeadline } from './deadline.js';
-import { systemErrorCode } from './system-error.js';
 
 /** Looks a name up; every answer counts. Rejects with the codes of `node:dns`. */
 export type LookupFn = (hostname: string) => Promise<readonly { address: string }[]>;
@@ -40,5 +39,5 @@ export async function resolveName(
 }
 
 function isMissingName(error: unknown): boolean {
-  return ['ENOTFOUND', 'ENODATA'].includes(systemErrorCode(error) ?? '');
+  return ['ENOTFOUND', 'ENODATA'].includes(errorCode(error) ?? '');
 }

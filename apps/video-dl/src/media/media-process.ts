@@ -1,8 +1,8 @@
+import { errorCode } from '@media-services/http-common';
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { childEnvironment } from './child-environment.js';
-import { errorCode } from './error-code.js';
 import { StderrTail } from './stderr-tail.js';
 
 /** How a child ended. `code` is null when a signal ended it or it never started (`spawnError`). */

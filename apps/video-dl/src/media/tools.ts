@@ -1,9 +1,9 @@
+import { errorCode } from '@media-services/http-common';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { childEnvironment } from './child-environment.js';
-import { errorCode } from './error-code.js';
 
 /** The ffmpeg and ffprobe that this process uses, and what differs between their versions. */
 export interface MediaTools {

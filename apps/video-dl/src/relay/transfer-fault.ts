@@ -1,5 +1,4 @@
-import { DomainError } from '@media-services/http-common';
-import { systemErrorCode } from '../guard/system-error.js';
+import { DomainError, errorCode } from '@media-services/http-common';
 
 /** What may help against a fault: asking again, a new address, nothing. */
 export type Remedy = 'retry' | 'refresh' | 'none';
@@ -35,7 +34,7 @@ export function faultFrom(error: unknown): TransferFault {
     );
     return new TransferFault(error, worthRetrying ? 'retry' : 'none');
   }
-  const code = systemErrorCode(error) ?? '';
+  const code = errorCode(error) ?? '';
   if (/^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     const detail = "The certificate of the site's media server is not valid, so nothing is read from it.";
     return new TransferFault(new DomainError('upstream_unreachable', detail, { cause: error }), 'none');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
-import type { connect as tcpConnect} from 'node:net';
+import type { connect as tcpConnect } from 'node:net';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { request } from 'undici';

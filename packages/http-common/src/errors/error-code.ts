@@ -1,4 +1,10 @@
-/** Whether a thrown value is a system error with the code, for example `ESRCH`. */
+/** The `code` of an error of Node or undici (`ESRCH`, `UND_ERR_SOCKET`); undefined for anything else. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** Whether a thrown value is a system error with the code. */
 export function hasErrorCode(thrown: unknown, code: string): boolean {
-  return typeof thrown === 'object' && thrown !== null && 'code' in thrown && thrown.code === code;
+  return errorCode(thrown) === code;
 }
