@@ -1,6 +1,6 @@
 /** The endpoints through the gateway, from a client that has an address of its own. */
 import assert from 'node:assert/strict';
-import { ask, containersOf, docker, shell } from '../engine.mjs';
+import { ask, containersOf, run, shell } from '../engine.mjs';
 
 export const filmPage = (rate = 0) =>
   encodeURIComponent(`http://source:8000/film${rate > 0 ? `?rate=${rate}` : ''}`);
@@ -57,11 +57,10 @@ export async function checkMainJob(report) {
     stream(client, `/api/stream/video?url=${filmPage()}`, '/tmp/film.mp4', 'h264+aac'),
   );
   await report.check('a private address that is not allowed is refused', async () => {
-    const { status, json } = await get(`/api/info?url=${encodeURIComponent('http://redis:6379/')}`);
-    assert.ok(status >= 400 && status < 500, `status ${status}`);
-    const metadata = await get(`/api/info?url=${encodeURIComponent('http://169.254.169.254/latest/')}`);
-    assert.deepEqual([metadata.status, metadata.json.code], [403, 'forbidden_address']);
-    return `redis: ${json.code}; metadata service: ${metadata.json.code}`;
+    for (const address of ['http://gateway:8080/', 'http://169.254.169.254/latest/', 'http://source:8001/']) {
+      const { status, json } = await get(`/api/info?url=${encodeURIComponent(address)}`);
+      assert.deepEqual([status, json.code], [403, 'forbidden_address'], address);
+    }
   });
   await report.check('/api/remove-background gives a transparent PNG', async () => {
     const [answer] = await ask(client, {
@@ -72,15 +71,11 @@ export async function checkMainJob(report) {
     });
     assert.equal(answer.status, 200, JSON.stringify(answer.json));
     assert.equal(answer.type, 'image/png');
-    const { width, height, colourType } = pngHeader(answer.start.concat('00'.repeat(8)), answer);
-    assert.deepEqual([width, height], [800, 600]);
-    return `PNG ${width}×${height}, ${answer.bytes} bytes, ${answer.ms} ms${colourType}`;
+    // Colour type 6 is red, green, blue and alpha.
+    const header = Buffer.from(answer.start, 'hex');
+    assert.deepEqual([header.readUInt32BE(16), header.readUInt32BE(20), header[25]], [800, 600, 6]);
+    return `800×600 with alpha, ${answer.bytes} bytes, ${answer.ms} ms`;
   });
-}
-
-function pngHeader(hex) {
-  const header = Buffer.from(hex, 'hex');
-  return { width: header.readUInt32BE(16), height: header.readUInt32BE(20), colourType: '' };
 }
 
 async function stream(client, path, to, codecs) {
@@ -95,8 +90,6 @@ async function stream(client, path, to, codecs) {
 /** Puts a picture where the clients' uploads read it. */
 export async function distributePicture(picture) {
   for (const client of await containersOf('client')) {
-    await docker('exec', client, 'true');
-    const { run } = await import('../engine.mjs');
     await run('docker', ['exec', '-i', client, 'sh', '-c', 'cat > /tmp/picture.jpg'], { input: picture });
   }
 }

@@ -39,7 +39,7 @@ async function one(path, picture, headers) {
       type: response.headers.get('content-type'),
       retryAfter: response.headers.get('retry-after'),
       bytes: body.length,
-      start: body.subarray(0, 24).toString('hex'),
+      start: body.subarray(0, 32).toString('hex'),
       json: /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(body.toString()) : undefined,
     };
   } catch (error) {
