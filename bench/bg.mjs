@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { bareInference } from './bg/bare-inference.mjs';
+import { healthUnderLoad, uploadsAtOnce } from './bg/load.mjs';
 import { imgly, rembg } from './bg/peers.mjs';
 import { photographs } from './bg/photographs.mjs';
 import { startService } from './bg/service.mjs';
@@ -28,6 +29,7 @@ const log = (line) => process.stderr.write(`${line}\n`);
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-bg-'));
 const rows = [];
+let load;
 try {
   const images = await photographs(folder, values.sizes.split(',').map(Number), values.image);
   const bare = await bareInference(repeat);
@@ -61,6 +63,13 @@ try {
       rows.push(row);
       log(JSON.stringify(row));
     }
+    const smallest = await readFile(images[0].file);
+    load = {
+      health: await healthUnderLoad(service, smallest, 4),
+      uploads: await uploadsAtOnce(service, smallest, 50),
+      servicePeakMiB: await service.servicePeakMiB(),
+    };
+    log(JSON.stringify(load));
   } finally {
     await service.stop();
     bare.stop();
@@ -78,7 +87,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-if (values.json) await writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`);
+if (values.json) await writeFile(values.json, `${JSON.stringify({ rows, load }, null, 2)}\n`);
 const ms = (value) => (value === undefined ? '–' : `${Math.round(value)}`);
 const times = (peer, own) => (peer === undefined ? '–' : `${(peer / own).toFixed(1)}×`);
 const stageNames = ['upload', 'prepare', 'queue', 'inference', 'decode', 'matte', 'encode'];
@@ -98,3 +107,7 @@ for (const row of rows) {
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
+process.stdout.write(
+  `\nHealth while 4 images are in work: median ${load.health.p50.toFixed(1)} ms, 99th percentile ${load.health.p99.toFixed(1)} ms of ${load.health.samples}.\n` +
+    `50 uploads at once: ${JSON.stringify(load.uploads.statuses)} within ${load.uploads.seconds.toFixed(1)} s; peak of the service ${load.servicePeakMiB} MiB.\n`,
+);

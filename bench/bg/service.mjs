@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { peakMiB } from './statistics.mjs';
+import { memoryMiB } from './statistics.mjs';
 
 const main = path.resolve(import.meta.dirname, '../../apps/bg-removal/dist/main.js');
 
@@ -43,14 +43,17 @@ export async function startService(env = {}) {
       );
       return { status: response.status, total, stages, bytesOut: body.byteLength };
     },
-    servicePeakMiB: () => peakMiB(child.pid),
-    inferencePeakMiB: async () => {
-      const peaks = await Promise.all((await childrenOf()).map(peakMiB));
-      return Math.max(...peaks.filter((peak) => peak !== undefined));
-    },
+    servicePeakMiB: () => memoryMiB(child.pid, 'VmHWM'),
+    residentMiB: () => memoryMiB(child.pid, 'VmRSS'),
+    inferencePeakMiB: async () => largest(await childrenOf(), 'VmHWM'),
+    inferenceResidentMiB: async () => largest(await childrenOf(), 'VmRSS'),
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');
     },
   };
+}
+
+async function largest(pids, field) {
+  return Math.max(...(await Promise.all(pids.map((pid) => memoryMiB(pid, field)))));
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /** @param {readonly number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -11,10 +13,10 @@ export function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
 }
 
-/** The largest resident memory that a process has had, in MiB (Linux). */
-export async function peakMiB(pid) {
-  const { readFile } = await import('node:fs/promises');
+/** Resident memory of a process in MiB (Linux): now (`VmRSS`) or the most it has had (`VmHWM`). */
+export async function memoryMiB(pid, field) {
+  // A process that has just been recycled is gone.
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const peak = /VmHWM:\s+(\d+) kB/.exec(status);
-  return peak ? Math.round(Number(peak[1]) / 1024) : undefined;
+  const value = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status);
+  return value ? Math.round(Number(value[1]) / 1024) : 0;
 }

@@ -15,24 +15,17 @@ export function boxFilter(source: Plane, radius: number, scratch: Plane, target:
 function filterRows({ width, height, data }: Plane, radius: number, target: Plane): void {
   const out = target.data;
   const reach = Math.min(radius, width - 1);
+  const shares = windowShares(width, reach);
   for (let y = 0; y < height; y++) {
     const row = y * width;
+    const end = row + width;
     let sum = 0;
-    let count = 0;
-    for (let x = 0; x < reach; x++) {
-      sum += data[row + x]!;
-      count++;
-    }
-    for (let x = 0; x < width; x++) {
-      if (x + reach < width) {
-        sum += data[row + x + reach]!;
-        count++;
-      }
-      if (x - reach > 0) {
-        sum -= data[row + x - reach - 1]!;
-        count--;
-      }
-      out[row + x] = sum / count;
+    for (let i = row; i < row + reach; i++) sum += data[i]!;
+    for (let i = row; i < end; i++) {
+      const entering = i + reach < end ? data[i + reach]! : 0;
+      const leaving = i - reach > row ? data[i - reach - 1]! : 0;
+      sum += entering - leaving;
+      out[i] = sum * shares[i - row]!;
     }
   }
 }
@@ -40,21 +33,27 @@ function filterRows({ width, height, data }: Plane, radius: number, target: Plan
 function filterColumns({ width, height, data }: Plane, radius: number, target: Plane): void {
   const out = target.data;
   const reach = Math.min(radius, height - 1);
+  const shares = windowShares(height, reach);
   // Doubles: sums that are added to and taken from thousands of times.
   const sums = new Float64Array(width);
-  let count = 0;
-  const add = (y: number): void => {
-    for (let x = 0, i = y * width; x < width; x++, i++) sums[x]! += data[i]!;
-    count++;
-  };
-  for (let y = 0; y < reach; y++) add(y);
+  for (let i = 0; i < reach * width; i++) sums[i % width]! += data[i]!;
+  const zeros = new Float32Array(width);
   for (let y = 0; y < height; y++) {
-    if (y + reach < height) add(y + reach);
-    if (y - reach > 0) {
-      for (let x = 0, i = (y - reach - 1) * width; x < width; x++, i++) sums[x]! -= data[i]!;
-      count--;
+    const share = shares[y]!;
+    const entering = y + reach < height ? data.subarray((y + reach) * width, (y + reach + 1) * width) : zeros;
+    const leaving = y - reach > 0 ? data.subarray((y - reach - 1) * width, (y - reach) * width) : zeros;
+    for (let x = 0, i = y * width; x < width; x++, i++) {
+      const sum = sums[x]! + entering[x]! - leaving[x]!;
+      sums[x] = sum;
+      out[i] = sum * share;
     }
-    const scale = 1 / count;
-    for (let x = 0, i = y * width; x < width; x++, i++) out[i] = sums[x]! * scale;
   }
+}
+
+/** One over the number of samples in the window around each position. */
+function windowShares(size: number, reach: number): Float64Array {
+  return Float64Array.from(
+    { length: size },
+    (_, i) => 1 / (Math.min(size - 1, i + reach) - Math.max(0, i - reach) + 1),
+  );
 }

@@ -8,8 +8,10 @@ import { createPlane, type Plane } from './plane.js';
  */
 export function resample(source: Plane, width: number, height: number): Plane {
   if (source.width === width && source.height === height) return source;
-  const narrow = resampleRows(source, width);
-  return resampleColumns(narrow, height);
+  // The pass that shrinks goes first, so that the other has less to do; columns are the cheaper pass.
+  return height < source.height
+    ? resampleRows(resampleColumns(source, height), width)
+    : resampleColumns(resampleRows(source, width), height);
 }
 
 interface Taps {
@@ -48,14 +50,14 @@ function resampleRows(source: Plane, width: number): Plane {
   if (source.width === width) return source;
   const target = createPlane(width, source.height);
   const { first, count, weights } = tapsFor(source.width, width);
-  for (let y = 0; y < source.height; y++) {
+  const { data } = source;
+  const out = target.data;
+  for (let y = 0, to = 0; y < source.height; y++) {
     const from = y * source.width;
-    const to = y * width;
-    for (let x = 0; x < width; x++) {
-      const start = from + first[x]!;
+    for (let x = 0, tap = 0; x < width; x++, to++) {
       let sum = 0;
-      for (let k = 0; k < count; k++) sum += source.data[start + k]! * weights[x * count + k]!;
-      target.data[to + x] = sum;
+      for (let i = from + first[x]!, end = i + count; i < end; i++, tap++) sum += data[i]! * weights[tap]!;
+      out[to] = sum;
     }
   }
   return target;
@@ -63,16 +65,17 @@ function resampleRows(source: Plane, width: number): Plane {
 
 function resampleColumns(source: Plane, height: number): Plane {
   if (source.height === height) return source;
-  const { width } = source;
+  const { width, data } = source;
   const target = createPlane(width, height);
   const { first, count, weights } = tapsFor(source.height, height);
+  const out = target.data;
   for (let y = 0; y < height; y++) {
-    const to = y * width;
     for (let k = 0; k < count; k++) {
       const weight = weights[y * count + k]!;
       if (weight === 0) continue;
-      const from = (first[y]! + k) * width;
-      for (let x = 0; x < width; x++) target.data[to + x]! += source.data[from + x]! * weight;
+      const start = (first[y]! + k) * width;
+      for (let i = start, end = start + width, to = y * width; i < end; i++, to++)
+        out[to]! += data[i]! * weight;
     }
   }
   return target;
