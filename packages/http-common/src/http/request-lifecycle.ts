@@ -36,7 +36,9 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     res.setHeader('X-Request-Id', requestId);
     sendServerTiming(res, timings, startedAt);
 
+    metrics.requestsInFlight.inc();
     res.once('close', () => {
+      metrics.requestsInFlight.dec();
       const finished = res.writableFinished;
       if (!finished) abortController.abort(new ClientGoneError());
       const durationMs = performance.now() - startedAt;

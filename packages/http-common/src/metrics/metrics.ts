@@ -16,7 +16,7 @@ export interface Metrics {
   readonly outcomes: Counter<'route' | 'outcome'>;
   readonly requestDuration: Histogram<'route'>;
   readonly stageDuration: Histogram<'stage'>;
-  readonly requestsInFlight: Gauge<'route'>;
+  readonly requestsInFlight: Gauge;
   counter<Label extends string>(options: MetricOptions<Label>): Counter<Label>;
   gauge<Label extends string>(
     options: MetricOptions<Label> & { collect?: (gauge: Gauge<Label>) => void },
@@ -75,7 +75,6 @@ export function createMetrics(options: { service: string }): Metrics {
     requestsInFlight: gauge({
       name: 'media_http_requests_in_flight',
       help: 'Requests that are being answered.',
-      labelNames: ['route'],
     }),
   };
 }
