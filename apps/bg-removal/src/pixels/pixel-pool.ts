@@ -8,9 +8,9 @@ export class PixelPool implements AsyncDisposable {
   constructor(options: { threads: number }) {
     this.#piscina = new Piscina({
       filename: new URL('./pixel-worker.js', import.meta.url).href,
-      minThreads: 1,
+      // All from the start: a thread warms up when it begins.
+      minThreads: options.threads,
       maxThreads: options.threads,
-      idleTimeout: 60_000,
     });
   }
 

@@ -1,7 +1,10 @@
 import { decodeForModel, decodeFull, readHeader } from '../images/decode.js';
 import { encodePng } from '../images/encode.js';
 import { cutOut } from '../matte/cut-out.js';
+import { warmUp } from './warm-up.js';
 import type { CutOutResult, CutOutTask, PixelTask, Prepared, PrepareTask } from './tasks.js';
+
+warmUp();
 
 /** What a pixel thread runs. */
 export async function runPixelTask(task: PixelTask): Promise<Prepared | CutOutResult> {
