@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../config/load-config.js';
+import { answerMalformedRequests } from './malformed-requests.js';
 
 /** Longer than the gateway keeps an idle connection, so that it never writes into one just closed here. */
 const keepAliveTimeoutMs = 75_000;
@@ -39,6 +40,7 @@ export async function listen(options: {
     responses.add(response);
     response.once('close', () => responses.delete(response));
   });
+  answerMalformedRequests(server, (socket) => [...responses].some((response) => response.socket === socket));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options)));
