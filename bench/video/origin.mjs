@@ -1,8 +1,10 @@
 /** The media server of the benchmark, a process of its own: pages and files on loopback, with ranges. */
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { mediaFolder } from './media.mjs';
 
 let sentBytes = 0;
@@ -33,8 +35,27 @@ const server = createServer(async (req, res) => {
   const body = createReadStream(file, { start, end, highWaterMark: 256 * 1024 });
   body.on('data', (chunk) => (sentBytes += chunk.length));
   res.on('close', () => body.destroy());
-  body.pipe(res);
+  res.on('error', () => undefined);
+  await send(body, res, Number(url.searchParams.get('rate') ?? Infinity));
 });
+
+/** Sends at most so many bytes a second. */
+async function send(body, res, rate) {
+  const start = performance.now();
+  let sent = 0;
+  try {
+    for await (const chunk of body) {
+      sent += chunk.length;
+      const dueMs = (sent / rate) * 1000 - (performance.now() - start);
+      if (dueMs > 1) await delay(dueMs);
+      if (!res.write(chunk)) await once(res, 'drain');
+    }
+    res.end();
+  } catch (error) {
+    // The reader left; that is its right.
+    res.destroy(error);
+  }
+}
 
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: server.address().port })));
 process.on('disconnect', () => process.exit(0));
