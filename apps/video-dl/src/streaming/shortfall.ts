@@ -17,6 +17,13 @@ export function announcedSeconds(
   return stated.length === 0 ? pageSeconds : Math.max(...stated);
 }
 
+/** What the first input says of its sound, and of nothing else: with pictures, the length may be theirs. */
+export function announcedSoundSeconds([input]: readonly ExpectedInput[]): number | null {
+  // Playlists may round.
+  if (input?.facts === undefined || input.facts.hasVideo || input.kind === 'hls') return null;
+  return statedSeconds(input);
+}
+
 /** Fragments in a row have no common header: ffmpeg takes the first fragment of an MP4 for the whole. */
 function statedSeconds({ kind, facts }: ExpectedInput): number | null {
   const isFirstFragment = (kind === 'dash' || kind === 'fragments') && facts?.format.includes('mp4');

@@ -13,7 +13,7 @@ import { fetchCover } from './cover.js';
 import { readMedia } from './media-reader.js';
 import { mp3Output, mp4Output } from './media-output.js';
 import type { StreamAbort } from './stream-abort.js';
-import { announcedSeconds, type ExpectedInput } from './shortfall.js';
+import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
 import { streamHeaders } from './stream-headers.js';
 import type { StreamLimits } from './stream-limits.js';
 import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
@@ -66,7 +66,8 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   let sentBytes = 0;
   for await (const part of media) {
     if (sentBytes === 0) {
-      const front = cover && mp3Front(plan, await cover, knownSeconds(), soundSeconds(facts), part);
+      const front =
+        cover && mp3Front(plan, await cover, knownSeconds(), announcedSoundSeconds(expected()), part);
       endFirstByte();
       abort.signal.throwIfAborted();
       job.response.writeHead(200, streamHeaders(plan));
@@ -114,11 +115,6 @@ function mp3Front(
   const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
   const info = exactSeconds === null ? undefined : makeInfoFrame(sound, exactSeconds, kind);
   return info === undefined ? tag : Buffer.concat([tag, info]);
-}
-
-/** Only of an input that is sound alone: with pictures, the length may be theirs. */
-function soundSeconds({ inputs: [input] }: InputFactsReader): number | null {
-  return input === undefined || input.hasVideo || input.format === 'hls' ? null : input.durationSeconds;
 }
 
 function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {

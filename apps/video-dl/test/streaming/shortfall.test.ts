@@ -1,4 +1,10 @@
-import { announcedSeconds, findShortfall, isAsLongAs, lostSeconds } from '../../dist/streaming/shortfall.js';
+import {
+  announcedSeconds,
+  announcedSoundSeconds,
+  findShortfall,
+  isAsLongAs,
+  lostSeconds,
+} from '../../dist/streaming/shortfall.js';
 import type { ExpectedInput } from '../../dist/streaming/shortfall.js';
 
 const input = (
@@ -50,6 +56,23 @@ describe('announcedSeconds', () => {
     expect(announcedSeconds([input(1, { kind: 'fragments' })], 99)).toBe(99);
     expect(announcedSeconds([input(10, { kind: 'fragments', format: 'matroska,webm' })], 99)).toBe(10);
     expect(announcedSeconds([], null)).toBeNull();
+  });
+});
+
+describe('announcedSoundSeconds', () => {
+  const soundAlone = (source: ReturnType<typeof input>) => ({
+    ...source,
+    facts: { ...source.facts, hasVideo: false },
+  });
+
+  it.each([
+    ['a file of sound', soundAlone(input(10)), 10],
+    ['a file with pictures', input(10), null],
+    ['a playlist', soundAlone(input(10, { kind: 'hls' })), null],
+    ['the first of many fragments', soundAlone(input(1, { kind: 'fragments' })), null],
+    ['nothing', undefined, null],
+  ])('knows that of %s', (_, source, expected) => {
+    expect(announcedSoundSeconds(source === undefined ? [] : [source])).toBe(expected);
   });
 });
 
