@@ -12,7 +12,13 @@ function decimal(min: number, max: number, fallback: number, description: string
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
     .default(fallback)
-    .meta({ type: 'number', minimum: min, maximum: max, default: fallback, description });
+    .meta({
+      type: 'number',
+      minimum: min,
+      maximum: max,
+      default: fallback,
+      description: `${description} Written without an exponent.`,
+    });
 }
 
 export const parametersSchema = z.strictObject({
