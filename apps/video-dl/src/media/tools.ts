@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
+import { z } from 'zod';
 import { childEnvironment } from './child-environment.js';
 
 /** The ffmpeg and ffprobe that this process uses, and what differs between their versions. */
@@ -81,9 +82,11 @@ async function demand(file: string, setting: string): Promise<string> {
   );
 }
 
+const bundledModule = z.object({ default: z.string().nullable() });
+
 async function bundledFfmpeg(): Promise<string | null> {
   try {
-    return (await import('ffmpeg-static')).default as unknown as string | null;
+    return bundledModule.parse(await import('ffmpeg-static')).default;
   } catch (error) {
     // An optional dependency: where it is not installed, PATH is next.
     if (errorCode(error) === 'ERR_MODULE_NOT_FOUND') return null;

@@ -2,7 +2,6 @@ import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { parseVideoUrl, type Target } from '../extraction/index.js';
-import { streamHeaders } from '../streaming/stream-headers.js';
 import type { StreamingService } from '../streaming/index.js';
 import { pageUrlParameter } from './page-url-parameter.js';
 
@@ -47,7 +46,7 @@ async function answer(
   const pageUrl = parseVideoUrl(rawUrl);
   context.note({ host: new URL(pageUrl).host, target });
   if (req.method === 'HEAD') {
-    res.set(streamHeaders(await streaming.prepare(pageUrl, target, context))).end();
+    res.set(await streaming.headers(pageUrl, target, context)).end();
     return;
   }
   await streaming.stream(pageUrl, target, res, context);

@@ -1,16 +1,17 @@
 import type { Logger } from '@media-services/http-common';
 import { isCoverImage, maxCoverBytes } from '../media/id3-tag.js';
+import type { Plan } from '../plan/index.js';
 import type { StreamRelay } from './stream-relay.js';
 
 const maxWaitMs = 1500;
 
-/** The page's thumbnail for the tag; null where it is none, too large, late or broken: a picture never fails a stream. */
+/** The page's thumbnail for the tag of an MP3; null where it is none, too large, late or broken: a picture never fails a stream. */
 export async function fetchCover(
   relay: StreamRelay,
-  thumbnail: string | null,
+  { target, thumbnail }: Pick<Plan, 'target' | 'thumbnail'>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): Promise<Uint8Array | null> {
-  if (thumbnail === null) return null;
+  if (target !== 'mp3' || thumbnail === null) return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
   try {
     const { bytes } = await relay.fetchBytes(thumbnail, {

@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type StageTimings } from '@media-services/http-common';
 import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../media/ffmpeg-arguments.js';
-import { makeId3Tag } from '../media/id3-tag.js';
 import { InputFactsReader } from '../media/input-facts.js';
 import { MediaProcess } from '../media/media-process.js';
-import { makeInfoFrame } from '../media/mp3/info-frame.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
 import { ClientWriter } from './client-writer.js';
@@ -12,6 +10,7 @@ import { assertComplete } from './completeness.js';
 import { fetchCover } from './cover.js';
 import { readMedia } from './media-reader.js';
 import { mp3Output, mp4Output } from './media-output.js';
+import { makeMp3Front } from './mp3-front.js';
 import type { StreamAbort } from './stream-abort.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
 import { streamHeaders } from './stream-headers.js';
@@ -44,10 +43,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   const facts = new InputFactsReader();
   const inputs = plan.inputs.map((source) => ffmpegInput(session.add(source)));
   const endFirstByte = job.timings.start('firstByte');
-  const cover =
-    plan.target === 'mp3'
-      ? fetchCover(job.relay, plan.thumbnail, { signal: abort.signal, logger: job.logger })
-      : null;
+  const cover = fetchCover(job.relay, plan, { signal: abort.signal, logger: job.logger });
   void session.failed.then((failure) => abort.abort(failure));
 
   await using child = new MediaProcess({
@@ -66,12 +62,15 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   let sentBytes = 0;
   for await (const part of media) {
     if (sentBytes === 0) {
-      const front =
-        cover && mp3Front(plan, await cover, knownSeconds(), announcedSoundSeconds(expected()), part);
+      const picture = await cover;
       endFirstByte();
       abort.signal.throwIfAborted();
-      job.response.writeHead(200, streamHeaders(plan));
-      if (front) await writer.write(front);
+      job.response.writeHead(200, streamHeaders(plan, picture));
+      if (plan.target === 'mp3') {
+        const exactSeconds = announcedSoundSeconds(expected());
+        const lengths = { durationSeconds: knownSeconds(), exactSeconds };
+        await writer.write(makeMp3Front(plan, { cover: picture, ...lengths, sound: part }));
+      }
     }
     sentBytes += part.length;
     if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
@@ -100,21 +99,6 @@ function ffmpegArguments(plan: Plan, inputs: readonly FfmpegInput[], tools: Medi
 function ffmpegInput(url: string): FfmpegInput {
   const { pathname } = new URL(url);
   return { url, kind: pathname.endsWith('.m3u8') ? 'hls' : pathname.endsWith('.mpd') ? 'dash' : 'file' };
-}
-
-/** What goes in front of the sound: the tag, and the frame that states the length. */
-function mp3Front(
-  plan: Plan,
-  cover: Uint8Array | null,
-  durationSeconds: number | null,
-  exactSeconds: number | null,
-  sound: Buffer,
-): Buffer {
-  const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
-  const tag = makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
-  const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
-  const info = exactSeconds === null ? undefined : makeInfoFrame(sound, exactSeconds, kind);
-  return info === undefined ? tag : Buffer.concat([tag, info]);
 }
 
 function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {

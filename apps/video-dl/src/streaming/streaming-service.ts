@@ -4,6 +4,8 @@ import type { ExtractionService, Target } from '../extraction/index.js';
 import type { MediaTools } from '../media/tools.js';
 import { planTarget, type Plan, type PlanLimits } from '../plan/index.js';
 import { StreamAbort } from './stream-abort.js';
+import { fetchCover } from './cover.js';
+import { streamHeaders } from './stream-headers.js';
 import { runStreamJob } from './stream-job.js';
 import type { StreamLimits } from './stream-limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './stream-metrics.js';
@@ -52,6 +54,16 @@ export class StreamingService implements AsyncDisposable {
       extraction.extract(url, { signal: context.signal }),
     );
     return planTarget(extracted, target, planLimits);
+  }
+
+  /**
+   * The headers that the stream would have, without making it.
+   *
+   * @throws DomainError as extraction and plan do.
+   */
+  async headers(url: string, target: Target, context: StreamContext): Promise<Record<string, string>> {
+    const plan = await this.prepare(url, target, context);
+    return streamHeaders(plan, await fetchCover(this.#options.relay, plan, context));
   }
 
   /**

@@ -84,7 +84,9 @@ describe('a stream', () => {
     service.relay.cover = () => Promise.resolve({ bytes: cover });
     const { status, headers, body, complete } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
-    expect(headers).toMatchObject({ 'content-type': 'audio/mpeg', 'estimated-content-length': '192000' });
+    expect(headers).toMatchObject({ 'content-type': 'audio/mpeg' });
+    const estimate = Number(headers['estimated-content-length']);
+    expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.02);
     const output = await inspectBody(body, 'mp3');
     expect(output.format.tags).toMatchObject({ title: 'Ein Täst', artist: 'Someone', TLEN: '8000' });
     expect(output.format.duration).toBeCloseTo(8, 0);
@@ -141,7 +143,9 @@ describe('a stream', () => {
   });
 
   it('answers HEAD with the headers of GET, without running ffmpeg', async () => {
-    await using service = await app(await usual());
+    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    const cover = await readFile(await samples.get('cover.png'));
+    service.relay.cover = () => Promise.resolve({ bytes: cover });
     for (const target of ['mp3', 'mp4-720'] as const) {
       const requests = server.requests.length;
       const head = await receive(service.url(target), { method: 'HEAD' });
