@@ -48,10 +48,10 @@ export class WindowStore implements Store, AsyncDisposable {
   }
 
   status(): WindowStoreStatus {
-    return {
-      status: this.#degraded ? 'degraded' : 'ok',
-      store: this.#redis === undefined || this.#degraded ? 'memory' : 'redis',
-    };
+    if (this.#redis === undefined) return { status: 'ok', store: 'memory' };
+    // A lost connection counts at once, not only when the first attempt to reconnect fails.
+    const away = this.#degraded || !this.#redis.isReady;
+    return away ? { status: 'degraded', store: 'memory' } : { status: 'ok', store: 'redis' };
   }
 
   async increment(key: string): Promise<IncrementResponse> {
