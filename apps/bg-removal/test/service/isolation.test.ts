@@ -57,7 +57,7 @@ test('an inference process that crashes on every image never takes the service d
 });
 
 test('a job that stalls ends at the deadline, its process is replaced, and the next image works', async () => {
-  service = await startWarmService({ REQUEST_TIMEOUT_SECONDS: '1' }, fakeInference('stall', 'slow'));
+  service = await startWarmService({ REQUEST_TIMEOUT_SECONDS: '5' }, fakeInference('stall', 'slow'));
   const [pid] = service.enginePids();
   expect(await problemOf(await postImage(service, file))).toMatchObject({ status: 504, code: 'timeout' });
   await healthUntil(service, ({ body }) => body.checks['engine']?.['restarts'] === 1);
