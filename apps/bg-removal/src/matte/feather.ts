@@ -15,6 +15,7 @@ export function featherMatte(alpha: Uint8Array, width: number, height: number, f
   const sigma = feather / widthPerSigma;
   const radius = Math.max(1, Math.ceil(3 * sigma));
   const kernel = gaussianKernel(sigma, radius);
+  const size = kernel.length;
   const result = alpha.slice();
   const side = tileSize + 2 * radius;
   const across = new Float32Array(tileSize * side);
@@ -29,19 +30,24 @@ export function featherMatte(alpha: Uint8Array, width: number, height: number, f
       const rows = bottom - top;
       for (let y = 0; y < rows + 2 * radius; y++) {
         const from = Math.min(Math.max(top - radius + y, 0), height - 1) * width;
-        for (let x = 0; x < columns + 2 * radius; x++) {
-          line[x] = alpha[from + Math.min(Math.max(left - radius + x, 0), width - 1)]!;
+        const start = left - radius;
+        if (start >= 0 && right + radius <= width) {
+          for (let x = 0; x < columns + 2 * radius; x++) line[x] = alpha[from + start + x]!;
+        } else {
+          for (let x = 0; x < columns + 2 * radius; x++) {
+            line[x] = alpha[from + Math.min(Math.max(start + x, 0), width - 1)]!;
+          }
         }
         for (let x = 0; x < columns; x++) {
           let sum = 0;
-          for (let k = 0; k < kernel.length; k++) sum += kernel[k]! * line[x + k]!;
+          for (let k = 0; k < size; k++) sum += kernel[k]! * line[x + k]!;
           across[y * tileSize + x] = sum;
         }
       }
       for (let y = 0; y < rows; y++) {
         for (let x = 0; x < columns; x++) {
           let sum = 0.5;
-          for (let k = 0; k < kernel.length; k++) sum += kernel[k]! * across[(y + k) * tileSize + x]!;
+          for (let k = 0; k < size; k++) sum += kernel[k]! * across[(y + k) * tileSize + x]!;
           result[(top + y) * width + left + x] = sum;
         }
       }

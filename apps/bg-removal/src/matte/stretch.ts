@@ -5,6 +5,12 @@ import type { Plane } from './plane.js';
 export const foregroundFloor = 0.5;
 
 /**
+ * A sigmoid comes near 0 and 1 but hardly ever reaches them: what is this close
+ * to either is meant to be it. Solid subjects come out solid.
+ */
+const saturation = 0.01;
+
+/**
  * Stretches the network's output to 0-1 in place, as its training expects.
  * @returns false when there is no foreground; the plane is then unchanged
  */
@@ -19,7 +25,9 @@ export function stretchMask({ data }: Plane): boolean {
   if (!(max >= foregroundFloor)) return false;
   // A mask that is foreground everywhere has nothing to stretch.
   const low = min >= foregroundFloor ? 0 : Math.max(0, min);
-  const scale = 1 / (max - low);
-  for (let i = 0; i < data.length; i++) data[i] = Math.min(1, Math.max(0, (data[i]! - low) * scale));
+  const margin = saturation * (max - low);
+  const from = low + margin;
+  const scale = 1 / (max - low - 2 * margin);
+  for (let i = 0; i < data.length; i++) data[i] = Math.min(1, Math.max(0, (data[i]! - from) * scale));
   return true;
 }

@@ -68,7 +68,8 @@ describe('the cut-out', () => {
     const scene = softDisc(120, 90, 12);
     cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, { ...defaultSteps, refine: false });
     const errors = scene.alpha.map((value, i) => Math.abs((scene.image.data[i * 4 + 3] ?? 0) - value));
-    expect(Math.max(...errors)).toBeLessThanOrEqual(1);
+    // The two ends are drawn in by 1 %, which is 2.55 levels.
+    expect(Math.max(...errors)).toBeLessThanOrEqual(3);
   });
 
   test('with refinement follows the edge of the image where the mask is blurred', () => {
