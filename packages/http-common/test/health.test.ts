@@ -37,6 +37,17 @@ describe('health', () => {
     expect(runs).toBe(1);
   });
 
+  it('runs a check without a cache every time', async () => {
+    const health = new HealthRegistry({ version: '1' });
+    const answers: CheckResult[] = [{ status: 'ok' }, { status: 'error' }];
+    health.add('engine', {
+      check: async () => Promise.resolve(answers.shift() ?? { status: 'ok' }),
+      cacheMs: 0,
+    });
+    expect((await health.report()).statusCode).toBe(200);
+    expect((await health.report()).statusCode).toBe(503);
+  });
+
   it('never reuses a failure', async () => {
     const health = new HealthRegistry({ version: '1' });
     const answers: CheckResult[] = [{ status: 'error' }, { status: 'ok' }];

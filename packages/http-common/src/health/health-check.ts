@@ -9,7 +9,7 @@ export interface CheckResult {
 export interface CheckOptions {
   /** Exercises the dependency for real. */
   readonly check: (signal: AbortSignal) => Promise<CheckResult>;
-  /** How long a success is reused, milliseconds. */
+  /** How long a success is reused, milliseconds; 0 for a check that is cheap enough to run every time. */
   readonly cacheMs?: number;
   readonly timeoutMs?: number;
 }
@@ -30,7 +30,7 @@ export class HealthCheck {
 
   async result(): Promise<CheckResult> {
     const last = this.#last;
-    if (last === undefined) return this.#run();
+    if (last === undefined || this.#options.cacheMs === 0) return this.#run();
     if (performance.now() - last.at > this.#options.cacheMs) void this.#run();
     return last.result;
   }
