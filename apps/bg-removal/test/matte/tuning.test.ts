@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { featherMatte } from '../../dist/matte/feather.js';
 import { tuneAlpha, tuneMatte, tuningTable } from '../../dist/matte/tuning.js';
 
-const alphas = fc.double({ min: 0, max: 1, noNaN: true });
+/** Of 8 bits, as they are in a matte. */
+const alphas = fc.nat(255).map((value) => value / 255);
 const strengths = fc.double({ min: 0.5, max: 2, noNaN: true });
-const thresholds = fc.double({ min: 0, max: 255, noNaN: true });
+/** Right below 255 the stretch divides by next to nothing, and only rounding would be compared. */
+const thresholds = fc.oneof(fc.double({ min: 0, max: 254, noNaN: true }), fc.constant(255));
 const tunings = fc.record({ foregroundStrength: strengths, threshold: thresholds, feather: fc.constant(0) });
 const neutral = { foregroundStrength: 1, threshold: 0, feather: 0 };
 

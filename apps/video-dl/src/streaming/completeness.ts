@@ -4,18 +4,19 @@ import type { MediaProcess } from '../media/media-process.js';
 import { probe } from '../media/probe.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
+import type { RelaySession } from '../relay/index.js';
 import { ffmpegFailure } from './ffmpeg-failure.js';
 import type { MediaOutput } from './media-output.js';
 import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
 import type { StreamAbort } from './stream-abort.js';
-import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
+import type { StreamRelay } from './stream-relay.js';
 
 const secondOpinionMs = 15_000;
 
 interface FinishedStream {
   readonly plan: Plan;
   readonly abort: StreamAbort;
-  readonly session: StreamRelaySession;
+  readonly session: RelaySession;
   readonly relay: StreamRelay;
   readonly tools: MediaTools;
   readonly child: MediaProcess;

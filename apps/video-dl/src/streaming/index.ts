@@ -1,3 +1,3 @@
 export { streamLimits, type StreamLimits } from './stream-limits.js';
-export type { StreamRelay, StreamRelaySession } from './stream-relay.js';
+export type { StreamRelay } from './stream-relay.js';
 export { StreamingService, type StreamingOptions } from './streaming-service.js';

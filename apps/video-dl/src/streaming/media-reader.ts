@@ -1,14 +1,14 @@
 import { DomainError } from '@media-services/http-common';
 import type { MediaProcess } from '../media/media-process.js';
+import type { RelaySession } from '../relay/index.js';
 import type { MediaOutput } from './media-output.js';
 import type { StreamAbort } from './stream-abort.js';
 import type { StreamLimits } from './stream-limits.js';
-import type { StreamRelaySession } from './stream-relay.js';
 import { watched } from './watchdog.js';
 
 interface ReadingContext {
   readonly abort: StreamAbort;
-  readonly session: StreamRelaySession;
+  readonly session: RelaySession;
   readonly limits: StreamLimits;
 }
 

@@ -5,6 +5,7 @@ import { InputFactsReader } from '../media/input-facts.js';
 import { MediaProcess } from '../media/media-process.js';
 import type { MediaTools } from '../media/tools.js';
 import type { Plan } from '../plan/index.js';
+import type { RelaySession } from '../relay/index.js';
 import { ClientWriter } from './client-writer.js';
 import { assertComplete } from './completeness.js';
 import { fetchCover } from './cover.js';
@@ -15,14 +16,14 @@ import type { StreamAbort } from './stream-abort.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
 import { streamHeaders } from './stream-headers.js';
 import type { StreamLimits } from './stream-limits.js';
-import type { StreamRelay, StreamRelaySession } from './stream-relay.js';
+import type { StreamRelay } from './stream-relay.js';
 
 /** What a stream works with. */
 export interface StreamJob {
   readonly plan: Plan;
   readonly response: ServerResponse;
   readonly abort: StreamAbort;
-  readonly session: StreamRelaySession;
+  readonly session: RelaySession;
   readonly relay: StreamRelay;
   readonly tools: MediaTools;
   readonly limits: StreamLimits;

@@ -1,6 +1,7 @@
 import type { DomainError } from '@media-services/http-common';
 import type { MediaSource } from '../../../dist/relay/media-source.js';
-import type { StreamRelay, StreamRelaySession } from '../../../dist/streaming/index.js';
+import type { RelaySession } from '../../../dist/relay/index.js';
+import type { StreamRelay } from '../../../dist/streaming/index.js';
 
 /** A relay that lets ffmpeg read the sources themselves, and fails on command. */
 export class RelayStandIn implements StreamRelay {
@@ -21,7 +22,7 @@ export class RelayStandIn implements StreamRelay {
   }
 }
 
-export class SessionStandIn implements StreamRelaySession {
+export class SessionStandIn implements RelaySession {
   readonly failed: Promise<DomainError>;
   failure: DomainError | undefined;
   closed = false;
