@@ -29,8 +29,7 @@ export async function runJestSuite({ root, env, resultsDir, name, folder }) {
     process.execPath,
     [
       ...['--experimental-vm-modules', '--no-warnings', join(root, 'node_modules', 'jest', 'bin', 'jest.js')],
-      // Each test file ends what it starts; what the runtime still holds then must not hold up the next suite.
-      ...['--json', `--outputFile=${outputFile}`, '--forceExit'],
+      ...['--json', `--outputFile=${outputFile}`],
     ],
     { cwd: folder, env, timeoutMs },
   );

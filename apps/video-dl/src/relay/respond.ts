@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { resetConnection } from '@media-services/http-common';
 
 /**
  * Writes chunks as fast as the reader takes them and ends the response.
@@ -20,6 +21,5 @@ export async function writeAll(
 /** Breaks a response off so that no reader can take it for complete. */
 export function breakOff(response: ServerResponse): void {
   if (!response.headersSent) response.writeHead(502, { connection: 'close', 'content-length': 0 }).end();
-  else if (response.socket) response.socket.resetAndDestroy();
-  else response.destroy();
+  else resetConnection(response);
 }

@@ -3,6 +3,7 @@ import { ClientGoneError, DomainError } from '../errors/domain-error.js';
 import { problemMediaType, retryAfterSeconds, toDomainError, toProblem } from '../errors/problem.js';
 import { setProblemCode } from './problem-code.js';
 import { requestContext } from './request-context.js';
+import { resetConnection } from './reset-connection.js';
 
 /** Answers every error as problem+json; after the first byte only a reset tells the client the truth. */
 export function errorMiddleware(options: { docsBaseUrl: string }): ErrorRequestHandler {
@@ -26,12 +27,6 @@ export function errorMiddleware(options: { docsBaseUrl: string }): ErrorRequestH
     }
     sendProblem(res, error, { requestId: context.requestId, docsBaseUrl: options.docsBaseUrl });
   };
-}
-
-/** Ends the connection so that no client can take what it has for a whole answer. */
-export function resetConnection(res: Response): void {
-  if (res.socket === null || res.socket.destroyed) res.destroy();
-  else res.socket.resetAndDestroy();
 }
 
 function sendProblem(

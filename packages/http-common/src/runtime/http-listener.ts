@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../config/load-config.js';
+import { resetSocket } from '../http/reset-connection.js';
 import { answerMalformedRequests } from './malformed-requests.js';
 
 /** Longer than the gateway keeps an idle connection, so that it never writes into one just closed here. */
@@ -67,7 +68,7 @@ async function closeServer(
     response.once('close', () => setImmediate(() => server.closeIdleConnections()));
   }
   // A reset, because a plain close would look like a complete answer to an HTTP/1.0 client.
-  const timer = setTimeout(() => sockets.forEach((socket) => socket.resetAndDestroy()), graceMs);
+  const timer = setTimeout(() => sockets.forEach(resetSocket), graceMs);
   await closed;
   clearTimeout(timer);
 }
