@@ -17,9 +17,10 @@ const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
 
 /** What is compared; each adds one step to the one before. */
 export const variants = {
-  bare: { steps: { refine: false, estimateForeground: false }, tuning: neutral },
-  refined: { steps: { ...defaultSteps, estimateForeground: false }, tuning: neutral },
-  'refined + colour': { steps: defaultSteps, tuning: neutral },
+  bare: { steps: { refine: false, correctAlpha: false, estimateForeground: false }, tuning: neutral },
+  refined: { steps: { ...defaultSteps, correctAlpha: false, estimateForeground: false }, tuning: neutral },
+  'refined + colour': { steps: { ...defaultSteps, correctAlpha: false }, tuning: neutral },
+  'refined + colour + alpha': { steps: defaultSteps, tuning: neutral },
   'as served': { steps: defaultSteps, tuning: defaultTuning },
 };
 

@@ -1,9 +1,11 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import { correctAlpha } from './alpha-from-colours.js';
 import { estimateForeground } from './foreground.js';
 import { featherMatte } from './feather.js';
 import { fullAlpha } from './full-alpha.js';
 import { cellColours, gridFor, pixelWords, type RgbaImage } from './grid.js';
 import { guidedCoefficients, type GuidedFilterOptions } from './guided-filter.js';
+import { estimateLayers } from './layers.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
@@ -12,11 +14,13 @@ import { tuneMatte, type Tuning } from './tuning.js';
 /** The steps that can be switched, for measuring what each is worth. */
 export interface CutOutSteps {
   readonly refine: GuidedFilterOptions | false;
+  readonly correctAlpha: boolean;
   readonly estimateForeground: boolean;
 }
 
 export const defaultSteps: CutOutSteps = {
   refine: { radius: 0.012, epsilon: 1e-4 },
+  correctAlpha: true,
   estimateForeground: true,
 };
 
@@ -42,8 +46,11 @@ export function cutOut(
   const model =
     steps.refine && guidedCoefficients(colours, resample(mask, grid.width, grid.height), steps.refine);
   const alpha = fullAlpha(image, fine, model ? { grid, model } : undefined);
+  const needsLayers = steps.correctAlpha || steps.estimateForeground;
+  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours) : undefined;
+  if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers);
   const visible = featherMatte(tuneMatte(alpha, tuning), width, height, tuning.feather);
-  if (steps.estimateForeground) estimateForeground(image, alpha, grid, visible, colours);
+  if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers);
   applyAlpha(image, visible);
   return true;
 }

@@ -1,244 +1,35 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { boxFilter } from './box-filter.js';
-import { cellColours, createPlanes, type Grid, type Planes, type RgbaImage } from './grid.js';
-import { interpolation } from './interpolation.js';
-import { createPlane, type Plane } from './plane.js';
-
-/** Foreground and background colours on the grid, 0-255. */
-interface Layers {
-  readonly foreground: Planes;
-  readonly background: Planes;
-}
-
-export interface ForegroundOptions {
-  /** Window sides of the two passes in an image of one megapixel; they grow with the image's sides. */
-  readonly firstSide: number;
-  readonly secondSide: number;
-  /** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
-  readonly power: number;
-}
-
-/** Chosen by measurement; see docs/decisions-bg-removal.md. */
-export const defaultForegroundOptions: ForegroundOptions = { firstSide: 90, secondSide: 12, power: 6 };
-
-/** Where windows hold less than this share of foreground (or background), its colour is not known. */
-const leastCoverage = 1e-9;
+import type { Grid, RgbaImage } from './grid.js';
+import { GridSampler } from './grid-sampler.js';
+import { estimateLayers, fuse, type Layers } from './layers.js';
 
 /**
  * Replaces the colours of translucent pixels by the foreground's own, so that
- * nothing of the old background shines through the edge: Blur-Fusion, applied
- * twice (Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021),
- * with weights that trust the purest pixels of a window most, because a mean
- * over mixed pixels is mixed itself. Pixels of full alpha keep their colour;
- * `image` is changed in place.
+ * nothing of the old background shines through the edge. Pixels of full alpha
+ * keep their colour; `image` is changed in place.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param visible which pixels are visible at all; the others are left alone
- * @param colours of the cells, where they are known already
  */
 export function estimateForeground(
   image: RgbaImage,
   alpha: Uint8Array,
   grid: Grid,
   visible: Uint8Array = alpha,
-  colours: Planes = cellColours(image, grid),
-  options: ForegroundOptions = defaultForegroundOptions,
-): void {
-  const scale = Math.sqrt(grid.width * grid.height) / 1000;
-  const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
-  const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** options.power);
-  const cells = weighCells(image, alpha, grid, colours, weights);
-  const scratch = createPlane(grid.width, grid.height);
-  const first = blurLayers(cells, colours, radius(options.firstSide), scratch);
-  fuseCells(image, alpha, grid, cells, first, weights);
-  const second = blurLayers(cells, colours, radius(options.secondSide), scratch);
-  fusePixels(image, alpha, grid, second, visible);
-}
-
-/** Weighted sums of the colours of each cell, and the sums of the weights. */
-interface WeighedCells extends Layers {
-  readonly foregroundWeight: Plane;
-  readonly backgroundWeight: Plane;
-  /** 1 where a cell has pixels that are neither 0 nor 255. */
-  readonly mixed: Uint8Array;
-}
-
-function weighCells(
-  image: RgbaImage,
-  alpha: Uint8Array,
-  grid: Grid,
-  colours: Planes,
-  weights: Float32Array,
-): WeighedCells {
-  const { width, height, data } = image;
-  const { step } = grid;
-  const foregroundWeight = createPlane(grid.width, grid.height);
-  const backgroundWeight = createPlane(grid.width, grid.height);
-  const mixed = new Uint8Array(grid.width * grid.height);
-  const foreground = createPlanes(grid);
-  const background = createPlanes(grid);
-  for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
-    const bottom = Math.min(height, (cellY + 1) * step);
-    for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
-      const right = Math.min(width, (cellX + 1) * step);
-      if (isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
-        const isForeground = alpha[cellY * step * width + cellX * step] === 255;
-        (isForeground ? foregroundWeight : backgroundWeight).data[cell] = 1;
-        const layer = isForeground ? foreground : background;
-        for (let channel = 0; channel < 3; channel++)
-          layer[channel]!.data[cell] = colours[channel]!.data[cell]!;
-        continue;
-      }
-      mixed[cell] = 1;
-      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
-      for (let y = cellY * step; y < bottom; y++) {
-        for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-          const front = weights[alpha[at]!]! * share;
-          const behind = weights[255 - alpha[at]!]! * share;
-          foregroundWeight.data[cell]! += front;
-          backgroundWeight.data[cell]! += behind;
-          for (let channel = 0; channel < 3; channel++) {
-            const value = data[at * 4 + channel]!;
-            foreground[channel]!.data[cell]! += front * value;
-            background[channel]!.data[cell]! += behind * value;
-          }
-        }
-      }
-    }
-  }
-  return { foregroundWeight, backgroundWeight, mixed, foreground, background };
-}
-
-/** Whether all of a cell is background or all of it foreground. */
-function isUniform(
-  alpha: Uint8Array,
-  width: number,
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-): boolean {
-  const first = alpha[top * width + left]!;
-  if (first !== 0 && first !== 255) return false;
-  for (let y = top; y < bottom; y++) {
-    for (let at = y * width + left; at < y * width + right; at++) if (alpha[at] !== first) return false;
-  }
-  return true;
-}
-
-/** Weighted means of the colours in the window around each cell: `F̂` and `B̂`. */
-function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratch: Plane): Layers {
-  const { width, height } = scratch;
-  const blurred = (plane: Plane): Plane => {
-    const result = createPlane(width, height);
-    boxFilter(plane, radius, scratch, result);
-    return result;
-  };
-  const means = (layer: Planes, weight: Plane): Planes => {
-    const total = blurred(weight).data;
-    const mean = (channel: 0 | 1 | 2): Plane => {
-      const plane = blurred(layer[channel]);
-      const { data } = plane;
-      const own = colours[channel].data;
-      for (let i = 0; i < data.length; i++)
-        data[i] = total[i]! > leastCoverage ? data[i]! / total[i]! : own[i]!;
-      return plane;
-    };
-    return [mean(0), mean(1), mean(2)];
-  };
-  return {
-    foreground: means(cells.foreground, cells.foregroundWeight),
-    background: means(cells.background, cells.backgroundWeight),
-  };
-}
-
-/**
- * Puts the first estimate into the mixed cells: `F₁ = clip(F̂ + α(I − αF̂ − (1−α)B̂))`
- * for every pixel in place of its colour, and `B̂` for the background.
- */
-function fuseCells(
-  image: RgbaImage,
-  alpha: Uint8Array,
-  grid: Grid,
-  cells: WeighedCells,
-  first: Layers,
-  weights: Float32Array,
+  layers: Layers = estimateLayers(image, alpha, grid),
 ): void {
   const { width, height, data } = image;
-  const { step } = grid;
-  for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
-    const bottom = Math.min(height, (cellY + 1) * step);
-    for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
-      const behind = cells.backgroundWeight.data[cell]!;
-      for (let channel = 0; channel < 3; channel++) {
-        cells.background[channel]!.data[cell] = first.background[channel]!.data[cell]! * behind;
-      }
-      if (cells.mixed[cell] === 0) continue;
-      const right = Math.min(width, (cellX + 1) * step);
-      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
-      for (let channel = 0; channel < 3; channel++) {
-        const f = first.foreground[channel]!.data[cell]!;
-        const b = first.background[channel]!.data[cell]!;
-        let sum = 0;
-        for (let y = cellY * step; y < bottom; y++) {
-          for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-            sum += weights[alpha[at]!]! * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
-          }
-        }
-        cells.foreground[channel]!.data[cell] = sum * share;
-      }
-    }
-  }
-}
-
-function fuse(foreground: number, background: number, alpha: number, value: number): number {
-  const estimate = foreground + alpha * (value - alpha * foreground - (1 - alpha) * background);
-  return estimate < 0 ? 0 : estimate > 255 ? 255 : estimate;
-}
-
-/** The second estimate, for every visible pixel that is not fully opaque. */
-function fusePixels(
-  image: RgbaImage,
-  alpha: Uint8Array,
-  grid: Grid,
-  layers: Layers,
-  visible: Uint8Array,
-): void {
-  const { width, height, data } = image;
-  const columns = interpolation(width, grid.width, grid.step);
-  const rows = interpolation(height, grid.height, grid.step);
-  const foreground = [
-    layers.foreground[0].data,
-    layers.foreground[1].data,
-    layers.foreground[2].data,
-  ] as const;
-  const background = [
-    layers.background[0].data,
-    layers.background[1].data,
-    layers.background[2].data,
-  ] as const;
+  const sampler = new GridSampler(width, height, grid);
+  const foreground = layers.foreground.map((plane) => plane.data);
+  const background = layers.background.map((plane) => plane.data);
   for (let y = 0; y < height; y++) {
-    const top = rows.before[y]! * grid.width;
-    const bottom = rows.after[y]! * grid.width;
-    const down = rows.fraction[y]!;
     for (let x = 0, at = y * width; x < width; x++, at++) {
       if (visible[at] === 0 || alpha[at] === 255) continue;
-      const across = columns.fraction[x]!;
-      const tl = top + columns.before[x]!;
-      const tr = top + columns.after[x]!;
-      const bl = bottom + columns.before[x]!;
-      const br = bottom + columns.after[x]!;
-      const bottomRight = down * across;
-      const bottomLeft = down - bottomRight;
-      const topRight = across - bottomRight;
-      const topLeft = 1 - across - bottomLeft;
+      sampler.moveTo(x, y);
       const a = alpha[at]! / 255;
       for (let channel = 0; channel < 3; channel++) {
-        const fs = foreground[channel]!;
-        const bs = background[channel]!;
-        const f = fs[tl]! * topLeft + fs[tr]! * topRight + fs[bl]! * bottomLeft + fs[br]! * bottomRight;
-        const b = bs[tl]! * topLeft + bs[tr]! * topRight + bs[bl]! * bottomLeft + bs[br]! * bottomRight;
         const i = at * 4 + channel;
-        data[i] = fuse(f, b, a, data[i]!) + 0.5;
+        const front = sampler.read(foreground[channel]!);
+        data[i] = fuse(front, sampler.read(background[channel]!), a, data[i]!) + 0.5;
       }
     }
   }

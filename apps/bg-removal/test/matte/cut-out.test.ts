@@ -1,9 +1,11 @@
+import { correctAlpha } from '../../dist/matte/alpha-from-colours.js';
 import { cutOut, defaultSteps } from '../../dist/matte/cut-out.js';
 import { estimateForeground } from '../../dist/matte/foreground.js';
 import { gridFor } from '../../dist/matte/grid.js';
+import { estimateLayers } from '../../dist/matte/layers.js';
 import { createPlane, type Plane } from '../../dist/matte/plane.js';
 import { multilevelForeground } from '../support/multilevel-foreground.js';
-import { colourError, softDisc } from '../support/synthetic.js';
+import { colourError, softDisc, type Composite } from '../support/synthetic.js';
 
 const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
 
@@ -63,10 +65,62 @@ describe('foreground estimation', () => {
   });
 });
 
+describe('the correction of alpha by the colours', () => {
+  function corrected({ image }: Composite, matte: Uint8Array): Uint8Array {
+    const alpha = matte.slice();
+    const grid = gridFor(image.width, image.height);
+    correctAlpha(image, alpha, grid, estimateLayers(image, alpha, grid));
+    return alpha;
+  }
+  const distance = (a: Uint8Array, b: Uint8Array): number =>
+    a.reduce((sum, value, i) => sum + Math.abs(value - (b[i] ?? 0)), 0);
+
+  test.each([
+    [400, 300],
+    [800, 600],
+  ])('at %d × %d sharpens a matte that is softer than the image', (width, height) => {
+    const scene = softDisc(width, height, 1);
+    const { alpha: soft } = softDisc(width, height, width / 100);
+    expect(distance(corrected(scene, soft), scene.alpha)).toBeLessThan(distance(soft, scene.alpha) * 0.5);
+  });
+
+  test('hardly touches an exact matte', () => {
+    const scene = softDisc(400, 300, 12);
+    const changes = corrected(scene, scene.alpha).map((value, i) => Math.abs(value - (scene.alpha[i] ?? 0)));
+    expect(Math.max(...changes)).toBeLessThanOrEqual(12);
+  });
+
+  test('leaves the matte alone where foreground and background look the same', () => {
+    const scene = softDisc(200, 150, 12);
+    scene.image.data.fill(128);
+    expect(distance(corrected(scene, scene.alpha), scene.alpha)).toBe(0);
+  });
+
+  test('leaves the matte alone far from anything pure', () => {
+    const scene = softDisc(200, 150, 1);
+    const translucent = new Uint8Array(200 * 150).fill(128);
+    expect(distance(corrected(scene, translucent), translucent)).toBe(0);
+  });
+
+  test('keeps what is fully background or foreground', () => {
+    const scene = softDisc(300, 200, 1);
+    const { alpha: soft } = softDisc(300, 200, 8);
+    const wrong = corrected(scene, soft).findIndex((value, i) => {
+      const before = soft[i] ?? 0;
+      return (before === 0 || before === 255) && value !== before;
+    });
+    expect(wrong).toBe(-1);
+  });
+});
+
 describe('the cut-out', () => {
-  test('with neutral tuning and no refinement has the mask as its alpha', () => {
+  test('with neutral tuning, no refinement and no correction has the mask as its alpha', () => {
     const scene = softDisc(120, 90, 12);
-    cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, { ...defaultSteps, refine: false });
+    cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, {
+      ...defaultSteps,
+      refine: false,
+      correctAlpha: false,
+    });
     const errors = scene.alpha.map((value, i) => Math.abs((scene.image.data[i * 4 + 3] ?? 0) - value));
     // The two ends are drawn in by 1 %, which is 2.55 levels.
     expect(Math.max(...errors)).toBeLessThanOrEqual(3);
@@ -81,6 +135,7 @@ describe('the cut-out', () => {
       cutOut(image, maskOf(blurred.alpha, width, height), neutral, {
         ...defaultSteps,
         refine: refine && defaultSteps.refine,
+        correctAlpha: false,
       });
       return scene.alpha.reduce((sum, value, i) => sum + Math.abs(value - (image.data[i * 4 + 3] ?? 0)), 0);
     };

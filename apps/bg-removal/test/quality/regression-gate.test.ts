@@ -49,6 +49,8 @@ describe('quality of the mattes with the real model', () => {
     const of = (step: string) => figures.parse(measured[group]?.[step]);
     expect(of('refined').mae).toBeLessThanOrEqual(of('bare').mae);
     expect(of('refined').grad).toBeLessThan(of('bare').grad);
+    expect(of('refined + colour + alpha').mae).toBeLessThanOrEqual(of('refined + colour').mae);
+    expect(of('refined + colour + alpha').colour).toBeLessThan(of('refined + colour').colour);
     expect(of('exact matte + colour').colour).toBeLessThan(of('exact matte').colour * 0.6);
   });
 });

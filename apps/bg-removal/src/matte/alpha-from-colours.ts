@@ -1,0 +1,48 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import type { Grid, RgbaImage } from './grid.js';
+import { GridSampler } from './grid-sampler.js';
+import type { Layers } from './layers.js';
+
+/** How far apart foreground and background have to be, in levels of 255, for colours to count as much as the matte. */
+const clearDifference = 70;
+/** How much a colour beside the line between the two is distrusted: it is a mixture of something else. */
+const doubt = 10;
+
+/**
+ * Corrects the matte by the colours: where those of foreground `F` and background
+ * `B` are known, a mixed pixel `I` lies on the line between them, and its place
+ * there, `(I−B)·(F−B)/|F−B|²`, is its alpha. The less that can be relied on, the
+ * more the matte stays as it is. `alpha`, 0-255, is changed in place; its 0 and
+ * 255 stay.
+ */
+export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, layers: Layers): void {
+  const { width, height, data } = image;
+  const sampler = new GridSampler(width, height, grid);
+  const foreground = layers.foreground.map((plane) => plane.data);
+  const background = layers.background.map((plane) => plane.data);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0, at = y * width; x < width; x++, at++) {
+      const value = alpha[at]!;
+      if (value === 0 || value === 255) continue;
+      sampler.moveTo(x, y);
+      const certainty = sampler.read(layers.certainty.data);
+      if (certainty === 0) continue;
+      let along = 0;
+      let length = 0;
+      let distance = 0;
+      for (let channel = 0; channel < 3; channel++) {
+        const behind = sampler.read(background[channel]!);
+        const difference = sampler.read(foreground[channel]!) - behind;
+        const fromBehind = data[at * 4 + channel]! - behind;
+        along += fromBehind * difference;
+        length += difference * difference;
+        distance += fromBehind * fromBehind;
+      }
+      if (length === 0) continue;
+      const place = Math.min(1, Math.max(0, along / length));
+      const besideLine = distance + place * (place * length - 2 * along);
+      const trust = (certainty * length) / (length + clearDifference ** 2 + doubt * besideLine);
+      alpha[at] = value + trust * (place * 255 - value) + 0.5;
+    }
+  }
+}
