@@ -100,6 +100,7 @@ async function throughput() {
   const mp3 = ['-vn', '-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3'];
   const copy = ['-c', 'copy', ...fragmented];
   await compare('(d) MP4 of 300 MB, loopback speed', large, 'mp4-1080', copy, 0.8);
+  await compare('(d) MP4 of 300 MB, 4 Gbit/s upstream', `${large}?rate=500000000`, 'mp4-1080', copy, 0.8);
   await compare('(d) MP4 of 300 MB, 1 Gbit/s upstream', `${large}?rate=125000000`, 'mp4-1080', copy, 0.8);
   await compare('(e) MP3 of 10 minutes', 'sound.m4a', 'mp3', mp3, 0.95);
 }

