@@ -52,7 +52,9 @@ export async function imgly({ folder, images, repeat, rows, log }) {
   await writeFile(path.join(place, 'package.json'), JSON.stringify(manifest));
   await writeFile(path.join(place, 'run.mjs'), imglyScript);
   log('installing @imgly/background-removal-node in a throw-away folder');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: place });
+  // Its onnxruntime brings the CPU's binary; its install script would fetch the one for CUDA.
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  await run('npm', ['install', '--ignore-scripts', ...quiet], { cwd: place });
   record(
     rows,
     'imgly',
@@ -90,6 +92,6 @@ export async function rembg({ folder, images, repeat, rows, log }) {
   record(
     rows,
     'rembg',
-    await run(path.join(place, 'bin', 'python'), args, { env: { ...process.env, U2NET_HOME: place } }),
+    await run(path.join(place, 'bin', 'python'), args, { env: { ...process.env, U2NET_HOME: path.dirname(model) } }),
   );
 }

@@ -65,12 +65,14 @@ function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
     Float32Array,
     Float32Array,
   ];
+  const [guideRed, guideGreen, guideBlue] = [guide[0].data, guide[1].data, guide[2].data];
+  const values = alpha.data;
   const unit = 1 / 255;
-  for (let i = 0; i < width * height; i++) {
-    const red = guide[0].data[i]! * unit;
-    const green = guide[1].data[i]! * unit;
-    const blue = guide[2].data[i]! * unit;
-    const value = alpha.data[i]!;
+  for (let i = 0; i < values.length; i++) {
+    const red = guideRed[i]! * unit;
+    const green = guideGreen[i]! * unit;
+    const blue = guideBlue[i]! * unit;
+    const value = values[i]!;
     r[i] = red;
     g[i] = green;
     b[i] = blue;
@@ -92,7 +94,8 @@ function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
 
 /** Linear regression of alpha on colour in every window: a symmetric 3×3 system, solved by its adjugate. */
 function solve(m: Moments, epsilon: number, model: LocalModel): void {
-  for (let i = 0; i < m.p.length; i++) {
+  const [reds, greens, blues, offsets] = [model.red.data, model.green.data, model.blue.data, model.offset.data];
+  for (let i = 0; i < offsets.length; i++) {
     const r = m.r[i]!;
     const g = m.g[i]!;
     const b = m.b[i]!;
@@ -114,9 +117,9 @@ function solve(m: Moments, epsilon: number, model: LocalModel): void {
     const red = (c00 * covR + c01 * covG + c02 * covB) * scale;
     const green = (c01 * covR + (rr * bb - rb * rb) * covG + c12 * covB) * scale;
     const blue = (c02 * covR + c12 * covG + (rr * gg - rg * rg) * covB) * scale;
-    model.red.data[i] = red;
-    model.green.data[i] = green;
-    model.blue.data[i] = blue;
-    model.offset.data[i] = p - red * r - green * g - blue * b;
+    reds[i] = red;
+    greens[i] = green;
+    blues[i] = blue;
+    offsets[i] = p - red * r - green * g - blue * b;
   }
 }

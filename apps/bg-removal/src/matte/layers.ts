@@ -142,14 +142,11 @@ function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratc
     boxFilter(plane, radius, scratch, result);
     return result;
   };
-  const means = (layer: Planes, weight: Plane): Planes => {
+  const means = (layer: Planes, coverage: Plane): Planes => {
     const mean = (channel: 0 | 1 | 2): Plane => {
-      const plane = blurred(layer[channel]);
-      const { data } = plane;
-      const own = colours[channel].data;
-      for (let i = 0; i < data.length; i++)
-        data[i] = weight.data[i]! > leastCoverage ? data[i]! / weight.data[i]! : own[i]!;
-      return plane;
+      const sums = blurred(layer[channel]);
+      divide(sums.data, coverage.data, colours[channel].data);
+      return sums;
     };
     return [mean(0), mean(1), mean(2)];
   };
@@ -162,16 +159,22 @@ function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratc
   };
 }
 
+/** Weighted means from weighted sums, in place; a cell's own colour where next to nothing was weighed. */
+function divide(sums: Float32Array, coverage: Float32Array, own: Float32Array): void {
+  for (let i = 0; i < sums.length; i++) {
+    const total = coverage[i]!;
+    sums[i] = total > leastCoverage ? sums[i]! / total : own[i]!;
+  }
+}
+
 function known(coverage: number): number {
   return Math.min(1, Math.max(0, (coverage - someCoverage) / (goodCoverage - someCoverage)));
 }
 
 function certaintyOf(front: Plane, behind: Plane): Plane {
   const certainty = createPlane(front.width, front.height);
-  const { data } = certainty;
-  for (let i = 0; i < data.length; i++) {
-    data[i] = known(front.data[i]!) * known(behind.data[i]!);
-  }
+  const [values, fronts, behinds] = [certainty.data, front.data, behind.data];
+  for (let i = 0; i < values.length; i++) values[i] = known(fronts[i]!) * known(behinds[i]!);
   return certainty;
 }
 

@@ -4,10 +4,10 @@ import { defaultTuning } from '../matte/tuning.js';
 const width = 900;
 const height = 600;
 const maskSide = 256;
-const rounds = 3;
+const rounds = 6;
 
 /**
- * Cuts a disc out of noise a few times, so that a new thread has its loops
+ * Cuts a soft disc out of noise a few times, so that a new thread has its loops
  * compiled before the first image of a client: an interpreted pass over a
  * large image takes several times as long.
  */
@@ -18,7 +18,7 @@ export function warmUp(): void {
     const mask = { width: maskSide, height: maskSide, data: new Float32Array(maskSide * maskSide) };
     for (let i = 0; i < mask.data.length; i++) {
       const distance = Math.hypot((i % maskSide) / maskSide - 0.5, Math.floor(i / maskSide) / maskSide - 0.5);
-      mask.data[i] = Math.min(1, Math.max(0, 10 * (0.3 - distance)));
+      mask.data[i] = Math.min(1, Math.max(0, 3 * (0.3 - distance)));
     }
     cutOut({ width, height, data }, mask, defaultTuning);
   }
