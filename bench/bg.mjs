@@ -89,10 +89,10 @@ try {
 
 if (values.json) await writeFile(values.json, `${JSON.stringify({ rows, load }, null, 2)}\n`);
 const ms = (value) => (value === undefined ? '–' : `${Math.round(value)}`);
-const times = (peer, own) => (peer === undefined ? '–' : `${(peer / own).toFixed(1)}×`);
+const times = (peer, own) => (peer === undefined ? '–' : `${(peer / own).toFixed(2)}×`);
 const stageNames = ['upload', 'prepare', 'queue', 'inference', 'decode', 'matte', 'encode'];
 process.stdout.write(
-  `| MP | request ms | bare inference ms | request without inference ms | ${stageNames.join(' | ')} | imgly ms | rembg ms | peak MiB inference / service |\n|${'---|'.repeat(7 + stageNames.length)}\n`,
+  `| MP | request ms | bare inference ms | request without inference ms | ${stageNames.join(' | ')} | imgly ms | rembg, published graph ms | rembg, our graph ms | peak MiB inference / service / imgly / rembg |\n|${'---|'.repeat(8 + stageNames.length)}\n`,
 );
 for (const row of rows) {
   const cells = [
@@ -103,7 +103,10 @@ for (const row of rows) {
     ...stageNames.map((stage) => ms(row.stages[stage])),
     `${ms(row.imgly?.ms)} (${times(row.imgly?.ms, row.request)})`,
     `${ms(row.rembg?.ms)} (${times(row.rembg?.ms, row.request)})`,
-    `${row.inferencePeakMiB} / ${row.servicePeakMiB}`,
+    `${ms(row.rembgRewritten?.ms)} (${times(row.rembgRewritten?.ms, row.request)})`,
+    [row.inferencePeakMiB, row.servicePeakMiB, row.imgly?.peakMiB ?? '–', row.rembg?.peakMiB ?? '–'].join(
+      ' / ',
+    ),
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }

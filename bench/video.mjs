@@ -53,6 +53,7 @@ async function main() {
   console.log(`\n${ranOn}\n\n${table}`);
   if (options.keep) {
     await keep(
+      'bench:video',
       `## video-dl\n\n\`pnpm bench:video\` on ${ranOn}. The media server, the service, ffmpeg and the client share the machine.\n\n${table}\n\n${notes}`,
     );
   }

@@ -3,19 +3,21 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const document = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
-const [begin, end] = ['<!-- bench:video -->', '<!-- /bench:video -->'];
 
 export const ms = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 export const mb = (value) => `${(value / 1e6).toFixed(1)} MB`;
 export const times = (value) => `${value < 10 ? value.toFixed(2) : Math.round(value)} ×`;
 
-/** A row: what was measured, the value, what it is compared with, the ratio, the goal and whether it is met. */
-export function renderTable(rows) {
+/**
+ * A row: what was measured, the value, what it is compared with, the ratio, the goal and whether it is met.
+ * @param subject whose value it is
+ */
+export function renderTable(rows, subject = 'video-dl') {
   const cells = rows.map(({ what, value, reference, ratio, goal, isMet }) => [
     ...[what, value, reference ?? '', ratio ?? '', goal ?? ''],
     isMet === undefined ? '' : isMet ? 'yes' : 'NO',
   ]);
-  const head = ['', 'video-dl', 'compared with', 'ratio', 'goal', 'met'];
+  const head = ['', subject, 'compared with', 'ratio', 'goal', 'met'];
   const widths = head.map((title, column) =>
     Math.max(title.length, ...cells.map((row) => row[column].length), 3),
   );
@@ -29,8 +31,9 @@ export function machine({ ffmpeg, ytDlp, load }) {
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 1024 ** 3)} GB, Node ${process.version}, ffmpeg ${ffmpeg}, yt-dlp ${ytDlp}; load before: ${load.toFixed(1)}`;
 }
 
-/** Puts the section between its marks in docs/benchmarks.md, which other benchmarks share. */
-export async function keep(section) {
+/** Puts the section of a benchmark between its marks in docs/benchmarks.md. */
+export async function keep(benchmark, section) {
+  const [begin, end] = [`<!-- ${benchmark} -->`, `<!-- /${benchmark} -->`];
   const text = await readFile(document, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return '# Benchmarks\n';
     throw error;

@@ -1,7 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import sharp from 'sharp';
+import { adobeRgbProfile } from '../support/adobe-rgb.js';
 import { backdrop, picture, pixelsOf, subject } from '../support/pictures.js';
 import { postImage, startWarmService, type TestService } from '../support/service.js';
 import { animatedPng, interlacedGreyAlpha } from '../support/unusual-files.js';
+import { ycckJpeg } from '../support/ycck-jpeg.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -93,6 +98,36 @@ describe('accepts', () => {
     const cmyk = await picture().toColourspace('cmyk').jpeg({ quality: 98 }).toBuffer();
     expect((await sharp(cmyk).metadata()).space).toBe('cmyk');
     await expectDisc(cmyk, { tolerance: 40 });
+  });
+
+  test('YCCK JPEG without a profile', async () => {
+    const colour = { create: { width: 1, height: 1, channels: 3, background: subject } } as const;
+    const [c = 0, m = 0, y = 0, k = 0] = await sharp(colour).toColourspace('cmyk').raw().toBuffer();
+    const pixels = await cutOut(ycckJpeg([c, m, y, k]));
+    expect([pixels.width, pixels.height]).toEqual([8, 8]);
+    const inside = pixels.at(4, 4);
+    expect(inside.alpha).toBe(255);
+    for (const channel of ['r', 'g', 'b'] as const) {
+      expect(Math.abs(inside[channel] - subject[channel])).toBeLessThanOrEqual(12);
+    }
+  });
+
+  test('Adobe RGB, with colours right in the sRGB output', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'adobe-rgb-'));
+    try {
+      const profile = path.join(folder, 'profile.icc');
+      await writeFile(profile, adobeRgbProfile());
+      const wide = await picture().withIccProfile(profile).png().toBuffer();
+      expect((await sharp(wide).metadata()).icc?.includes('Adobe RGB')).toBe(true);
+      const [stored = 0] = await sharp(wide, { ignoreIcc: true })
+        .extract({ left: 32, top: 32, width: 1, height: 1 })
+        .raw()
+        .toBuffer();
+      expect(Math.abs(stored - subject.r)).toBeGreaterThan(3);
+      await expectDisc(wide, { tolerance: 3 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('Display P3, with colours right in the sRGB output', async () => {
