@@ -40,8 +40,9 @@ export function uploadReader(
         `The body must be multipart/form-data with the image in the field "${fileField}" (${acceptedTypes}).`,
       );
     }
+    const read = new AbortController();
     await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: read.signal });
       let received = 0;
       req.on('data', (chunk: Buffer) => {
         received += chunk.length;
@@ -52,7 +53,8 @@ export function uploadReader(
         if (error === undefined || error === null) resolve();
         else reject(toDomainError(error, maxFileBytes));
       });
-    });
+      // Node keeps a combined signal, and with it the request and its file, as long as somebody listens.
+    }).finally(() => read.abort());
     const { file } = req;
     return {
       file: file && { bytes: file.buffer, name: file.originalname },
