@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import type { Grid, Planes, RgbaImage } from './grid.js';
+import type { Grid, RgbaImage } from './grid.js';
+import { GridSampler } from './grid-sampler.js';
 import type { LocalModel } from './guided-filter.js';
 import { interpolation } from './interpolation.js';
 import type { Plane } from './plane.js';
@@ -68,35 +69,14 @@ function refinementOf(
   grid: Grid,
   model: LocalModel,
 ): (value: number, margin: number, x: number, y: number) => number {
-  const columns = interpolation(width, grid.width, grid.step);
-  const rows = interpolation(height, grid.height, grid.step);
-  const [red, green, blue]: Planes = [model.red, model.green, model.blue];
-  const r = red.data;
-  const g = green.data;
-  const b = blue.data;
-  const o = model.offset.data;
+  const sampler = new GridSampler(width, height, grid);
+  const [red, green, blue, offset] = [model.red.data, model.green.data, model.blue.data, model.offset.data];
   return (value, margin, x, y) => {
-    const top = rows.before[y]! * grid.width;
-    const bottom = rows.after[y]! * grid.width;
-    const left = columns.before[x]!;
-    const right = columns.after[x]!;
-    const across = columns.fraction[x]!;
-    const down = rows.fraction[y]!;
-    const bottomRight = down * across;
-    const bottomLeft = down - bottomRight;
-    const topRight = across - bottomRight;
-    const topLeft = 1 - across - bottomLeft;
-    const tl = top + left;
-    const tr = top + right;
-    const bl = bottom + left;
-    const br = bottom + right;
+    sampler.moveTo(x, y);
     const i = (y * width + x) * 4;
-    const guided =
-      ((r[tl]! * topLeft + r[tr]! * topRight + r[bl]! * bottomLeft + r[br]! * bottomRight) * data[i]! +
-        (g[tl]! * topLeft + g[tr]! * topRight + g[bl]! * bottomLeft + g[br]! * bottomRight) * data[i + 1]! +
-        (b[tl]! * topLeft + b[tr]! * topRight + b[bl]! * bottomLeft + b[br]! * bottomRight) * data[i + 2]!) /
-        255 +
-      (o[tl]! * topLeft + o[tr]! * topRight + o[bl]! * bottomLeft + o[br]! * bottomRight);
+    const coloured =
+      sampler.read(red) * data[i]! + sampler.read(green) * data[i + 1]! + sampler.read(blue) * data[i + 2]!;
+    const guided = coloured / 255 + sampler.read(offset);
     const weight = Math.min(1, margin / (fullRefinement - refinementFloor));
     return value + (Math.min(1, Math.max(0, guided)) - value) * weight;
   };
