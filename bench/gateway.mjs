@@ -17,13 +17,21 @@ import { engineVersions, pythonOf } from './video/versions.mjs';
 const { values: options } = parseArgs({ options: { keep: { type: 'boolean' } } });
 const load = loadavg()[0];
 const { large } = await makeMedia({ largeBytes: 300e6 });
-const origin = await startOrigin();
-const videoDl = await startService(origin.host, { YTDLP_PYTHON: await pythonOf() });
-const bgRemoval = await startBgRemoval();
-const gateway = await startGateway({ videoDl: videoDl.url, bgRemoval: bgRemoval.url });
 const rows = [];
+/** In the order of their start. */
+const started = [];
+const start = async (starting) => {
+  const part = await starting;
+  started.push(part);
+  return part;
+};
+let origin, videoDl, gateway;
 
 try {
+  origin = await start(startOrigin());
+  videoDl = await start(startService(origin.host, { YTDLP_PYTHON: await pythonOf() }));
+  const bgRemoval = await start(startBgRemoval());
+  gateway = await start(startGateway({ videoDl: videoDl.url, bgRemoval: bgRemoval.url }));
   await health();
   await throughput('1 Gbit/s upstream', `${large}?rate=125000000`);
   await throughput('2.5 Gbit/s upstream', `${large}?rate=312500000`);
@@ -38,10 +46,7 @@ try {
     );
   }
 } finally {
-  await gateway[Symbol.asyncDispose]();
-  await bgRemoval.stop();
-  await videoDl[Symbol.asyncDispose]();
-  await origin[Symbol.asyncDispose]();
+  for (const part of started.toReversed()) await (part.stop ?? part[Symbol.asyncDispose])();
 }
 
 /** Both in turn, so that what else the machine does falls on both alike. */

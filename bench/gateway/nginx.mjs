@@ -1,23 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { renderGateway } from '../../scripts/lib/gateway-config.mjs';
 import { findNginx, gatewayArguments } from '../../scripts/lib/nginx-binary.mjs';
+import { freePort } from '../../scripts/lib/stack/ports.mjs';
 
 const gatewayDir = resolve(import.meta.dirname, '../../nginx');
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The project's gateway before two services, given by their addresses. */
 export async function startGateway({ videoDl, bgRemoval }) {
@@ -41,7 +32,10 @@ export async function startGateway({ videoDl, bgRemoval }) {
   });
   const child = spawn(nginx, gatewayArguments(runDir), { stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
-  while (!(await fetch(`${url}/api/health`).catch(() => undefined))) await delay(50);
+  while (!(await fetch(`${url}/api/health`).catch(() => undefined))) {
+    if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode} before it answered`);
+    await delay(50);
+  }
   return {
     url,
     version,

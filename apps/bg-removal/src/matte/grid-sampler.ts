@@ -22,6 +22,7 @@ export class GridSampler {
     this.#rows = interpolation(imageHeight, grid.height, grid.step);
   }
 
+  /** Goes to a pixel of the image. */
   moveTo(x: number, y: number): void {
     const top = this.#rows.before[y]! * this.#gridWidth;
     const bottom = this.#rows.after[y]! * this.#gridWidth;

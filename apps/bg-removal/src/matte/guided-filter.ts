@@ -94,7 +94,12 @@ function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
 
 /** Linear regression of alpha on colour in every window: a symmetric 3×3 system, solved by its adjugate. */
 function solve(m: Moments, epsilon: number, model: LocalModel): void {
-  const [reds, greens, blues, offsets] = [model.red.data, model.green.data, model.blue.data, model.offset.data];
+  const [reds, greens, blues, offsets] = [
+    model.red.data,
+    model.green.data,
+    model.blue.data,
+    model.offset.data,
+  ];
   for (let i = 0; i < offsets.length; i++) {
     const r = m.r[i]!;
     const g = m.g[i]!;

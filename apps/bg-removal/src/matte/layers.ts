@@ -15,28 +15,24 @@ export interface Layers extends Colours {
   readonly certainty: Plane;
 }
 
-export interface LayerOptions {
-  /** Window sides of the two passes in an image of one megapixel; they grow with the image's sides. */
-  readonly firstSide: number;
-  readonly secondSide: number;
-  /** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
-  readonly power: number;
-}
-
-/** Chosen by measurement; see docs/decisions-bg-removal.md. */
-export const defaultLayerOptions: LayerOptions = { firstSide: 90, secondSide: 12, power: 6 };
+/** Window sides of the two passes in an image of one megapixel; they grow with the image's sides. */
+const firstSide = 90;
+const secondSide = 12;
+/** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
+const power = 6;
 
 /** Where windows hold less than this share of foreground (or background), its colour is not known. */
 const leastCoverage = 1e-9;
 /** Weighted coverage of a window above which a colour counts as known at all (half-opaque pixels reach it), and as known well. */
-const someCoverage = 0.5 ** defaultLayerOptions.power;
+const someCoverage = 0.5 ** power;
 const goodCoverage = 0.06;
 
 /**
  * Estimates the colours of foreground and background: Blur-Fusion ×2 (Forte,
  * "Approximate Fast Foreground Colour Estimation", ICIP 2021), with weights that
  * trust the purest pixels of a window most, because a mean over mixed pixels is
- * mixed itself.
+ * mixed itself. The sides and the power were chosen by measurement; see
+ * docs/decisions-bg-removal.md.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param colours of the cells, where they are known already
  */
@@ -45,16 +41,15 @@ export function estimateLayers(
   alpha: Uint8Array,
   grid: Grid,
   colours: Planes = cellColours(image, grid),
-  options: LayerOptions = defaultLayerOptions,
 ): Layers {
   const scale = Math.sqrt(grid.width * grid.height) / 1000;
   const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
-  const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** options.power);
+  const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** power);
   const cells = weighCells(image, alpha, grid, colours, weights);
   const scratch = createPlane(grid.width, grid.height);
-  const first = blurLayers(cells, colours, radius(options.firstSide), scratch);
+  const first = blurLayers(cells, colours, radius(firstSide), scratch);
   fuseCells(image, alpha, grid, cells, first, weights);
-  return blurLayers(cells, colours, radius(options.secondSide), scratch);
+  return blurLayers(cells, colours, radius(secondSide), scratch);
 }
 
 /** The foreground's colour in a pixel: `clip(F̂ + α(I − αF̂ − (1−α)B̂))`; everything 0-255 but `alpha` 0-1. */
