@@ -39,7 +39,11 @@ export function ycckJpeg([c, m, y, k]: readonly [number, number, number, number]
     ...segment(0xee, ...Buffer.from('Adobe'), 0, 100, 0, 0, 0, 0, 2),
     ...segment(0xdb, 0, ...new Array<number>(64).fill(1)),
     ...segment(0xc0, 8, 0, 8, 0, 8, 4, ...ids.flatMap((id) => [id, 0x11, 0])),
-    ...flatHuffmanTable(0x00, 4, Array.from({ length: 12 }, (_, category) => category)),
+    ...flatHuffmanTable(
+      0x00,
+      4,
+      Array.from({ length: 12 }, (_, category) => category),
+    ),
     ...flatHuffmanTable(0x10, 1, [0]),
     ...segment(0xda, 4, ...ids.flatMap((id) => [id, 0]), 0, 63, 0),
     ...scan,
