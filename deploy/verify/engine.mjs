@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const project = 'media-services-verify';
-const folder = fileURLToPath(new URL('.', import.meta.url));
+const composeFolder = fileURLToPath(new URL('compose/', import.meta.url));
 
 /**
  * Runs a program to its end.
@@ -44,7 +44,7 @@ export const docker = (...args) => run('docker', args);
 
 /** @param {{ overrides: string[], env: object }} setting from `prepareBuild` */
 export function composeFor({ overrides, env }) {
-  const files = ['docker-compose.yml', ...['compose.verify.yml', ...overrides].map((name) => folder + name)];
+  const files = ['docker-compose.yml', ...['compose.verify.yml', ...overrides].map((name) => composeFolder + name)];
   return (args, options = {}) =>
     run('docker', ['compose', '-p', project, ...files.flatMap((file) => ['-f', file]), ...args], {
       ...options,

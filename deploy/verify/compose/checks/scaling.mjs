@@ -1,7 +1,7 @@
 /** More replicas: found without a reload, all of them used, one limit for all. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, containersOf, gatewayLog, inspect, upstreamOf } from '../engine.mjs';
+import { ask, containersOf, gatewayLog, inspect, upstreamOf } from '../../engine.mjs';
 
 const limitPerMinute = 5;
 /** Arguments of `compose up` for the replicas that the checks work with. */
@@ -20,7 +20,7 @@ async function upstreamsSeen(client, path, id, wanted) {
 }
 
 /**
- * @param {import('../report.mjs').Report} report
+ * @param {import('../../report.mjs').Report} report
  * @param {(args: string[]) => Promise<string>} compose
  */
 export async function checkScaling(report, compose) {

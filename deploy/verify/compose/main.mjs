@@ -7,8 +7,8 @@ import { checkMainJob, distributePicture } from './checks/main-job.mjs';
 import { checkNoStorage } from './checks/no-storage.mjs';
 import { checkScaling } from './checks/scaling.mjs';
 import { checkStopping } from './checks/stopping.mjs';
-import { composeFor, docker, project, root, run } from './engine.mjs';
-import { Report } from './report.mjs';
+import { composeFor, docker, project, root, run } from '../engine.mjs';
+import { Report } from '../report.mjs';
 
 const usage = `scripts/verify-compose [--no-build] [--keep]
 Builds the images, starts docker-compose.yml as the project ${project} and proves it.
@@ -64,7 +64,7 @@ async function up(compose) {
       'run',
       '--rm',
       '-v',
-      `${root}scripts/verify-compose.d/inside:/verify:ro`,
+      `${root}deploy/verify/compose/inside:/verify:ro`,
       'media-services/bg-removal',
       'node',
       '/verify/picture.mjs',

@@ -1,6 +1,6 @@
 /** The endpoints through the gateway, from a client that has an address of its own. */
 import assert from 'node:assert/strict';
-import { ask, containersOf, run, shell } from '../engine.mjs';
+import { ask, containersOf, run, shell } from '../../engine.mjs';
 
 export const filmPage = (rate = 0) =>
   encodeURIComponent(`http://source:8000/film${rate > 0 ? `?rate=${rate}` : ''}`);
@@ -17,7 +17,7 @@ export async function probe(client, file) {
   return { codecs: lines.slice(0, -1).join('+'), seconds: Number(lines.at(-1)) };
 }
 
-/** @param {import('../report.mjs').Report} report */
+/** @param {import('../../report.mjs').Report} report */
 export async function checkMainJob(report) {
   const [client] = await containersOf('client');
   const get = async (path) => (await ask(client, { task: 'requests', path, id: 'main' }))[0];

@@ -1,6 +1,6 @@
 /** What the containers may and may not do. */
 import assert from 'node:assert/strict';
-import { containersOf, docker, inspect, shell } from '../engine.mjs';
+import { containersOf, docker, inspect, shell } from '../../engine.mjs';
 
 const services = ['gateway', 'video-dl', 'bg-removal', 'redis'];
 
@@ -12,7 +12,7 @@ async function each(check) {
   return [...new Set(notes.filter(Boolean))].join(', ');
 }
 
-/** @param {import('../report.mjs').Report} report */
+/** @param {import('../../report.mjs').Report} report */
 export async function checkContainers(report) {
   await report.check('only the gateway publishes a port', () =>
     each(async (container, service) => {

@@ -1,12 +1,12 @@
 /** A stream leaves nothing behind and spools nothing, also with a client that reads slowly. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, containersOf, docker, shell } from '../engine.mjs';
+import { ask, containersOf, docker, shell } from '../../engine.mjs';
 import { filmPage } from './main-job.mjs';
 
 const allowedKiB = 1024;
 
-/** @param {import('../report.mjs').Report} report */
+/** @param {import('../../report.mjs').Report} report */
 export async function checkNoStorage(report) {
   await report.check('a stream writes nothing to disk, not even for a slow client', async () => {
     const [client] = (await containersOf('client')).slice(1);

@@ -1,7 +1,7 @@
 /** What is left when a part is away, and what a wrong setting says. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, containersOf, docker, run } from '../engine.mjs';
+import { ask, containersOf, docker, run } from '../../engine.mjs';
 
 async function healthUntil(client, path, matches) {
   let last;
@@ -14,7 +14,7 @@ async function healthUntil(client, path, matches) {
 }
 
 /**
- * @param {import('../report.mjs').Report} report
+ * @param {import('../../report.mjs').Report} report
  * @param {(args: string[]) => Promise<string>} compose
  */
 export async function checkDegraded(report, compose) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { docker, inspect, run } from '../verify-compose.d/engine.mjs';
-import { Report } from '../verify-compose.d/report.mjs';
+import { docker, inspect, run } from '../engine.mjs';
+import { Report } from '../report.mjs';
 
 const stack = 'media-verify';
 const gateway = `http://127.0.0.1:${process.env.PORT ?? '18081'}`;

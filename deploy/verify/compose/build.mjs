@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, copyFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from './engine.mjs';
+import { run } from '../engine.mjs';
 
 const defaultNodeImage = 'node:24-trixie-slim';
 const ownAuthorities = '/usr/local/share/ca-certificates';

@@ -1,12 +1,12 @@
 /** SIGTERM lets running streams end, up to the grace period. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, containersOf, docker, gatewayLog, inspect, upstreamOf } from '../engine.mjs';
+import { ask, containersOf, docker, gatewayLog, inspect, upstreamOf } from '../../engine.mjs';
 import { filmPage, probe } from './main-job.mjs';
 import { scaled } from './scaling.mjs';
 
 /**
- * @param {import('../report.mjs').Report} report
+ * @param {import('../../report.mjs').Report} report
  * @param {(args: string[]) => Promise<string>} compose
  */
 export async function checkStopping(report, compose) {
