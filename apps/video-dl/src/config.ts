@@ -1,7 +1,7 @@
 import { commonSettings, loadConfig, setting } from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
-import { parseAllowedSource } from './guard/index.js';
+import { parseAllowedSource } from '@media-services/egress-guard';
 
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({

@@ -1,13 +1,13 @@
 import { ConfigError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Config } from './config.js';
-import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extraction/index.js';
-import { createProbeSource } from './extraction/probe-source.js';
-import { locatePython } from './extraction/python.js';
-import { createGuard, EgressProxy, type Guard, type LookupFn } from './guard/index.js';
-import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './media/tools.js';
+import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extract/index.js';
+import { createProbeSource } from './extract/probe-source.js';
+import { locatePython } from './extract/python.js';
+import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
+import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
 import type { PlanLimits } from './plan/index.js';
 import { MediaRelay } from './relay/index.js';
-import { StreamingService, streamLimits } from './streaming/index.js';
+import { StreamingService, streamLimits } from './stream/index.js';
 
 /** Everything that a handler may use, built once. */
 export interface AppContext {

@@ -10,9 +10,9 @@ import {
 } from '@media-services/http-common';
 import type { Config } from './config.js';
 import { createContext, type AppContext, type ContextOverrides } from './context.js';
-import { downloadEngineCheck, muxingEngineCheck } from './routes/health.js';
-import { infoHandler } from './routes/info.js';
-import { audioStreamHandler, videoStreamHandler } from './routes/stream.js';
+import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
+import { infoHandler } from './api/info.js';
+import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
 
 const serviceName = 'video-dl';
 const packageJson = new URL('../package.json', import.meta.url);

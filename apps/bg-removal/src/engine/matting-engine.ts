@@ -5,7 +5,7 @@ import {
   engineMetrics,
   EngineSupervisor,
   type EngineCommand,
-} from '@media-services/engine-supervisor';
+} from '@media-services/processes';
 import { DomainError, type CheckResult, type Logger, type Metrics } from '@media-services/http-common';
 import type { BgRemovalConfig } from '../config.js';
 import { modelsDirOf } from '../config.js';

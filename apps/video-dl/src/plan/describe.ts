@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import { targets, type Extraction, type Format, type Target } from '../extraction/types.js';
+import { targets, type Extraction, type Format, type Target } from '../extract/types.js';
 import type { StreamAction } from './codecs.js';
 import { planTarget, type PlanLimits } from './plan.js';
 

@@ -1,5 +1,5 @@
-import { aacBitrateKbps, mp3BitrateKbps } from '../media/bitrates.js';
-import type { Format } from '../extraction/types.js';
+import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/bitrates.js';
+import type { Format } from '../extract/types.js';
 
 const bytesPerKbit = 125;
 /** A track's share of headers in a fragmented MP4. */

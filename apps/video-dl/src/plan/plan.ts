@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
-import type { Extraction, Format, Target } from '../extraction/types.js';
-import type { MediaSource } from '../relay/media-source.js';
+import type { Extraction, Format, Target } from '../extract/types.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import { mp3AudioAction, mp4AudioAction, mp4VideoAction, type StreamAction } from './codecs.js';
 import { estimateMp3Bytes, estimateMp4Bytes } from './estimate.js';
 

@@ -1,9 +1,9 @@
-import type { LiveSource } from './live-source.js';
-import { RemoteObject } from './remote-object.js';
+import type { LiveSource } from '../upstream/live-source.js';
+import { RemoteObject } from '../upstream/remote-object.js';
 import { notFound, type Resource, type ResourceRequest } from './resource.js';
 import { serveObject } from './serve-object.js';
-import { sourceAddress } from './source-address.js';
-import type { TransferContext } from './transfer-context.js';
+import { sourceAddress } from '../upstream/source-address.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
 
 /** A medium in one file. */
 export class FileResource implements Resource {

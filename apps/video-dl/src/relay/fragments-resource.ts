@@ -1,12 +1,12 @@
-import type { LiveSource } from './live-source.js';
-import type { MediaFragment } from './media-source.js';
-import { RemoteObject } from './remote-object.js';
+import type { LiveSource } from '../upstream/live-source.js';
+import type { MediaFragment } from '../upstream/media-source.js';
+import { RemoteObject } from '../upstream/remote-object.js';
 import { notFound, type Resource, type ResourceRequest } from './resource.js';
 import { writeAll } from './respond.js';
-import { sourceAddress } from './source-address.js';
-import { Transfer } from './transfer.js';
-import type { TransferContext } from './transfer-context.js';
-import { brokenPromise } from './transfer-fault.js';
+import { sourceAddress } from '../upstream/source-address.js';
+import { Transfer } from '../upstream/transfer.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
+import { brokenPromise } from '../upstream/transfer-fault.js';
 
 /** A medium in pieces, served as the one byte stream that they make. */
 export class FragmentsResource implements Resource {

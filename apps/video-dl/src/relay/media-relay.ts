@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Guard } from '../guard/guard.js';
-import type { NetworkLogger } from '../guard/network-logger.js';
-import { fetchSmall } from './fetch-small.js';
-import { defaultLimits, type RelayLimits } from './limits.js';
-import { LiveSource } from './live-source.js';
+import type { Guard } from '@media-services/egress-guard';
+import type { NetworkLogger } from '@media-services/egress-guard';
+import { fetchSmall } from '../upstream/fetch-small.js';
+import { defaultLimits, type RelayLimits } from '../upstream/limits.js';
+import { LiveSource } from '../upstream/live-source.js';
 import { SessionRecord, type RelaySession } from './relay-session.js';
-import { RemoteObject } from './remote-object.js';
-import { sourceAddress } from './source-address.js';
-import { faultFrom } from './transfer-fault.js';
+import { RemoteObject } from '../upstream/remote-object.js';
+import { sourceAddress } from '../upstream/source-address.js';
+import { faultFrom } from '../upstream/transfer-fault.js';
 
 export interface MediaRelayOptions {
   readonly guard: Guard;

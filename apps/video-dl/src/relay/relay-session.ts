@@ -4,13 +4,13 @@ import { DashResource } from './dash/dash-resource.js';
 import { FileResource } from './file-resource.js';
 import { FragmentsResource } from './fragments-resource.js';
 import { HlsResource } from './hls/hls-resource.js';
-import { LiveSource } from './live-source.js';
-import type { MediaSource } from './media-source.js';
+import { LiveSource } from '../upstream/live-source.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import { notFound, type Resource } from './resource.js';
 import { breakOff } from './respond.js';
-import type { TransferContext } from './transfer-context.js';
-import { faultFrom, TransferFault } from './transfer-fault.js';
-import { tooLarge } from './upstream-part.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
+import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { tooLarge } from '../upstream/upstream-part.js';
 
 /** The media of one job on their way from upstream to ffmpeg. */
 export interface RelaySession {

@@ -1,9 +1,9 @@
-import { parseRange, type ByteRange } from './byte-range.js';
-import type { RemoteObject } from './remote-object.js';
+import { parseRange, type ByteRange } from '../upstream/byte-range.js';
+import type { RemoteObject } from '../upstream/remote-object.js';
 import type { ResourceRequest } from './resource.js';
 import { writeAll } from './respond.js';
-import { Transfer } from './transfer.js';
-import type { TransferContext } from './transfer-context.js';
+import { Transfer } from '../upstream/transfer.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
 
 /** A part of an object that is served as if it were the whole. */
 export type Window = { readonly start: number; readonly end: number };

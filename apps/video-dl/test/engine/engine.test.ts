@@ -1,5 +1,5 @@
 import { createLogger } from '@media-services/http-common';
-import { createGuard, EgressProxy, type EgressSession } from '../../dist/guard/index.js';
+import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
 import { startSite, type Site } from '../site/server.js';
 import { interpreters } from '../support/pythons.js';
 import { BareEngine } from './support/engine.js';

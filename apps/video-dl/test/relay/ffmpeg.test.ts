@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createGuard } from '../../dist/guard/index.js';
+import { createGuard } from '@media-services/egress-guard';
 import { MediaRelay, type MediaSource, type RelaySession } from '../../dist/relay/index.js';
-import { silentLogger } from '../guard/support/servers.js';
+import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults } from '../site/faults.js';
 import { startSite, type Site } from '../site/server.js';
 import { quickLimits } from './support/bench.js';

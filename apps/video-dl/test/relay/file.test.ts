@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { MediaSource } from '../../dist/relay/index.js';
-import { refusedHosts } from '../guard/support/addresses.js';
+import { refusedHosts } from '../../../../packages/egress-guard/test/support/addresses.js';
 import { fileSize, fileSource, hash, readAll, startBench, type Bench } from './support/bench.js';
 
 let bench: Bench;

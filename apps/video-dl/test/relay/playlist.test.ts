@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parsePlaylist } from '../../dist/relay/hls/parse-playlist.js';
-import { TransferFault } from '../../dist/relay/transfer-fault.js';
+import { TransferFault } from '../../dist/upstream/transfer-fault.js';
 
 const base = 'https://outside.example/hls/index.m3u8';
 

@@ -1,4 +1,4 @@
-import type { Extraction, Format } from '../../dist/extraction/types.js';
+import type { Extraction, Format } from '../../dist/extract/types.js';
 
 /** A format with every field, H.264 and AAC in one file unless told otherwise. */
 export function format(changes: Partial<Format> = {}): Format {

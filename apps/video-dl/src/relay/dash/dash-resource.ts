@@ -1,11 +1,11 @@
-import { fetchSmall } from '../fetch-small.js';
-import type { LiveSource } from '../live-source.js';
-import { RemoteObject } from '../remote-object.js';
+import { fetchSmall } from '../../upstream/fetch-small.js';
+import type { LiveSource } from '../../upstream/live-source.js';
+import { RemoteObject } from '../../upstream/remote-object.js';
 import type { Resource, ResourceRequest } from '../resource.js';
 import { serveObject } from '../serve-object.js';
-import { sourceAddress } from '../source-address.js';
-import type { TransferContext } from '../transfer-context.js';
-import { brokenPromise } from '../transfer-fault.js';
+import { sourceAddress } from '../../upstream/source-address.js';
+import type { TransferContext } from '../../upstream/transfer-context.js';
+import { brokenPromise } from '../../upstream/transfer-fault.js';
 import { rewriteManifest } from './rewrite-manifest.js';
 
 /**

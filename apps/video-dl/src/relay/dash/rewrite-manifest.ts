@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import { XMLParser } from 'fast-xml-parser';
-import { brokenPromise, TransferFault } from '../transfer-fault.js';
+import { brokenPromise, TransferFault } from '../../upstream/transfer-fault.js';
 import { withExplicitTimelines } from './explicit-timeline.js';
 import {
   attributesOf,

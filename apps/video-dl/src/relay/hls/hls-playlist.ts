@@ -1,9 +1,9 @@
-import { fetchSmall } from '../fetch-small.js';
-import type { LiveSource } from '../live-source.js';
-import { RemoteObject, type ObjectAddress } from '../remote-object.js';
-import { sourceAddress } from '../source-address.js';
-import type { TransferContext } from '../transfer-context.js';
-import { brokenPromise } from '../transfer-fault.js';
+import { fetchSmall } from '../../upstream/fetch-small.js';
+import type { LiveSource } from '../../upstream/live-source.js';
+import { RemoteObject, type ObjectAddress } from '../../upstream/remote-object.js';
+import { sourceAddress } from '../../upstream/source-address.js';
+import type { TransferContext } from '../../upstream/transfer-context.js';
+import { brokenPromise } from '../../upstream/transfer-fault.js';
 import { parsePlaylist, type ParsedPlaylist } from './parse-playlist.js';
 
 /** One playlist of an HLS source; loaded when asked for, and again when the source was refreshed. */

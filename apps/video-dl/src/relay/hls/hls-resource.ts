@@ -1,8 +1,8 @@
-import type { LiveSource } from '../live-source.js';
-import { RemoteObject } from '../remote-object.js';
+import type { LiveSource } from '../../upstream/live-source.js';
+import { RemoteObject } from '../../upstream/remote-object.js';
 import { notFound, type Resource, type ResourceRequest } from '../resource.js';
 import { serveObject } from '../serve-object.js';
-import type { TransferContext } from '../transfer-context.js';
+import type { TransferContext } from '../../upstream/transfer-context.js';
 import { HlsPlaylist } from './hls-playlist.js';
 
 /** So many segments ffmpeg may read of a rendition only to learn what is in it. */

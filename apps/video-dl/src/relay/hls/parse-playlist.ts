@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import { brokenPromise, TransferFault } from '../transfer-fault.js';
+import { brokenPromise, TransferFault } from '../../upstream/transfer-fault.js';
 import { filterAttributes, readAttributes } from './attribute-list.js';
 import { mediaExtension, resolveAddress, type PlaylistEntry } from './playlist-entry.js';
 

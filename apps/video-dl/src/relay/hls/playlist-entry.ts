@@ -1,4 +1,4 @@
-import { brokenPromise } from '../transfer-fault.js';
+import { brokenPromise } from '../../upstream/transfer-fault.js';
 
 /** Something that a playlist names. */
 export interface PlaylistEntry {

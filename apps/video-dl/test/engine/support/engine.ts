@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { targetSpecs } from '../../../dist/extraction/target-specs.js';
+import { targetSpecs } from '../../../dist/extract/target-specs.js';
 import { fixtureEngine } from '../../support/pythons.js';
 
 /** One line of the engine's stdout. */

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { z } from 'zod';
-import { MediaProcess } from '../../../dist/media/media-process.js';
-import type { ProcessExit } from '../../../dist/media/media-process.js';
+import { MediaProcess } from '../../../dist/ffmpeg/process.js';
+import type { ProcessExit } from '../../../dist/ffmpeg/process.js';
 
 const answerSchema = z.object({
   format: z.object({

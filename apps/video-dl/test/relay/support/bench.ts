@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuard, type GuardOptions } from '../../../dist/guard/index.js';
+import { createGuard, type GuardOptions } from '@media-services/egress-guard';
 import {
   MediaRelay,
   type MediaSource,
   type RelayLimits,
   type RelaySession,
 } from '../../../dist/relay/index.js';
-import { silentLogger } from '../../guard/support/servers.js';
+import { silentLogger } from '../../../../../packages/egress-guard/test/support/servers.js';
 import { Faults } from '../../site/faults.js';
 import { sendFile } from '../../site/server.js';
 

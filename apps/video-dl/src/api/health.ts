@@ -1,0 +1,61 @@
+import type { CheckOptions } from '@media-services/http-common';
+import type { DownloadEngine } from '../extract/index.js';
+import { checkMuxing } from '../ffmpeg/self-check.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+
+/** Sites change: an engine older than this fails on many of them. */
+const staleAfterDays = 90;
+const extractionCacheMs = 5_000;
+/** Encoding costs 0.2 s of a processor. */
+const muxingCacheMs = 30_000;
+
+/** The download engine extracts its built-in page. */
+export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
+  return {
+    cacheMs: extractionCacheMs,
+    check: async (signal) => {
+      const state = engine.health();
+      const pool = { engines: state.enginesReady, queueLength: state.queueLength, restarts: state.restarts };
+      if (state.ready === undefined) {
+        return {
+          status: state.status === 'failing' ? 'error' : 'starting',
+          ...pool,
+          ...(state.lastError !== undefined && {
+            message: 'The download engine does not start; see the log.',
+          }),
+        };
+      }
+      // An engine with a page at hand is at work; the check does not wait in line behind it.
+      const isBusy = state.active >= state.enginesReady;
+      if (!isBusy) await engine.run({ kind: 'health' }, { signal });
+      const { version, ageDays, javascriptRuntime } = state.ready;
+      const messages = [
+        ...(ageDays !== null && ageDays > staleAfterDays
+          ? [`yt-dlp is older than ${staleAfterDays} days; update it.`]
+          : []),
+        ...(javascriptRuntime === null
+          ? ['There is no JavaScript runtime that yt-dlp can use, without which YouTube does not work.']
+          : []),
+      ];
+      return {
+        status: messages.length > 0 ? 'degraded' : 'ok',
+        version,
+        ageDays,
+        javascriptRuntime,
+        ...pool,
+        ...(messages.length > 0 && { message: messages.join(' ') }),
+      };
+    },
+  };
+}
+
+/** ffmpeg encodes and muxes a second of generated signal. */
+export function muxingEngineCheck(tools: MediaTools): CheckOptions {
+  return {
+    cacheMs: muxingCacheMs,
+    check: async (signal) => {
+      await checkMuxing(tools, signal);
+      return { status: 'ok', version: tools.version };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { targets } from '../extract/index.js';
+
+const pixels = z.int().positive().nullable();
+const codec = z.string().nullable().describe('As the site or ffprobe names it; null: none, or unknown.');
+const kbps = z.number().min(0).nullable().describe('kbit/s');
+const action = z.enum(['copy', 'transcode']);
+
+const format = z.strictObject({
+  id: z.string(),
+  ext: z.string().nullable(),
+  protocol: z.string(),
+  width: pixels,
+  height: pixels,
+  fps: z.number().min(0).nullable(),
+  videoCodec: codec,
+  audioCodec: codec,
+  videoBitrateKbps: kbps,
+  audioBitrateKbps: kbps,
+  filesizeBytes: z.int().min(0).nullable(),
+  filesizeIsEstimate: z.boolean(),
+  note: z.string().nullable(),
+});
+
+const download = z.strictObject({
+  target: z.enum(targets),
+  href: z.string().describe('Path and query of the stream on this server.'),
+  height: pixels.optional().describe('Of the picture, in pixels; only for MP4.'),
+  video: action
+    .nullable()
+    .optional()
+    .describe('What is done to the picture; null: it has none; only for MP4.'),
+  audio: action.nullable().describe('What is done to the sound; null: it has none.'),
+  formatIds: z.array(z.string()).describe('The entries of `formats` that it is made of.'),
+  estimatedBytes: z.int().min(0).nullable(),
+});
+
+/** The answer of `GET /api/info`. Seconds, bytes, pixels, kbit/s; the unknown is null. */
+export const infoSchema = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  thumbnail: z.string().nullable(),
+  duration: z.number().min(0).nullable().describe('Seconds'),
+  uploader: z.string().nullable(),
+  webpageUrl: z.string(),
+  extractor: z.string(),
+  isLive: z.literal(false).describe('Live pages are refused with `live_not_supported`.'),
+  uploadDate: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/)
+    .nullable(),
+  description: z.string().nullable(),
+  playlistIndex: z.int().nullable().describe('Which of the videos on the page this is, from 1.'),
+  playlistCount: z.int().nullable().describe('How many videos the page has, where it has several.'),
+  formats: z.array(format).describe('How the page offers its media.'),
+  downloads: z
+    .array(download)
+    .describe('What this service makes of them; a target that it cannot make is missing.'),
+});

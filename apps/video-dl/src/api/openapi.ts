@@ -1,0 +1,88 @@
+import {
+  createOpenApiDocument,
+  operationErrors,
+  packageVersion,
+  type JsonObject,
+  type Operation,
+} from '@media-services/http-common';
+import { infoQuery } from './info.js';
+import { audioQuery, videoQuery } from './stream.js';
+import { infoSchema } from './info-schema.js';
+
+const errors = operationErrors('video-dl');
+
+const streamHeaders = {
+  'Content-Disposition': {
+    description: 'The title as a file name (RFC 6266).',
+    schema: { type: 'string' },
+  },
+  'Accept-Ranges': { description: 'A stream is made as it is read.', schema: { const: 'none' } },
+  'Estimated-Content-Length': {
+    description: 'Bytes that the stream will have, about; absent where unknown.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'X-Content-Duration': {
+    description: 'Seconds of media; absent where unknown.',
+    schema: { type: 'number', minimum: 0 },
+  },
+};
+
+const streamDescription =
+  'Sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
+
+const operations: readonly Operation[] = [
+  {
+    path: '/api/info',
+    method: 'get',
+    operationId: 'getInfo',
+    summary: 'What is on a page',
+    description:
+      'Title, length, formats, and what each download will be. A stream that follows uses the same extraction.',
+    query: infoQuery,
+    success: {
+      description: 'The video of the page.',
+      mediaType: 'application/json',
+      schema: infoSchema,
+      headers: {
+        'Cache-Control': {
+          description: 'Private, for no longer than the media addresses live.',
+          schema: { type: 'string' },
+        },
+      },
+    },
+    errors,
+  },
+  {
+    path: '/api/stream',
+    method: 'get',
+    operationId: 'streamAudio',
+    summary: 'The sound as MP3',
+    description: `192 kbit/s with an ID3 tag (title, author, cover); a source that is MP3 already is copied. ${streamDescription}`,
+    query: audioQuery,
+    success: { description: 'The MP3.', mediaType: 'audio/mpeg', headers: streamHeaders },
+    errors,
+  },
+  {
+    path: '/api/stream/video',
+    method: 'get',
+    operationId: 'streamVideo',
+    summary: 'Picture and sound as MP4',
+    description: `Fragmented MP4 with its length in the header. What MP4 players play is copied, the rest is converted to H.264 and AAC. ${streamDescription}`,
+    query: videoQuery,
+    success: { description: 'The MP4.', mediaType: 'video/mp4', headers: streamHeaders },
+    errors,
+  },
+];
+
+/** The OpenAPI 3.1 document of video-dl, from the schemas that validate its requests. */
+export function openApiDocument(): JsonObject {
+  return createOpenApiDocument({
+    service: 'video-dl',
+    title: 'video-dl',
+    version: packageVersion(new URL('../../package.json', import.meta.url)),
+    description:
+      'The address of a public video page in; JSON details, an MP3 stream or an MP4 stream out. Through the gateway the endpoints are also at `/api/…` without the name of the service; there, 30 requests a minute and 4 streams at once are allowed per client address.',
+    port: 3001,
+    operations,
+  });
+}

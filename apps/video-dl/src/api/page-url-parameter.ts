@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { maxUrlCharacters } from '../extract/video-url.js';
+
+/** `url` of every endpoint; what an address must be is in `parseVideoUrl`. */
+export const pageUrlParameter = z
+  .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
+  .min(1, 'must not be empty')
+  .meta({
+    format: 'uri',
+    maxLength: maxUrlCharacters,
+    pattern: '^https?://',
+    description: 'Address of the public page that plays the video, http or https, URL-encoded.',
+  });

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { EngineJobError } from '@media-services/processes';
+import { DomainError, type Metrics } from '@media-services/http-common';
+import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { DownloadEngine } from './download-engine.js';
+import { engineFailureSchema, type RawExtraction } from './engine-messages.js';
+import { ExtractionCache } from './extraction-cache.js';
+import { codedError, extractionError } from './failure.js';
+import { fillIn, type ProbeSource } from './fill-in.js';
+import { SingleFlight } from './single-flight.js';
+import { targetSpecs } from './target-specs.js';
+import { toExtraction } from './to-extraction.js';
+import type { Extraction } from './types.js';
+import { parseVideoUrl } from './video-url.js';
+
+export interface ExtractionServiceOptions {
+  readonly engine: DownloadEngine;
+  readonly guard: Guard;
+  readonly egress: EgressProxy;
+  readonly probeSource: ProbeSource;
+  readonly timeoutMs: number;
+  /** How long an extraction is reused whose addresses say nothing of their end. */
+  readonly cacheMs: number;
+  readonly cacheEntries: number;
+  readonly cookiesFile?: string | undefined;
+  readonly metrics: Metrics;
+}
+
+export interface ExtractOptions {
+  readonly signal: AbortSignal;
+  /** Asks the site again although an extraction is at hand. */
+  readonly fresh?: boolean;
+}
+
+const maxCacheBytes = 64 * 1024 * 1024;
+const maxSocketTimeoutMs = 15_000;
+
+/** From the address of a page to what can be downloaded from it. */
+export class ExtractionService {
+  readonly #options: ExtractionServiceOptions;
+  readonly #cache: ExtractionCache;
+  readonly #flights = new SingleFlight<Extraction>();
+  readonly #answers: ReturnType<typeof answerCounter>;
+  #extractions = 0;
+
+  constructor(options: ExtractionServiceOptions) {
+    this.#options = options;
+    this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
+    this.#answers = answerCounter(options.metrics);
+  }
+
+  /** How many times a site was really asked. */
+  get extractions(): number {
+    return this.#extractions;
+  }
+
+  /**
+   * Extracts a page, at most once at a time and not again while its media addresses live.
+   * @throws DomainError with the cause's code; the signal's reason
+   */
+  async extract(address: string, { signal, fresh = false }: ExtractOptions): Promise<Extraction> {
+    const url = parseVideoUrl(address);
+    const cached = fresh ? undefined : this.#cache.get(url, Date.now());
+    if (cached !== undefined) {
+      this.#answers.inc({ from: 'cache' });
+      return cached;
+    }
+    this.#answers.inc({ from: this.#flights.has(url) ? 'shared' : 'site' });
+    return this.#flights.run(url, signal, async (shared) => {
+      const extraction = await this.#extractNow(url, shared);
+      this.#cache.set(url, extraction, Date.now());
+      return extraction;
+    });
+  }
+
+  async #extractNow(url: string, signal: AbortSignal): Promise<Extraction> {
+    await this.#options.guard.checkUrl(new URL(url), signal);
+    const raw = await this.#runEngine(url, signal);
+    refuseUnfinished(raw, url);
+    const now = Date.now();
+    const extraction = toExtraction(raw, {
+      requestUrl: url,
+      now,
+      defaultLifeMs: this.#options.cacheMs,
+      refresh: (formatId, refreshSignal) => this.#refresh({ url, formatId, notBefore: now }, refreshSignal),
+    });
+    return fillIn(extraction, this.#options.probeSource, signal);
+  }
+
+  async #runEngine(url: string, signal: AbortSignal): Promise<RawExtraction> {
+    const { engine, egress, timeoutMs, cookiesFile } = this.#options;
+    const session = egress.openSession();
+    // A cancelled job's connections end at once, not when yt-dlp gets to know.
+    const cut = (): void => session.close();
+    signal.addEventListener('abort', cut, { once: true });
+    this.#extractions += 1;
+    try {
+      const result = await engine.run(
+        {
+          kind: 'extract',
+          url,
+          proxyUrl: session.proxyUrl,
+          socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
+          targets: targetSpecs,
+          ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
+        },
+        { signal, timeoutMs },
+      );
+      if (result.kind !== 'extraction') throw new Error(`the download engine answered with ${result.kind}`);
+      return result;
+    } catch (error) {
+      throw this.#engineError(error, session, url);
+    } finally {
+      signal.removeEventListener('abort', cut);
+      session.close();
+    }
+  }
+
+  #engineError(error: unknown, session: EgressSession, url: string): unknown {
+    if (error instanceof EngineJobError) {
+      const failure = engineFailureSchema.safeParse(error.payload);
+      if (!failure.success) return codedError('upstream_error', url, error);
+      return extractionError(failure.data, session.failures, url);
+    }
+    // The engine spends its time on waiting for the site.
+    if (error instanceof DomainError && error.code === 'timeout') {
+      return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
+    }
+    return error;
+  }
+
+  /** A newer address of the same format; streams that expire together extract once. */
+  async #refresh(
+    { url, formatId, notBefore }: { url: string; formatId: string; notBefore: number },
+    signal: AbortSignal,
+  ): Promise<MediaSource> {
+    const cached = this.#cache.get(url, Date.now());
+    const isNewer = cached !== undefined && cached.extractedAt > notBefore;
+    const extraction = isNewer ? cached : await this.extract(url, { signal, fresh: true });
+    const format = extraction.formats.find(({ id }) => id === formatId);
+    if (format === undefined) {
+      throw codedError('upstream_error', url, new Error(`the format ${formatId} is no longer offered`));
+    }
+    return format.source;
+  }
+}
+
+function answerCounter(metrics: Metrics) {
+  return metrics.counter({
+    name: 'media_extractions_total',
+    help: 'Extractions asked for, by where the answer comes from: the site, a running extraction, the cache.',
+    labelNames: ['from'],
+  });
+}
+
+/** Live media have no end to wait for, and a premiere has nothing yet. */
+function refuseUnfinished(raw: RawExtraction, url: string): void {
+  if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
+  if (raw.live_status === 'is_live' || raw.live_status === 'post_live' || raw.is_live) {
+    throw codedError('live_not_supported', url);
+  }
+  if (raw.formats.length === 0) throw codedError('no_media', url);
+}

@@ -1,0 +1,96 @@
+import { DomainError } from '@media-services/http-common';
+import { ProbeError, type Probe, type ProbedStream } from '../ffmpeg/probe.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { Extraction, Format, Target } from './types.js';
+
+/** Looks into a medium's header. */
+export type ProbeSource = (source: MediaSource, signal: AbortSignal) => Promise<Probe>;
+
+/**
+ * Looks at the chosen media where the page did not tell codecs or duration, so
+ * that `/api/info` has real values and the plan rests on real codecs.
+ *
+ * @throws DomainError when none of the chosen media can be read
+ */
+export async function fillIn(
+  extraction: Extraction,
+  probeSource: ProbeSource,
+  signal: AbortSignal,
+): Promise<Extraction> {
+  const chosen = [...new Set(Object.values(extraction.selections).flat())];
+  const unclear = chosen.filter(isUnclear);
+  if (unclear.length === 0 && extraction.durationSeconds === null) unclear.push(...chosen.slice(0, 1));
+  if (unclear.length === 0) return extraction;
+
+  const outcomes = await Promise.allSettled(
+    unclear.map(async (format) => [format, await probeSource(format.source, signal)] as const),
+  );
+  signal.throwIfAborted();
+  const probes = new Map(
+    outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
+  );
+  if (probes.size === 0 && unclear.length === chosen.length) {
+    throw readError(outcomes.find((outcome) => outcome.status === 'rejected')?.reason);
+  }
+  return withProbes(extraction, probes);
+}
+
+function isUnclear(format: Format): boolean {
+  return (
+    format.hasVideo === null ||
+    format.hasAudio === null ||
+    (format.hasVideo && format.videoCodec === null) ||
+    (format.hasAudio && format.audioCodec === null)
+  );
+}
+
+function readError(reason: unknown): unknown {
+  if (!(reason instanceof ProbeError)) return reason;
+  return new DomainError(
+    'upstream_error',
+    'The address answers with something that is not readable media. Check that it plays in a browser; try again later.',
+    { cause: reason },
+  );
+}
+
+function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>): Extraction {
+  const refined = new Map(extraction.formats.map((format) => [format, refine(format, probes.get(format))]));
+  const refinedOf = (format: Format): Format => refined.get(format) ?? format;
+  const select = (target: Target): Format[] => extraction.selections[target].map(refinedOf);
+  const durations = [...probes.values()].flatMap(({ durationSeconds }) => durationSeconds ?? []);
+  return {
+    ...extraction,
+    durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
+    formats: extraction.formats.map(refinedOf),
+    selections: { mp3: select('mp3'), 'mp4-720': select('mp4-720'), 'mp4-1080': select('mp4-1080') },
+  };
+}
+
+/** What the page said stays; what it did not say comes from the media. */
+function refine(format: Format, probe: Probe | undefined): Format {
+  if (probe === undefined) return format;
+  const video = probe.streams.find(({ type, isCover }) => type === 'video' && !isCover);
+  const audio = probe.streams.find(({ type }) => type === 'audio');
+  const sizeBytes = format.source.kind === 'file' ? probe.sizeBytes : null;
+  return {
+    ...format,
+    ...videoFields(format, video),
+    hasAudio: audio !== undefined,
+    audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
+    audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,
+    filesizeBytes: sizeBytes ?? format.filesizeBytes,
+    filesizeIsEstimate: sizeBytes === null && format.filesizeIsEstimate,
+  };
+}
+
+function videoFields(format: Format, video: ProbedStream | undefined): Partial<Format> {
+  if (video === undefined) return { hasVideo: false, videoCodec: null };
+  return {
+    hasVideo: true,
+    videoCodec: format.videoCodec ?? video.codec,
+    width: format.width ?? video.width,
+    height: format.height ?? video.height,
+    fps: format.fps ?? video.fps,
+    videoBitrateKbps: format.videoBitrateKbps ?? video.bitrateKbps,
+  };
+}

@@ -1,0 +1,57 @@
+import { errorCode } from '@media-services/http-common';
+import { readBoxHeader, Mp4FormatError } from '../containers/mp4/box.js';
+import { summarizeMovie } from '../containers/mp4/movie-summary.js';
+import type { Probe } from '../ffmpeg/probe.js';
+
+const maxHeaderBytes = 4 * 1024 * 1024;
+/** Reading past the end of a box. */
+const damageCodes = new Set(['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS']);
+/** Boxes that may lie before `moov` in a file made for streaming. */
+const leadingBoxes = new Set(['ftyp', 'free', 'skip', 'wide', 'uuid', 'pdin']);
+
+/**
+ * Reads the header of an MP4 that begins with it, without the 80 ms that starting
+ * ffprobe takes.
+ * @param address of the relay
+ * @returns undefined for everything else, which ffprobe has to look at
+ */
+export async function quickLook(address: string, signal: AbortSignal): Promise<Probe | undefined> {
+  const reading = new AbortController();
+  const response = await fetch(address, { signal: AbortSignal.any([signal, reading.signal]) });
+  try {
+    if (!response.ok || response.body === null) return undefined;
+    const moov = await readMovieBox(response.body);
+    const summary = moov && summarizeMovie(moov);
+    return summary && { ...summary, sizeBytes: contentLength(response) };
+  } catch (error) {
+    if (error instanceof Mp4FormatError || damageCodes.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    reading.abort();
+  }
+}
+
+/** The `moov` box of a byte stream that begins with it, save for small boxes. */
+async function readMovieBox(body: AsyncIterable<Uint8Array>): Promise<Buffer | undefined> {
+  let bytes: Buffer = Buffer.alloc(0);
+  let offset = 0;
+  for await (const chunk of body) {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (;;) {
+      const header = readBoxHeader(bytes, offset);
+      if (header === undefined) break;
+      const end = offset + header.size;
+      const isMovie = header.type === 'moov';
+      if (end > maxHeaderBytes || (!isMovie && !leadingBoxes.has(header.type))) return undefined;
+      if (isMovie && bytes.length >= end) return bytes.subarray(offset, end);
+      if (isMovie || bytes.length < end) break;
+      offset = end;
+    }
+  }
+  return undefined;
+}
+
+function contentLength(response: Response): number | null {
+  const length = Number(response.headers.get('content-length') ?? 0);
+  return response.status === 200 && length > 0 ? length : null;
+}

@@ -1,0 +1,127 @@
+import type { MediaSource } from '../upstream/media-source.js';
+import type { RawExtraction, RawFormat } from './engine-messages.js';
+import { addressExpiry } from './expiry.js';
+import type { Extraction, Format } from './types.js';
+
+export interface ExtractionContext {
+  readonly requestUrl: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** How long an address is trusted that says nothing of its end. */
+  readonly defaultLifeMs: number;
+  /** Finds the format of this id under an address that works again. */
+  readonly refresh: (formatId: string, signal: AbortSignal) => Promise<MediaSource>;
+}
+
+/** Brings yt-dlp's fields into the project's words and units. */
+export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
+  const formats = raw.formats.map((format, index) => toFormat(format, index, context));
+  const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
+  const selections = {
+    mp3: pick(raw.selections.mp3),
+    'mp4-720': pick(raw.selections['mp4-720']),
+    'mp4-1080': pick(raw.selections['mp4-1080']),
+  };
+  const chosen = Object.values(raw.selections).flat();
+  return {
+    id: raw.id ?? 'video',
+    title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
+    thumbnail: webAddress(raw.thumbnail),
+    durationSeconds: duration(raw, chosen),
+    uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
+    uploadDate: isoDate(raw.upload_date),
+    description: raw.description,
+    webpageUrl: webAddress(raw.webpage_url) ?? context.requestUrl,
+    extractor: raw.extractor ?? 'generic',
+    playlistIndex: raw.playlist_index,
+    playlistCount: raw.playlist_count,
+    formats,
+    selections,
+    extractedAt: context.now,
+    expiresAt: expiresAt(raw, chosen, context),
+  };
+}
+
+function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Format {
+  const id = raw.format_id ?? String(index);
+  const filesize = raw.filesize ?? raw.filesize_approx;
+  const hasVideo = carries(raw.vcodec);
+  const hasAudio = carries(raw.acodec);
+  return {
+    id,
+    ext: raw.ext,
+    protocol: raw.protocol ?? 'https',
+    width: positive(raw.width),
+    height: positive(raw.height),
+    fps: positive(raw.fps),
+    videoCodec: hasVideo === true ? raw.vcodec : null,
+    audioCodec: hasAudio === true ? raw.acodec : null,
+    hasVideo,
+    hasAudio,
+    videoBitrateKbps: positive(raw.vbr) ?? (hasAudio === false ? positive(raw.tbr) : null),
+    audioBitrateKbps: positive(raw.abr) ?? (hasVideo === false ? positive(raw.tbr) : null),
+    totalBitrateKbps: positive(raw.tbr),
+    filesizeBytes: filesize === null ? null : Math.round(filesize),
+    filesizeIsEstimate: raw.filesize === null && raw.filesize_approx !== null,
+    note: raw.format_note,
+    source: {
+      url: raw.url,
+      headers: raw.http_headers,
+      kind: sourceKind(raw),
+      ...(raw.cookies !== null && { cookies: raw.cookies }),
+      ...(raw.fragments !== null && { fragments: raw.fragments }),
+      ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
+      refresh: (signal) => context.refresh(id, signal),
+    },
+  };
+}
+
+function sourceKind(raw: RawFormat): MediaSource['kind'] {
+  if (raw.fragments !== null) return 'fragments';
+  if (raw.protocol?.startsWith('m3u8') === true) return 'hls';
+  return raw.protocol === 'http_dash_segments' ? 'dash' : 'file';
+}
+
+/** yt-dlp says `none` for a stream that is not there and nothing for one it has not looked at. */
+function carries(codec: string | null): boolean | null {
+  if (codec === null || codec === 'unknown') return null;
+  return codec !== 'none';
+}
+
+function duration(raw: RawExtraction, chosen: readonly number[]): number | null {
+  const stated = positive(raw.duration);
+  if (stated !== null) return stated;
+  const sums = chosen.flatMap((index) => positive(raw.formats[index]?.fragments_duration ?? null) ?? []);
+  return sums.length === 0 ? null : Math.max(...sums);
+}
+
+function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {
+  const addresses = chosen.flatMap((index) => {
+    const format = raw.formats[index];
+    return format === undefined
+      ? []
+      : [format.url, ...(format.fragments ?? []).slice(0, 2).map(({ url }) => url)];
+  });
+  const stated = addresses.flatMap((address) => addressExpiry(address) ?? []);
+  return Math.min(context.now + context.defaultLifeMs, ...stated);
+}
+
+/** One line without control characters; null when nothing is left. */
+function cleanTitle(title: string | null): string | null {
+  const clean = title?.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return clean === undefined || clean === '' ? null : clean;
+}
+
+function webAddress(address: string | null): string | null {
+  return address !== null && /^https?:\/\//i.test(address) && URL.canParse(address) ? address : null;
+}
+
+/** `20260131` to `2026-01-31`. */
+function isoDate(date: string | null): string | null {
+  const match = /^(\d{4})(\d{2})(\d{2})$/.exec(date ?? '');
+  return match === null ? null : `${match[1] ?? ''}-${match[2] ?? ''}-${match[3] ?? ''}`;
+}
+
+function positive(value: number | null): number | null {
+  return value !== null && value > 0 ? value : null;
+}

@@ -1,0 +1,55 @@
+import type { MediaSource } from '../upstream/media-source.js';
+
+/** What a client can ask for. */
+export const targets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
+export type Target = (typeof targets)[number];
+
+/** One way in which the page offers its media. */
+export interface Format {
+  readonly id: string;
+  /** File extension, without the dot. */
+  readonly ext: string | null;
+  readonly protocol: string;
+  /** Pixels. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly fps: number | null;
+  /** As the site or ffprobe names it (`avc1.640028`, `h264`); `null` where there is none or it is unknown. */
+  readonly videoCodec: string | null;
+  readonly audioCodec: string | null;
+  /** Whether the format carries such a stream; `null` until somebody has looked. */
+  readonly hasVideo: boolean | null;
+  readonly hasAudio: boolean | null;
+  readonly videoBitrateKbps: number | null;
+  readonly audioBitrateKbps: number | null;
+  /** All streams together. */
+  readonly totalBitrateKbps: number | null;
+  readonly filesizeBytes: number | null;
+  readonly filesizeIsEstimate: boolean;
+  readonly note: string | null;
+  readonly source: MediaSource;
+}
+
+/** What the download engine found on a page. */
+export interface Extraction {
+  readonly id: string;
+  readonly title: string;
+  readonly thumbnail: string | null;
+  readonly durationSeconds: number | null;
+  readonly uploader: string | null;
+  /** `2026-01-31` */
+  readonly uploadDate: string | null;
+  readonly description: string | null;
+  readonly webpageUrl: string;
+  readonly extractor: string;
+  /** Set where the page has several videos and this is one of them; counted from 1. */
+  readonly playlistIndex: number | null;
+  readonly playlistCount: number | null;
+  readonly formats: readonly Format[];
+  /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
+  readonly selections: Readonly<Record<Target, readonly Format[]>>;
+  /** Milliseconds since the epoch. */
+  readonly extractedAt: number;
+  /** When the media addresses stop working, as far as they tell; milliseconds since the epoch. */
+  readonly expiresAt: number;
+}

@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import { DomainError, type Logger, type StageTimings } from '@media-services/http-common';
+import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../ffmpeg/arguments.js';
+import { InputFactsReader } from '../ffmpeg/input-facts.js';
+import { MediaProcess } from '../ffmpeg/process.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/index.js';
+import type { RelaySession } from '../relay/index.js';
+import { ClientWriter } from './client-writer.js';
+import { assertComplete } from './completeness.js';
+import { fetchCover } from './cover.js';
+import { readMedia } from './media-reader.js';
+import { mp3Output, mp4Output } from './media-output.js';
+import { makeMp3Front } from './mp3-front.js';
+import type { StreamAbort } from './stream-abort.js';
+import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
+import { streamHeaders } from './stream-headers.js';
+import type { StreamLimits } from './stream-limits.js';
+import type { StreamRelay } from './stream-relay.js';
+
+/** What a stream works with. */
+export interface StreamJob {
+  readonly plan: Plan;
+  readonly response: ServerResponse;
+  readonly abort: StreamAbort;
+  readonly session: RelaySession;
+  readonly relay: StreamRelay;
+  readonly tools: MediaTools;
+  readonly limits: StreamLimits;
+  readonly logger: Logger;
+  readonly timings: StageTimings;
+  onBytes(bytes: number): void;
+}
+
+/**
+ * Makes a stream and hands it to the client: no header before the first media
+ * byte, no end before the whole is verified. Everything it starts has ended when
+ * it returns.
+ *
+ * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
+ */
+export async function runStreamJob(job: StreamJob): Promise<void> {
+  const { plan, abort, session } = job;
+  const facts = new InputFactsReader();
+  const inputs = plan.inputs.map((source) => ffmpegInput(session.add(source)));
+  const endFirstByte = job.timings.start('firstByte');
+  const cover = fetchCover(job.relay, plan, { signal: abort.signal, logger: job.logger });
+  void session.failed.then((failure) => abort.abort(failure));
+
+  await using child = new MediaProcess({
+    file: job.tools.ffmpeg,
+    args: ffmpegArguments(plan, inputs, job.tools),
+    signal: abort.signal,
+    onStderrLine: (line) => facts.readLine(line),
+  });
+  const expected = (): ExpectedInput[] =>
+    plan.inputs.map(({ kind }, index) => ({ kind, facts: facts.inputs[index] }));
+  const knownSeconds = (): number | null => announcedSeconds(expected(), plan.durationSeconds);
+  const output = plan.target === 'mp3' ? mp3Output() : mp4Output(knownSeconds);
+  const writer = clientWriter(job);
+  const media = readMedia(child, output, job);
+
+  let sentBytes = 0;
+  for await (const part of media) {
+    if (sentBytes === 0) {
+      const picture = await cover;
+      endFirstByte();
+      abort.signal.throwIfAborted();
+      job.response.writeHead(200, streamHeaders(plan, picture));
+      if (plan.target === 'mp3') {
+        const exactSeconds = announcedSoundSeconds(expected());
+        const lengths = { durationSeconds: knownSeconds(), exactSeconds };
+        await writer.write(makeMp3Front(plan, { cover: picture, ...lengths, sound: part }));
+      }
+    }
+    sentBytes += part.length;
+    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
+    job.onBytes(part.length);
+    await writer.write(part);
+  }
+  await assertComplete({ ...job, child, output, facts, inputs: expected() });
+  await writer.end();
+}
+
+function ffmpegArguments(plan: Plan, inputs: readonly FfmpegInput[], tools: MediaTools): string[] {
+  const [input] = inputs;
+  if (plan.target !== 'mp3') {
+    return mp4Arguments(
+      inputs,
+      plan,
+      { title: plan.title, artist: plan.uploader, comment: plan.webpageUrl },
+      tools,
+    );
+  }
+  if (input === undefined || plan.audio === null) throw new Error('a plan for MP3 has an input with sound');
+  return mp3Arguments(input, plan.audio, tools);
+}
+
+/** The relay's address tells how it delivers. */
+function ffmpegInput(url: string): FfmpegInput {
+  const { pathname } = new URL(url);
+  return { url, kind: pathname.endsWith('.m3u8') ? 'hls' : pathname.endsWith('.mpd') ? 'dash' : 'file' };
+}
+
+function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {
+  return new ClientWriter(response, {
+    signal: abort.signal,
+    idleTimeoutMs: limits.clientIdleTimeoutMs,
+    onIdle: () =>
+      abort.abort(
+        new DomainError('timeout', `The client took nothing for ${limits.clientIdleTimeoutMs / 1000} s.`),
+      ),
+  });
+}
+
+function tooLarge({ maxOutputBytes }: StreamLimits): DomainError {
+  return new DomainError(
+    'too_long',
+    `The stream grew over ${maxOutputBytes} bytes, the most that this service makes. Ask for a smaller size, or raise MAX_OUTPUT_BYTES.`,
+  );
+}

@@ -1,0 +1,15 @@
+import type { Dispatcher } from 'undici';
+import type { NetworkLogger } from '@media-services/egress-guard';
+import type { RelayLimits } from './limits.js';
+
+/** What every transfer of a session shares. */
+export interface TransferContext {
+  readonly dispatcher: Dispatcher;
+  readonly limits: RelayLimits;
+  readonly logger: NetworkLogger;
+  /**
+   * Counts bytes from upstream.
+   * @throws TransferFault when the session has received all that it may
+   */
+  countReceived(bytes: number): void;
+}

@@ -1,0 +1,231 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import fc from 'fast-check';
+import { mp4Arguments } from '../../dist/ffmpeg/arguments.js';
+import type { FfmpegInput, TrackPlan } from '../../dist/ffmpeg/arguments.js';
+import { makeBox, Mp4FormatError } from '../../dist/containers/mp4/box.js';
+import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
+import { FileServer } from '../media/support/file-server.js';
+import { collect, inspect } from '../media/support/inspect.js';
+import { Samples } from '../media/support/samples.js';
+
+const tools = { hlsPicksExtensions: true };
+const copy: TrackPlan = {
+  video: { action: 'copy', codec: 'h264' },
+  audio: { action: 'copy', codec: 'aac', adtsToAsc: false },
+};
+
+let samples: Samples;
+let server: FileServer;
+let source: Buffer;
+
+beforeAll(async () => {
+  samples = await Samples.create();
+  server = await FileServer.start(samples.folder);
+  source = await mux('h264-aac.mp4', copy);
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+async function mux(name: 'h264-aac.mp4' | 'silent.mp4', tracks: TrackPlan): Promise<Buffer> {
+  await samples.get(name);
+  const input: FfmpegInput = { url: `${server.url}/${name}`, kind: 'file' };
+  const { chunks, exit } = await collect(mp4Arguments([input], tracks, { title: 'T' }, tools));
+  expect(exit.code).toBe(0);
+  return Buffer.concat(chunks);
+}
+
+function walk(
+  bytes: Buffer,
+  cuts: readonly number[],
+  seconds: number | null = 8,
+): { output: Buffer; mp4: FragmentedMp4 } {
+  const mp4 = new FragmentedMp4(() => seconds);
+  const output: Buffer[] = [];
+  let start = 0;
+  for (const end of [...cuts, bytes.length]) {
+    // A copy that is wiped afterwards: the walker may keep nothing of its caller's buffer.
+    const chunk = Buffer.from(bytes.subarray(start, end));
+    output.push(...mp4.push(chunk).map((part) => Buffer.from(part)));
+    chunk.fill(0);
+    start = end;
+  }
+  return { output: Buffer.concat(output), mp4 };
+}
+
+function boxTypes(bytes: Buffer): string[] {
+  const types: string[] = [];
+  for (let offset = 0; offset + 8 <= bytes.length; offset += bytes.readUInt32BE(offset)) {
+    types.push(bytes.toString('latin1', offset + 4, offset + 8));
+  }
+  return types;
+}
+
+describe('FragmentedMp4', () => {
+  it('gives the first boxes the length that ffmpeg leaves at 0', async () => {
+    const whole = join(samples.folder, 'patched.mp4');
+    const { output } = walk(source, []);
+    await writeFile(whole, output);
+    const { stdout } = await execa(
+      'ffmpeg',
+      ['-hide_banner', '-nostdin', '-v', 'trace', '-i', whole, '-t', '0', '-f', 'null', '-'],
+      {
+        all: true,
+        reject: false,
+      },
+    ).then(({ all }) => ({ stdout: all }));
+    expect(stdout).toMatch(/Duration: 00:00:08\.\d\d/u);
+
+    // Only the first boxes, as a player that has just begun has them.
+    const head = join(samples.folder, 'head.mp4');
+    const media = output.indexOf('moof') - 4;
+    await writeFile(head, output.subarray(0, media));
+    await writeFile(
+      join(samples.folder, 'head-unpatched.mp4'),
+      source.subarray(0, source.indexOf('moof') - 4),
+    );
+    expect(await headDuration(head)).toBeCloseTo(8, 2);
+    expect(await headDuration(join(samples.folder, 'head-unpatched.mp4'))).toBeNaN();
+  });
+
+  it('decodes to the same frames as the source, in sync', async () => {
+    const file = join(samples.folder, 'decoded.mp4');
+    await writeFile(file, walk(source, []).output);
+    const [output, original] = await Promise.all([inspect(file), inspect(await samples.get('h264-aac.mp4'))]);
+    expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
+    // The frame that AAC begins with is hidden by an edit list in one and by its timestamp in the other.
+    const [frames = 0, expected = 0] = [output, original].map(
+      ({ streams }) => streams[1]?.nb_read_frames ?? 0,
+    );
+    expect(Math.abs(frames - expected)).toBeLessThanOrEqual(1);
+    const [video = NaN, audio = NaN] = output.streams.map((stream) => stream.start_time);
+    expect(video).toBe(0);
+    expect(Math.abs(audio - video)).toBeLessThan(0.03);
+    expect(output.format.duration).toBeCloseTo(8, 1);
+  });
+
+  it('counts the length and the samples of each track', () => {
+    const [video, audio] = walk(source, []).mp4.progress;
+    expect(video).toMatchObject({ handler: 'vide', samples: 200 });
+    expect(video?.endSeconds).toBeCloseTo(8, 1);
+    expect(audio?.handler).toBe('soun');
+    expect(audio?.endSeconds).toBeCloseTo(8, 1);
+  });
+
+  it('puts mehd into the boxes it grows, and moves the positions in mfra along', () => {
+    const { output } = walk(source, []);
+    expect(output.length).toBe(source.length + 20);
+    expect(boxTypes(output)).toEqual(boxTypes(source));
+    const tfra = output.indexOf('tfra') - 4;
+    const firstEntry = tfra + 24;
+    const position = Number(
+      output.readUInt8(tfra + 8) === 1
+        ? output.readBigUInt64BE(firstEntry + 8)
+        : output.readUInt32BE(firstEntry + 4),
+    );
+    expect(output.toString('latin1', position + 4, position + 8)).toBe('moof');
+  });
+
+  it('lets everything through untouched when the length is not known', () => {
+    expect(walk(source, [], null).output.equals(source)).toBe(true);
+  });
+
+  it('gives the same bytes one by one as at once', () => {
+    const head = source.subarray(0, source.indexOf('mdat', source.indexOf('mdat') + 4) + 4);
+    const single = walk(head, [...head.keys()].slice(1));
+    const whole = walk(head, []);
+    expect(single.output.equals(whole.output)).toBe(true);
+    expect(single.mp4.progress).toEqual(whole.mp4.progress);
+  });
+
+  it('gives the same bytes whatever the chunks are', () => {
+    const whole = walk(source, []);
+    fc.assert(
+      fc.property(fc.array(fc.nat(source.length), { maxLength: 40 }), (cuts) => {
+        const { output, mp4 } = walk(
+          source,
+          cuts.toSorted((a, b) => a - b),
+        );
+        expect(output.equals(whole.output)).toBe(true);
+        expect(mp4.progress).toEqual(whole.mp4.progress);
+        expect(mp4.complete).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('knows a file that ends inside a box from one that ends after it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: source.length - 1 }), (end) => {
+        const { mp4 } = walk(source.subarray(0, end), []);
+        expect(mp4.complete).toBe(isBoundary(source, end));
+      }),
+    );
+  });
+
+  it('counts less when fragments are missing', () => {
+    const lastMoof = source.lastIndexOf('moof') - 4;
+    const [video] = walk(source.subarray(0, lastMoof), []).mp4.progress;
+    expect(video?.endSeconds).toBeLessThan(7);
+  });
+
+  it('handles a video without sound', async () => {
+    const silent = await mux('silent.mp4', { ...copy, audio: null });
+    const { output, mp4 } = walk(silent, [100, 1000], 4);
+    expect(mp4.progress.map(({ handler }) => handler)).toEqual(['vide']);
+    expect(mp4.progress[0]?.endSeconds).toBeCloseTo(4, 1);
+    expect(output.length).toBe(silent.length + 20);
+  });
+
+  it('takes 64-bit header fields and sizes', () => {
+    const mvhd = Buffer.alloc(112 - 8);
+    mvhd.writeUInt8(1, 0);
+    mvhd.writeUInt32BE(600, 20);
+    const wide = makeBox('moov', [makeBox('mvhd', [mvhd]), makeBox('mvex', [])]);
+    const media = Buffer.alloc(24);
+    media.writeUInt32BE(1, 0);
+    media.write('mdat', 4, 'latin1');
+    media.writeBigUInt64BE(24n, 8);
+    const { output, mp4 } = walk(Buffer.concat([wide, media]), [130], 100);
+    expect(output.readBigUInt64BE(8 + 8 + 24)).toBe(60_000n);
+    expect(mp4.complete).toBe(true);
+  });
+
+  it.each([
+    ['a box smaller than its header', Buffer.from([0, 0, 0, 4, 0x66, 0x74, 0x79, 0x70])],
+    ['a moov without what it must have', makeBox('moov', [makeBox('free', [])])],
+    ['a child that reaches past its parent', makeBox('moov', [Buffer.from('000000ff6d766864', 'hex')])],
+  ])('refuses %s', (_, bytes) => {
+    expect(() => walk(bytes, [])).toThrow(Mp4FormatError);
+  });
+
+  it('refuses to hold a first box without bound', () => {
+    const mp4 = new FragmentedMp4(() => 1);
+    const header = Buffer.alloc(8);
+    header.writeUInt32BE(0x7fff_ffff);
+    header.write('moov', 4, 'latin1');
+    mp4.push(header);
+    const chunk = Buffer.alloc(1024 * 1024);
+    expect(() => {
+      for (let index = 0; index < 17; index += 1) mp4.push(chunk);
+    }).toThrow(/over 16777216 bytes/u);
+  });
+});
+
+function isBoundary(bytes: Buffer, end: number): boolean {
+  let offset = 0;
+  while (offset < end) offset += bytes.readUInt32BE(offset);
+  return offset === end;
+}
+
+/** The length a player reads from the first boxes alone. */
+async function headDuration(file: string): Promise<number> {
+  const { stdout } = await execa('ffprobe', [
+    ...['-v', 'quiet', '-show_entries', 'format=duration', '-of', 'csv=p=0', file],
+  ]);
+  return Number.parseFloat(stdout);
+}

@@ -1,0 +1,135 @@
+import type { ErrorCode } from '@media-services/http-common';
+import { codeOfFailure } from '../../dist/extract/failure-table.js';
+
+/** What the sites and yt-dlp say, by the code that it means. */
+const sayings: Partial<Record<ErrorCode, string[]>> = {
+  bot_check: [
+    'Sign in to confirm you’re not a bot. Use --cookies-from-browser or --cookies for the authentication.',
+    "Sign in to confirm you're not a bot. This helps protect our community.",
+    'Got HTTP Error 403 caused by Cloudflare anti-bot challenge; try again with  --extractor-args "generic:impersonate"',
+    'All player responses are invalid. Your IP is likely being blocked by Youtube',
+  ],
+  upstream_rate_limited: [
+    'Unable to download webpage: HTTP Error 429: Too Many Requests',
+    "Video unavailable. This content isn't available, try again later. The current session has been rate-limited by YouTube for up to an hour.",
+  ],
+  age_restricted: [
+    'Sign in to confirm your age. This video may be inappropriate for some users. Use --cookies-from-browser or --cookies',
+    'This video is age-restricted and only available on YouTube',
+    'Adult verification is required for this stream. Use --cookies',
+  ],
+  private_video: [
+    "Private video. Sign in if you've been granted access to this video",
+    'This video is private',
+    'Video unavailable. This video is private',
+  ],
+  geo_blocked: [
+    'This video is not available from your location due to geo restriction',
+    'Video unavailable. The uploader has not made this video available in your country',
+    'Video unavailable. This video contains content from X, who has blocked it in your country on copyright grounds',
+    'Youku said: Sorry, this video is available in China only',
+  ],
+  drm_protected: [
+    'This video is DRM protected',
+    'The requested site is known to use DRM protection. It will NOT be supported.',
+  ],
+  not_started: [
+    'Premieres in 3 hours',
+    'This live event will begin in 2 days.',
+    'Premiere will begin shortly',
+    'Twitter Space not started yet',
+    'The channel is not currently live',
+  ],
+  live_not_supported: [
+    'This live event has ended.',
+    'Livestream has ended.',
+    'Live streams are not supported',
+  ],
+  no_media: [
+    'No video formats found!',
+    'Requested format is not available. Use --list-formats for a list of available formats',
+    'No video could be found in this tweet',
+    'There is no video in this post',
+    'This article does not contain a video',
+  ],
+  login_required: [
+    'This video is only available for registered users. Use --cookies, --cookies-from-browser, --username and --password',
+    'Login required to access this video',
+    'Join this channel to get access to members-only content like this video, and other exclusive perks.',
+    "This video is available to this channel's members on level: X",
+    'This video requires payment to watch.',
+    'This video is only available for subscribers',
+    'This video is protected by a password, use the --video-password option',
+    'You do not have access to this class. Use --cookies-from-browser',
+  ],
+  video_not_found: [
+    'Video unavailable',
+    'Video unavailable. This video has been removed by the uploader',
+    'This video is no longer available because the YouTube account associated with this video has been terminated.',
+    'Unable to download webpage: HTTP Error 404: Not Found',
+    'Unable to download JSON metadata: HTTP Error 410: Gone',
+    'Video 12345 does not exist',
+    'This live stream recording is not available.',
+    'Channel not found',
+  ],
+  unsupported_url: ['Unsupported URL: https://example.com/', "'x' is not a valid URL"],
+  upstream_timeout: ['Unable to download webpage: The read operation timed out', '<urlopen error timed out>'],
+  upstream_unreachable: [
+    'Unable to download webpage: [Errno -2] Name or service not known',
+    "HTTPSConnection(host='x.invalid', port=443): Failed to resolve 'x.invalid' ([Errno -2] Name or service not known)",
+    'Unable to download webpage: <urlopen error [Errno 111] Connection refused>',
+    '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local issuer certificate',
+  ],
+  upstream_error: [
+    'Unable to download webpage: HTTP Error 403: Forbidden',
+    'Unable to download webpage: HTTP Error 500: Internal Server Error',
+    'Unable to extract video info',
+    'API returned error status 7',
+    "'NoneType' object is not subscriptable",
+  ],
+};
+
+const failure = (message: string, more = {}) => ({
+  kind: 'ExtractorError',
+  kinds: ['ExtractorError', 'YoutubeDLError'],
+  message,
+  causes: [],
+  expected: true,
+  warnings: [],
+  ...more,
+});
+
+describe('codeOfFailure', () => {
+  const rows = Object.entries(sayings).flatMap(([code, messages]) =>
+    messages.map((message) => [message, code]),
+  );
+
+  it.each(rows)('“%s” is %s', (message, code) => {
+    expect(codeOfFailure(failure(message))).toBe(code);
+  });
+
+  it.each([
+    ['GeoRestrictedError', 'geo_blocked'],
+    ['UnsupportedError', 'unsupported_url'],
+    ['UserNotLive', 'not_started'],
+    ['PlaylistError', 'playlist_not_supported'],
+    ['TimeoutError', 'upstream_timeout'],
+    ['CertificateVerifyError', 'upstream_unreachable'],
+  ])('knows the class %s without its words', (kind, code) => {
+    expect(codeOfFailure(failure('Something', { kind, kinds: [kind, 'ExtractorError'] }))).toBe(code);
+  });
+
+  it.each([
+    [401, 'login_required'],
+    [404, 'video_not_found'],
+    [410, 'video_not_found'],
+    [429, 'upstream_rate_limited'],
+    [451, 'geo_blocked'],
+    [504, 'upstream_timeout'],
+    [500, 'upstream_error'],
+    [503, 'upstream_error'],
+  ])('knows the status %i', (httpStatus, code) => {
+    const kinds = ['ExtractorError', 'HTTPError', 'URLError', 'OSError', 'ConnectionError'];
+    expect(codeOfFailure(failure('Unable to download webpage', { httpStatus, kinds }))).toBe(code);
+  });
+});

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { quickLook } from '../../dist/extract/quick-look.js';
+import { probe } from '../../dist/ffmpeg/probe.js';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { media } from '../site/media.js';
+
+const signal = new AbortController().signal;
+
+describe('quickLook', () => {
+  let server: Server;
+  let content: Buffer;
+  let address: string;
+
+  beforeAll(async () => {
+    server = createServer((_req, res) =>
+      res.writeHead(200, { 'content-length': content.length }).end(content),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/medium`;
+  });
+
+  afterAll(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+
+  it.each(['front.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4', 'h264-opus.mp4', 'sound.m4a'])(
+    'sees in %s what ffprobe sees',
+    async (name) => {
+      content = await readFile(await media(name));
+      const seen = await quickLook(address, signal);
+      const probed = await probe(await locateMediaTools(), address, { signal, maxMs: 10_000 });
+      expect(seen?.sizeBytes).toBe(content.length);
+      expect(Math.abs((seen?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
+      const facts = (streams = probed.streams) =>
+        streams.map(({ type, codec, width, height, fps }) => ({ type, codec, width, height, fps }));
+      expect(facts(seen?.streams)).toEqual(facts());
+      for (const [index, { bitrateKbps }] of probed.streams.entries()) {
+        const difference = (seen?.streams[index]?.bitrateKbps ?? 0) - (bitrateKbps ?? 0);
+        expect(Math.abs(difference)).toBeLessThanOrEqual((bitrateKbps ?? 0) * 0.02);
+      }
+    },
+  );
+
+  it.each(['end.mp4', 'vp9.webm', 'h264.mkv', 'sound.mp3', 'cover.jpg'])(
+    'leaves %s to ffprobe',
+    async (name) => {
+      content = await readFile(await media(name));
+      await expect(quickLook(address, signal)).resolves.toBeUndefined();
+    },
+  );
+
+  it('leaves fragmented files to ffprobe, whose header has no length', async () => {
+    content = await readFile(`${await media('hls-fmp4')}/init.mp4`);
+    await expect(quickLook(address, signal)).resolves.toBeUndefined();
+  });
+
+  it('takes any damaged header for one that it cannot read', async () => {
+    const whole = await readFile(await media('front.mp4'));
+    for (let damaged = 0; damaged < 200; damaged += 1) {
+      content = Buffer.from(whole.subarray(0, 6000));
+      content.writeUInt8((damaged * 37) % 256, 32 + damaged * 17);
+      const seen = await quickLook(address, signal);
+      expect(seen === undefined || seen.streams.length > 0).toBe(true);
+    }
+    content = whole.subarray(0, 500);
+    await expect(quickLook(address, signal)).resolves.toBeUndefined();
+  });
+
+  it('ends with its signal', async () => {
+    await expect(quickLook(address, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,36 @@
+import { parseVideoUrl } from '../../dist/extract/video-url.js';
+import { codeOf } from '../support/errors.js';
+
+describe('parseVideoUrl', () => {
+  it.each([
+    ['https://example.com', 'https://example.com/'],
+    ['HTTPS://EXAMPLE.com:443/Watch?v=1', 'https://example.com/Watch?v=1'],
+    ['http://example.com/a b/ü', 'http://example.com/a%20b/%C3%BC'],
+    ['  https://example.com/x ', 'https://example.com/x'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ])('normalises %s', (given, expected) => {
+    expect(parseVideoUrl(given)).toBe(expected);
+  });
+
+  it('drops the fragment, from which yt-dlp would read request headers', () => {
+    const smuggled = 'https://example.com/watch#__youtubedl_smuggle=%7B%22http_headers%22%3A%7B%7D%7D';
+    expect(parseVideoUrl(smuggled)).toBe('https://example.com/watch');
+  });
+
+  it.each([
+    ['another scheme', 'ftp://example.com/a.mp4'],
+    ['a file', 'file:///etc/passwd'],
+    ['a search prefix', 'ytsearch:cats'],
+    ['a search prefix with an address', 'ytsearch5:https://example.com/'],
+    ['a script', 'javascript:alert(1)'],
+    ['no scheme', 'example.com/watch'],
+    ['no host', 'https://'],
+    ['an impossible port', 'https://example.com:99999/'],
+    ['a user name', 'https://user@example.com/'],
+    ['a password', 'https://:secret@example.com/'],
+    ['too many characters', `https://example.com/${'a'.repeat(2048)}`],
+    ['too many characters once encoded', `https://example.com/${'ü'.repeat(500)}`],
+  ])('refuses %s', (_what, given) => {
+    expect(codeOf(() => parseVideoUrl(given))).toBe('invalid_url');
+  });
+});

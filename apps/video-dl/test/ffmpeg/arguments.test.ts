@@ -1,0 +1,252 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mp3Arguments, mp4Arguments } from '../../dist/ffmpeg/arguments.js';
+import type { FfmpegInput, TrackPlan } from '../../dist/ffmpeg/arguments.js';
+import { InputFactsReader } from '../../dist/ffmpeg/input-facts.js';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import { FileServer } from '../media/support/file-server.js';
+import { collect, inspect } from '../media/support/inspect.js';
+import type { Inspection } from '../media/support/inspect.js';
+import { Samples } from '../media/support/samples.js';
+import type { SampleName } from '../media/support/samples.js';
+
+const video = (action: 'copy' | 'transcode', codec = 'h264'): TrackPlan['video'] => ({ action, codec });
+const audio = (action: 'copy' | 'transcode', codec = 'aac', adtsToAsc = false): TrackPlan['audio'] => ({
+  action,
+  codec,
+  adtsToAsc,
+});
+
+let samples: Samples;
+let server: FileServer;
+let tools: MediaTools;
+
+beforeAll(async () => {
+  samples = await Samples.create();
+  server = await FileServer.start(samples.folder);
+  tools = await locateMediaTools();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+async function input(name: SampleName, kind: FfmpegInput['kind'] = 'file'): Promise<FfmpegInput> {
+  await samples.get(name);
+  return { url: `${server.url}/${name}`, kind };
+}
+
+async function mp4(
+  inputs: FfmpegInput[],
+  tracks: TrackPlan,
+): Promise<{ output: Inspection; facts: InputFactsReader; file: string }> {
+  const facts = new InputFactsReader();
+  const metadata = { title: '-Title = "x"\n', artist: 'Someone' };
+  const { chunks, exit, stderr } = await collect(mp4Arguments(inputs, tracks, metadata, tools), (line) =>
+    facts.readLine(line),
+  );
+  if (exit.code !== 0) throw new Error(stderr);
+  const file = join(samples.folder, 'out.mp4');
+  await writeFile(file, Buffer.concat(chunks));
+  return { output: await inspect(file), facts, file };
+}
+
+describe('mp4Arguments', () => {
+  it('copies H.264 and AAC, moov in front or at the end', async () => {
+    const original = await inspect(await samples.get('h264-aac.mp4'));
+    for (const name of ['h264-aac.mp4', 'moov-last.mp4'] as const) {
+      const { output, facts } = await mp4([await input(name)], {
+        video: video('copy'),
+        audio: audio('copy'),
+      });
+      expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac']);
+      expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
+      expect(output.streams[1]?.duration).toBeCloseTo(original.streams[1]?.duration ?? 0, 1);
+      expect(facts.inputs[0]?.durationSeconds).toBeCloseTo(8, 1);
+    }
+  });
+
+  it('writes title and artist as data, whatever is in them', async () => {
+    const { output } = await mp4([await input('h264-aac.mp4')], {
+      video: video('copy'),
+      audio: audio('copy'),
+    });
+    expect(output.format.tags).toMatchObject({ title: '-Title = "x"', artist: 'Someone' });
+  });
+
+  it('takes video from the first and audio from the second input', async () => {
+    const inputs = [await input('silent.mp4'), await input('audio.m4a')];
+    const { output, facts } = await mp4(inputs, { video: video('copy'), audio: audio('copy') });
+    expect(output.streams.map(({ codec_type }) => codec_type)).toEqual(['video', 'audio']);
+    expect(facts.inputs.map(({ durationSeconds }) => Math.round(durationSeconds ?? 0))).toEqual([4, 8]);
+  });
+
+  it('keeps audio and video together', async () => {
+    const { output } = await mp4([await input('h264-aac.ts')], {
+      video: video('copy'),
+      audio: audio('copy', 'aac', true),
+    });
+    const [first = 0, second = 0] = output.streams.map(({ start_time }) => start_time ?? 0);
+    expect(Math.abs(first - second)).toBeLessThan(0.05);
+  });
+
+  it('reads HLS in MPEG-TS', async () => {
+    const original = await inspect(await samples.get('h264-aac.ts'));
+    const { output, facts } = await mp4([await input('hls/index.m3u8', 'hls')], {
+      video: video('copy'),
+      audio: audio('copy', 'aac', true),
+    });
+    expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
+    expect(facts.inputs[0]?.durationSeconds).toBeCloseTo(8, 1);
+  });
+
+  it('makes an MP4 without sound from a silent video', async () => {
+    const { output } = await mp4([await input('silent.mp4')], { video: video('copy'), audio: null });
+    expect(output.streams.map(({ codec_type }) => codec_type)).toEqual(['video']);
+    expect(output.streams[0]?.nb_read_frames).toBe(100);
+  });
+
+  it('copies VP9 and turns Opus into AAC', async () => {
+    const { output } = await mp4([await input('vp9-opus.webm')], {
+      video: video('copy', 'vp9'),
+      audio: audio('transcode', 'opus'),
+    });
+    expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['vp9', 'aac']);
+    expect(output.streams[0]?.nb_read_frames).toBe(100);
+    expect(output.format.duration).toBeCloseTo(4, 0);
+  });
+
+  it('turns VP8 of odd size and Vorbis into H.264 and AAC', async () => {
+    const { output } = await mp4([await input('vp8-vorbis.webm')], {
+      video: video('transcode', 'vp8'),
+      audio: audio('transcode', 'vorbis'),
+    });
+    expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac']);
+    expect(output.streams[0]).toMatchObject({ width: 320, height: 180, nb_read_frames: 100 });
+  });
+
+  it('tags HEVC so that Apple players take it', async () => {
+    const { output } = await mp4([await input('hevc.mp4')], {
+      video: video('copy', 'hevc'),
+      audio: audio('copy'),
+    });
+    expect(output.streams[0]?.codec_tag_string).toBe('hvc1');
+  });
+
+  it('keeps portrait video portrait', async () => {
+    const { output } = await mp4([await input('portrait.mp4')], {
+      video: video('copy'),
+      audio: audio('copy'),
+    });
+    expect(output.streams[0]).toMatchObject({ width: 180, height: 320 });
+  });
+
+  it('cuts fragments also where key frames are rare', async () => {
+    const inputs = [await input('one-key-frame.mp4')];
+    const args = mp4Arguments(inputs, { video: video('copy'), audio: audio('copy') }, { title: 'T' }, tools);
+    const { chunks } = await collect(args);
+    expect(Buffer.concat(chunks).toString('latin1').split('moof').length - 1).toBeGreaterThanOrEqual(3);
+    const { output } = await mp4(inputs, { video: video('copy'), audio: audio('copy') });
+    expect(output.streams[0]?.nb_read_frames).toBe(300);
+  });
+});
+
+describe('what ffmpeg may open', () => {
+  const tracks = { video: video('copy'), audio: audio('copy') };
+
+  it('is no playlist that claims to be a file', async () => {
+    await samples.get('hls/index.m3u8');
+    const disguised = { url: `${server.url}/hls/index.m3u8`, kind: 'file' } as const;
+    server.requests.length = 0;
+    const { exit, chunks } = await collect(mp4Arguments([disguised], tracks, { title: 'T' }, tools));
+    expect(exit.code).not.toBe(0);
+    expect(chunks).toEqual([]);
+    expect(server.requests).toEqual(['/hls/index.m3u8']);
+  });
+
+  it('is no local file', async () => {
+    const local = { url: `file:${await samples.get('h264-aac.mp4')}`, kind: 'file' } as const;
+    const { exit, stderr } = await collect(mp4Arguments([local], tracks, { title: 'T' }, tools));
+    expect(exit.code).not.toBe(0);
+    expect(stderr).toMatch(/whitelist/u);
+  });
+
+  it('is no local file that a playlist names', async () => {
+    const file = await samples.get('h264-aac.ts');
+    await writeFile(
+      join(samples.folder, 'evil.m3u8'),
+      `#EXTM3U\n#EXT-X-TARGETDURATION:8\n#EXTINF:8,\nfile://${file}\n#EXT-X-ENDLIST\n`,
+    );
+    const { exit } = await collect(
+      mp4Arguments([{ url: `${server.url}/evil.m3u8`, kind: 'hls' }], tracks, { title: 'T' }, tools),
+    );
+    expect(exit.code).not.toBe(0);
+  });
+
+  it('fails on garbage without a byte of output', async () => {
+    await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(200_000, 'garbage '));
+    const garbage = { url: `${server.url}/garbage.mp4`, kind: 'file' } as const;
+    const { exit, chunks } = await collect(mp4Arguments([garbage], tracks, { title: 'T' }, tools));
+    expect(exit.code).not.toBe(0);
+    expect(chunks).toEqual([]);
+    const mp3 = await collect(
+      mp3Arguments(garbage, { action: 'transcode', codec: '', adtsToAsc: false }, tools),
+    );
+    expect(mp3.exit.code).not.toBe(0);
+    expect(mp3.chunks).toEqual([]);
+  });
+});
+
+describe('InputFactsReader', () => {
+  const read = (...lines: string[]): InputFactsReader => {
+    const facts = new InputFactsReader();
+    for (const line of lines) facts.readLine(line);
+    return facts;
+  };
+
+  it('reads the length of each input', () => {
+    const facts = read(
+      "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
+      '[info]     title           : x',
+      '[info]   Duration: 01:02:03.50, start: 1.400000, bitrate: 330 kb/s',
+      "[info] Input #1, matroska,webm, from 'http://127.0.0.1/y':",
+      '[info]   Duration: 00:00:09.00, start: 1.000000, bitrate: N/A',
+      "[info] Input #2, mpegts, from 'http://127.0.0.1/z':",
+      '[info]   Duration: N/A, start: 1.000000, bitrate: N/A',
+    );
+    expect(facts.inputs.map(({ durationSeconds }) => durationSeconds)).toEqual([3723.5, 8, null]);
+  });
+
+  it('does not take a guess for a statement', () => {
+    const facts = read(
+      '[mp3 @ 0x1] [warning] Estimating duration from bitrate, this may be inaccurate',
+      "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
+      '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
+    );
+    expect(facts.inputs).toEqual([{ format: 'mp3', durationSeconds: null, guessed: true, hasVideo: false }]);
+  });
+
+  it('knows sound alone from sound with pictures', () => {
+    const facts = read(
+      "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
+      '[info]   Stream #0:0[0x1](und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 320x180, 25 fps',
+      "[info] Input #1, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/y':",
+      '[info]   Stream #1:0(und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz',
+      '[info]   Stream #1:1[0x0]: Video: mjpeg (Baseline), yuvj420p, 64x64, 90k tbr, 90k tbn (attached pic)',
+      "[info] Output #0, mp4, to 'pipe:1':",
+      '[info]   Stream #0:0(und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 320x180, 25 fps',
+    );
+    expect(facts.inputs.map(({ hasVideo }) => hasVideo)).toEqual([true, false]);
+  });
+
+  it('does not take a title for a statement', () => {
+    const facts = read(
+      "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
+      '[info]     title           : Duration: 09:00:00.00',
+      '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
+    );
+    expect(facts.inputs[0]?.durationSeconds).toBe(9);
+  });
+});

@@ -1,0 +1,101 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { probe, ProbeError, readAnswer } from '../../dist/ffmpeg/probe.js';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import { FileServer } from '../media/support/file-server.js';
+import { Samples } from '../media/support/samples.js';
+import type { SampleName } from '../media/support/samples.js';
+
+let samples: Samples;
+let server: FileServer;
+let tools: MediaTools;
+
+beforeAll(async () => {
+  samples = await Samples.create();
+  server = await FileServer.start(samples.folder);
+  tools = await locateMediaTools();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+const options = { signal: new AbortController().signal, maxMs: 15_000 };
+
+async function probeSample(name: SampleName): ReturnType<typeof probe> {
+  await samples.get(name);
+  return probe(tools, `${server.url}/${name}`, options);
+}
+
+describe('probe', () => {
+  it('tells length, codecs and sizes', async () => {
+    const found = await probeSample('moov-last.mp4');
+    expect(found.durationSeconds).toBeCloseTo(8, 1);
+    expect(found.sizeBytes).toBe((await stat(await samples.get('moov-last.mp4'))).size);
+    expect(found.formatName).toContain('mp4');
+    expect(found.streams).toMatchObject([
+      { type: 'video', codec: 'h264', width: 320, height: 180, fps: 25, isCover: false },
+      { type: 'audio', codec: 'aac', width: null, fps: null },
+    ]);
+    expect(found.streams[0]?.bitrateKbps).toBeGreaterThan(0);
+  });
+
+  it("tells each track's own length", async () => {
+    const { streams } = await probeSample('short-audio.mkv');
+    expect(streams.map(({ durationSeconds }) => Math.round(durationSeconds ?? 0))).toEqual([8, 4]);
+  });
+
+  it('says that garbage cannot be read, without the address', async () => {
+    await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(100_000, 'garbage '));
+    const failed = probe(tools, `${server.url}/garbage.mp4`, options);
+    await expect(failed).rejects.toThrow(ProbeError);
+    await expect(failed).rejects.not.toThrow(/127\.0\.0\.1/u);
+  });
+
+  it('gives up after its time on a server that says nothing', async () => {
+    const mute = createServer((socket) => socket.resume());
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
+    await expect(probe(tools, url, { ...options, maxMs: 300 })).rejects.toThrow(
+      /did not arrive within 300 ms/u,
+    );
+    const abort = new AbortController();
+    const aborted = probe(tools, url, { maxMs: 10_000, signal: abort.signal });
+    abort.abort(new Error('client gone'));
+    await expect(aborted).rejects.toThrow('client gone');
+    await new Promise((resolve) => mute.close(resolve));
+  });
+
+  it('applies rotation to the size, and knows a cover from a video', () => {
+    const text = JSON.stringify({
+      format: { format_name: 'mov', duration: '5.0' },
+      streams: [
+        {
+          codec_type: 'video',
+          codec_name: 'h264',
+          width: 1920,
+          height: 1080,
+          avg_frame_rate: '30000/1001',
+          side_data_list: [{ rotation: -90 }],
+        },
+        {
+          codec_type: 'video',
+          codec_name: 'mjpeg',
+          width: 10,
+          height: 10,
+          avg_frame_rate: '0/0',
+          disposition: { attached_pic: 1 },
+        },
+        { codec_type: 'data' },
+      ],
+    });
+    expect(readAnswer(text).streams).toMatchObject([
+      { width: 1080, height: 1920, fps: 29.97, isCover: false },
+      { isCover: true, fps: null },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { locateMediaTools, MediaToolsMissingError } from '../../dist/ffmpeg/tools.js';
+import { checkMuxing, MuxingCheckError } from '../../dist/ffmpeg/self-check.js';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-tools-'));
+  await fake('bundled/ffmpeg', 'echo "ffmpeg version 6.0-static Copyright"');
+  await fake(
+    'path/ffmpeg',
+    'echo "ffmpeg version 7.1.5-0+deb13u1 Copyright"; echo " -extension_picky <boolean>"',
+  );
+  await fake('path/ffprobe', 'echo "ffprobe version 7.1.5-0+deb13u1 Copyright"');
+  await fake('broken/ffmpeg', 'echo "cannot load libx264.so" >&2; exit 127');
+  await fake('broken/ffprobe', 'echo "ffprobe version 1.0"');
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function fake(name: string, script: string): Promise<void> {
+  const file = join(folder, name);
+  await mkdir(join(file, '..'), { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+}
+
+describe('locateMediaTools', () => {
+  it('prefers the configured ffmpeg', async () => {
+    const tools = await locateMediaTools({
+      ffmpegPath: join(folder, 'path/ffmpeg'),
+      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
+      searchPath: join(folder, 'broken'),
+    });
+    expect(tools).toEqual({
+      ffmpeg: join(folder, 'path/ffmpeg'),
+      ffprobe: join(folder, 'path/ffprobe'),
+      version: '7.1.5',
+      hlsPicksExtensions: true,
+    });
+  });
+
+  it("takes ffmpeg-static's binary before PATH, and ffprobe from PATH", async () => {
+    const tools = await locateMediaTools({
+      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
+      searchPath: join(folder, 'path'),
+    });
+    expect(tools.ffmpeg).toBe(join(folder, 'bundled/ffmpeg'));
+    expect(tools.ffprobe).toBe(join(folder, 'path/ffprobe'));
+    expect(tools.version).toBe('6.0');
+    expect(tools.hlsPicksExtensions).toBe(false);
+  });
+
+  it("goes to PATH where ffmpeg-static's binary was not downloaded", async () => {
+    const tools = await locateMediaTools({
+      bundledFfmpeg: join(folder, 'nothing'),
+      searchPath: join(folder, 'path'),
+    });
+    expect(tools.ffmpeg).toBe(join(folder, 'path/ffmpeg'));
+  });
+
+  it('says how to install ffmpeg where there is none', async () => {
+    const missing = locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'empty') });
+    await expect(missing).rejects.toThrow(MediaToolsMissingError);
+    await expect(missing).rejects.toThrow(/apt-get install ffmpeg.*FFMPEG_PATH/su);
+  });
+
+  it('names the setting that points at nothing', async () => {
+    await expect(locateMediaTools({ ffmpegPath: '/nonexistent/ffmpeg' })).rejects.toThrow(
+      /FFMPEG_PATH names/u,
+    );
+  });
+
+  it('refuses an ffmpeg that does not run', async () => {
+    await expect(
+      locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'broken') }),
+    ).rejects.toThrow(/does not run/u);
+  });
+
+  it('finds the real one here', async () => {
+    const tools = await locateMediaTools();
+    expect(tools.version).toMatch(/^\d+\.\d+/u);
+  });
+});
+
+describe('checkMuxing', () => {
+  it('passes with a real ffmpeg', async () => {
+    await expect(checkMuxing(await locateMediaTools(), AbortSignal.timeout(20_000))).resolves.toBeUndefined();
+  });
+
+  it('fails with what ffmpeg said when it cannot encode', async () => {
+    const tools = { ...(await locateMediaTools()), ffmpeg: join(folder, 'broken/ffmpeg') };
+    const check = checkMuxing(tools, AbortSignal.timeout(20_000));
+    await expect(check).rejects.toThrow(MuxingCheckError);
+    await expect(check).rejects.toThrow(/cannot load libx264/u);
+  });
+
+  it('fails when ffmpeg exits 0 without an output', async () => {
+    const silent = join(folder, 'silent-ffmpeg');
+    await symlink('/bin/true', silent);
+    const tools = { ...(await locateMediaTools()), ffmpeg: silent };
+    await expect(checkMuxing(tools, AbortSignal.timeout(20_000))).rejects.toThrow(/something else/u);
+  });
+});

@@ -1,0 +1,141 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspect } from '../media/support/inspect.js';
+import { Faults } from '../site/faults.js';
+import { startSite } from '../site/server.js';
+import type { Site } from '../site/server.js';
+import { startService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { faultCases } from './support/fault-cases.js';
+import type { FaultCase, FaultOutcome } from './support/fault-cases.js';
+import { receive } from './support/receive.js';
+import type { Received } from './support/receive.js';
+
+const docs = fileURLToPath(new URL('../../../../docs/fault-matrix.md', import.meta.url));
+
+let site: Site;
+let service: TestService;
+let folder: string;
+let counter = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-faults-'));
+  const faults = new Faults();
+  site = await startSite({ intercept: faults.intercept });
+  site.on('/expiring', faults.expiringPage);
+  service = await startService({
+    ALLOWED_PRIVATE_SOURCES: site.host,
+    UPSTREAM_IDLE_TIMEOUT_SECONDS: '1',
+    PROBE_TIMEOUT_SECONDS: '5',
+  });
+  askAll();
+});
+
+interface Answered {
+  received?: Received;
+  error?: unknown;
+}
+
+const targets = ['mp3', 'mp4'] as const;
+const answers = new Map<string, Promise<Answered>>();
+const keyOf = ({ fault }: FaultCase, target: string): string => `${fault}|${target}`;
+
+/** Most cases wait for a timeout, so several are asked at once. */
+function askAll(): void {
+  const atOnce = 4;
+  const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  for (const faultCase of faultCases) {
+    for (const target of targets) {
+      const lane = answers.size % atOnce;
+      const answered = Promise.resolve(lanes[lane])
+        .then(() => ask(faultCase, target))
+        .then(
+          (received): Answered => ({ received }),
+          (error: unknown): Answered => ({ error }),
+        );
+      answers.set(keyOf(faultCase, target), answered);
+      lanes[lane] = answered;
+    }
+  }
+}
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function ask({ page }: FaultCase, target: 'mp3' | 'mp4'): Promise<Received> {
+  counter += 1;
+  const path = page
+    .replaceAll('$', String(counter))
+    .replace('{private}', encodeURIComponent('http://127.0.0.2:9/x.mp4'));
+  const url = encodeURIComponent(`${site.url}${path}`);
+  return receive(`${service.url}/api/stream${target === 'mp3' ? '' : '/video'}?url=${url}`);
+}
+
+/** What a client can tell; a clean end counts as complete only if the media decodes to the whole source. */
+async function outcomeOf(received: Received, target: 'mp3' | 'mp4', seconds: number): Promise<FaultOutcome> {
+  if (received.status !== 200) {
+    const { code } = JSON.parse(received.body.toString()) as { code: string };
+    return `${received.status} ${code}`;
+  }
+  if (!received.complete) return 'reset';
+  const file = join(folder, `output.${target}`);
+  await writeFile(file, received.body);
+  const { streams } = await inspect(file);
+  for (const stream of streams) expect(Math.abs((stream.duration ?? 0) - seconds)).toBeLessThan(0.25);
+  if (target === 'mp4') expect(streams.map(({ nb_read_frames }) => nb_read_frames)[0]).toBe(seconds * 25);
+  const aacFrames = Math.ceil((seconds * 44_100) / 1024);
+  const sound = streams.at(-1)?.nb_read_frames ?? 0;
+  if (target === 'mp4') expect(Math.abs(sound - aacFrames)).toBeLessThanOrEqual(2);
+  return 'complete';
+}
+
+describe.each(faultCases)('$fault', (faultCase) => {
+  it.each(targets)('%s', async (target) => {
+    const answered = await answers.get(keyOf(faultCase, target));
+    const received = answered?.received;
+    if (received === undefined) throw answered?.error;
+    const outcome = await outcomeOf(received, target, faultCase.seconds);
+    if (faultCase[target] === 'status or reset') expect(outcome).toMatch(/^reset$|^[45]\d\d /u);
+    else expect(outcome).toBe(faultCase[target]);
+  });
+});
+
+it('the documentation has this matrix', async () => {
+  const table = renderTable();
+  if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);
+  expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));
+});
+
+/** The formatter aligns columns. */
+function withoutPadding(markdown: string): string {
+  return markdown
+    .replace(/ +/gu, ' ')
+    .replace(/-{3,}/gu, '---')
+    .replace(/ ?\| ?/gu, '|');
+}
+
+function renderTable(): string {
+  const rows = faultCases.map(({ fault, mp3, mp4 }) => `| ${fault} | ${mp3} | ${mp4} |`);
+  return [
+    '# Fault matrix of video-dl',
+    '',
+    'What a client gets when the media server misbehaves. Each row is a test (`apps/video-dl/test/stream/fault-matrix.test.ts`), which also checks that this table is current (`UPDATE_DOCS=1` writes it).',
+    '',
+    '- **complete**: a clean end; the file decodes without an error to every frame and the whole length of the source.',
+    '- **reset**: the connection is reset, so that no client can take what it has for the whole.',
+    '- a status and code: a problem before any byte of media.',
+    '- **status or reset**: one of these two, depending on how much had been sent.',
+    '',
+    'A clean end with less than the whole is not among the outcomes, whatever the fault.',
+    '',
+    '| fault | MP3 | MP4 |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { attachment, fileName } from '../../dist/stream/file-name.js';
+
+describe('fileName', () => {
+  it.each([
+    ['A plain title', 'A plain title.mp3'],
+    ['AC/DC \\ live: "Back?" <*|>', 'AC_DC _ live_ _Back_ _.mp3'],
+    ['../../etc/passwd', '_.._etc_passwd.mp3'],
+    ['.hidden', 'hidden.mp3'],
+    ['line\r\nSet-Cookie: a=b', 'line Set-Cookie_ a=b.mp3'],
+    ['exe.\u202e3pm', 'exe. 3pm.mp3'],
+    ['con', '_con.mp3'],
+    ['  … ', '….mp3'],
+    ['', 'download.mp3'],
+    ['...', 'download.mp3'],
+    ['\ud83d', 'download.mp3'],
+    ['Ünïcödé 日本語 🎬', 'Ünïcödé 日本語 🎬.mp3'],
+  ])('makes %j a name that file systems take', (title, expected) => {
+    expect(fileName(title, 'mp3')).toBe(expected);
+  });
+
+  it('cuts long titles between characters', () => {
+    const family = '👨‍👩‍👧‍👦';
+    const name = fileName(family.repeat(100), 'mp4');
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(185);
+    expect(name.replaceAll('👨👩👧👦', '')).not.toContain('\ufffd');
+  });
+
+  it('never has separators, control characters or too many bytes, whatever the title', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'grapheme' })),
+        (title) => {
+          const name = fileName(title, 'mp4');
+          expect(name).not.toMatch(/[/\\\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
+          expect(name).toMatch(/^[^.\s].*\.mp4$/su);
+          expect(Buffer.byteLength(name)).toBeLessThanOrEqual(190);
+        },
+      ),
+    );
+  });
+});
+
+describe('attachment', () => {
+  it('is plain for an ASCII title', () => {
+    expect(attachment('My video', 'mp4')).toBe('attachment; filename="My video.mp4"');
+  });
+
+  it('carries the UTF-8 name and an ASCII fallback for others', () => {
+    expect(attachment('Café 日本', 'mp3')).toBe(
+      `attachment; filename="Cafe _.mp3"; filename*=UTF-8''Caf%C3%A9%20%E6%97%A5%E6%9C%AC.mp3`,
+    );
+  });
+
+  it('has a fallback with letters when the title has no ASCII in it', () => {
+    expect(attachment('日本語', 'mp3')).toMatch(
+      /^attachment; filename="download\.mp3"; filename\*=UTF-8''%E6/u,
+    );
+  });
+
+  it('is a legal header value, whatever the title', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (title) => {
+        expect(attachment(title, 'mp4')).toMatch(/^[\x20-\x7e]{1,900}$/u);
+      }),
+    );
+  });
+});

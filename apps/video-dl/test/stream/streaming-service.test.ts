@@ -1,0 +1,365 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { DomainError } from '@media-services/http-common';
+import type { Extraction } from '../../dist/extract/index.js';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { StreamLimits } from '../../dist/stream/index.js';
+import { FileServer } from '../media/support/file-server.js';
+import { inspect } from '../media/support/inspect.js';
+import type { Inspection } from '../media/support/inspect.js';
+import { Samples } from '../media/support/samples.js';
+import type { SampleName } from '../media/support/samples.js';
+import { open, receive } from './support/receive.js';
+import { extraction, format, StreamApp } from './support/stream-app.js';
+
+let samples: Samples;
+let server: FileServer;
+let tools: MediaTools;
+
+beforeAll(async () => {
+  samples = await Samples.create();
+  server = await FileServer.start(samples.folder);
+  tools = await locateMediaTools();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+async function address(name: SampleName): Promise<string> {
+  await samples.get(name);
+  return `${server.url}/${name}`;
+}
+
+async function app(found: Extraction, changed: Partial<StreamLimits> = {}): Promise<StreamApp> {
+  return new StreamApp(tools, found, changed).start();
+}
+
+async function usual(fields: Partial<Extraction> = {}): Promise<Extraction> {
+  return extraction([format(await address('h264-aac.mp4'))], { durationSeconds: 8, ...fields });
+}
+
+async function inspectBody(body: Buffer, extension: string): Promise<Inspection> {
+  const file = join(samples.folder, `body.${extension}`);
+  await writeFile(file, body);
+  return inspect(file);
+}
+
+/** A script that stands for ffmpeg. */
+async function fakeFfmpeg(name: string, script: string): Promise<MediaTools> {
+  const file = join(samples.folder, name);
+  await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return { ...tools, ffmpeg: file };
+}
+
+describe('a stream', () => {
+  it('is an MP4 with every frame of the source and its length in the first box', async () => {
+    await using service = await app(await usual());
+    const { status, headers, body, complete } = await receive(service.url('mp4-720'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'accept-ranges': 'none',
+      'cache-control': 'no-store',
+      'x-content-duration': '8',
+      'content-disposition': `attachment; filename="Ein Tast.mp4"; filename*=UTF-8''Ein%20T%C3%A4st.mp4`,
+    });
+    expect(headers['server-timing']).toMatch(/extract;.*firstByte;/u);
+    const [output, source] = [
+      await inspectBody(body, 'mp4'),
+      await inspect(await samples.get('h264-aac.mp4')),
+    ];
+    expect(output.streams[0]?.nb_read_frames).toBe(source.streams[0]?.nb_read_frames);
+    expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac']);
+    expect(body.indexOf('mehd')).toBeGreaterThan(0);
+    expect(service.relay.sessions.every(({ closed }) => closed)).toBe(true);
+  });
+
+  it('is an MP3 with tag, cover and the whole sound', async () => {
+    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    const cover = await readFile(await samples.get('cover.jpg'));
+    service.relay.cover = () => Promise.resolve({ bytes: cover });
+    const { status, headers, body, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(headers).toMatchObject({ 'content-type': 'audio/mpeg' });
+    const estimate = Number(headers['estimated-content-length']);
+    expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.02);
+    const output = await inspectBody(body, 'mp3');
+    expect(output.format.tags).toMatchObject({ title: 'Ein Täst', artist: 'Someone', TLEN: '8000' });
+    expect(output.format.duration).toBeCloseTo(8, 0);
+    expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['mp3', 'mjpeg']);
+    expect(output.streams[0]?.bit_rate).toBe(192_000);
+    expect(Math.abs(body.length - cover.length - 192_000)).toBeLessThan(192_000 * 0.05);
+  });
+
+  it('states its length in the first frame where the source is sound alone', async () => {
+    const sound = extraction([format(await address('audio.m4a'), { videoCodec: null, hasVideo: false })]);
+    await using service = await app(sound);
+    const { body, complete } = await receive(service.url('mp3'));
+    expect(complete).toBe(true);
+    expect(body.indexOf('Info')).toBeGreaterThan(0);
+    expect((await inspectBody(body, 'mp3')).format.duration).toBeCloseTo(8, 1);
+  });
+
+  it.each([
+    ['is broken', () => Promise.reject(new Error('404'))],
+    ['is no picture', () => Promise.resolve({ bytes: Buffer.from('<html>') })],
+    ['never comes', aborted],
+  ])('comes without a cover when the thumbnail %s', async (_, cover) => {
+    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    service.relay.cover = cover;
+    const { body, complete } = await receive(service.url('mp3'));
+    expect(complete).toBe(true);
+    expect((await inspectBody(body, 'mp3')).streams).toHaveLength(1);
+  });
+
+  it('is joined from separate video and audio', async () => {
+    const formats = [
+      format(await address('silent.mp4'), { audioCodec: null, hasAudio: false }),
+      format(await address('audio.m4a'), { videoCodec: null, hasVideo: false }),
+    ];
+    await using service = await app(extraction(formats));
+    const { body, complete } = await receive(service.url('mp4-1080'));
+    expect(complete).toBe(true);
+    const { streams } = await inspectBody(body, 'mp4');
+    expect(streams.map(({ codec_type }) => codec_type)).toEqual(['video', 'audio']);
+    expect(streams[0]?.nb_read_frames).toBe(100);
+  });
+
+  it('is whole when the sound of the source is shorter than its pictures', async () => {
+    const found = extraction([format(await address('short-audio.mkv'))], { durationSeconds: 8 });
+    await using service = await app(found);
+    const { status, body, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect((await inspectBody(body, 'mp3')).format.duration).toBeCloseTo(4, 0);
+  });
+
+  it('is whole when the page announces more than its media has', async () => {
+    await using service = await app(await usual({ durationSeconds: 60 }));
+    expect((await receive(service.url('mp4-720'))).complete).toBe(true);
+  });
+
+  it('answers HEAD with the headers of GET, without running ffmpeg', async () => {
+    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    const cover = await readFile(await samples.get('cover.png'));
+    service.relay.cover = () => Promise.resolve({ bytes: cover });
+    for (const target of ['mp3', 'mp4-720'] as const) {
+      const requests = server.requests.length;
+      const head = await receive(service.url(target), { method: 'HEAD' });
+      expect(server.requests.length).toBe(requests);
+      const get = await receive(service.url(target));
+      const names = [
+        'content-type',
+        'content-disposition',
+        'accept-ranges',
+        'cache-control',
+        'estimated-content-length',
+        'x-content-duration',
+      ];
+      expect(head.status).toBe(200);
+      expect(head.body).toHaveLength(0);
+      for (const name of names) expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
+    }
+  });
+
+  it('counts what it does', async () => {
+    await using service = await app(await usual());
+    const { body } = await receive(service.url('mp4-720'));
+    expect(await service.metric('media_stream_bytes_total')).toBe(body.length);
+    expect(await service.metric('media_streams_total{target="mp4-720",end="ok"')).toBe(1);
+    expect(await service.metric('media_streams_in_flight')).toBe(0);
+  });
+});
+
+describe('a stream that fails before its first byte', () => {
+  it.each([
+    ['the extraction', new DomainError('geo_blocked', 'Not here.'), 451],
+    ['the extraction, unexpectedly', new TypeError('x is undefined'), 500],
+  ])('is a problem when %s fails', async (_, error, status) => {
+    await using service = await app(await usual());
+    service.extract = () => Promise.reject(error);
+    const answer = await receive(service.url('mp4-720'));
+    expect(answer.status).toBe(status);
+    expect(answer.headers['content-type']).toContain('application/problem+json');
+  });
+
+  it.each(['mp3', 'mp4-720'] as const)('is a problem when the media is garbage (%s)', async (target) => {
+    await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(300_000, 'garbage '));
+    await using service = await app(extraction([format(`${server.url}/garbage.mp4`)]));
+    const answer = await receive(service.url(target));
+    expect(answer.status).toBe(502);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'upstream_error' });
+    expect(answer.body.toString()).not.toContain('127.0.0.1');
+  });
+
+  it('is what the relay says when that failed', async () => {
+    await using service = await app(extraction([format(`${server.url}/missing.mp4`)]));
+    const answer = receive(service.url('mp4-720'));
+    while (service.relay.sessions.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    service.relay.sessions[0]?.fail(new DomainError('forbidden_address', 'No.'));
+    expect((await answer).status).toBe(403);
+  });
+
+  it('is 504 when nothing comes in time', async () => {
+    const found = await usual();
+    await using service = await new StreamApp(await fakeFfmpeg('mute', 'exec sleep 60'), found, {
+      firstByteTimeoutMs: 200,
+    }).start();
+    const answer = await receive(service.url('mp4-720'));
+    expect(answer.status).toBe(504);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'upstream_timeout', retryable: true });
+  });
+
+  it('is 503 when ffmpeg is killed', async () => {
+    await using service = await new StreamApp(
+      await fakeFfmpeg('suicidal', 'kill -9 $$'),
+      await usual(),
+    ).start();
+    const answer = await receive(service.url('mp3'));
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBeDefined();
+  });
+
+  it('is a problem when ffmpeg exits 0 without output', async () => {
+    await using service = await new StreamApp(await fakeFfmpeg('idle', 'exit 0'), await usual()).start();
+    expect((await receive(service.url('mp3'))).status).toBe(502);
+  });
+
+  it('is 422 when the video is longer than allowed', async () => {
+    await using service = await app(await usual({ durationSeconds: 4000 }));
+    const answer = await receive(service.url('mp3'));
+    expect(answer.status).toBe(422);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'too_long' });
+  });
+
+  it.each([
+    ['?url=ftp://x/', 400],
+    ['?fmt=mp4-720', 400],
+    ['?url=http://page.example/&fmt=avi', 400],
+    ['?url=http://page.example/&url=http://page.example/', 400],
+    ['?url=http://page.example/&unknown=1', 400],
+  ])('is 400 for %s', async (query, status) => {
+    await using service = await app(await usual());
+    const url = service.url('mp4-720').replace(/\?.*/u, query);
+    expect((await receive(url)).status).toBe(status);
+  });
+});
+
+describe('a stream that fails after its first byte', () => {
+  it('is reset when upstream fails', async () => {
+    await using service = await app(await usual());
+    const slow = await fakeFfmpeg('half', `ffmpeg "$@" | head -c 40000; sleep 60`);
+    await using cut = await new StreamApp(slow, await usual()).start();
+    const { response } = await open(cut.url('mp3'));
+    cut.relay.sessions[0]?.fail(new DomainError('upstream_error', 'gone'));
+    await expect(drain(response)).resolves.toBe(false);
+    expect(await cut.metric('media_streams_total{target="mp3",end="truncated"')).toBe(1);
+    expect(await service.metric('media_streams_total')).toBe(0);
+  });
+
+  it.each([
+    ['exits with an error', `ffmpeg "$@" | head -c 40000; exit 1`],
+    ['exits 0 after half', `ffmpeg "$@" | head -c 100000`],
+    ['exits 0 in the middle of a frame', `ffmpeg "$@" | head -c 191900`],
+  ])('is reset when ffmpeg %s', async (_, script) => {
+    const name = script.replaceAll(/\W/gu, '');
+    await using service = await new StreamApp(await fakeFfmpeg(name, script), await usual()).start();
+    const { status, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
+  });
+
+  it('is reset when bytes are missing although all else looks well', async () => {
+    await using service = await app(await usual());
+    service.relay.allReceived = false;
+    const { status, complete } = await receive(service.url('mp4-720'));
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
+  });
+
+  it('is reset when the media is shorter than it states', async () => {
+    const whole = await readFile(await samples.get('short-audio.mkv'));
+    await writeFile(join(samples.folder, 'cut.mkv'), whole.subarray(0, whole.length * 0.6));
+    await using service = await app(extraction([format(`${server.url}/cut.mkv`)]));
+    const { complete } = await receive(service.url('mp4-720'));
+    expect(complete).toBe(false);
+  });
+
+  it('is reset when it grows over the limit', async () => {
+    await using service = await app(await usual(), { maxOutputBytes: 50_000 });
+    const { status, complete, body } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
+    expect(body.length).toBeLessThanOrEqual(60_000);
+  });
+
+  it.each<[string, Partial<StreamLimits>]>([
+    ['upstream is silent', { upstreamIdleTimeoutMs: 200 }],
+    ['it takes too long altogether', { totalTimeoutMs: 1500 }],
+  ])('is reset when %s', async (_, changed) => {
+    const stalling = await fakeFfmpeg('stalling', `ffmpeg "$@" | head -c 40000; sleep 60`);
+    await using service = await new StreamApp(stalling, await usual(), changed).start();
+    const { status, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
+  });
+
+  it('is reset when the client reads nothing', async () => {
+    const endless = await fakeFfmpeg('endless', `ffmpeg "$@" ; ffmpeg "$@"; exec cat /dev/zero`);
+    await using service = await new StreamApp(endless, await usual(), { clientIdleTimeoutMs: 300 }).start();
+    const { response } = await open(service.url('mp3'));
+    response.pause();
+    while ((await service.metric('media_streams_total')) === 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect(drain(response)).resolves.toBe(false);
+  });
+});
+
+describe('many streams', () => {
+  it('wait their turn, and are refused beyond that', async () => {
+    const slow = await fakeFfmpeg('waiting', `sleep 0.7; exec ffmpeg "$@"`);
+    await using service = await new StreamApp(slow, await usual()).start();
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => receive(service.url('mp4-720'))));
+    const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
+    expect(statuses).toEqual([200, 200, 200, 503, 503]);
+    const refused = answers.find(({ status }) => status === 503);
+    expect(JSON.parse(refused?.body.toString() ?? '')).toMatchObject({ code: 'overloaded' });
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+    expect(answers.filter(({ status, complete }) => status === 200 && complete)).toHaveLength(3);
+  });
+
+  it('give their place back when their client leaves the queue', async () => {
+    const slow = await fakeFfmpeg('sleeping', `exec sleep 60`);
+    await using service = await new StreamApp(slow, await usual(), { maxConcurrent: 1 }).start();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = receive(service.url('mp3'), { signal: first.signal }).catch(() => 'gone');
+    while ((await service.metric('media_streams_in_flight')) !== 1)
+      await new Promise((resolve) => setImmediate(resolve));
+    const queued = receive(service.url('mp3'), { signal: second.signal }).catch(() => 'gone');
+    while ((await service.metric('media_streams_queued')) !== 1)
+      await new Promise((resolve) => setImmediate(resolve));
+    second.abort();
+    await expect(queued).resolves.toBe('gone');
+    while ((await service.metric('media_streams_queued')) !== 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    first.abort();
+    await expect(running).resolves.toBe('gone');
+    while ((await service.metric('media_streams_in_flight')) !== 0)
+      await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+/** What a fetch does that gets no answer. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+  );
+}
+
+/** Reads to the end; whether that was a proper one. */
+function drain(response: IncomingMessage): Promise<boolean> {
+  return new Promise((resolve) => {
+    response.on('error', () => resolve(false));
+    response.on('close', () => resolve(response.complete));
+    response.resume();
+  });
+}

@@ -1,0 +1,59 @@
+import type { DomainError } from '@media-services/http-common';
+import type { MediaSource } from '../../../dist/upstream/media-source.js';
+import type { RelaySession } from '../../../dist/relay/index.js';
+import type { StreamRelay } from '../../../dist/stream/index.js';
+
+/** A relay that lets ffmpeg read the sources themselves, and fails on command. */
+export class RelayStandIn implements StreamRelay {
+  readonly sessions: SessionStandIn[] = [];
+  allReceived = true;
+  bytesReceived = 0;
+  cover: (signal: AbortSignal) => Promise<{ bytes: Uint8Array }> = () =>
+    Promise.reject(new Error('no cover'));
+
+  open(): SessionStandIn {
+    const session = new SessionStandIn(this);
+    this.sessions.push(session);
+    return session;
+  }
+
+  fetchBytes(_url: string, { signal }: { signal: AbortSignal }): Promise<{ bytes: Uint8Array }> {
+    return this.cover(signal);
+  }
+}
+
+export class SessionStandIn implements RelaySession {
+  readonly failed: Promise<DomainError>;
+  failure: DomainError | undefined;
+  closed = false;
+  readonly #relay: RelayStandIn;
+  #resolve: (failure: DomainError) => void = () => undefined;
+
+  constructor(relay: RelayStandIn) {
+    this.#relay = relay;
+    this.failed = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get bytesReceived(): number {
+    return this.#relay.bytesReceived;
+  }
+
+  add(source: MediaSource): string {
+    return source.url;
+  }
+
+  fail(error: DomainError): void {
+    this.failure = error;
+    this.#resolve(error);
+  }
+
+  allReceived(): boolean {
+    return this.#relay.allReceived;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}

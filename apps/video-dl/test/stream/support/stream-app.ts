@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
+import type { Metrics } from '@media-services/http-common';
+import type { Extraction, Format, Target } from '../../../dist/extract/index.js';
+import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
+import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
+import { StreamingService } from '../../../dist/stream/index.js';
+import type { StreamLimits } from '../../../dist/stream/index.js';
+import { RelayStandIn } from './relay-stand-in.js';
+
+export const pageUrl = 'http://page.example/video';
+
+export const limits: StreamLimits = {
+  maxConcurrent: 2,
+  maxQueued: 1,
+  firstByteTimeoutMs: 20_000,
+  upstreamIdleTimeoutMs: 20_000,
+  clientIdleTimeoutMs: 20_000,
+  totalTimeoutMs: 60_000,
+  maxOutputBytes: 100_000_000,
+};
+
+/** A format at an address; what is not said is what most have. */
+export function format(url: string, fields: Partial<Format> = {}): Format {
+  const kind = new URL(url).pathname.endsWith('.m3u8') ? 'hls' : 'file';
+  return {
+    ...{ id: '1', ext: 'mp4', protocol: 'http', width: 320, height: 180, fps: 25 },
+    ...{ videoCodec: 'h264', audioCodec: 'aac', hasVideo: true, hasAudio: true },
+    ...{ videoBitrateKbps: null, audioBitrateKbps: null, totalBitrateKbps: null },
+    ...{ filesizeBytes: null, filesizeIsEstimate: false, note: null },
+    source: { url, headers: {}, kind },
+    ...fields,
+  };
+}
+
+/** An extraction whose targets are all made of the given formats. */
+export function extraction(formats: Format[], fields: Partial<Extraction> = {}): Extraction {
+  const mp3 = formats.filter(({ hasAudio }) => hasAudio).slice(-1);
+  return {
+    ...{ id: 'x', title: 'Ein Täst', thumbnail: null, durationSeconds: null, uploader: 'Someone' },
+    ...{ uploadDate: null, description: null, webpageUrl: pageUrl, extractor: 'test' },
+    ...{ playlistIndex: null, playlistCount: null, extractedAt: Date.now(), expiresAt: Date.now() + 60_000 },
+    formats,
+    selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats },
+    ...fields,
+  };
+}
+
+/** The streaming part of the service on a real port, with extraction and relay replaced. */
+export class StreamApp implements AsyncDisposable {
+  readonly relay = new RelayStandIn();
+  readonly streaming: StreamingService;
+  readonly metrics: Metrics = createMetrics({ service: 'test' });
+  extract: (signal: AbortSignal) => Promise<Extraction>;
+  readonly #server: Server;
+
+  constructor(tools: MediaTools, found: Extraction, changed: Partial<StreamLimits> = {}) {
+    this.extract = () => Promise.resolve(found);
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    this.streaming = new StreamingService({
+      extraction: { extract: (_url, { signal }) => this.extract(signal) },
+      relay: this.relay,
+      tools,
+      planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000 },
+      limits: { ...limits, ...changed },
+      metrics: this.metrics,
+      logger,
+    });
+    const app = createHttpApp({
+      ...{ logger, metrics: this.metrics, trustProxyHops: 0, docsBaseUrl: '' },
+      routes: (router) => {
+        methods(router, '/api/stream', { get: audioStreamHandler(this) });
+        methods(router, '/api/stream/video', { get: videoStreamHandler(this) });
+      },
+    });
+    this.#server = createServer(app);
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  url(target: Target): string {
+    const { port } = this.#server.address() as AddressInfo;
+    const query = `url=${encodeURIComponent(pageUrl)}`;
+    const base = `http://127.0.0.1:${port}`;
+    return target === 'mp3'
+      ? `${base}/api/stream?${query}`
+      : `${base}/api/stream/video?${query}&fmt=${target}`;
+  }
+
+  async metric(name: string): Promise<number> {
+    const text = await this.metrics.registry.metrics();
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(name) && !line.startsWith('#'))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.streaming[Symbol.asyncDispose]();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

@@ -1,0 +1,105 @@
+import { createGuard, refusedRange } from '../dist/index.js';
+import { publicHosts, refusedHosts } from './support/addresses.js';
+
+const guard = createGuard({ allowedPrivateSources: [] });
+
+describe('the address check', () => {
+  it.each(refusedHosts)('refuses %s (%s)', async (host) => {
+    await expect(guard.checkUrl(new URL(`http://${host}:8080/video`))).rejects.toMatchObject({
+      name: 'DomainError',
+      code: 'forbidden_address',
+    });
+  });
+
+  it.each(refusedHosts)('does not connect to %s (%s)', async (host) => {
+    await expect(guard.connect({ host, port: 80 })).rejects.toMatchObject({ code: 'forbidden_address' });
+  });
+
+  it.each(publicHosts)('lets %s through', async (host) => {
+    await guard.checkUrl(new URL(`https://${host}/video`));
+  });
+
+  it.each(['not an address', '', '999.1.1.1', '1.2.3.4.5'])(
+    'calls %j refused rather than public',
+    (address) => {
+      expect(refusedRange(address)).not.toBeNull();
+    },
+  );
+
+  it.each([
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'http://user@example.com/',
+    'http://:pw@example.com/',
+    'data:,x',
+  ])('calls %s an invalid address', async (url) => {
+    await expect(guard.checkUrl(new URL(url))).rejects.toMatchObject({ code: 'invalid_url' });
+  });
+
+  it.each(['a b', 'exa/mple', 'user@host', 'host:80', 'h#x', '[::1', '', '1.2.3.4.5'])(
+    'calls the host %j invalid',
+    async (host) => {
+      await expect(guard.connect({ host, port: 80 })).rejects.toMatchObject({ code: 'invalid_url' });
+    },
+  );
+});
+
+describe('names', () => {
+  const guardWith = (...addresses: string[]) =>
+    createGuard({
+      allowedPrivateSources: [],
+      lookup: () => Promise.resolve(addresses.map((address) => ({ address }))),
+    });
+
+  it('are let through when every answer is public', async () => {
+    await guardWith('93.184.216.34', '2606:2800:220:1::1').checkUrl(new URL('https://video.example/'));
+  });
+
+  it.each([
+    ['93.184.216.34', '10.0.0.1'],
+    ['10.0.0.1', '93.184.216.34'],
+    ['93.184.216.34', '::1'],
+    ['93.184.216.34', 'fe80::1%eth0'],
+    ['93.184.216.34', 'nonsense'],
+  ])('are refused with the mixed answers %s and %s', async (...addresses) => {
+    await expect(guardWith(...addresses).checkUrl(new URL('https://video.example/'))).rejects.toMatchObject({
+      code: 'forbidden_address',
+    });
+  });
+
+  it('without any answer are unreachable', async () => {
+    await expect(guardWith().checkUrl(new URL('https://video.example/'))).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+    });
+  });
+
+  it.each([
+    ['ENOTFOUND', 'upstream_unreachable'],
+    ['EAI_AGAIN', 'upstream_unreachable'],
+  ])('whose look-up fails with %s are %s', async (code, expected) => {
+    const lookup = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const failing = createGuard({ allowedPrivateSources: [], lookup });
+    await expect(failing.checkUrl(new URL('https://video.example/'))).rejects.toMatchObject({
+      code: expected,
+    });
+  });
+
+  it('whose look-up never ends time out', async () => {
+    const stuck = createGuard({
+      allowedPrivateSources: [],
+      lookupTimeoutMs: 10,
+      lookup: () => new Promise(() => undefined),
+    });
+    await expect(stuck.checkUrl(new URL('https://video.example/'))).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    });
+  });
+
+  it('whose look-up never ends can be given up', async () => {
+    const stuck = createGuard({ allowedPrivateSources: [], lookup: () => new Promise(() => undefined) });
+    const gone = new AbortController();
+    const checking = stuck.checkUrl(new URL('https://video.example/'), gone.signal);
+    gone.abort(new Error('client gone'));
+    await expect(checking).rejects.toThrow('client gone');
+  });
+});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { createGuard, EgressProxy, type EgressSession } from '../dist/index.js';
+import { refusedHosts } from './support/addresses.js';
+import { getThrough, sendRaw, tunnelThrough } from './support/proxy-client.js';
+import { silentLogger, startServer, type TestServer } from './support/servers.js';
+
+let site: TestServer;
+let proxy: EgressProxy;
+let session: EgressSession;
+let held: ServerResponse | undefined;
+let onHeld: () => void;
+let seen: Record<string, unknown>;
+
+beforeAll(async () => {
+  site = await startServer((request, response) => {
+    seen = { url: request.url, method: request.method, headers: request.headers };
+    if (request.url === '/hold') {
+      held = response;
+      response.write('first');
+      onHeld();
+    } else if (request.url === '/redirect') {
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end();
+    } else if (request.url === '/break') {
+      response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy());
+    } else if (request.url === '/echo') {
+      request.pipe(response);
+    } else {
+      response.setHeader('x-site', 'yes').end('hello');
+    }
+  });
+  const guard = createGuard({ allowedPrivateSources: [`127.0.0.1:${site.port}`], connectTimeoutMs: 2_000 });
+  proxy = await EgressProxy.start({ guard, logger: silentLogger });
+});
+beforeEach(() => {
+  session = proxy.openSession();
+});
+afterEach(() => session.close());
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const proxyPort = () => Number(new URL(session.proxyUrl).port);
+
+describe('the egress proxy', () => {
+  it('forwards an absolute-form request and its answer', async () => {
+    const answer = await getThrough(session.proxyUrl, `${site.url}/page?q=1`, {
+      'user-agent': 'engine',
+      'x-hop': 'drop me',
+      connection: 'close, x-hop',
+    });
+    expect(answer).toMatchObject({ status: 200, body: 'hello', headers: { 'x-site': 'yes' } });
+    expect(seen).toMatchObject({
+      url: '/page?q=1',
+      headers: { 'user-agent': 'engine', host: `127.0.0.1:${site.port}` },
+    });
+    expect(seen['headers']).not.toHaveProperty('proxy-authorization');
+    expect(seen['headers']).not.toHaveProperty('x-hop');
+    expect(session.failures).toEqual([]);
+  });
+
+  it('tunnels CONNECT in both directions', async () => {
+    const { status, socket } = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
+    expect(status).toBe(200);
+    socket.write('GET /inside HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK[\s\S]*hello$/);
+  });
+
+  it('sends a request body on', async () => {
+    const credentials = Buffer.from(
+      new URL(session.proxyUrl).username + ':' + new URL(session.proxyUrl).password,
+    );
+    const answer = await sendRaw(
+      proxyPort(),
+      `POST ${site.url}/echo HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${credentials.toString('base64')}\r\n` +
+        'Connection: close\r\nContent-Length: 5\r\n\r\nabcde',
+    );
+    expect(answer).toContain('abcde');
+  });
+
+  it.each([
+    ['no credentials', (url: URL) => (url.username = '')],
+    ['an unknown session', (url: URL) => (url.username = 'ffff')],
+    ['a wrong secret', (url: URL) => (url.password = 'ffff')],
+  ])('answers 407 to %s', async (_what, spoil) => {
+    const url = new URL(session.proxyUrl);
+    spoil(url);
+    expect((await getThrough(url.href, `${site.url}/`)).status).toBe(407);
+    expect((await tunnelThrough(url.href, `127.0.0.1:${site.port}`)).status).toBe(407);
+  });
+
+  it('answers 407 to a session that is closed', async () => {
+    session.close();
+    expect((await getThrough(session.proxyUrl, `${site.url}/`)).status).toBe(407);
+  });
+
+  it.each(refusedHosts.filter(([host]) => /^[\x20-\x7e]+$/.test(host)))(
+    'refuses %s (%s) for requests and tunnels, and says so in the session',
+    async (host) => {
+      expect((await getThrough(session.proxyUrl, `http://${host}:81/`)).status).toBe(403);
+      expect((await tunnelThrough(session.proxyUrl, `${host}:443`)).status).toBe(403);
+      expect(session.failures.map(({ code }) => code)).toEqual(['forbidden_address', 'forbidden_address']);
+    },
+  );
+
+  it('leaves redirects to the client, and refuses where they lead', async () => {
+    const { status, headers } = await getThrough(session.proxyUrl, `${site.url}/redirect`);
+    expect(status).toBe(302);
+    expect((await getThrough(session.proxyUrl, headers.location ?? '')).status).toBe(403);
+  });
+
+  it('keeps the failures of two sessions apart', async () => {
+    const other = proxy.openSession();
+    await getThrough(other.proxyUrl, 'http://10.0.0.1/');
+    expect(other.failures).toHaveLength(1);
+    expect(session.failures).toHaveLength(0);
+    other.close();
+  });
+
+  it('answers 502 when the site refuses the connection, and records it', async () => {
+    const closed = await startServer(() => undefined);
+    await closed[Symbol.asyncDispose]();
+    const guard = createGuard({ allowedPrivateSources: ['127.0.0.1'] });
+    const own = await EgressProxy.start({ guard, logger: silentLogger });
+    const ownSession = own.openSession();
+    expect((await getThrough(ownSession.proxyUrl, `${closed.url}/`)).status).toBe(502);
+    expect((await tunnelThrough(ownSession.proxyUrl, `127.0.0.1:${closed.port}`)).status).toBe(502);
+    expect(ownSession.failures.map(({ code }) => code)).toEqual([
+      'upstream_unreachable',
+      'upstream_unreachable',
+    ]);
+    await own[Symbol.asyncDispose]();
+  });
+
+  it('answers 504 when the look-up takes too long, and records it', async () => {
+    const guard = createGuard({
+      allowedPrivateSources: [],
+      lookupTimeoutMs: 10,
+      lookup: () => new Promise(() => undefined),
+    });
+    const own = await EgressProxy.start({ guard, logger: silentLogger });
+    const ownSession = own.openSession();
+    expect((await getThrough(ownSession.proxyUrl, 'http://slow.example/')).status).toBe(504);
+    expect(ownSession.failures.map(({ code }) => code)).toEqual(['upstream_timeout']);
+    await own[Symbol.asyncDispose]();
+  });
+
+  it('breaks the client off when the site breaks off', async () => {
+    await expect(getThrough(session.proxyUrl, `${site.url}/break`)).rejects.toThrow(/aborted|hang up|reset/);
+  });
+
+  it.each(['https://127.0.0.1/', '/relative', 'ftp://127.0.0.1/', 'http://'])(
+    'answers 400 to the target %s',
+    async (target) => {
+      expect((await getThrough(session.proxyUrl, target)).status).toBe(400);
+    },
+  );
+
+  it.each(['nohost', '127.0.0.1:0', '127.0.0.1:99999', 'a/b:80', ':80'])(
+    'answers 400 to CONNECT %s',
+    async (authority) => {
+      expect((await tunnelThrough(session.proxyUrl, authority)).status).toBe(400);
+    },
+  );
+
+  it('destroys every socket of a session that is closed, both sides', async () => {
+    const held1 = new Promise<void>((resolve) => (onHeld = resolve));
+    const answering = getThrough(session.proxyUrl, `${site.url}/hold`);
+    const tunnel = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
+    await held1;
+    const ended = [...site.sockets].map((socket) => once(socket, 'close'));
+    expect(ended.length).toBeGreaterThanOrEqual(2);
+    const broken = expect(answering).rejects.toThrow(/aborted|reset/);
+    session.close();
+    await Promise.all([...ended, broken, once(tunnel.socket, 'close')]);
+  });
+
+  it('lets go of the site when the client goes away', async () => {
+    const holding = new Promise<void>((resolve) => (onHeld = resolve));
+    const client = connect(proxyPort(), '127.0.0.1');
+    const credentials = Buffer.from(
+      new URL(session.proxyUrl).username + ':' + new URL(session.proxyUrl).password,
+    );
+    client.write(
+      `GET ${site.url}/hold HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${credentials.toString('base64')}\r\n\r\n`,
+    );
+    await holding;
+    if (!held) throw new Error('nothing held');
+    const closed = once(held, 'close');
+    client.destroy();
+    await closed;
+  });
+});

@@ -1,0 +1,151 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { request } from 'undici';
+import { createGuard, type LookupFn } from '../dist/index.js';
+import { startServer, type TestServer } from './support/servers.js';
+
+/** A small real CONNECT proxy: checks credentials, resolves every name to loopback. */
+async function startConnectProxy(answer = 200): Promise<{ server: Server; port: number; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((_request, response) => response.writeHead(405).end());
+  server.on('connect', (incoming, client) => {
+    const authority = incoming.url ?? '';
+    asked.push(authority);
+    client.on('error', () => client.destroy());
+    const known =
+      incoming.headers['proxy-authorization'] === `Basic ${Buffer.from('op:s3cret/').toString('base64')}`;
+    if (!known || answer !== 200) {
+      client.end(`HTTP/1.1 ${known ? answer : 407} No\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    const upstream = connect(Number(authority.split(':').at(-1)), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    upstream.on('error', () => client.destroy());
+    client.once('close', () => upstream.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port, asked };
+}
+
+const lookup: LookupFn = (name) => {
+  const known: Record<string, string> = { 'public.example': '93.184.216.34', 'private.example': '10.0.0.1' };
+  const address = known[name];
+  return address
+    ? Promise.resolve([{ address }])
+    : Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
+};
+
+describe('OUTBOUND_PROXY', () => {
+  let site: TestServer;
+  let proxy: Awaited<ReturnType<typeof startConnectProxy>>;
+  const owner = new AbortController();
+
+  const guardThrough = (credentials = 'op:s3cret%2F@', port = proxy.port) =>
+    createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `http://${credentials}127.0.0.1:${port}`,
+      lookup,
+    });
+
+  beforeAll(async () => {
+    site = await startServer((incoming, response) => response.end(incoming.headers.host));
+    proxy = await startConnectProxy();
+  });
+  beforeEach(() => proxy.asked.splice(0));
+  afterAll(async () => {
+    owner.abort();
+    await site[Symbol.asyncDispose]();
+    proxy.server.close();
+    proxy.server.closeAllConnections();
+  });
+
+  it('is asked for the checked address, not for the name', async () => {
+    const dispatcher = guardThrough().createDispatcher({ signal: owner.signal });
+    const { body } = await request(`http://public.example:${site.port}/`, { dispatcher });
+    expect(await body.text()).toBe(`public.example:${site.port}`);
+    expect(proxy.asked).toEqual([`93.184.216.34:${site.port}`]);
+  });
+
+  it('is asked for the name when the name does not exist here', async () => {
+    const dispatcher = guardThrough().createDispatcher({ signal: owner.signal });
+    const { body } = await request(`http://outside.example:${site.port}/`, { dispatcher });
+    await body.text();
+    expect(proxy.asked).toEqual([`outside.example:${site.port}`]);
+  });
+
+  it.each([
+    'private.example',
+    '10.0.0.1',
+    '[::1]',
+    '2130706433',
+    'metadata',
+    'metadata.google.internal',
+    'x.local',
+    'localhost',
+  ])('is never asked for %s', async (host) => {
+    await expect(guardThrough().connect({ host, port: site.port })).rejects.toMatchObject({
+      code: 'forbidden_address',
+    });
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('with wrong credentials makes the site unreachable', async () => {
+    await expect(
+      guardThrough('op:wrong@').connect({ host: 'public.example', port: 80 }),
+    ).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      message: expect.stringContaining('407') as string,
+    });
+  });
+
+  it('that refuses or cannot be reached makes the site unreachable, and names no credentials', async () => {
+    const refusing = await startConnectProxy(403);
+    for (const port of [refusing.port, 1]) {
+      const failure = await guardThrough(undefined, port)
+        .connect({ host: 'public.example', port: 80 })
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'upstream_unreachable' });
+      expect(String(failure)).not.toMatch(/s3cret|127\.0\.0\.1/);
+    }
+    refusing.server.close();
+    refusing.server.closeAllConnections();
+  });
+
+  it('that stalls is given up', async () => {
+    const stalling = createServer();
+    stalling.on('connect', (_incoming, client) => client.resume().on('end', () => client.destroy()));
+    stalling.listen(0, '127.0.0.1');
+    await once(stalling, 'listening');
+    const { port } = stalling.address() as AddressInfo;
+    const guard = createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `http://127.0.0.1:${port}`,
+      lookup,
+      connectTimeoutMs: 20,
+    });
+    await expect(guard.connect({ host: 'public.example', port: 80 })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    });
+    const gone = AbortSignal.abort(new Error('client gone'));
+    const patient = createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `http://127.0.0.1:${port}`,
+      lookup,
+    });
+    await expect(patient.connect({ host: 'public.example', port: 80, signal: gone })).rejects.toThrow(
+      'client gone',
+    );
+    stalling.close();
+    stalling.closeAllConnections();
+  });
+
+  it.each(['socks5://127.0.0.1:1', 'not a url', '127.0.0.1:3128'])('cannot be %s', (outboundProxy) => {
+    expect(() => createGuard({ allowedPrivateSources: [], outboundProxy })).toThrow(
+      /http:\/\/ or https:\/\//,
+    );
+  });
+});
