@@ -24,7 +24,7 @@ const definitions = {
   },
   413: {
     code: 'file_too_large',
-    title: 'File too large',
+    title: 'The file is too large',
     retryable: false,
     detail: 'The request body is larger than this service accepts. Send a smaller file.',
   },

@@ -10,6 +10,7 @@ import {
   type RunningService,
 } from '@media-services/http-common';
 import type { BgRemovalConfig } from './config.js';
+import { errorTable } from './errors.js';
 import { MattingEngine, type MattingEngineOptions } from './engine/matting-engine.js';
 import { PixelPool } from './pixels/pixel-pool.js';
 import { removeBackgroundRoute } from './routes/remove-background.js';
@@ -57,6 +58,7 @@ export async function createBgRemovalService(
     logger,
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
+    errors: errorTable,
     docsBaseUrl: config.DOCS_BASE_URL,
     routes: (router) => {
       methods(router, '/api/health', { get: health.handler });

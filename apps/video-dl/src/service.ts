@@ -10,6 +10,7 @@ import {
 } from '@media-services/http-common';
 import type { Config } from './config.js';
 import { createContext, type AppContext, type ContextOverrides } from './context.js';
+import { errorTable } from './errors.js';
 import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
@@ -41,6 +42,7 @@ export async function createVideoDlService(
     logger,
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
+    errors: errorTable,
     docsBaseUrl: config.DOCS_BASE_URL,
     routes: (router) => {
       methods(router, '/api/info', { get: infoHandler(context) });

@@ -1,13 +1,21 @@
-import { errorCodes, errorTable, type ErrorDefinition } from '@media-services/http-common';
+import { errorTable as bgRemovalErrors } from '@media-services/bg-removal/dist/errors.js';
+import { codesOf } from '@media-services/http-common';
+import { errorTable as videoDlErrors } from '@media-services/video-dl/dist/errors.js';
 import { gatewayErrors, type DocumentedError } from './gateway-errors.js';
 
 /** Every code that a client can see, by status. */
 export function documentedErrors(): DocumentedError[] {
-  const ofServices = errorCodes.map((code): DocumentedError => {
-    const { services, ...definition }: ErrorDefinition = errorTable[code];
-    return { ...definition, code, origins: services };
-  });
-  return [...ofServices, ...gatewayErrors].sort(
+  const byCode = new Map<string, DocumentedError>();
+  for (const [service, table] of [
+    ['video-dl', videoDlErrors],
+    ['bg-removal', bgRemovalErrors],
+  ] as const) {
+    for (const code of codesOf(table)) {
+      const origins = [...(byCode.get(code)?.origins ?? []), service];
+      byCode.set(code, { ...table[code], code, origins });
+    }
+  }
+  return [...byCode.values(), ...gatewayErrors].sort(
     (left, right) => left.status - right.status || left.code.localeCompare(right.code),
   );
 }

@@ -1,7 +1,7 @@
 import type { ErrorDefinition } from '@media-services/http-common';
 
 /** A code with what its documentation says. */
-export type DocumentedError = Omit<ErrorDefinition, 'services'> & {
+export type DocumentedError = ErrorDefinition & {
   readonly code: string;
   readonly origins: readonly string[];
 };

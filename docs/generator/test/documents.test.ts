@@ -15,9 +15,11 @@ describe('the generated documents', () => {
     },
   );
 
-  it('document every code that the gateway answers with by itself', () => {
-    const known = documentedErrors().map(({ code }) => code);
-    const used = [...read('nginx/njs/problem.js').matchAll(/code: '(\w+)'/g)].map(([, code]) => code);
+  it('document every code that the gateway answers with by itself, under the same title', () => {
+    const known = documentedErrors().map(({ code, title }) => ({ code, title }));
+    const used = [...read('nginx/njs/problem.js').matchAll(/code: '(\w+)',\s+title: '([^']+)'/g)].map(
+      ([, code, title]) => ({ code, title }),
+    );
     expect(used.length).toBeGreaterThan(5);
     expect(known).toEqual(expect.arrayContaining(used));
   });

@@ -1,9 +1,5 @@
-import {
-  createOpenApiDocument,
-  operationErrors,
-  packageVersion,
-  type JsonObject,
-} from '@media-services/http-common';
+import { createOpenApiDocument, packageVersion, type JsonObject } from '@media-services/http-common';
+import { errorTable } from '../errors.js';
 import { acceptedTypes } from '../images/image-type.js';
 import { parametersSchema } from '../upload/parameters.js';
 import { fileField } from '../upload/read-upload.js';
@@ -14,6 +10,7 @@ const size = { type: 'integer', minimum: 1 };
 export function openApiDocument(): JsonObject {
   return createOpenApiDocument({
     service: 'bg-removal',
+    errors: errorTable,
     title: 'bg-removal',
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
@@ -52,7 +49,6 @@ export function openApiDocument(): JsonObject {
             },
           },
         },
-        errors: operationErrors('bg-removal'),
       },
     ],
   });

@@ -1,15 +1,13 @@
 import {
   createOpenApiDocument,
-  operationErrors,
   packageVersion,
   type JsonObject,
   type Operation,
 } from '@media-services/http-common';
+import { errorTable } from '../errors.js';
 import { infoQuery } from './info.js';
 import { audioQuery, videoQuery } from './stream.js';
 import { infoSchema } from './info-schema.js';
-
-const errors = operationErrors('video-dl');
 
 const streamHeaders = {
   'Content-Disposition': {
@@ -50,7 +48,6 @@ const operations: readonly Operation[] = [
         },
       },
     },
-    errors,
   },
   {
     path: '/api/stream',
@@ -60,7 +57,6 @@ const operations: readonly Operation[] = [
     description: `192 kbit/s with an ID3 tag (title, author, cover); a source that is MP3 already is copied. ${streamDescription}`,
     query: audioQuery,
     success: { description: 'The MP3.', mediaType: 'audio/mpeg', headers: streamHeaders },
-    errors,
   },
   {
     path: '/api/stream/video',
@@ -70,7 +66,6 @@ const operations: readonly Operation[] = [
     description: `Fragmented MP4 with its length in the header. What MP4 players play is copied, the rest is converted to H.264 and AAC. ${streamDescription}`,
     query: videoQuery,
     success: { description: 'The MP4.', mediaType: 'video/mp4', headers: streamHeaders },
-    errors,
   },
 ];
 
@@ -78,6 +73,7 @@ const operations: readonly Operation[] = [
 export function openApiDocument(): JsonObject {
   return createOpenApiDocument({
     service: 'video-dl',
+    errors: errorTable,
     title: 'video-dl',
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:

@@ -1,5 +1,5 @@
 import { DomainError, type FieldError } from './domain-error.js';
-import { errorTable, type ErrorCode } from './error-table.js';
+import type { ErrorCode, ErrorTable } from './error-table.js';
 
 export const problemMediaType = 'application/problem+json';
 
@@ -16,6 +16,8 @@ export interface Problem {
 }
 
 export interface ProblemContext {
+  /** What the codes of the service mean. */
+  readonly errors: ErrorTable;
   readonly requestId: string;
   /** Where `/docs/errors` is served; empty for a path on the host that answered. */
   readonly docsBaseUrl: string;
@@ -30,7 +32,7 @@ export function problemType(code: ErrorCode, docsBaseUrl: string): string {
 
 /** Maps a domain error to the answer that clients see. */
 export function toProblem(error: DomainError, context: ProblemContext): Problem {
-  const { status, title, retryable } = errorTable[error.code];
+  const { status, title, retryable } = context.errors[error.code];
   return {
     type: problemType(error.code, context.docsBaseUrl),
     title,
@@ -44,8 +46,7 @@ export function toProblem(error: DomainError, context: ProblemContext): Problem 
 }
 
 /** Seconds for `Retry-After`: always there for 429 and 503. */
-export function retryAfterSeconds(error: DomainError): number | undefined {
-  const { status } = errorTable[error.code];
+export function retryAfterSeconds(error: DomainError, status: number): number | undefined {
   const fallback = status === 429 || status === 503 ? defaultRetryAfterSeconds : undefined;
   const seconds = error.retryAfterSeconds ?? fallback;
   return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds));

@@ -1,12 +1,18 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { ClientGoneError, DomainError } from '../errors/domain-error.js';
-import { problemMediaType, retryAfterSeconds, toDomainError, toProblem } from '../errors/problem.js';
+import {
+  problemMediaType,
+  retryAfterSeconds,
+  toDomainError,
+  toProblem,
+  type ProblemContext,
+} from '../errors/problem.js';
 import { setProblemCode } from './problem-code.js';
 import { requestContext } from './request-context.js';
 import { resetConnection } from './reset-connection.js';
 
 /** Answers every error as problem+json; after the first byte only a reset tells the client the truth. */
-export function errorMiddleware(options: { docsBaseUrl: string }): ErrorRequestHandler {
+export function errorMiddleware(options: Omit<ProblemContext, 'requestId'>): ErrorRequestHandler {
   return (thrown: unknown, _req, res, _next) => {
     const context = requestContext(res);
     if (thrown instanceof ClientGoneError || (context.signal.aborted && thrown === context.signal.reason)) {
@@ -25,15 +31,11 @@ export function errorMiddleware(options: { docsBaseUrl: string }): ErrorRequestH
       resetConnection(res);
       return;
     }
-    sendProblem(res, error, { requestId: context.requestId, docsBaseUrl: options.docsBaseUrl });
+    sendProblem(res, error, { ...options, requestId: context.requestId });
   };
 }
 
-function sendProblem(
-  res: Response,
-  error: DomainError,
-  context: { requestId: string; docsBaseUrl: string },
-): void {
+function sendProblem(res: Response, error: DomainError, context: ProblemContext): void {
   const problem = toProblem(error, context);
   for (const header of [
     'Content-Disposition',
@@ -44,7 +46,7 @@ function sendProblem(
   ]) {
     res.removeHeader(header);
   }
-  const retryAfter = retryAfterSeconds(error);
+  const retryAfter = retryAfterSeconds(error, problem.status);
   if (retryAfter !== undefined && !res.hasHeader('Retry-After'))
     res.setHeader('Retry-After', String(retryAfter));
   res.status(problem.status);

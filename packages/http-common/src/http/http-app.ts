@@ -1,5 +1,6 @@
 import express, { type Express, type Router } from 'express';
 import { DomainError } from '../errors/domain-error.js';
+import type { ErrorTable } from '../errors/error-table.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { errorMiddleware } from './error-middleware.js';
@@ -10,6 +11,8 @@ export interface HttpAppOptions {
   readonly metrics: Metrics;
   /** Proxies in front: 0 standalone, 1 behind the gateway. */
   readonly trustProxyHops: number;
+  /** Every code that the service answers with. */
+  readonly errors: ErrorTable;
   /** Base of the `type` links of problems; empty for paths on the answering host. */
   readonly docsBaseUrl: string;
   readonly routes: (router: Router) => void;
@@ -34,6 +37,6 @@ export function createHttpApp(options: HttpAppOptions): Express {
       `There is nothing at ${req.path.slice(0, 200)}. See /docs for the endpoints.`,
     );
   });
-  app.use(errorMiddleware(options));
+  app.use(errorMiddleware({ errors: options.errors, docsBaseUrl: options.docsBaseUrl }));
   return app;
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { errorCodes } from '../errors/error-table.js';
 import { jsonSchema, type JsonObject } from './json-schema.js';
 
 /** On every answer. */
@@ -20,19 +19,20 @@ export const retryAfterHeader: JsonObject = {
   schema: { type: 'integer', minimum: 1 },
 };
 
-const problem = z.strictObject({
-  type: z.string().describe('Address of the documentation of this code.'),
-  title: z.string().describe('The code in words, the same every time.'),
-  status: z.int().min(400).max(599),
-  detail: z.string().describe('What happened this time, why, and what to do.'),
-  code: z.enum(errorCodes).describe('For programs.'),
-  retryable: z.boolean().describe('Whether the very same request may succeed later.'),
-  requestId: z.string().describe('To find the request in the logs.'),
-  errors: z
-    .array(z.strictObject({ field: z.string(), message: z.string() }))
-    .optional()
-    .describe('Every field that is not valid; only for invalid input.'),
-});
+const problem = (codes: readonly string[]) =>
+  z.strictObject({
+    type: z.string().describe('Address of the documentation of this code.'),
+    title: z.string().describe('The code in words, the same every time.'),
+    status: z.int().min(400).max(599),
+    detail: z.string().describe('What happened this time, why, and what to do.'),
+    code: z.enum(codes).describe('For programs.'),
+    retryable: z.boolean().describe('Whether the very same request may succeed later.'),
+    requestId: z.string().describe('To find the request in the logs.'),
+    errors: z
+      .array(z.strictObject({ field: z.string(), message: z.string() }))
+      .optional()
+      .describe('Every field that is not valid; only for invalid input.'),
+  });
 
 const health = z.strictObject({
   status: z.enum(['ok', 'degraded', 'starting', 'draining', 'error']),
@@ -43,9 +43,9 @@ const health = z.strictObject({
     .describe('By engine, with what is known of it.'),
 });
 
-/** RFC 9457 problem details. */
-export function problemSchema(): JsonObject {
-  return jsonSchema(problem, 'output');
+/** RFC 9457 problem details with one of the codes. */
+export function problemSchema(codes: readonly string[]): JsonObject {
+  return jsonSchema(problem(codes), 'output');
 }
 
 export function healthSchema(): JsonObject {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { errorCodes, errorTable, type ErrorCode, type ServiceName } from '../errors/error-table.js';
+import { codesOf, type ErrorCode, type ErrorTable } from '../errors/error-table.js';
 import { problemMediaType } from '../errors/problem.js';
 import { commonHeaders, healthSchema, problemSchema, retryAfterHeader } from './common-parts.js';
 import { jsonSchema, queryParameters, type JsonObject } from './json-schema.js';
@@ -25,33 +25,27 @@ export interface Operation {
   /** The very schema that validates the form, and its file. */
   readonly form?: { readonly fields: z.ZodObject; readonly file: { name: string; description: string } };
   readonly success: Success;
-  readonly errors: readonly ErrorCode[];
 }
 
 export interface DocumentOptions {
-  readonly service: ServiceName;
+  /** Its name at the gateway. */
+  readonly service: string;
   readonly title: string;
   readonly version: string;
   readonly description: string;
   readonly port: number;
   readonly operations: readonly Operation[];
+  /** Every code that the service answers with. */
+  readonly errors: ErrorTable;
 }
 
 /** Codes that answer anything but an endpoint's own request. */
 const outsideOperations: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
 
-/** Every code of a service that a request to one of its endpoints can end in. */
-export function operationErrors(service: ServiceName): ErrorCode[] {
-  return errorCodes.filter(
-    (code) =>
-      (errorTable[code].services as readonly ServiceName[]).includes(service) &&
-      !outsideOperations.includes(code),
-  );
-}
-
 /** The OpenAPI 3.1 document of one service. */
 export function createOpenApiDocument(options: DocumentOptions): JsonObject {
-  const { service, title, version, description, port, operations } = options;
+  const { service, title, version, description, port, operations, errors } = options;
+  const codes = codesOf(errors);
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -60,16 +54,19 @@ export function createOpenApiDocument(options: DocumentOptions): JsonObject {
       { url: `http://127.0.0.1:${port}`, description: 'The service itself' },
     ],
     externalDocs: { description: 'Every error code with its cause and remedy', url: '/docs/errors' },
-    paths: Object.fromEntries([...operations.map(pathItem), ['/api/health', healthPath()]]),
+    paths: Object.fromEntries([
+      ...operations.map((operation) => pathItem(operation, errors)),
+      ['/api/health', healthPath()],
+    ]),
     components: {
-      schemas: { Problem: problemSchema(), Health: healthSchema() },
+      schemas: { Problem: problemSchema(codes), Health: healthSchema() },
       headers: { 'Retry-After': retryAfterHeader, ...commonHeaders },
     },
   };
 }
 
-function pathItem(operation: Operation): [string, JsonObject] {
-  const { path, method, operationId, summary, description, query, form, success, errors } = operation;
+function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject] {
+  const { path, method, operationId, summary, description, query, form, success } = operation;
   const shared = {
     ...(query && { parameters: queryParameters(query) }),
   };
@@ -129,20 +126,19 @@ function successResponse(
   };
 }
 
-/** One response per status, with the codes that share it. */
-function errorResponses(codes: readonly ErrorCode[], withContent: boolean): JsonObject {
-  const statuses = [...new Set(codes.map((code) => errorTable[code].status))].sort((a, b) => a - b);
+/** One response per status that a request to an endpoint can end in, with the codes that share it. */
+function errorResponses(errors: ErrorTable, withContent: boolean): JsonObject {
+  const codes = codesOf(errors).filter((code) => !outsideOperations.includes(code));
+  const statuses = [...new Set(codes.map((code) => errors[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
-      const sharing = codes.filter((code) => errorTable[code].status === status);
+      const sharing = codes.filter((code) => errors[code].status === status);
       const waits = status === 429 || status === 503;
       return [
         String(status),
         {
           description: sharing
-            .map(
-              (code) => `[\`${code}\`](/docs/errors#${code.replaceAll('_', '-')}) ${errorTable[code].title}.`,
-            )
+            .map((code) => `[\`${code}\`](/docs/errors#${code.replaceAll('_', '-')}) ${errors[code].title}.`)
             .join('\n\n'),
           headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
           ...(withContent && {

@@ -1,8 +1,2 @@
-export {
-  createOpenApiDocument,
-  operationErrors,
-  type DocumentOptions,
-  type Operation,
-  type Success,
-} from './document.js';
+export { createOpenApiDocument, type DocumentOptions, type Operation, type Success } from './document.js';
 export { jsonSchema, type JsonObject } from './json-schema.js';

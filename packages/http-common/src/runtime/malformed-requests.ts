@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError } from '../errors/domain-error.js';
+import { sharedErrors } from '../errors/error-table.js';
 import { problemMediaType, toProblem } from '../errors/problem.js';
 
 /**
@@ -27,7 +28,7 @@ function malformedAnswer(): string {
     'The request is malformed, or its address or headers are too long. Check how the query is encoded.',
   );
   // Which host was asked for is not known, so the documentation's address stays a path.
-  const body = JSON.stringify(toProblem(error, { requestId, docsBaseUrl: '' }));
+  const body = JSON.stringify(toProblem(error, { errors: sharedErrors, requestId, docsBaseUrl: '' }));
   return [
     'HTTP/1.1 400 Bad Request',
     `Content-Type: ${problemMediaType}`,

@@ -5,6 +5,7 @@ import {
   methods,
   requestContext,
   runService,
+  sharedErrors,
   createHttpApp,
   type Metrics,
   type RunningService,
@@ -55,6 +56,7 @@ export async function startTestService(
     logger,
     metrics,
     trustProxyHops: options.trustProxyHops ?? 0,
+    errors: sharedErrors,
     docsBaseUrl: '',
     routes: (router) => {
       methods(router, '/api/hello', {
@@ -81,7 +83,7 @@ export async function startTestService(
         get: async (_req, res) => {
           res.write('first part');
           await new Promise<void>((resolve) => (cut = resolve));
-          throw new DomainError('upstream_error', 'The site hung up.');
+          throw new DomainError('timeout', 'It took too long.');
         },
       });
       methods(router, '/api/endless', {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
 import type { Metrics } from '@media-services/http-common';
+import { errorTable } from '../../../dist/errors.js';
 import type { Extraction, Format, Target } from '../../../dist/extract/index.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
@@ -69,7 +70,7 @@ export class StreamApp implements AsyncDisposable {
       logger,
     });
     const app = createHttpApp({
-      ...{ logger, metrics: this.metrics, trustProxyHops: 0, docsBaseUrl: '' },
+      ...{ logger, metrics: this.metrics, trustProxyHops: 0, errors: errorTable, docsBaseUrl: '' },
       routes: (router) => {
         methods(router, '/api/stream', { get: audioStreamHandler(this) });
         methods(router, '/api/stream/video', { get: videoStreamHandler(this) });

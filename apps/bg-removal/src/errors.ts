@@ -1,0 +1,54 @@
+import { sharedErrors, type ErrorDefinition, type ErrorTable } from '@media-services/http-common';
+
+/** What only bg-removal can answer. */
+const ownErrors = {
+  missing_file: {
+    status: 400,
+    title: 'No image was sent',
+    retryable: false,
+    cause: 'The body has no multipart field `file` with an image in it.',
+    remedy: 'Send the image as multipart/form-data in the field `file`.',
+  },
+  file_too_large: {
+    status: 413,
+    title: 'The file is too large',
+    retryable: false,
+    cause: 'The upload has more bytes than MAX_FILE_BYTES.',
+    remedy: 'Send a smaller file; as the operator, raise MAX_FILE_BYTES.',
+  },
+  image_too_large: {
+    status: 413,
+    title: 'The image has too many pixels',
+    retryable: false,
+    cause: 'Width times height is above MAX_PIXELS.',
+    remedy: 'Scale the image down; as the operator, raise MAX_PIXELS.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Not a supported image type',
+    retryable: false,
+    cause: 'The content is not JPEG, PNG or WebP, or the body is not multipart/form-data.',
+    remedy: 'Convert the image to JPEG, PNG or WebP.',
+  },
+  unreadable_image: {
+    status: 422,
+    title: 'The image cannot be read',
+    retryable: false,
+    cause: 'The file is damaged or cut off.',
+    remedy: 'Open and save the image again, then send it whole.',
+  },
+  no_foreground: {
+    status: 422,
+    title: 'No subject found',
+    retryable: false,
+    cause: 'The model found nothing that stands out from the background.',
+    remedy: 'Use an image with a clear subject, or lower `threshold`.',
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+declare module '@media-services/http-common' {
+  interface ErrorTable extends Record<keyof typeof ownErrors, ErrorDefinition> {}
+}
+
+/** Every code that this service answers with. */
+export const errorTable: ErrorTable = { ...sharedErrors, ...ownErrors };

@@ -1,0 +1,118 @@
+import { egressErrors } from '@media-services/egress-guard';
+import { sharedErrors, type ErrorDefinition, type ErrorTable } from '@media-services/http-common';
+
+/** What only video-dl can answer. */
+const ownErrors = {
+  private_video: {
+    status: 403,
+    title: 'The video is private',
+    retryable: false,
+    cause: 'Its owner has not made it public.',
+    remedy: 'Ask the owner for a public link.',
+  },
+  login_required: {
+    status: 403,
+    title: 'Login required',
+    retryable: false,
+    cause: 'The site shows this video only to its registered users.',
+    remedy: 'Use a public video; as the operator, COOKIES_FILE can hold a session of the site.',
+  },
+  age_restricted: {
+    status: 403,
+    title: 'Age-restricted video',
+    retryable: false,
+    cause: 'The site asks for a confirmed age.',
+    remedy: 'Use another video; as the operator, COOKIES_FILE can hold a session with a confirmed age.',
+  },
+  video_not_found: {
+    status: 404,
+    title: 'Video not found',
+    retryable: false,
+    cause: 'The page or its video does not exist or was removed.',
+    remedy: 'Open the address in a browser and check that the video plays.',
+  },
+  not_started: {
+    status: 409,
+    title: 'The video has not started yet',
+    retryable: true,
+    cause: 'It is a premiere or a live event in the future.',
+    remedy: 'Try again after it has been published.',
+  },
+  live_not_supported: {
+    status: 422,
+    title: 'Live streams are not supported',
+    retryable: false,
+    cause: 'The video is live, or its recording is not finished.',
+    remedy: 'Try again when the recording is available.',
+  },
+  playlist_not_supported: {
+    status: 422,
+    title: 'Playlists are not supported',
+    retryable: false,
+    cause: 'The address leads to a playlist, a channel or a search, not to one video.',
+    remedy: 'Send the address of a single video.',
+  },
+  unsupported_url: {
+    status: 422,
+    title: 'The page is not supported',
+    retryable: false,
+    cause: 'The download engine knows no way to find a video on this page.',
+    remedy: 'Send the address of the page that plays the video; as the operator, update yt-dlp.',
+  },
+  no_media: {
+    status: 422,
+    title: 'Nothing to download',
+    retryable: false,
+    cause: 'The page has no media of the requested kind.',
+    remedy: '`/api/info` lists what the page offers.',
+  },
+  drm_protected: {
+    status: 422,
+    title: 'Protected video',
+    retryable: false,
+    cause: 'The video is protected by DRM.',
+    remedy: 'It cannot be downloaded; use another source.',
+  },
+  too_long: {
+    status: 422,
+    title: 'The video is too long',
+    retryable: false,
+    cause: 'Its duration or size is above the limit of this service.',
+    remedy: 'Use a shorter video; as the operator, raise MAX_DURATION_SECONDS or MAX_OUTPUT_BYTES.',
+  },
+  geo_blocked: {
+    status: 451,
+    title: 'Not available in this region',
+    retryable: false,
+    cause: 'The site refuses the region that the service runs in.',
+    remedy: 'Use another source; as the operator, OUTBOUND_PROXY can lead out through another region.',
+  },
+  upstream_error: {
+    status: 502,
+    title: 'The site answered with an error',
+    retryable: true,
+    cause: 'The site failed, or sent something that is not what it announced.',
+    remedy: 'Try again later; as the operator, update yt-dlp if it persists.',
+  },
+  upstream_rate_limited: {
+    status: 503,
+    title: 'The site limits this service',
+    retryable: true,
+    cause: 'The site has received too many requests from this service.',
+    remedy: 'Wait as many seconds as `Retry-After` says.',
+  },
+  bot_check: {
+    status: 503,
+    title: 'The site asks for proof of a human',
+    retryable: true,
+    cause: 'The site suspects automated access from the address of this service.',
+    remedy: 'Try again later; as the operator, set COOKIES_FILE or OUTBOUND_PROXY.',
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+declare module '@media-services/http-common' {
+  interface ErrorTable extends Record<keyof typeof ownErrors, ErrorDefinition> {}
+}
+
+/** Every code that this service answers with. */
+export const errorTable: ErrorTable = { ...sharedErrors, ...egressErrors, ...ownErrors };
