@@ -14,7 +14,7 @@ export async function setUpModel({ root, log }) {
     throw new Error('bg-removal is not built yet: build first (pnpm run build), then set up the model.');
   }
   const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
-  const { setUpModel: install } = await load('model/set-up/set-up-model.js');
+  const { setUpModel: install } = await load('model/set-up-model.js');
   const { defaultModelsDir } = await load('model/locate-model.js');
   const { defaultModelId } = await load('model/known-models.js');
   await install({

