@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { EngineJobError } from '@media-services/processes';
 import { DomainError, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
+import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { DownloadEngine } from './download-engine.js';
 import { engineFailureSchema, type RawExtraction } from './engine-messages.js';
 import { ExtractionCache } from './extraction-cache.js';
 import { codedError, extractionError } from './failure.js';
 import { fillIn, type ProbeSource } from './fill-in.js';
-import { SingleFlight } from './single-flight.js';
+
 import { targetSpecs } from './target-specs.js';
 import { toExtraction } from './to-extraction.js';
 import type { Extraction } from './types.js';
@@ -74,22 +75,43 @@ export class ExtractionService {
     });
   }
 
-  async #extractNow(url: string, signal: AbortSignal): Promise<Extraction> {
-    await this.#options.guard.checkUrl(new URL(url), signal);
-    const raw = await this.#runEngine(url, signal);
-    refuseUnfinished(raw, url);
-    const now = Date.now();
-    const extraction = toExtraction(raw, {
-      requestUrl: url,
-      now,
-      defaultLifeMs: this.#options.cacheMs,
-      refresh: (formatId, refreshSignal) => this.#refresh({ url, formatId, notBefore: now }, refreshSignal),
-    });
-    return fillIn(extraction, this.#options.probeSource, signal);
+  /**
+   * A newer address of a format whose address was refused; streams that are refused
+   * together extract once.
+   * @throws DomainError as `extract`, and where the format is no longer offered
+   */
+  async renew(address: string, { origin }: MediaSource, signal: AbortSignal): Promise<MediaSource> {
+    const url = parseVideoUrl(address);
+    if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
+    const cached = this.#cache.get(url, Date.now());
+    const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;
+    const extraction = isNewer ? cached : await this.extract(url, { signal, fresh: true });
+    const format = extraction.formats.find(({ id }) => id === origin.formatId);
+    if (format === undefined)
+      throw codedError('upstream_error', url, new Error('a format is no longer offered'));
+    return format.source;
   }
 
-  async #runEngine(url: string, signal: AbortSignal): Promise<RawExtraction> {
-    const { engine, egress, timeoutMs, cookiesFile } = this.#options;
+  /** One deadline over all of it; the engine's share is what the address check has left. */
+  async #extractNow(url: string, shared: AbortSignal): Promise<Extraction> {
+    const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
+    const endsAt = performance.now() + timeoutMs;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(codedError('upstream_timeout', url)), timeoutMs);
+    const signal = AbortSignal.any([shared, deadline.signal]);
+    try {
+      await guard.checkUrl(new URL(url), signal);
+      const raw = await this.#runEngine(url, Math.max(1, endsAt - performance.now()), shared);
+      refuseUnfinished(raw, url);
+      const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs };
+      return await fillIn(toExtraction(raw, context), probeSource, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #runEngine(url: string, timeoutMs: number, signal: AbortSignal): Promise<RawExtraction> {
+    const { engine, egress, cookiesFile } = this.#options;
     const session = egress.openSession();
     // A cancelled job's connections end at once, not when yt-dlp gets to know.
     const cut = (): void => session.close();
@@ -128,21 +150,6 @@ export class ExtractionService {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
     }
     return error;
-  }
-
-  /** A newer address of the same format; streams that expire together extract once. */
-  async #refresh(
-    { url, formatId, notBefore }: { url: string; formatId: string; notBefore: number },
-    signal: AbortSignal,
-  ): Promise<MediaSource> {
-    const cached = this.#cache.get(url, Date.now());
-    const isNewer = cached !== undefined && cached.extractedAt > notBefore;
-    const extraction = isNewer ? cached : await this.extract(url, { signal, fresh: true });
-    const format = extraction.formats.find(({ id }) => id === formatId);
-    if (format === undefined) {
-      throw codedError('upstream_error', url, new Error(`the format ${formatId} is no longer offered`));
-    }
-    return format.source;
   }
 }
 

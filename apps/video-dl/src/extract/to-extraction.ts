@@ -9,13 +9,11 @@ export interface ExtractionContext {
   readonly now: number;
   /** How long an address is trusted that says nothing of its end. */
   readonly defaultLifeMs: number;
-  /** Finds the format of this id under an address that works again. */
-  readonly refresh: (formatId: string, signal: AbortSignal) => Promise<MediaSource>;
 }
 
 /** Brings yt-dlp's fields into the project's words and units. */
 export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
-  const formats = raw.formats.map((format, index) => toFormat(format, index, context));
+  const formats = raw.formats.map((format, index) => toFormat(format, index, context.now));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
   const selections = {
     mp3: pick(raw.selections.mp3),
@@ -42,7 +40,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   };
 }
 
-function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Format {
+function toFormat(raw: RawFormat, index: number, extractedAt: number): Format {
   const id = raw.format_id ?? String(index);
   const filesize = raw.filesize ?? raw.filesize_approx;
   const hasVideo = carries(raw.vcodec);
@@ -65,13 +63,13 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
     filesizeIsEstimate: raw.filesize === null && raw.filesize_approx !== null,
     note: raw.format_note,
     source: {
+      origin: { formatId: id, extractedAt },
       url: raw.url,
       headers: raw.http_headers,
       kind: sourceKind(raw),
       ...(raw.cookies !== null && { cookies: raw.cookies }),
       ...(raw.fragments !== null && { fragments: raw.fragments }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
-      refresh: (signal) => context.refresh(id, signal),
     },
   };
 }

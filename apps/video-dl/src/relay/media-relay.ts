@@ -7,6 +7,7 @@ import type { NetworkLogger } from '@media-services/egress-guard';
 import { fetchSmall } from '../upstream/fetch-small.js';
 import { defaultLimits, type RelayLimits } from '../upstream/limits.js';
 import { LiveSource } from '../upstream/live-source.js';
+import type { RenewSource } from '../upstream/media-source.js';
 import { SessionRecord, type RelaySession } from './relay-session.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import { sourceAddress } from '../upstream/source-address.js';
@@ -16,6 +17,11 @@ export interface MediaRelayOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
   readonly limits?: Partial<RelayLimits> | undefined;
+}
+
+export interface OpenOptions {
+  readonly signal: AbortSignal;
+  readonly renew?: RenewSource | undefined;
 }
 
 export interface FetchOptions {
@@ -56,8 +62,11 @@ export class MediaRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** Opens a session that ends with `signal` or `close()`, whichever is first. */
-  open({ signal }: { signal: AbortSignal }): RelaySession {
+  /**
+   * Opens a session that ends with `signal` or `close()`, whichever is first.
+   * @param renew asked when an address is refused; without it, a refused address is a failure
+   */
+  open({ signal, renew }: OpenOptions): RelaySession {
     const closing = new AbortController();
     const session: SessionRecord = new SessionRecord({
       context: {
@@ -66,6 +75,7 @@ export class MediaRelay implements AsyncDisposable {
         logger: this.#logger,
       },
       closing,
+      renew,
       publish: (owner) => this.#publish(owner),
       onClose: (tokens) => {
         for (const token of tokens) this.#sessions.delete(token);

@@ -5,7 +5,7 @@ import { FileResource } from './file-resource.js';
 import { FragmentsResource } from './fragments-resource.js';
 import { HlsResource } from './hls/hls-resource.js';
 import { LiveSource } from '../upstream/live-source.js';
-import type { MediaSource } from '../upstream/media-source.js';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { notFound, type Resource } from './resource.js';
 import { breakOff } from './respond.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
@@ -37,6 +37,7 @@ interface SessionOptions {
   /** Reserves an address: returns it, with a trailing slash. */
   readonly publish: (session: SessionRecord) => { token: string; url: string };
   readonly onClose: (tokens: Iterable<string>) => void;
+  readonly renew: RenewSource | undefined;
 }
 
 /** The relay's side of a session. */
@@ -65,7 +66,7 @@ export class SessionRecord implements RelaySession {
 
   add(source: MediaSource): string {
     const { token, url } = this.#options.publish(this);
-    const live = new LiveSource(source);
+    const live = new LiveSource(source, this.#options.renew);
     const resource = this.#resourceFor(live, url);
     this.#resources.set(token, resource);
     return `${url}${resource.entryPath}`;

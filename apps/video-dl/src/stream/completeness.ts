@@ -4,7 +4,7 @@ import type { MediaProcess } from '../ffmpeg/process.js';
 import { probe } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/index.js';
-import type { RelaySession } from '../relay/index.js';
+import type { RelaySession, RenewSource } from '../relay/index.js';
 import { ffmpegFailure } from './ffmpeg-failure.js';
 import type { MediaOutput } from './media-output.js';
 import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
@@ -18,6 +18,7 @@ interface FinishedStream {
   readonly abort: StreamAbort;
   readonly session: RelaySession;
   readonly relay: StreamRelay;
+  readonly renew: RenewSource;
   readonly tools: MediaTools;
   readonly child: MediaProcess;
   readonly output: MediaOutput;
@@ -64,10 +65,10 @@ function assertNothingLost({ plan, output, inputs, facts }: FinishedStream): voi
  * of the longer. So before a stream is called cut, its own tracks' lengths are asked.
  */
 async function endsEarlyAtTheSource(stream: FinishedStream, { inputIndex }: Shortfall): Promise<boolean> {
-  const { relay, tools, plan, abort, output } = stream;
+  const { relay, renew, tools, plan, abort, output } = stream;
   const source = plan.inputs[inputIndex];
   if (source?.kind !== 'file') return false;
-  const session = relay.open({ signal: abort.signal });
+  const session = relay.open({ signal: abort.signal, renew });
   try {
     const found = await probe(tools, session.add(source), { signal: abort.signal, maxMs: secondOpinionMs });
     return output.tracks.every((track) => {

@@ -5,7 +5,7 @@ import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { MediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/index.js';
-import type { RelaySession } from '../relay/index.js';
+import type { RelaySession, RenewSource } from '../relay/index.js';
 import { ClientWriter } from './client-writer.js';
 import { assertComplete } from './completeness.js';
 import { fetchCover } from './cover.js';
@@ -25,6 +25,8 @@ export interface StreamJob {
   readonly abort: StreamAbort;
   readonly session: RelaySession;
   readonly relay: StreamRelay;
+  /** For what is read of the media outside of the session. */
+  readonly renew: RenewSource;
   readonly tools: MediaTools;
   readonly limits: StreamLimits;
   readonly logger: Logger;

@@ -1,7 +1,7 @@
-import type { FetchOptions, RelaySession } from '../relay/index.js';
+import type { FetchOptions, OpenOptions, RelaySession } from '../relay/index.js';
 
 /** What streaming needs of the media relay. */
 export interface StreamRelay {
-  open(options: { signal: AbortSignal }): RelaySession;
+  open(options: OpenOptions): RelaySession;
   fetchBytes(url: string, options: FetchOptions): Promise<{ bytes: Uint8Array }>;
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
 import type { ExtractionService, Target } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import type { RenewSource } from '../relay/index.js';
 import { planTarget, type Plan, type PlanLimits } from '../plan/index.js';
 import { StreamAbort } from './stream-abort.js';
 import { fetchCover } from './cover.js';
@@ -14,7 +15,7 @@ import { StreamSlots } from './stream-slots.js';
 import { watched } from './watchdog.js';
 
 export interface StreamingOptions {
-  extraction: Pick<ExtractionService, 'extract'>;
+  extraction: Pick<ExtractionService, 'extract' | 'renew'>;
   relay: StreamRelay;
   tools: MediaTools;
   planLimits: PlanLimits;
@@ -24,6 +25,14 @@ export interface StreamingOptions {
 }
 
 type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger'>;
+
+interface StreamRun {
+  readonly plan: Plan;
+  readonly response: ServerResponse;
+  readonly context: StreamContext;
+  readonly abort: StreamAbort;
+  readonly renew: RenewSource;
+}
 
 /** Turns the address of a page into an MP3 or MP4 that is sent while it is made. */
 export class StreamingService implements AsyncDisposable {
@@ -78,7 +87,8 @@ export class StreamingService implements AsyncDisposable {
     const plan = await this.prepare(url, target, context);
     const { totalTimeoutMs } = this.#options.limits;
     using abort = new StreamAbort(context.signal, totalTimeoutMs, () => totalTimeout(totalTimeoutMs));
-    const running = this.#run(plan, response, context, abort);
+    const renew: RenewSource = async (source, signal) => this.#options.extraction.renew(url, source, signal);
+    const running = this.#run({ plan, response, context, abort, renew });
     this.#active.set(abort, running);
     try {
       await running;
@@ -93,12 +103,7 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #run(
-    plan: Plan,
-    response: ServerResponse,
-    context: StreamContext,
-    abort: StreamAbort,
-  ): Promise<void> {
+  async #run({ plan, response, context, abort, renew }: StreamRun): Promise<void> {
     const { relay, tools, limits } = this.#options;
     const release = await context.timings.measure('queue', () =>
       watched(
@@ -108,10 +113,10 @@ export class StreamingService implements AsyncDisposable {
       ),
     );
     try {
-      const session = relay.open({ signal: abort.signal });
+      const session = relay.open({ signal: abort.signal, renew });
       try {
         await runStreamJob({
-          ...{ plan, response, abort, session, relay, tools, limits },
+          ...{ plan, response, abort, session, relay, renew, tools, limits },
           logger: context.logger,
           timings: context.timings,
           onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),

@@ -1,5 +1,6 @@
+import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
-import type { MediaSource } from './media-source.js';
+import type { MediaSource, RenewSource } from './media-source.js';
 import type { Locator } from './upstream-request.js';
 
 /** A source whose addresses may expire and be replaced; everything read of it shares the replacement. */
@@ -7,10 +8,13 @@ export class LiveSource {
   #source: MediaSource;
   #cookies: SourceCookies | undefined;
   #generation = 0;
-  #refreshing: Promise<void> | null = null;
+  readonly #renew: RenewSource | undefined;
+  readonly #renewals = new SingleFlight<void>();
 
-  constructor(source: MediaSource) {
+  /** @param renew absent where an address that is refused is the end of it */
+  constructor(source: MediaSource, renew?: RenewSource) {
     this.#source = source;
+    this.#renew = renew;
     this.#cookies = cookiesOf(source);
   }
 
@@ -35,16 +39,15 @@ export class LiveSource {
    */
   async refresh(seen: number, signal: AbortSignal): Promise<boolean> {
     if (seen !== this.#generation) return true;
-    const { refresh } = this.#source;
-    if (!refresh) return false;
-    this.#refreshing ??= this.#replace(refresh, signal).finally(() => (this.#refreshing = null));
-    await this.#refreshing;
+    const renew = this.#renew;
+    if (renew === undefined) return false;
+    await this.#renewals.run('', signal, async (shared) => this.#replace(renew, shared));
     return true;
   }
 
-  async #replace(refresh: NonNullable<MediaSource['refresh']>, signal: AbortSignal): Promise<void> {
-    const next = await refresh(signal);
-    this.#source = { ...next, refresh: next.refresh ?? refresh };
+  async #replace(renew: RenewSource, signal: AbortSignal): Promise<void> {
+    const next = await renew(this.#source, signal);
+    this.#source = next;
     this.#cookies = cookiesOf(next);
     this.#generation += 1;
   }

@@ -5,8 +5,10 @@ export interface MediaFragment {
   readonly byteRange?: { readonly start: number; readonly end: number };
 }
 
-/** Where a medium is and how its server wants to be asked. */
+/** Where a medium is and how its server wants to be asked; plain data. */
 export interface MediaSource {
+  /** Which format of which extraction (milliseconds since the epoch) this is: by it a renewed one is found. */
+  readonly origin?: { readonly formatId: string; readonly extractedAt: number };
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** yt-dlp's form (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
@@ -16,6 +18,11 @@ export interface MediaSource {
   readonly fragments?: readonly MediaFragment[];
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes?: number;
-  /** The same medium under an address that works again, for one that has expired. */
-  readonly refresh?: (signal: AbortSignal) => Promise<MediaSource>;
 }
+
+/**
+ * Finds the same medium under an address that works again.
+ * @param source the one whose address was refused
+ * @throws DomainError when the site offers it no more; the signal's reason
+ */
+export type RenewSource = (source: MediaSource, signal: AbortSignal) => Promise<MediaSource>;

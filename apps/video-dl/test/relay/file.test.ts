@@ -19,8 +19,9 @@ async function relayed(
   query: string,
   more: Partial<MediaSource> = {},
   headers: Record<string, string> = { range: 'bytes=0-' },
+  renew?: () => Promise<MediaSource>,
 ) {
-  const session = bench.session();
+  const session = bench.session(renew);
   const before = bench.requests.length;
   const reading = await readAll(session.add(fileSource(media(query), more)), headers);
   return { session, ...reading, asked: bench.requests.slice(before) };
@@ -156,21 +157,21 @@ describe('a fault that the relay recovers from', () => {
   });
 
   it('is an address that expires: extracted again, it goes on at the same byte', async () => {
-    let refreshes = 0;
-    const refresh = () => {
-      refreshes += 1;
+    let renewals = 0;
+    const renew = () => {
+      renewals += 1;
       return Promise.resolve(fileSource(media('expire=1200000'), { headers: { 'x-new': '1' } }));
     };
-    const { asked, ...reading } = await relayed('expire=1200000', { refresh });
+    const { asked, ...reading } = await relayed('expire=1200000', {}, undefined, renew);
     expect(isComplete(reading)).toBe(true);
-    expect(refreshes).toBe(2);
+    expect(renewals).toBe(2);
     expect(asked.at(-1)?.headers).toMatchObject({ 'x-new': '1', range: 'bytes=2400000-2999999' });
     expect(reading.session.bytesReceived).toBe(fileSize);
   });
 
   it('is an address that has expired before it is read', async () => {
-    const refresh = () => Promise.resolve(fileSource(media()));
-    expect(isComplete(await relayed('status=410', { refresh }))).toBe(true);
+    const renew = () => Promise.resolve(fileSource(media()));
+    expect(isComplete(await relayed('status=410', {}, undefined, renew))).toBe(true);
   });
 
   it('is a redirect, followed within the limit', async () => {
@@ -236,16 +237,16 @@ describe('a fault that the relay does not recover from', () => {
   ])('is a new address %s', async (_what, query) => {
     const fresh = media(query);
     await readAll(fresh).catch(() => undefined);
-    const { session, isClean } = await relayed('expire=1000000', {
-      refresh: () => Promise.resolve(fileSource(fresh)),
-    });
+    const { session, isClean } = await relayed('expire=1000000', {}, undefined, () =>
+      Promise.resolve(fileSource(fresh)),
+    );
     expect(isClean).toBe(false);
     expect(session.failure?.message).toMatch(/changed the (?:size|version)/);
   });
 
   it('is a second extraction that fails: its own error is the failure', async () => {
-    const refresh = () => Promise.reject(Object.assign(new Error('gone'), { code: 'x' }));
-    const { session, isClean } = await relayed('expire=1000000', { refresh });
+    const renew = () => Promise.reject(Object.assign(new Error('gone'), { code: 'x' }));
+    const { session, isClean } = await relayed('expire=1000000', {}, undefined, renew);
     expect(isClean).toBe(false);
     expect(session.failure).toMatchObject({ code: 'upstream_error' });
   });

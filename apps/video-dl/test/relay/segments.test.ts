@@ -44,8 +44,11 @@ async function readTree(url: string): Promise<Buffer[]> {
   return parts;
 }
 
-async function failureOf(source: MediaSource): Promise<{ session: RelaySession; message: string }> {
-  const session = bench.session();
+async function failureOf(
+  source: MediaSource,
+  renew?: () => Promise<MediaSource>,
+): Promise<{ session: RelaySession; message: string }> {
+  const session = bench.session(renew);
   await expect(readTree(session.add(source))).rejects.toThrow(/broken off/);
   return { session, message: session.failure?.message ?? '' };
 }
@@ -145,24 +148,24 @@ describe('an HLS source through the relay', () => {
         response.writeHead(isExpired ? 403 : 200).end(`segment ${index}`);
       });
     }
-    let refreshes = 0;
-    const refresh = () => {
-      refreshes += 1;
+    let renewals = 0;
+    const renew = () => {
+      renewals += 1;
       return Promise.resolve(hls(put('/expiring/new.m3u8', playlist('new'))));
     };
-    const session = bench.session();
-    const parts = await readTree(session.add(hls(put('/expiring/old.m3u8', playlist('old')), { refresh })));
+    const session = bench.session(renew);
+    const parts = await readTree(session.add(hls(put('/expiring/old.m3u8', playlist('old')))));
     expect(parts.map(String)).toEqual(['segment 0', 'segment 1', 'segment 2']);
-    expect(refreshes).toBe(1);
+    expect(renewals).toBe(1);
     expect(session.allReceived()).toBe(true);
   });
 
   it('fails when the playlist that is extracted again is of another medium', async () => {
     bench.on('/other/0', (_request, response) => void response.writeHead(403).end());
     const old = put('/other/old.m3u8', vod('#EXTINF:2,', '0'));
-    const refresh = () =>
+    const renew = () =>
       Promise.resolve(hls(put('/other/new.m3u8', vod('#EXTINF:2,', '0', '#EXTINF:2,', '1'))));
-    expect((await failureOf(hls(old, { refresh }))).message).toContain('changed the playlist');
+    expect((await failureOf(hls(old), renew)).message).toContain('changed the playlist');
   });
 
   it.each([
@@ -274,9 +277,9 @@ describe('fragments through the relay', () => {
     expect(body.equals(Buffer.concat([bench.file, bench.file, bench.file]))).toBe(true);
 
     const expiring = [1, 2].map((index) => `${bench.site}/file.mp4?f=${index}&expire=1000000`);
-    const refresh = () =>
+    const renew = () =>
       Promise.resolve(fragments([1, 2].map((index) => `${bench.site}/file.mp4?g=${index}&expire=9000000`)));
-    const renewed = await readAll(bench.session().add(fragments(expiring, { refresh })));
+    const renewed = await readAll(bench.session(renew).add(fragments(expiring)));
     expect(renewed.body.equals(Buffer.concat([bench.file, bench.file]))).toBe(true);
   });
 
@@ -302,9 +305,9 @@ describe('fragments through the relay', () => {
   });
 
   it('fail when the list that is extracted again is another', async () => {
-    const refresh = () => Promise.resolve(fragments([`${bench.site}/file.mp4`, `${bench.site}/file.mp4`]));
-    const session = bench.session();
-    await readAll(session.add(fragments([`${bench.site}/file.mp4?x=1&expire=1000000`], { refresh })));
+    const renew = () => Promise.resolve(fragments([`${bench.site}/file.mp4`, `${bench.site}/file.mp4`]));
+    const session = bench.session(renew);
+    await readAll(session.add(fragments([`${bench.site}/file.mp4?x=1&expire=1000000`])));
     expect(session.failure?.message).toContain('changed the list of fragments');
   });
 });

@@ -95,9 +95,11 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     const { extraction } = service.context;
     const first = await extraction.extract(`${site.url}/renewed`, { signal });
     const [source] = first.formats.map((format) => format.source);
-    const renewed = await Promise.all([source?.refresh?.(signal), source?.refresh?.(signal)]);
-    renewed.push(await source?.refresh?.(signal));
-    expect(renewed.map((fresh) => new URL(fresh?.url ?? '').search)).toEqual([
+    if (source === undefined) throw new Error('the page offers nothing');
+    const renew = async () => extraction.renew(`${site.url}/renewed`, source, signal);
+    const renewed = await Promise.all([renew(), renew()]);
+    renewed.push(await renew());
+    expect(renewed.map((fresh) => new URL(fresh.url).search)).toEqual([
       '?number=2',
       '?number=2',
       '?number=2',

@@ -1,3 +1,4 @@
+import { SingleFlight } from '../../single-flight.js';
 import { fetchSmall } from '../../upstream/fetch-small.js';
 import type { LiveSource } from '../../upstream/live-source.js';
 import { RemoteObject, type ObjectAddress } from '../../upstream/remote-object.js';
@@ -15,7 +16,7 @@ export class HlsPlaylist {
   readonly delivered = new Set<number>();
   #parsed: ParsedPlaylist | null = null;
   #generation = -1;
-  #loading: Promise<ParsedPlaylist> | null = null;
+  readonly #loading = new SingleFlight<ParsedPlaylist>();
 
   /** @param parent the master playlist and this one's place in it; null for the playlist the source names */
   constructor(
@@ -36,8 +37,7 @@ export class HlsPlaylist {
   /** @throws TransferFault also when a refreshed playlist is of another medium */
   async load(signal: AbortSignal): Promise<ParsedPlaylist> {
     if (this.#parsed && this.#generation === this.#live.generation) return this.#parsed;
-    this.#loading ??= this.#fetch(signal).finally(() => (this.#loading = null));
-    return this.#loading;
+    return this.#loading.run('', signal, async (shared) => this.#fetch(shared));
   }
 
   /** Address of an entry, which follows the playlist through refreshes. */

@@ -31,7 +31,7 @@ export interface Bench extends AsyncDisposable {
   readonly relay: MediaRelay;
   /** Answers a path in the test's own way. */
   on(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void;
-  session(): RelaySession;
+  session(renew?: () => Promise<MediaSource>): RelaySession;
   /** A relay of its own with other limits or another guard. */
   otherRelay(limits: Partial<RelayLimits>, guard?: Partial<GuardOptions>): Promise<MediaRelay>;
 }
@@ -95,7 +95,7 @@ export async function startBench(): Promise<Bench> {
     file,
     relay,
     on: (at, handler) => void handlers.set(at, handler),
-    session: () => relay.open({ signal: ended.signal }),
+    session: (renew) => relay.open({ signal: ended.signal, renew }),
     otherRelay,
     async [Symbol.asyncDispose]() {
       ended.abort();

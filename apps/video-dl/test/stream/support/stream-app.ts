@@ -61,7 +61,10 @@ export class StreamApp implements AsyncDisposable {
     this.extract = () => Promise.resolve(found);
     const logger = createLogger({ service: 'test', level: 'silent' });
     this.streaming = new StreamingService({
-      extraction: { extract: (_url, { signal }) => this.extract(signal) },
+      extraction: {
+        extract: (_url, { signal }) => this.extract(signal),
+        renew: (_url, source) => Promise.resolve(source),
+      },
       relay: this.relay,
       tools,
       planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000 },
