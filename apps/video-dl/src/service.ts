@@ -1,4 +1,6 @@
+import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
 import {
+  ConfigError,
   createHttpApp,
   createLogger,
   createMetrics,
@@ -6,17 +8,51 @@ import {
   methods,
   packageVersion,
   runService,
+  type Logger,
+  type Metrics,
   type RunningService,
 } from '@media-services/http-common';
-import type { Config } from './config.js';
-import { createContext, type AppContext, type ContextOverrides } from './context.js';
-import { errorTable } from './errors.js';
 import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
+import type { Config } from './config.js';
+import { errorTable } from './errors.js';
+import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extract/index.js';
+import { createProbeSource } from './extract/probe-source.js';
+import { locatePython } from './extract/python.js';
+import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
+import type { PlanLimits } from './plan/plan.js';
+import { MediaRelay } from './relay/index.js';
+import { streamLimits } from './stream/limits.js';
+import { StreamingService } from './stream/service.js';
 
 const serviceName = 'video-dl';
 const packageJson = new URL('../package.json', import.meta.url);
+
+/** Everything that a handler may use, built once. */
+export interface AppContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly guard: Guard;
+  readonly egress: EgressProxy;
+  readonly relay: MediaRelay;
+  readonly tools: MediaTools;
+  readonly engine: DownloadEngine;
+  readonly extraction: ExtractionService;
+  readonly planLimits: PlanLimits;
+  readonly streaming: StreamingService;
+  /** Ends processes and connections; the last thing a service does. */
+  dispose(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface ContextOverrides {
+  /** Program of the download engine. */
+  readonly engineScript?: string | undefined;
+  /** Name resolution of the guard. */
+  readonly lookup?: LookupFn | undefined;
+}
 
 /** A running video-dl with what tests look into. */
 export interface VideoDlService extends RunningService {
@@ -70,4 +106,94 @@ function warmUp({ engine, logger }: AppContext, health: HealthRegistry): void {
     // Only a service that stops gives its engines up.
     (error: unknown) => logger.debug({ err: error }, 'the download engine was not awaited'),
   );
+}
+
+/** @throws ConfigError when Python or ffmpeg cannot be had */
+async function createContext(
+  config: Config,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+  overrides: ContextOverrides = {},
+): Promise<AppContext> {
+  const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const guard = createGuard({
+    allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+    outboundProxy: orUndefined(config.OUTBOUND_PROXY),
+    lookup: overrides.lookup,
+  });
+  const egress = await EgressProxy.start({ guard, logger });
+  const relay = await MediaRelay.start({
+    guard,
+    logger,
+    limits: {
+      firstByteTimeoutMs:
+        Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
+      idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+    },
+  });
+  const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
+  const engine = createDownloadEngine({
+    python,
+    script: overrides.engineScript,
+    poolSize: config.ENGINE_POOL_SIZE,
+    maxQueue: config.MAX_QUEUED_EXTRACTIONS,
+    jobTimeoutMs: extractionTimeoutMs,
+    recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
+    recycleAboveBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    logger,
+    metrics,
+  });
+  const extraction = new ExtractionService({
+    engine,
+    guard,
+    egress,
+    probeSource: createProbeSource({ relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
+    timeoutMs: extractionTimeoutMs,
+    cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
+    cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
+    cookiesFile: orUndefined(config.COOKIES_FILE),
+    metrics,
+  });
+  const planLimits = {
+    maxDurationSeconds: config.MAX_DURATION_SECONDS,
+    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+  };
+  const limits = streamLimits(config);
+  const streaming = new StreamingService({ extraction, relay, tools, planLimits, limits, metrics, logger });
+  const dispose = async (): Promise<void> => {
+    // In the order of the data's way back: who writes to clients first.
+    await streaming[Symbol.asyncDispose]();
+    await engine[Symbol.asyncDispose]();
+    await relay[Symbol.asyncDispose]();
+    await egress[Symbol.asyncDispose]();
+  };
+  return {
+    ...{ config, logger, metrics, guard, egress, relay, tools, engine, extraction, planLimits, streaming },
+    dispose,
+  };
+}
+
+/** Like Promise.all, but tells every configuration problem at once. */
+async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  const outcomes = await Promise.allSettled(parts);
+  const problems = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' && outcome.reason instanceof ConfigError ? outcome.reason.problems : [],
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Promise.all(parts);
+}
+
+async function mediaTools(config: Config): Promise<MediaTools> {
+  try {
+    return await locateMediaTools({
+      ffmpegPath: orUndefined(config.FFMPEG_PATH),
+      ffprobePath: orUndefined(config.FFPROBE_PATH),
+    });
+  } catch (error) {
+    if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);
+    throw error;
+  }
+}
+
+function orUndefined(text: string): string | undefined {
+  return text === '' ? undefined : text;
 }

@@ -2,7 +2,7 @@ import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { parseVideoUrl, type Target } from '../extract/index.js';
-import type { StreamingService } from '../stream/index.js';
+import type { StreamingService } from '../stream/service.js';
 import { pageUrlParameter } from './page-url-parameter.js';
 
 export const audioQuery = z.strictObject({ url: pageUrlParameter });

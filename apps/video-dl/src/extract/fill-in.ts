@@ -1,5 +1,6 @@
 import { DomainError } from '@media-services/http-common';
-import { ProbeError, type Probe, type ProbedStream } from '../ffmpeg/probe.js';
+import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
+import { ProbeError } from '../ffmpeg/probe.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { Extraction, Format, Target } from './types.js';
 

@@ -1,7 +1,6 @@
 import { errorCode } from '@media-services/http-common';
 import { readBoxHeader, Mp4FormatError } from '../containers/mp4/box.js';
-import { summarizeMovie } from '../containers/mp4/movie-summary.js';
-import type { Probe } from '../ffmpeg/probe.js';
+import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
 
 const maxHeaderBytes = 4 * 1024 * 1024;
 /** Reading past the end of a box. */

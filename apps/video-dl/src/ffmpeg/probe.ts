@@ -1,32 +1,9 @@
 import { z } from 'zod';
+import type { Probe } from '../containers/mp4/movie-summary.js';
 import { inputOptions } from './arguments.js';
 import type { FfmpegInput } from './arguments.js';
 import { MediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
-
-export interface ProbedStream {
-  type: 'video' | 'audio';
-  /** ffmpeg's name: `h264`, `vp9`, `aac`, `opus`, … */
-  codec: string;
-  /** Pixels as shown, rotation applied; null for audio. */
-  width: number | null;
-  height: number | null;
-  fps: number | null;
-  bitrateKbps: number | null;
-  /** The stream's own length where the container states one. */
-  durationSeconds: number | null;
-  /** A still picture that belongs to the file, not a video. */
-  isCover: boolean;
-}
-
-export interface Probe {
-  durationSeconds: number | null;
-  /** Of the whole file where its server tells. */
-  sizeBytes: number | null;
-  streams: ProbedStream[];
-  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
-  formatName: string;
-}
 
 /** Media that ffprobe cannot read, or not in time. The message has no addresses in it. */
 export class ProbeError extends Error {

@@ -1,6 +1,6 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { SentTrack } from './media-output.js';
+import type { SentTrack } from './output.js';
 
 /** How an input is delivered, and what ffmpeg found in it. */
 export interface ExpectedInput {

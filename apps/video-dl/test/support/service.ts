@@ -1,5 +1,5 @@
 import { readConfig } from '../../dist/config.js';
-import type { ContextOverrides } from '../../dist/context.js';
+import type { ContextOverrides } from '../../dist/service.js';
 import { createVideoDlService, type VideoDlService } from '../../dist/service.js';
 
 /** A video-dl on free loopback ports that ends with its scope. */

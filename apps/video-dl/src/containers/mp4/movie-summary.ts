@@ -1,5 +1,28 @@
-import type { Probe, ProbedStream } from '../../ffmpeg/probe.js';
 import { childBoxes, type Box } from './box.js';
+
+export interface ProbedStream {
+  type: 'video' | 'audio';
+  /** ffmpeg's name: `h264`, `vp9`, `aac`, `opus`, … */
+  codec: string;
+  /** Pixels as shown, rotation applied; null for audio. */
+  width: number | null;
+  height: number | null;
+  fps: number | null;
+  bitrateKbps: number | null;
+  /** The stream's own length where the container states one. */
+  durationSeconds: number | null;
+  /** A still picture that belongs to the file, not a video. */
+  isCover: boolean;
+}
+
+export interface Probe {
+  durationSeconds: number | null;
+  /** Of the whole file where its server tells. */
+  sizeBytes: number | null;
+  streams: ProbedStream[];
+  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
+  formatName: string;
+}
 
 /** Codec names as ffprobe has them, by sample entry (ISO 14496-12 and the registry at mp4ra.org). */
 const codecs: Readonly<Record<string, string>> = {

@@ -1,15 +1,13 @@
 import type { DomainError } from '@media-services/http-common';
 import type { MediaSource } from '../../../dist/upstream/media-source.js';
-import type { RelaySession } from '../../../dist/relay/index.js';
-import type { StreamRelay } from '../../../dist/stream/index.js';
+import type { MediaRelay, RelaySession } from '../../../dist/relay/index.js';
 
 /** A relay that lets ffmpeg read the sources themselves, and fails on command. */
-export class RelayStandIn implements StreamRelay {
+export class RelayStandIn implements Pick<MediaRelay, 'open' | 'fetchBytes'> {
   readonly sessions: SessionStandIn[] = [];
   allReceived = true;
   bytesReceived = 0;
-  cover: (signal: AbortSignal) => Promise<{ bytes: Uint8Array }> = () =>
-    Promise.reject(new Error('no cover'));
+  cover: (signal: AbortSignal) => Promise<{ bytes: Buffer }> = () => Promise.reject(new Error('no cover'));
 
   open(): SessionStandIn {
     const session = new SessionStandIn(this);
@@ -17,8 +15,11 @@ export class RelayStandIn implements StreamRelay {
     return session;
   }
 
-  fetchBytes(_url: string, { signal }: { signal: AbortSignal }): Promise<{ bytes: Uint8Array }> {
-    return this.cover(signal);
+  async fetchBytes(
+    _url: string,
+    { signal }: { signal: AbortSignal },
+  ): Promise<{ bytes: Buffer; contentType: undefined }> {
+    return { ...(await this.cover(signal)), contentType: undefined };
   }
 }
 

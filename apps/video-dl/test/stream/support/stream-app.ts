@@ -7,8 +7,8 @@ import { errorTable } from '../../../dist/errors.js';
 import type { Extraction, Format, Target } from '../../../dist/extract/index.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
-import { StreamingService } from '../../../dist/stream/index.js';
-import type { StreamLimits } from '../../../dist/stream/index.js';
+import { StreamingService } from '../../../dist/stream/service.js';
+import type { StreamLimits } from '../../../dist/stream/limits.js';
 import { RelayStandIn } from './relay-stand-in.js';
 
 export const pageUrl = 'http://page.example/video';

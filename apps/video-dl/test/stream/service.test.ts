@@ -5,7 +5,7 @@ import { DomainError } from '@media-services/http-common';
 import type { Extraction } from '../../dist/extract/index.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
-import type { StreamLimits } from '../../dist/stream/index.js';
+import type { StreamLimits } from '../../dist/stream/limits.js';
 import { FileServer } from '../media/support/file-server.js';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';

@@ -1,6 +1,6 @@
 import type { Metrics } from '@media-services/http-common';
 import type { Target } from '../extract/index.js';
-import type { StreamSlots } from './stream-slots.js';
+import type { StreamSlots } from './slots.js';
 
 /** `ok`, or at which stage it ended and who ended it. */
 export type StreamEnd = 'ok' | 'aborted' | 'failed' | 'truncated';

@@ -4,19 +4,14 @@ import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../ffmpeg/argument
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { MediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { Plan } from '../plan/index.js';
-import type { RelaySession, RenewSource } from '../relay/index.js';
-import { ClientWriter } from './client-writer.js';
-import { assertComplete } from './completeness.js';
-import { fetchCover } from './cover.js';
-import { readMedia } from './media-reader.js';
-import { mp3Output, mp4Output } from './media-output.js';
-import { makeMp3Front } from './mp3-front.js';
-import type { StreamAbort } from './stream-abort.js';
+import type { Plan } from '../plan/plan.js';
+import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
+import type { StreamAbort, StreamLimits } from './limits.js';
+import { fetchCover, makeMp3Header } from './mp3-header.js';
+import { mp3Output, mp4Output, readMedia } from './output.js';
+import { ClientWriter, streamHeaders } from './response.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
-import { streamHeaders } from './stream-headers.js';
-import type { StreamLimits } from './stream-limits.js';
-import type { StreamRelay } from './stream-relay.js';
+import { assertComplete } from './verification.js';
 
 /** What a stream works with. */
 export interface StreamJob {
@@ -24,7 +19,7 @@ export interface StreamJob {
   readonly response: ServerResponse;
   readonly abort: StreamAbort;
   readonly session: RelaySession;
-  readonly relay: StreamRelay;
+  readonly relay: Pick<MediaRelay, 'open' | 'fetchBytes'>;
   /** For what is read of the media outside of the session. */
   readonly renew: RenewSource;
   readonly tools: MediaTools;
@@ -72,7 +67,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
       if (plan.target === 'mp3') {
         const exactSeconds = announcedSoundSeconds(expected());
         const lengths = { durationSeconds: knownSeconds(), exactSeconds };
-        await writer.write(makeMp3Front(plan, { cover: picture, ...lengths, sound: part }));
+        await writer.write(makeMp3Header(plan, { cover: picture, ...lengths, sound: part }));
       }
     }
     sentBytes += part.length;

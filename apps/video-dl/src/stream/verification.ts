@@ -1,15 +1,14 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
-import type { MediaProcess } from '../ffmpeg/process.js';
 import { probe } from '../ffmpeg/probe.js';
+import type { MediaProcess, ProcessExit } from '../ffmpeg/process.js';
+import type { StderrTail } from '../ffmpeg/stderr-tail.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { Plan } from '../plan/index.js';
-import type { RelaySession, RenewSource } from '../relay/index.js';
-import { ffmpegFailure } from './ffmpeg-failure.js';
-import type { MediaOutput } from './media-output.js';
+import type { Plan } from '../plan/plan.js';
+import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
+import type { StreamAbort } from './limits.js';
+import type { MediaOutput } from './output.js';
 import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
-import type { StreamAbort } from './stream-abort.js';
-import type { StreamRelay } from './stream-relay.js';
 
 const secondOpinionMs = 15_000;
 
@@ -17,7 +16,7 @@ interface FinishedStream {
   readonly plan: Plan;
   readonly abort: StreamAbort;
   readonly session: RelaySession;
-  readonly relay: StreamRelay;
+  readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   readonly tools: MediaTools;
   readonly child: MediaProcess;
@@ -84,5 +83,35 @@ function incomplete(what: string): DomainError {
   return new DomainError(
     'upstream_error',
     `The media of the site is not complete: ${what}. Try again later.`,
+  );
+}
+
+const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
+
+/** Why ffmpeg ended without success, for the client; what it wrote is in `cause`, for the log. */
+function ffmpegFailure(exit: ProcessExit, stderr: StderrTail): DomainError {
+  const wrote = stderr.toString();
+  const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`, {
+    cause: exit.spawnError,
+  });
+  if (exit.spawnError !== undefined || exit.signal !== null) {
+    return new DomainError(
+      'engine_unavailable',
+      'ffmpeg was stopped from outside or could not start. Try again.',
+      {
+        cause,
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+  if (missingPart.test(wrote)) {
+    return new DomainError('internal_error', 'The installed ffmpeg lacks a part that this stream needs.', {
+      cause,
+    });
+  }
+  return new DomainError(
+    'upstream_error',
+    'The site sent something that cannot be read as the media it announced. Check that it plays in a browser; try again later.',
+    { cause },
   );
 }

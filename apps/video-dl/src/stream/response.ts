@@ -1,6 +1,29 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { watched } from './watchdog.js';
+import type { Plan } from '../plan/plan.js';
+import { attachment } from './file-name.js';
+import { watched } from './limits.js';
+import { estimateMp3HeaderBytes } from './mp3-header.js';
+
+/**
+ * The headers of a stream, the same for GET and HEAD.
+ *
+ * @param cover the picture for the tag of an MP3, which may be larger than the sound.
+ */
+export function streamHeaders(plan: Plan, cover: Uint8Array | null): Record<string, string> {
+  const isMp3 = plan.target === 'mp3';
+  const headerBytes = isMp3 ? estimateMp3HeaderBytes(plan, cover) : 0;
+  return {
+    'Content-Type': isMp3 ? 'audio/mpeg' : 'video/mp4',
+    'Content-Disposition': attachment(plan.title, isMp3 ? 'mp3' : 'mp4'),
+    'Accept-Ranges': 'none',
+    'Cache-Control': 'no-store',
+    ...(plan.estimatedBytes !== null && {
+      'Estimated-Content-Length': String(plan.estimatedBytes + headerBytes),
+    }),
+    ...(plan.durationSeconds !== null && { 'X-Content-Duration': String(plan.durationSeconds) }),
+  };
+}
 
 /** Writes to the client no faster than it reads. */
 export class ClientWriter {

@@ -1,8 +1,7 @@
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { mp3Arguments } from '../../dist/ffmpeg/arguments.js';
-import { makeInfoFrame } from '../../dist/containers/mp3/info-frame.js';
-import { Mp3FrameCounter, readMp3FrameHeader } from '../../dist/containers/mp3/frame-counter.js';
+import { makeInfoFrame, Mp3FrameCounter, readMp3FrameHeader } from '../../dist/containers/mp3-frames.js';
 import { FileServer } from '../media/support/file-server.js';
 import { collect } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';

@@ -1,0 +1,78 @@
+import type { Config } from '../config.js';
+
+/** Bounds of streaming. */
+export interface StreamLimits {
+  readonly maxConcurrent: number;
+  readonly maxQueued: number;
+  /** From the media addresses to the first byte, waiting for a place included. */
+  readonly firstByteTimeoutMs: number;
+  /** Without a byte from the media server, and none from ffmpeg. */
+  readonly upstreamIdleTimeoutMs: number;
+  /** Without a byte taken by the client. */
+  readonly clientIdleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly maxOutputBytes: number;
+}
+
+export function streamLimits(config: Config): StreamLimits {
+  return {
+    maxConcurrent: config.MAX_CONCURRENT_STREAMS,
+    maxQueued: config.MAX_QUEUED_STREAMS,
+    firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
+    upstreamIdleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+    clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
+    totalTimeoutMs: config.MAX_STREAM_SECONDS * 1000,
+    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+  };
+}
+
+/**
+ * Ends everything that belongs to one stream, for the first reason that comes
+ * up: the client left, a deadline passed, upstream failed, the service stops.
+ */
+export class StreamAbort implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #client: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onClientGone = (): void => this.abort(this.#client.reason);
+
+  /** @param onTotalTimeout gives the reason when the stream has lasted `totalTimeoutMs`. */
+  constructor(client: AbortSignal, totalTimeoutMs: number, onTotalTimeout: () => Error) {
+    this.#client = client;
+    client.addEventListener('abort', this.#onClientGone, { once: true });
+    // setTimeout takes 31 bits; a longer limit is as good as none.
+    this.#timer = setTimeout(() => this.abort(onTotalTimeout()), Math.min(totalTimeoutMs, 2 ** 31 - 1));
+    if (client.aborted) this.#onClientGone();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#client.removeEventListener('abort', this.#onClientGone);
+  }
+}
+
+/**
+ * Awaits `work`; calls `onTimeout` when it has not settled after `milliseconds`,
+ * and again after each further such time. The work itself goes on: `onTimeout`
+ * ends it, or lets it be.
+ */
+export async function watched<T>(
+  milliseconds: number,
+  onTimeout: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(onTimeout, milliseconds);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
