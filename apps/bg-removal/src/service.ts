@@ -2,20 +2,20 @@ import {
   createHttpApp,
   createLogger,
   createMetrics,
-  createRateLimiter,
   HealthRegistry,
   methods,
   packageVersion,
   runService,
   type RunningService,
 } from '@media-services/http-common';
+import { createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
-import { MattingEngine, type MattingEngineOptions } from './engine/matting-engine.js';
-import { PixelPool } from './pixels/pixel-pool.js';
-import { removeBackgroundRoute } from './routes/remove-background.js';
-import { admission } from './upload/admission.js';
-import { lingerAfterEarlyAnswer, refuseLargeBody } from './upload/body-limit.js';
+import { MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
+import { PixelPool } from './threads/pixel-pool.js';
+import { removeBackgroundRoute } from './api/remove-background.js';
+import { admission } from './api/admission.js';
+import { lingerAfterEarlyAnswer, refuseLargeBody } from './api/body-limit.js';
 
 const serviceName = 'bg-removal';
 const packageJson = new URL('../package.json', import.meta.url);

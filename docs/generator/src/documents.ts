@@ -1,4 +1,4 @@
-import { openApiDocument as bgRemovalDocument } from '@media-services/bg-removal/dist/openapi/document.js';
+import { openApiDocument as bgRemovalDocument } from '@media-services/bg-removal/dist/api/openapi.js';
 import { openApiDocument as videoDlDocument } from '@media-services/video-dl/dist/api/openapi.js';
 import { format } from 'prettier';
 import { renderConfigurationMarkdown, renderEnvironmentExample } from './configuration.js';

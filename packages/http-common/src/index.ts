@@ -5,5 +5,4 @@ export * from './http/index.js';
 export * from './logging/logger.js';
 export * from './metrics/index.js';
 export * from './openapi/index.js';
-export * from './rate-limit/index.js';
 export * from './runtime/index.js';

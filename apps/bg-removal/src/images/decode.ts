@@ -1,4 +1,4 @@
-import type { RgbaImage } from '../matte/grid.js';
+import type { RgbaImage } from './rgba-image.js';
 import type { Sharp, SharpOptions } from 'sharp';
 import { sharp } from './sharp.js';
 

@@ -1,4 +1,4 @@
-import type { RgbaImage } from '../matte/grid.js';
+import type { RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 
 /** Chosen by measurement; see docs/decisions-bg-removal.md. */

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import type { Grid, RgbaImage } from './grid.js';
+import type { RgbaImage } from '../images/rgba-image.js';
+import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import type { LocalModel } from './guided-filter.js';
 import { interpolation } from './interpolation.js';

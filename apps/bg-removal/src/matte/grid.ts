@@ -1,12 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import { pixelWords, type RgbaImage } from '../images/rgba-image.js';
 import { createPlane, type Plane } from './plane.js';
-
-/** An upright image: interleaved 8-bit RGBA, sRGB, alpha not premultiplied. */
-export interface RgbaImage {
-  readonly width: number;
-  readonly height: number;
-  readonly data: Uint8Array;
-}
 
 /** One plane per channel. */
 export type Planes = readonly [Plane, Plane, Plane];
@@ -34,12 +28,6 @@ export function gridFor(imageWidth: number, imageHeight: number): Grid {
 /** Three channels of the size of a grid. */
 export function createPlanes({ width, height }: Grid): Planes {
   return [createPlane(width, height), createPlane(width, height), createPlane(width, height)];
-}
-
-/** The pixels as 32-bit words, alpha in the highest byte (all platforms of Node are little-endian). */
-export function pixelWords({ data }: RgbaImage): Uint32Array {
-  if (data.byteOffset % 4 === 0) return new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4);
-  throw new Error('Pixels must start at a multiple of four bytes.');
 }
 
 /** Mean colour of every cell, 0-255. */

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { boxFilter } from './box-filter.js';
-import { cellColours, createPlanes, type Grid, type Planes, type RgbaImage } from './grid.js';
+import type { RgbaImage } from '../images/rgba-image.js';
+import { cellColours, createPlanes, type Grid, type Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';
 
 /** Colours on the grid, 0-255. */

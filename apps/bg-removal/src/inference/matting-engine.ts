@@ -16,7 +16,7 @@ import {
   type InferenceReady,
   type InferenceResult,
   type InferenceSettings,
-} from '../inference/job.js';
+} from './job.js';
 import { locateModel } from '../model/locate-model.js';
 import { ModelError } from '../model/model-error.js';
 import { verifyModel, type VerifiedModel } from '../model/verify-model.js';
@@ -171,6 +171,6 @@ export class MattingEngine implements AsyncDisposable {
 
 /** The inference process of this service. */
 export function inferenceCommand(settings: InferenceSettings): EngineCommand {
-  const script = fileURLToPath(new URL('../inference/inference-process.js', import.meta.url));
+  const script = fileURLToPath(new URL('./inference-process.js', import.meta.url));
   return { file: execPath, args: [script, JSON.stringify(settings)] };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { RedisWindowLog, WindowLog } from '../../dist/rate-limit/index.js';
+import { RedisWindowLog, WindowLog } from '../dist/index.js';
 import { Oracle } from './support/oracle.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 

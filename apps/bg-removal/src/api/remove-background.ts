@@ -1,9 +1,9 @@
 import { DomainError, requestContext } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
 import type { RequestHandler } from 'express';
-import { readParameters } from '../upload/parameters.js';
-import { uploadReader } from '../upload/read-upload.js';
-import { removeBackground, type RemoveBackgroundDependencies } from '../use-case/remove-background.js';
+import { readParameters } from './parameters.js';
+import { uploadReader } from './upload.js';
+import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
 import { pngFileName } from './png-file-name.js';
 
 export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependencies {

@@ -2,7 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { uploadReader } from '../../dist/upload/read-upload.js';
+import { uploadReader } from '../../dist/api/upload.js';
 
 test('a form that was read leaves nothing that listens to its signal', async () => {
   const read = uploadReader(1000);

@@ -1,5 +1,5 @@
+import type { Logger } from '@media-services/http-common';
 import type { IncrementResponse, Store } from 'express-rate-limit';
-import type { Logger } from '../logging/logger.js';
 import { RedisWindowLog } from './redis-window-log.js';
 import { WindowLog, type Hit, type WindowLimit } from './window-log.js';
 

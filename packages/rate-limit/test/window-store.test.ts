@@ -1,5 +1,5 @@
-import { createLogger } from '../../dist/index.js';
-import { WindowStore, type WindowStoreStatus } from '../../dist/rate-limit/index.js';
+import { createLogger } from '@media-services/http-common';
+import { WindowStore, type WindowStoreStatus } from '../dist/index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 

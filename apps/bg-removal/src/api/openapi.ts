@@ -1,8 +1,8 @@
 import { createOpenApiDocument, packageVersion, type JsonObject } from '@media-services/http-common';
 import { errorTable } from '../errors.js';
 import { acceptedTypes } from '../images/image-type.js';
-import { parametersSchema } from '../upload/parameters.js';
-import { fileField } from '../upload/read-upload.js';
+import { parametersSchema } from './parameters.js';
+import { fileField } from './upload.js';
 
 const size = { type: 'integer', minimum: 1 };
 

@@ -1,9 +1,9 @@
 import { DomainError } from '@media-services/http-common';
-import type { MattingEngine } from '../engine/matting-engine.js';
-import type { Refusal } from '../images/decode.js';
-import { imageTypeOf } from '../images/image-type.js';
-import type { Tuning } from '../matte/tuning.js';
-import type { PixelPool } from '../pixels/pixel-pool.js';
+import type { MattingEngine } from './inference/matting-engine.js';
+import type { Refusal } from './images/decode.js';
+import { imageTypeOf } from './images/image-type.js';
+import type { Tuning } from './matte/tuning.js';
+import type { PixelPool } from './threads/pixel-pool.js';
 
 export interface RemoveBackgroundDependencies {
   readonly engine: Pick<MattingEngine, 'inputSize' | 'run'>;

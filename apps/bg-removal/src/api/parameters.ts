@@ -1,7 +1,7 @@
 import { InvalidRequestError, parseRequest, DomainError, type FieldError } from '@media-services/http-common';
 import { z } from 'zod';
 import { defaultTuning, type Tuning } from '../matte/tuning.js';
-import { fileField, type Upload } from './read-upload.js';
+import { fileField, type Upload } from './upload.js';
 
 /** A decimal number, written plainly and within its range; nothing is rounded, cut or guessed. */
 function decimal(min: number, max: number, fallback: number, description: string) {

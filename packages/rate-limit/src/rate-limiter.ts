@@ -1,6 +1,6 @@
+import { DomainError } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
-import { DomainError } from '../errors/domain-error.js';
 import { WindowStore, type WindowStoreOptions, type WindowStoreStatus } from './window-store.js';
 
 export interface RateLimiterOptions extends WindowStoreOptions {
