@@ -1,11 +1,11 @@
-import type { Logger } from '@media-services/http-common';
+import { DomainError, type Logger } from '@media-services/http-common';
 import type { z } from 'zod';
 
 /** The command that starts one engine process. */
 export interface EngineCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to the service's own environment. */
+  /** Added to what every child gets: nothing of the service's own environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -26,7 +26,7 @@ export interface EngineOptions<Result, Ready> {
   readonly resultSchema: z.ZodType<Result>;
   /** Engine processes; each does one job at a time. */
   readonly poolSize: number;
-  /** Jobs that may wait for a process; one more is refused as `overloaded`. */
+  /** Jobs that may wait for a process; of more, the newest of the client that has the most waiting is refused as `overloaded`. */
   readonly maxQueue: number;
   readonly readyTimeoutMs: number;
   /** From the call of `run` to the answer, waiting included. */
@@ -39,6 +39,10 @@ export interface EngineOptions<Result, Ready> {
   readonly recycleAfterJobs?: number;
   /** Restart an idle process whose resident memory is above so many bytes; 0 or absent: never. */
   readonly recycleAboveBytes?: number;
+  /** Kill a process, with what it started, that takes more resident memory in the middle of a job; 0 or absent: never. */
+  readonly maxMemoryBytes?: number;
+  /** Jobs of one client that may run at the same time; absent: as many as there are processes. */
+  readonly maxRunningPerClient?: number;
   readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
   readonly onEvent?: (event: EngineEvent) => void;
 }
@@ -63,5 +67,17 @@ export class EngineJobError extends Error {
   constructor(engineName: string, payload: unknown) {
     super(`The ${engineName} reported a failed job.`);
     this.payload = payload;
+  }
+}
+
+/** A job needed more memory than an engine may take; its process was killed. */
+export class EngineMemoryError extends DomainError {
+  override readonly name = 'EngineMemoryError';
+
+  constructor(engineName: string, maxMemoryBytes: number) {
+    super(
+      'engine_unavailable',
+      `The ${engineName} would have needed more than ${Math.round(maxMemoryBytes / 2 ** 20)} MiB of memory.`,
+    );
   }
 }

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Overrides `jobTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** Whose job it is, for example a client's address; engines are shared fairly between clients. */
+  readonly client?: string;
 }
 
 export interface EngineHealth<Ready> {
@@ -40,7 +42,10 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   constructor(options: EngineOptions<Result, Ready>) {
     this.#options = options;
-    this.#queue = new JobQueue(options.maxQueue);
+    this.#queue = new JobQueue({
+      capacity: options.maxQueue,
+      maxRunningPerClient: options.maxRunningPerClient ?? options.poolSize,
+    });
     this.#slots = Array.from(
       { length: options.poolSize },
       () => new EngineSlot(options, () => this.#onChange()),
@@ -78,13 +83,20 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       timeoutMs,
     );
     const signal = AbortSignal.any([options.signal, deadline.signal]);
+    const { client = '' } = options;
     const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
       started = true;
-      return this.#runOn(slot, job, signal, queuedAt);
+      const result = this.#runOn(slot, job, signal, queuedAt);
+      const ended = this.#queue.started(client);
+      void slot.whenIdle().then(() => {
+        ended();
+        this.#onChange();
+      });
+      return result;
     };
     try {
-      const slot = this.#slots.find(({ isFree }) => isFree);
-      return await (slot === undefined ? this.#whenFree(runOn, signal) : runOn(slot));
+      const slot = this.#queue.mayRun(client) ? this.#slots.find(({ isFree }) => isFree) : undefined;
+      return await (slot === undefined ? this.#whenFree(runOn, signal, client) : runOn(slot));
     } finally {
       clearTimeout(timer);
     }
@@ -92,7 +104,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   health(): EngineHealth<Ready> {
     const ready = this.#slots.filter((slot) => slot.readyInfo !== undefined);
-    const failing = this.#slots.some((slot) => slot.failures > 0);
+    const failing = this.#slots.some((slot) => slot.failedStarts > 0 || slot.idleEnds > 0);
     return {
       status: ready.length > 0 ? 'ready' : failing ? 'failing' : 'starting',
       ready: ready[0]?.readyInfo,
@@ -103,6 +115,17 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       restarts: this.#slots.reduce((sum, slot) => sum + slot.restarts, 0),
       lastError: this.#slots.map((slot) => slot.lastError).findLast((error) => error !== undefined),
     };
+  }
+
+  /**
+   * Replaces every process, one by one and each when its job is done, so that no
+   * job is lost. Resolves when all new ones are ready.
+   * @throws DomainError `engine_unavailable` at the first that does not become ready; the others are left as they are
+   */
+  async recycle(reason: string): Promise<void> {
+    for (const slot of this.#slots) {
+      if (!(await slot.recycle(reason))) throw this.#unavailableError('does not start');
+    }
   }
 
   /** Process ids of the engines, leaders of their process groups. */
@@ -150,10 +173,11 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   async #whenFree(
     runOn: (slot: EngineSlot<Job, Result, Ready>) => Promise<Result>,
     signal: AbortSignal,
+    client: string,
   ): Promise<Result> {
-    if (this.#queue.isFull) throw this.#overloadedError();
     const turn = deferred<Promise<Result>>();
     const ticket = {
+      client,
       start: (slot: EngineSlot<Job, Result, Ready>) => turn.resolve(runOn(slot)),
       refuse: turn.reject,
     };
@@ -161,10 +185,9 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       this.#queue.remove(ticket);
       turn.reject(signal.reason);
     };
-    this.#queue.add(ticket);
+    this.#queue.add(ticket)?.refuse(this.#overloadedError());
     signal.addEventListener('abort', onAbort, { once: true });
-    const result = await turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
-    return result;
+    return turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
   }
 
   #onChange(): void {
@@ -181,7 +204,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   #inability(): DomainError | undefined {
     if (this.#draining) return this.#unavailableError('is shutting down');
     const hopeless = this.#slots.every(
-      (slot) => slot.readyInfo === undefined && slot.failures >= failuresBeforeRefusal,
+      (slot) => slot.readyInfo === undefined && slot.failedStarts >= failuresBeforeRefusal,
     );
     return hopeless ? this.#unavailableError('does not start') : undefined;
   }

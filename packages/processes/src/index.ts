@@ -1,5 +1,8 @@
+export { childEnvironment } from './child/child-environment.js';
+export { ChildGroup, SpawnError, type ChildExit, type ChildGroupOptions } from './child/child-group.js';
+export { signalProcessGroup } from './child/process-group.js';
+export { residentMemoryBytes } from './child/resident-memory.js';
+export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';
 export { EngineSupervisor, type EngineHealth, type RunOptions } from './engine-supervisor.js';
-export { signalProcessGroup } from './process/process-group.js';
-export { residentMemoryBytes } from './process/resident-memory.js';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { DomainError } from '@media-services/http-common';
 import { EngineJobError } from '../dist/index.js';
 import {
+  fakeEngine,
   fakeSupervisor,
   gone,
   isAlive,
@@ -126,7 +127,7 @@ describe('the queue', () => {
 });
 
 describe('a misbehaving engine', () => {
-  it.each(['crash', 'garbage', 'wrong-result', 'wrong-id', 'die-mid-answer'])(
+  it.each(['crash', 'garbage', 'wrong-id', 'die-mid-answer'])(
     'that does %s fails its job as engine_unavailable, and the next job works',
     async (behaviour) => {
       const { supervisor } = await start();
@@ -137,6 +138,41 @@ describe('a misbehaving engine', () => {
         echo: 'alive',
       });
       expect(supervisor.health()).toMatchObject({ status: 'ready', restarts: 1 });
+    },
+  );
+
+  it('that gives a result of the wrong form fails that job as our fault, and goes on', async () => {
+    const { supervisor } = await start();
+    const pids = supervisor.pids();
+    expect(await failure(supervisor.run({ do: 'wrong-result' }, { signal: noAbort() }))).toContain(
+      'wrong form',
+    );
+    await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
+    expect(supervisor.pids()).toEqual(pids);
+  });
+
+  it('that dies in job after job is never said not to start', async () => {
+    const { supervisor } = await start();
+    for (let death = 0; death < 5; death += 1) {
+      expect(await failure(supervisor.run({ do: 'crash' }, { signal: noAbort() }))).toBe(
+        'engine_unavailable',
+      );
+    }
+    await expect(supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() })).resolves.toEqual({
+      echo: 'x',
+    });
+  });
+
+  it.each(['take-memory', 'take-memory-in-child'])(
+    'that takes more memory than it may in the middle of a job is killed (%s)',
+    async (behaviour) => {
+      const { supervisor } = await start({ maxMemoryBytes: 300 * 1024 * 1024 });
+      const [pid] = supervisor.pids();
+      await expect(supervisor.run({ do: behaviour }, { signal: noAbort() })).rejects.toMatchObject({
+        name: 'EngineMemoryError',
+      });
+      await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
+      expect(isAlive(pid ?? 0)).toBe(false);
     },
   );
 
@@ -288,6 +324,78 @@ describe('recycling', () => {
     await supervisor.run({ do: 'use-memory' }, { signal: noAbort() });
     expect(await recycled).toMatchObject({ reason: expect.stringContaining('bytes of memory') as string });
     await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
+  });
+});
+
+describe('replacing all engines', () => {
+  it('lets the running job finish, keeps the waiting one and starts new processes', async () => {
+    const { supervisor } = await start({ poolSize: 2, maxQueue: 4 });
+    await supervisor.run({ do: 'echo', value: 'warm' }, { signal: noAbort() });
+    const before = supervisor.pids();
+    const running = supervisor.run({ do: 'flood-stderr', value: 'running' }, { signal: noAbort() });
+    const recycled = supervisor.recycle('a new version');
+    const waiting = supervisor.run({ do: 'echo', value: 'waiting' }, { signal: noAbort() });
+    await expect(running).resolves.toEqual({ echo: 'running' });
+    await expect(waiting).resolves.toEqual({ echo: 'waiting' });
+    await recycled;
+    expect(supervisor.pids().filter((pid) => before.includes(pid))).toEqual([]);
+    expect(supervisor.health().enginesReady).toBe(2);
+  });
+
+  it('tells when a new process does not start, and leaves the others alone', async () => {
+    const env: Record<string, string> = {};
+    const { supervisor } = await start({
+      poolSize: 2,
+      spawn: () => ({ file: process.execPath, args: [fakeEngine], env }),
+    });
+    env['FAKE_START'] = 'crash';
+    expect(await failure(supervisor.recycle('a broken version'))).toBe('engine_unavailable');
+    await expect(supervisor.run({ do: 'echo', value: 'old' }, { signal: noAbort() })).resolves.toEqual({
+      echo: 'old',
+    });
+  });
+});
+
+describe('clients that share a pool', () => {
+  const stall = (supervisor: FakeSupervisor, client: string, signal: AbortSignal) =>
+    failure(supervisor.run({ do: 'stall' }, { signal, client }));
+
+  it('leave an engine to a newcomer', async () => {
+    const { supervisor } = await start({ poolSize: 2, maxQueue: 10, maxRunningPerClient: 1 });
+    const leaving = new AbortController();
+    const greedy = Array.from({ length: 6 }, () => stall(supervisor, 'greedy', leaving.signal));
+    await expect(
+      supervisor.run({ do: 'echo', value: 'served' }, { signal: noAbort(), client: 'newcomer' }),
+    ).resolves.toEqual({ echo: 'served' });
+    expect(supervisor.health()).toMatchObject({ active: 1, queueLength: 5 });
+    leaving.abort();
+    await Promise.all(greedy);
+  });
+
+  it('take turns', async () => {
+    const { supervisor } = await start({ maxQueue: 10 });
+    const leaving = new AbortController();
+    const stalled = stall(supervisor, 'greedy', leaving.signal);
+    const order: string[] = [];
+    const jobs = ['greedy', 'greedy', 'greedy', 'newcomer', 'other'].map(async (client) => {
+      await supervisor.run({ do: 'echo', value: client }, { signal: noAbort(), client });
+      order.push(client);
+    });
+    leaving.abort();
+    await Promise.all([stalled, ...jobs]);
+    expect(order).toEqual(['newcomer', 'other', 'greedy', 'greedy', 'greedy']);
+  });
+
+  it('make room in a full queue for whoever has less waiting', async () => {
+    const { supervisor } = await start({ maxQueue: 3 });
+    const leaving = new AbortController();
+    const greedy = Array.from({ length: 4 }, () => stall(supervisor, 'greedy', leaving.signal));
+    const newcomer = supervisor.run({ do: 'echo', value: 'in' }, { signal: noAbort(), client: 'newcomer' });
+    expect(await greedy[3]).toBe('overloaded');
+    expect(await stall(supervisor, 'greedy', leaving.signal)).toBe('overloaded');
+    leaving.abort();
+    await Promise.all(greedy);
+    await expect(newcomer).resolves.toEqual({ echo: 'in' });
   });
 });
 

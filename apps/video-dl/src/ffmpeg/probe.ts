@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Probe } from '../containers/mp4/movie-summary.js';
 import { inputOptions } from './arguments.js';
 import type { FfmpegInput } from './arguments.js';
-import { MediaProcess } from './process.js';
+import type { ChildGroup } from '@media-services/processes';
+import { startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
 /** Media that ffprobe cannot read, or not in time. The message has no addresses in it. */
@@ -58,7 +59,7 @@ export async function probe(
   { signal, maxMs, kind }: ProbeOptions,
 ): Promise<Probe> {
   const deadline = AbortSignal.timeout(maxMs);
-  await using child = new MediaProcess({
+  await using child = await startMediaProcess({
     file: tools.ffprobe,
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
@@ -71,7 +72,6 @@ export async function probe(
   const exit = await child.exited;
   signal.throwIfAborted();
   if (deadline.aborted) throw new ProbeError(`the media's header did not arrive within ${maxMs} ms`);
-  if (exit.spawnError) throw new ProbeError('ffprobe did not start', { cause: exit.spawnError });
   if (exit.code !== 0)
     throw new ProbeError(`the media cannot be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`);
   return readAnswer(answer);
@@ -107,7 +107,7 @@ export function readAnswer(text: string): Probe {
 
 const maxAnswerBytes = 1024 * 1024;
 
-async function readBounded(child: MediaProcess): Promise<string> {
+async function readBounded(child: ChildGroup): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   try {

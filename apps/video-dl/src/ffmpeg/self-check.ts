@@ -1,4 +1,4 @@
-import { MediaProcess } from './process.js';
+import { startMediaProcess } from './process.js';
 import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
 import type { MediaTools } from './tools.js';
 
@@ -39,14 +39,13 @@ const args = [
  * @throws MuxingCheckError
  */
 export async function checkMuxing(tools: MediaTools, signal: AbortSignal): Promise<void> {
-  await using child = new MediaProcess({ file: tools.ffmpeg, args, signal });
+  await using child = await startMediaProcess({ file: tools.ffmpeg, args, signal });
   const walker = new FragmentedMp4(() => signalSeconds);
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) walker.push(chunk);
   const exit = await child.exited;
   signal.throwIfAborted();
   if (exit.code !== 0) {
-    const reason =
-      exit.spawnError?.message ?? child.stderr.lines.at(-1) ?? `exit code ${exit.code ?? exit.signal}`;
+    const reason = child.stderr.lines.at(-1) ?? `exit code ${exit.code ?? exit.signal}`;
     throw new MuxingCheckError(`ffmpeg cannot encode a test signal: ${reason}`);
   }
   const shortest = Math.min(...walker.progress.map(({ endSeconds }) => endSeconds));

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
-import { childEnvironment } from './child-environment.js';
+import { childEnvironment } from '@media-services/processes';
 
 /** The ffmpeg and ffprobe that this process uses, and what differs between their versions. */
 export interface MediaTools {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type StageTimings } from '@media-services/http-common';
 import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../ffmpeg/arguments.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
-import { MediaProcess } from '../ffmpeg/process.js';
+import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
@@ -44,7 +44,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   const cover = fetchCover(job.relay, plan, { signal: abort.signal, logger: job.logger });
   void session.failed.then((failure) => abort.abort(failure));
 
-  await using child = new MediaProcess({
+  await using child = await startMediaProcess({
     file: job.tools.ffmpeg,
     args: ffmpegArguments(plan, inputs, job.tools),
     signal: abort.signal,

@@ -1,7 +1,7 @@
 import { DomainError } from '@media-services/http-common';
+import type { ChildGroup } from '@media-services/processes';
 import { Mp3FrameCounter } from '../containers/mp3-frames.js';
 import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
-import type { MediaProcess } from '../ffmpeg/process.js';
 import type { RelaySession } from '../relay/index.js';
 import { watched, type StreamAbort, type StreamLimits } from './limits.js';
 
@@ -83,7 +83,7 @@ const idleTimeoutsOfSilence = 6;
  * @throws the abort's reason, also when ffmpeg or upstream says nothing for too long.
  */
 export async function* readMedia(
-  child: MediaProcess,
+  child: ChildGroup,
   output: MediaOutput,
   context: ReadingContext,
 ): AsyncGenerator<Buffer, void, undefined> {

@@ -1,8 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
+import type { ChildExit, ChildGroup, StderrTail } from '@media-services/processes';
 import { probe } from '../ffmpeg/probe.js';
-import type { MediaProcess, ProcessExit } from '../ffmpeg/process.js';
-import type { StderrTail } from '../ffmpeg/stderr-tail.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
@@ -19,7 +18,7 @@ interface FinishedStream {
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   readonly tools: MediaTools;
-  readonly child: MediaProcess;
+  readonly child: ChildGroup;
   readonly output: MediaOutput;
   readonly inputs: readonly ExpectedInput[];
   readonly facts: Pick<InputFactsReader, 'outputSeconds' | 'hasNoise'>;
@@ -89,20 +88,14 @@ function incomplete(what: string): DomainError {
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
 /** Why ffmpeg ended without success, for the client; what it wrote is in `cause`, for the log. */
-function ffmpegFailure(exit: ProcessExit, stderr: StderrTail): DomainError {
+function ffmpegFailure(exit: ChildExit, stderr: StderrTail): DomainError {
   const wrote = stderr.toString();
-  const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`, {
-    cause: exit.spawnError,
-  });
-  if (exit.spawnError !== undefined || exit.signal !== null) {
-    return new DomainError(
-      'engine_unavailable',
-      'ffmpeg was stopped from outside or could not start. Try again.',
-      {
-        cause,
-        retryAfterSeconds: 5,
-      },
-    );
+  const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
+  if (exit.signal !== null) {
+    return new DomainError('engine_unavailable', 'ffmpeg was stopped from outside. Try again.', {
+      cause,
+      retryAfterSeconds: 5,
+    });
   }
   if (missingPart.test(wrote)) {
     return new DomainError('internal_error', 'The installed ffmpeg lacks a part that this stream needs.', {

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import type { ChildGroup } from '../child/child-group.js';
 import type { ChannelKind } from '../engine-options.js';
 import { ipcChannel } from './ipc-channel.js';
 import { jsonLinesChannel } from './json-lines-channel.js';
@@ -15,11 +15,6 @@ export interface Channel {
   send(message: SupervisorMessage): void;
 }
 
-export function openChannel(kind: ChannelKind, child: ChildProcess, listener: ChannelListener): Channel {
+export function openChannel(kind: ChannelKind, child: ChildGroup, listener: ChannelListener): Channel {
   return kind === 'ipc' ? ipcChannel(child, listener) : jsonLinesChannel(child, listener);
-}
-
-/** The stdio that a channel needs: stdin, stdout, stderr and, for ipc, the channel itself. */
-export function stdioFor(kind: ChannelKind): ('pipe' | 'ignore' | 'ipc')[] {
-  return kind === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['pipe', 'pipe', 'pipe'];
 }

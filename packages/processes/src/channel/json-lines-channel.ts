@@ -1,17 +1,17 @@
-import type { ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
+import type { ChildGroup } from '../child/child-group.js';
 import type { Channel, ChannelListener } from './channel.js';
 
 /** Far above any honest answer; an engine that writes without end must not fill the memory. */
 const maxLineLength = 64 * 1024 * 1024;
 
 /** One JSON value a line on stdin and stdout. */
-export function jsonLinesChannel(child: ChildProcess, { onMessage, onGarbage }: ChannelListener): Channel {
+export function jsonLinesChannel(child: ChildGroup, { onMessage, onGarbage }: ChannelListener): Channel {
   const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let pendingLength = 0;
 
-  child.stdout?.on('data', (chunk: Buffer) => {
+  child.stdout.on('data', (chunk: Buffer) => {
     const lines = decoder.write(chunk).split('\n');
     const last = lines.pop() ?? '';
     for (const line of lines) {

@@ -1,7 +1,7 @@
 import { deferred } from '../deferred.js';
 import type { EngineOptions } from '../engine-options.js';
-import { EngineProcess } from '../process/engine-process.js';
-import { residentMemoryBytes } from '../process/resident-memory.js';
+import { EngineProcess } from './engine-process.js';
+import { residentMemoryBytes } from '../child/resident-memory.js';
 import { backoffMs } from './backoff.js';
 
 const defaultBackoff = { initialMs: 100, maxMs: 30_000 };
@@ -13,7 +13,11 @@ export class EngineSlot<Job, Result, Ready> {
   #process: EngineProcess<Job, Result, Ready> | undefined;
   #readyInfo: Ready | undefined;
   #busy = false;
-  #failures = 0;
+  #recycling = false;
+  #idle: Promise<void> = Promise.resolve();
+  #nextStart = deferred<boolean>();
+  #failedStarts = 0;
+  #idleEnds = 0;
   #starts = 0;
   #lastError: string | undefined;
   #stopped = false;
@@ -30,16 +34,21 @@ export class EngineSlot<Job, Result, Ready> {
   }
 
   get isFree(): boolean {
-    return this.#readyInfo !== undefined && !this.#busy && !this.#stopped;
+    return this.#readyInfo !== undefined && !this.#busy && !this.#recycling && !this.#stopped;
   }
 
   get isBusy(): boolean {
     return this.#busy;
   }
 
+  /** Ends in a row that were not the doing of a job. */
+  get idleEnds(): number {
+    return this.#idleEnds;
+  }
+
   /** Starts that failed in a row. */
-  get failures(): number {
-    return this.#failures;
+  get failedStarts(): number {
+    return this.#failedStarts;
   }
 
   get restarts(): number {
@@ -64,12 +73,35 @@ export class EngineSlot<Job, Result, Ready> {
     if (engine === undefined || !this.isFree) throw new Error('The slot is not free.');
     this.#busy = true;
     const { answer, idle } = engine.run(job, signal);
-    void this.#release(engine, idle);
+    this.#idle = this.#release(engine, idle);
     return answer;
+  }
+
+  /** Resolves when the job that it was given last is over, whoever gave it up. */
+  whenIdle(): Promise<void> {
+    return this.#idle;
+  }
+
+  /** Replaces the process when its job is done; @returns whether the new one became ready. */
+  async recycle(reason: string): Promise<boolean> {
+    this.#recycling = true;
+    try {
+      await this.#idle;
+      const started = (this.#nextStart = deferred<boolean>());
+      const engine = this.#process;
+      if (this.#stopped || engine === undefined) return false;
+      this.#noteRecycling(reason);
+      await engine.stop();
+      return await started.promise;
+    } finally {
+      this.#recycling = false;
+      this.#onChange();
+    }
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#nextStart.resolve(false);
     this.#wakeUp?.();
     await this.#process?.stop();
     await this.#life;
@@ -78,12 +110,11 @@ export class EngineSlot<Job, Result, Ready> {
   async #release(engine: EngineProcess<Job, Result, Ready>, idle: Promise<void>): Promise<void> {
     await idle;
     if (!engine.hasExited) {
-      this.#failures = 0;
+      this.#failedStarts = 0;
+      this.#idleEnds = 0;
       const reason = await this.#recycleReason(engine);
       if (reason !== undefined && !this.#stopped) {
-        this.#readyInfo = undefined;
-        this.#options.logger.info({ engine: this.#options.name, reason }, 'recycling engine');
-        this.#options.onEvent?.({ type: 'recycle', reason });
+        this.#noteRecycling(reason);
         await engine.stop();
       }
     }
@@ -91,17 +122,23 @@ export class EngineSlot<Job, Result, Ready> {
     this.#onChange();
   }
 
+  #noteRecycling(reason: string): void {
+    this.#readyInfo = undefined;
+    this.#options.logger.info({ engine: this.#options.name, reason }, 'recycling engine');
+    this.#options.onEvent?.({ type: 'recycle', reason });
+  }
+
   async #recycleReason(engine: EngineProcess<Job, Result, Ready>): Promise<string | undefined> {
     const { recycleAfterJobs = 0, recycleAboveBytes = 0 } = this.#options;
     if (recycleAfterJobs > 0 && engine.jobsDone >= recycleAfterJobs) return `${engine.jobsDone} jobs done`;
-    if (recycleAboveBytes <= 0 || engine.pid === undefined) return undefined;
+    if (recycleAboveBytes <= 0) return undefined;
     const bytes = await residentMemoryBytes(engine.pid);
     return bytes !== undefined && bytes > recycleAboveBytes ? `${bytes} bytes of memory in use` : undefined;
   }
 
   async #keepAlive(): Promise<void> {
     while (!this.#stopped) {
-      const delayMs = backoffMs(this.#failures, this.#options.backoff ?? defaultBackoff);
+      const delayMs = backoffMs(this.#failedStarts + this.#idleEnds, this.#options.backoff ?? defaultBackoff);
       if (delayMs > 0) await this.#sleep(delayMs);
       if (this.#isStopped()) return;
       if (this.#starts > 0) this.#options.onEvent?.({ type: 'restart', delayMs });
@@ -113,10 +150,16 @@ export class EngineSlot<Job, Result, Ready> {
   async #live(): Promise<void> {
     this.#starts += 1;
     const startedAt = performance.now();
-    const engine = new EngineProcess<Job, Result, Ready>(this.#options);
+    const engine = await this.#startProcess();
+    if (engine === undefined) return;
     this.#process = engine;
+    if (this.#isStopped()) await engine.stop();
+    let wasReady = false;
     try {
       this.#readyInfo = await engine.ready;
+      wasReady = true;
+      this.#failedStarts = 0;
+      this.#nextStart.resolve(true);
       this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
       this.#onChange();
     } catch (error) {
@@ -124,13 +167,32 @@ export class EngineSlot<Job, Result, Ready> {
       await engine.stop();
     }
     const reason = await engine.exited;
-    const recycled = this.#readyInfo === undefined && engine.jobsDone > 0;
+    const wasRecycled = wasReady && this.#readyInfo === undefined;
     this.#readyInfo = undefined;
-    if (!recycled && !this.#isStopped()) {
-      this.#failures += 1;
+    if (!wasRecycled && !this.#isStopped()) {
+      if (!wasReady) this.#noteFailedStart();
+      // What ends in a job is the job's doing: the next one need not wait for it.
+      else if (!engine.endedInJob) this.#idleEnds += 1;
       this.#lastError = reason;
     }
     this.#onChange();
+  }
+
+  async #startProcess(): Promise<EngineProcess<Job, Result, Ready> | undefined> {
+    try {
+      return await EngineProcess.start<Job, Result, Ready>(this.#options);
+    } catch (error) {
+      this.#options.logger.error({ engine: this.#options.name, err: error }, 'engine could not be started');
+      this.#noteFailedStart();
+      this.#lastError = error instanceof Error ? error.message : String(error);
+      this.#onChange();
+      return undefined;
+    }
+  }
+
+  #noteFailedStart(): void {
+    this.#failedStarts += 1;
+    this.#nextStart.resolve(false);
   }
 
   // A method, because `stop` may have been called during an await, which the compiler cannot see.

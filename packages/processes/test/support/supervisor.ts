@@ -3,7 +3,7 @@ import { createLogger } from '@media-services/http-common';
 import { z } from 'zod';
 import { EngineSupervisor, type EngineEvent, type EngineOptions } from '../../dist/index.js';
 
-const fakeEngine = fileURLToPath(new URL('../fixtures/fake-engine.mjs', import.meta.url));
+export const fakeEngine = fileURLToPath(new URL('../fixtures/fake-engine.mjs', import.meta.url));
 const readySchema = z.object({ version: z.string(), pid: z.number() });
 const resultSchema = z.object({ echo: z.string() });
 

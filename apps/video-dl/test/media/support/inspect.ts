@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { z } from 'zod';
-import { MediaProcess } from '../../../dist/ffmpeg/process.js';
-import type { ProcessExit } from '../../../dist/ffmpeg/process.js';
+import type { ChildExit } from '@media-services/processes';
+import { startMediaProcess } from '../../../dist/ffmpeg/process.js';
 
 const answerSchema = z.object({
   format: z.object({
@@ -50,8 +50,8 @@ export async function inspect(file: string): Promise<Inspection> {
 export async function collect(
   args: readonly string[],
   onStderrLine?: (line: string) => void,
-): Promise<{ chunks: Buffer[]; exit: ProcessExit; stderr: string }> {
-  await using child = new MediaProcess({
+): Promise<{ chunks: Buffer[]; exit: ChildExit; stderr: string }> {
+  await using child = await startMediaProcess({
     file: 'ffmpeg',
     args,
     signal: new AbortController().signal,

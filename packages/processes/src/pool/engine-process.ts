@@ -1,11 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { DomainError, type Logger } from '@media-services/http-common';
-import { openChannel, stdioFor, type Channel } from '../channel/channel.js';
+import { openChannel, type Channel } from '../channel/channel.js';
 import { engineMessageSchema, type EngineMessage } from '../channel/messages.js';
+import { ChildGroup, type ChildExit } from '../child/child-group.js';
+import { childEnvironment } from '../child/child-environment.js';
+import { treeMemoryBytes } from '../child/resident-memory.js';
+import { redactUrls } from '../child/stderr-tail.js';
 import { deferred } from '../deferred.js';
-import { EngineJobError, type EngineOptions } from '../engine-options.js';
-import { signalProcessGroup } from './process-group.js';
-import { keepStderrTail } from './stderr-tail.js';
+import { EngineJobError, EngineMemoryError, type EngineOptions } from '../engine-options.js';
+
+const memoryCheckIntervalMs = 250;
 
 interface CurrentJob<Result> {
   readonly id: number;
@@ -17,33 +20,25 @@ interface CurrentJob<Result> {
 export class EngineProcess<Job, Result, Ready> {
   readonly #options: EngineOptions<Result, Ready>;
   readonly #logger: Logger;
-  readonly #child: ChildProcess;
+  readonly #child: ChildGroup;
   readonly #channel: Channel;
-  readonly #stderrTail: () => string;
   readonly #ready = deferred<Ready>();
   readonly #exited = deferred<string>();
   #job: CurrentJob<Result> | undefined;
   #nextJobId = 1;
   #isReady = false;
   #hasExited = false;
+  #endedInJob = false;
   #fault: string | undefined;
-  #stopping: Promise<void> | undefined;
+  #isStopping = false;
   #jobsDone = 0;
 
-  constructor(options: EngineOptions<Result, Ready>) {
+  private constructor(options: EngineOptions<Result, Ready>, child: ChildGroup, logger: Logger) {
     this.#options = options;
-    const { file, args, env, cwd } = options.spawn();
-    this.#child = spawn(file, [...args], {
-      stdio: stdioFor(options.channel),
-      serialization: 'advanced',
-      detached: true,
-      env: { ...process.env, ...env },
-      ...(cwd === undefined ? {} : { cwd }),
-    });
-    this.#logger = options.logger.child({ engine: options.name, enginePid: this.#child.pid });
-    this.#stderrTail = keepStderrTail(this.#child.stderr, this.#logger);
-    if (options.channel === 'ipc') this.#child.stdout?.resume();
-    this.#channel = openChannel(options.channel, this.#child, {
+    this.#child = child;
+    this.#logger = logger.child({ enginePid: child.pid });
+    if (options.channel === 'ipc') child.stdout.resume();
+    this.#channel = openChannel(options.channel, child, {
       onMessage: (message) => this.#receive(message),
       onGarbage: (reason) => this.#fail(`sent ${reason}`),
     });
@@ -52,21 +47,33 @@ export class EngineProcess<Job, Result, Ready> {
       () => this.#fail(`was not ready within ${options.readyTimeoutMs / 1000} s`),
       options.readyTimeoutMs,
     );
-    void this.#exited.promise.then(() => clearTimeout(readyTimer));
-    void this.#ready.promise.then(
-      () => clearTimeout(readyTimer),
-      () => clearTimeout(readyTimer),
-    );
-    this.#child.once('error', (error) => {
-      this.#fault ??= `could not be started (${error.message})`;
-      if (this.#child.pid === undefined) this.#onExit(null, null);
-    });
-    // `close` and not `exit`: a last answer may still be in the pipe.
-    this.#child.once('exit', () => this.#reapGroup());
-    this.#child.once('close', (code, signal) => this.#onExit(code, signal));
+    const stopTimer = (): void => clearTimeout(readyTimer);
+    this.#ready.promise.then(stopTimer, stopTimer);
+    void this.#exited.promise.then(stopTimer);
+    // `closed` and not `exited`: a last answer may still be in the pipe.
+    void child.closed.then((exit) => this.#onExit(exit));
   }
 
-  get pid(): number | undefined {
+  /** @throws SpawnError */
+  static async start<Job, Result, Ready>(
+    options: EngineOptions<Result, Ready>,
+  ): Promise<EngineProcess<Job, Result, Ready>> {
+    const { file, args, env, cwd } = options.spawn();
+    const logger = options.logger.child({ engine: options.name });
+    const child = await ChildGroup.start({
+      file,
+      args,
+      cwd,
+      env: childEnvironment(env),
+      stdin: options.channel === 'ipc' ? 'ignore' : 'pipe',
+      ipc: options.channel === 'ipc',
+      killGraceMs: options.killGraceMs,
+      onStderrLine: (line) => logger.debug({ stderr: redactUrls(line).slice(0, 2000) }, 'engine stderr'),
+    });
+    return new EngineProcess<Job, Result, Ready>(options, child, logger);
+  }
+
+  get pid(): number {
     return this.#child.pid;
   }
 
@@ -76,6 +83,11 @@ export class EngineProcess<Job, Result, Ready> {
 
   get hasExited(): boolean {
     return this.#hasExited;
+  }
+
+  /** Whether its unexpected end came in the middle of a job. */
+  get endedInJob(): boolean {
+    return this.#endedInJob;
   }
 
   /** Resolves at the handshake; rejects when the process ends before. */
@@ -98,6 +110,7 @@ export class EngineProcess<Job, Result, Ready> {
     const engine = deferred<Result>();
     this.#job = { id, resolve: engine.resolve, reject: engine.reject };
     this.#channel.send({ type: 'run', id, job });
+    void this.#watchMemory(id);
 
     const idle = engine.promise.then(
       () => undefined,
@@ -116,18 +129,30 @@ export class EngineProcess<Job, Result, Ready> {
   }
 
   /** Ends the process group: SIGTERM, then SIGKILL after the grace period. Resolves when it is gone. */
-  stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop());
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#child.stop();
+    await this.#exited.promise;
   }
 
-  async #stop(): Promise<void> {
-    const { pid } = this.#child;
-    if (pid === undefined || this.#hasExited) return;
-    signalProcessGroup(pid, 'SIGTERM');
-    const timer = setTimeout(() => signalProcessGroup(pid, 'SIGKILL'), this.#options.killGraceMs);
-    await this.#exited.promise;
-    clearTimeout(timer);
-    signalProcessGroup(pid, 'SIGKILL');
+  /** A limit that is looked at only after the job is none: whoever goes above it is killed in the middle. */
+  async #watchMemory(id: number): Promise<void> {
+    const { maxMemoryBytes = 0 } = this.#options;
+    while (maxMemoryBytes > 0 && this.#isRunning(id)) {
+      const bytes = await treeMemoryBytes(this.#child.pid);
+      if (bytes > maxMemoryBytes && this.#isRunning(id)) {
+        this.#fail(
+          `took ${bytes} bytes of memory`,
+          new EngineMemoryError(this.#options.name, maxMemoryBytes),
+        );
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, memoryCheckIntervalMs).unref());
+    }
+  }
+
+  #isRunning(id: number): boolean {
+    return this.#job?.id === id;
   }
 
   async #cancel(id: number, idle: Promise<void>): Promise<void> {
@@ -136,7 +161,7 @@ export class EngineProcess<Job, Result, Ready> {
     const timer = setTimeout(() => grace.resolve('too late'), this.#options.cancelGraceMs);
     const first = await Promise.race([idle, grace.promise]);
     clearTimeout(timer);
-    if (first === 'too late') this.#fail('did not end a cancelled job', 'SIGKILL');
+    if (first === 'too late') this.#fail('did not end a cancelled job');
   }
 
   /** A process that broke the protocol is being killed: it takes no next job. */
@@ -167,54 +192,47 @@ export class EngineProcess<Job, Result, Ready> {
       this.#fail('answered a job that it was not given');
       return;
     }
-    if (message.ok) {
-      const result = this.#options.resultSchema.safeParse(message.result);
-      if (!result.success) {
-        this.#logger.error({ issues: result.error.issues.slice(0, 5) }, 'engine result of the wrong form');
-        this.#fail('sent a result of the wrong form');
-        return;
-      }
-      this.#job = undefined;
-      this.#jobsDone += 1;
-      job.resolve(result.data);
-    } else {
-      this.#job = undefined;
-      this.#jobsDone += 1;
+    this.#job = undefined;
+    this.#jobsDone += 1;
+    if (!message.ok) {
       job.reject(new EngineJobError(this.#options.name, message.error));
+      return;
     }
+    const result = this.#options.resultSchema.safeParse(message.result);
+    if (result.success) job.resolve(result.data);
+    // The answer was in time and of the protocol, so the engine is sound; what is wrong is our code.
+    else
+      job.reject(
+        new Error(`The ${this.#options.name} gave a result of the wrong form.`, { cause: result.error }),
+      );
   }
 
   /** The process cannot be trusted any more: its job fails and its group is killed. */
-  #fail(fault: string, signal: 'SIGTERM' | 'SIGKILL' = 'SIGKILL'): void {
+  #fail(fault: string, error: Error = this.#unavailable(fault)): void {
     if (this.#hasExited || this.#fault !== undefined) return;
     this.#fault = fault;
-    this.#rejectJob(fault);
-    this.#ready.reject(this.#unavailable(fault));
-    if (this.#child.pid !== undefined) signalProcessGroup(this.#child.pid, signal);
+    this.#rejectJob(error);
+    this.#ready.reject(error);
+    this.#child.kill();
   }
 
-  /** Children of a dead engine would hold its pipes, and so its end, open. */
-  #reapGroup(): void {
-    if (this.#child.pid !== undefined) signalProcessGroup(this.#child.pid, 'SIGKILL');
-  }
-
-  #onExit(code: number | null, signal: NodeJS.Signals | null): void {
-    if (this.#hasExited) return;
+  #onExit({ code, signal }: ChildExit): void {
     this.#hasExited = true;
     const how = signal === null ? `ended with exit code ${code ?? 'unknown'}` : `was ended by ${signal}`;
     const reason = this.#fault ?? how;
-    const expected = this.#stopping !== undefined && this.#fault === undefined;
-    if (!expected) this.#logger.error({ reason, stderr: this.#stderrTail() }, 'engine ended');
-    this.#rejectJob(reason);
+    const expected = this.#isStopping && this.#fault === undefined;
+    if (!expected) this.#logger.error({ reason, stderr: this.#child.stderr.toString() }, 'engine ended');
+    this.#rejectJob(this.#unavailable(reason));
     if (!this.#isReady) this.#ready.reject(this.#unavailable(reason));
     this.#exited.resolve(reason);
     this.#options.onEvent?.({ type: 'exit', expected, reason });
   }
 
-  #rejectJob(reason: string): void {
+  #rejectJob(error: Error): void {
     const job = this.#job;
     this.#job = undefined;
-    job?.reject(this.#unavailable(reason));
+    if (job) this.#endedInJob = true;
+    job?.reject(error);
   }
 
   #unavailable(reason: string): DomainError {

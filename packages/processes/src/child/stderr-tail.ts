@@ -1,12 +1,12 @@
 const urlPattern = /\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>\])]+/giu;
 
-/** Takes addresses out of a line of a child's diagnostics: they carry tokens and must not reach a log or a user. */
-export function redactAddresses(line: string): string {
-  return line.replace(urlPattern, '<address>');
+/** Takes URLs out of a line of a child's diagnostics: they carry tokens and must not reach a log or a user. */
+export function redactUrls(line: string): string {
+  return line.replace(urlPattern, '<url>');
 }
 
 /**
- * The last lines a child wrote to stderr, with addresses taken out, in bounded
+ * The last lines a child wrote to stderr, with URLs taken out, in bounded
  * memory however much it writes. Whole lines also go to `onLine` (not redacted,
  * for reading facts out of them).
  */
@@ -40,7 +40,7 @@ export class StderrTail {
   #keep(line: string): void {
     if (line.trim() === '') return;
     this.#onLine?.(line);
-    this.#lines.push(redactAddresses(line).slice(0, this.#maxLineLength));
+    this.#lines.push(redactUrls(line).slice(0, this.#maxLineLength));
     if (this.#lines.length > this.#maxLines) this.#lines = this.#lines.slice(-this.#maxLines);
   }
 

@@ -1,0 +1,199 @@
+import { ChildProcess, type Serializable } from 'node:child_process';
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { errorCode } from '@media-services/http-common';
+import { execa, type Subprocess } from 'execa';
+import { signalProcessGroup } from './process-group.js';
+import { StderrTail } from './stderr-tail.js';
+
+export interface ChildGroupOptions {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** All of the child's environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly stdin: 'ignore' | 'pipe';
+  /** Opens Node's own channel between parent and child, with structured clones. */
+  readonly ipc?: boolean;
+  /** Ends the whole group when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** From SIGTERM to SIGKILL of the group. */
+  readonly killGraceMs: number;
+  /** Whole lines as the child wrote them; `stderr` keeps the last ones without URLs. */
+  readonly onStderrLine?: ((line: string) => void) | undefined;
+}
+
+/** How a child ended; `code` is null when a signal ended it. */
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A child could not be started; `code` is the system's, such as `ENOENT` or `EMFILE`. */
+export class SpawnError extends Error {
+  override readonly name = 'SpawnError';
+  readonly code: string | undefined;
+
+  constructor(file: string, cause: unknown) {
+    super(`${file} could not be started`, { cause });
+    this.code = errorCode(cause);
+  }
+
+  /** The machine has no room for a process now: no descriptors, processes or memory left. */
+  get isShortage(): boolean {
+    return ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'].includes(this.code ?? '');
+  }
+}
+
+/**
+ * A child in a process group of its own, never through a shell. Whatever way it
+ * ends, its group ends with it: what a child leaves behind is killed, also after
+ * success. Disposing closes stdout (a writer blocked on it wakes up), sends
+ * SIGTERM, then SIGKILL.
+ */
+export class ChildGroup implements AsyncDisposable {
+  readonly pid: number;
+  /** Resolves when the child has ended and its stderr is read; never rejects. */
+  readonly exited: Promise<ChildExit>;
+  /** Resolves when, besides, everything that it wrote to stdout was taken; never rejects. */
+  readonly closed: Promise<ChildExit>;
+  readonly stderr: StderrTail;
+  readonly #child: Child;
+  readonly #killGraceMs: number;
+  #killTimer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  private constructor(child: Child, { killGraceMs, onStderrLine, signal }: ChildGroupOptions) {
+    this.pid = child.pid;
+    this.#child = child;
+    this.#killGraceMs = killGraceMs;
+    this.stderr = new StderrTail(onStderrLine === undefined ? {} : { onLine: onStderrLine });
+    child.stderr.on('data', (chunk: Buffer) => this.stderr.push(chunk));
+    this.exited = this.#watchExit();
+    this.closed = this.#watchClose();
+    const onAbort = () => this.#terminate();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    void this.exited.then(() => signal?.removeEventListener('abort', onAbort));
+    if (signal?.aborted) onAbort();
+  }
+
+  /**
+   * @throws SpawnError
+   * @throws the signal's reason when it is aborted already
+   */
+  static async start(options: ChildGroupOptions): Promise<ChildGroup> {
+    options.signal?.throwIfAborted();
+    const child = await spawn(options);
+    return new ChildGroup(child, options);
+  }
+
+  get stdin(): Writable | null {
+    return this.#child.stdin;
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout;
+  }
+
+  /** What arrives over the channel that `ipc` opens, not yet validated. */
+  onMessage(listener: (message: unknown) => void): void {
+    this.#child.process.on('message', listener);
+  }
+
+  /** Sends over the channel that `ipc` opens. A child that has just died shows by its exit. */
+  send(message: Serializable): void {
+    if (this.#child.process.connected) this.#child.process.send(message, () => undefined);
+  }
+
+  /** SIGKILL to the whole group, at once. */
+  kill(): void {
+    this.#signal('SIGKILL');
+  }
+
+  /** Ends the group if it still runs, and waits for the end. */
+  async stop(): Promise<ChildExit> {
+    this.#terminate();
+    return this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #watchExit(): Promise<ChildExit> {
+    return new Promise((resolve) => {
+      this.#child.process.once('exit', (code, signal) => {
+        // Before `#hasEnded`: a grandchild would hold the pipes, and so the end, open.
+        this.#signal('SIGKILL');
+        this.#hasEnded = true;
+        clearTimeout(this.#killTimer);
+        const finish = () => {
+          this.stderr.end();
+          resolve({ code, signal });
+        };
+        if (this.#child.stderr.readableEnded || this.#child.stderr.destroyed) finish();
+        else this.#child.stderr.once('close', finish);
+      });
+    });
+  }
+
+  async #watchClose(): Promise<ChildExit> {
+    await once(this.#child.process, 'close');
+    return this.exited;
+  }
+
+  #terminate(): void {
+    if (this.#hasEnded || this.#killTimer !== undefined) return;
+    this.#child.stdout.destroy();
+    this.#signal('SIGTERM');
+    this.#killTimer = setTimeout(() => this.#signal('SIGKILL'), this.#killGraceMs);
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (!this.#hasEnded) signalProcessGroup(this.pid, signal);
+  }
+}
+
+interface Child {
+  readonly process: Subprocess;
+  readonly pid: number;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/**
+ * execa throws at once, of something else, for a child that gets no pipes because no descriptor is
+ * left, and nobody could listen for that child's `error`, which would end this process. So every
+ * child is met where Node announces it.
+ */
+async function spawn({ file, args, env, cwd, stdin, ipc = false }: ChildGroupOptions): Promise<Child> {
+  let cause: unknown;
+  const onCreated = (message: unknown): void => {
+    const child = typeof message === 'object' && message !== null && 'process' in message && message.process;
+    if (child instanceof ChildProcess) child.on('error', (error) => (cause = error));
+  };
+  diagnostics.subscribe('child_process', onCreated);
+  try {
+    const started = execa(file, args, {
+      stdio: ipc ? [stdin, 'pipe', 'pipe', 'ipc'] : [stdin, 'pipe', 'pipe'],
+      serialization: 'advanced',
+      buffer: false,
+      reject: false,
+      detached: true,
+      extendEnv: false,
+      env,
+      ...(cwd !== undefined && { cwd }),
+    });
+    const { pid, stdout, stderr } = started;
+    if (pid === undefined) throw (await started).cause;
+    return { process: started, pid, stdin: started.stdin, stdout, stderr };
+  } catch (error) {
+    await nextTurn();
+    throw new SpawnError(file, cause ?? error);
+  } finally {
+    diagnostics.unsubscribe('child_process', onCreated);
+  }
+}
