@@ -63,22 +63,31 @@ function allowedMethods(uri) {
   return /\/api\/remove-background$/.test(uri) ? 'POST' : 'GET, HEAD';
 }
 
-const maxConcurrentStreams = 4;
+/** What a client may have running at once, by the end of the path. */
+const concurrencyLimits = [
+  { path: /\/api\/info$/i, variable: 'lookups_per_client', what: 'requests for details' },
+  { path: /\/api\/remove-background$/, variable: 'uploads_per_client', what: 'images' },
+  { path: /^(\/video-dl)?\/api\//, variable: 'streams_per_client', what: 'streams' },
+  { path: /^/, variable: 'requests_per_client', what: 'requests' },
+];
 
 /** Why this client was refused, and how to get more where the operator says so. */
 function rateLimitDetail(r) {
+  const limit = concurrencyLimits.find((each) => each.path.test(r.uri));
   const reason =
     r.variables.limit_conn_status === 'REJECTED'
       ? 'This client address already has ' +
-        maxConcurrentStreams +
-        ' streams running. Wait until one has finished.'
+        r.variables[limit.variable] +
+        ' ' +
+        limit.what +
+        ' running. Wait until one has finished.'
       : 'This client address has sent too many requests in the last minute. Wait as long as Retry-After says.';
   const contact = process.env.OPERATOR_CONTACT;
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }
 
-function problemType(code) {
-  const base = (process.env.DOCS_BASE_URL || '').replace(/\/+$/, '');
+function problemType(r, code) {
+  const base = (process.env.DOCS_BASE_URL || r.variables.gateway_base_path || '').replace(/\/+$/, '');
   return base + '/docs/errors#' + code.replace(/_/g, '-');
 }
 
@@ -87,7 +96,7 @@ function send(r, status) {
   const definition = definitions[status] || definitions[500];
   const answeredStatus = definitions[status] ? status : 500;
   const problem = {
-    type: problemType(definition.code),
+    type: problemType(r, definition.code),
     title: definition.title,
     status: answeredStatus,
     detail: answeredStatus === 429 ? rateLimitDetail(r) : definition.detail,

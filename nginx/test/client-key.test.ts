@@ -5,7 +5,7 @@ let gateway: TestGateway;
 // The test is the trusted proxy in front, so that it can speak for any address.
 beforeAll(async () => {
   gateway = await startGateway({
-    enabled: { 'real-ip.conf': 'set_real_ip_from 127.0.0.1;\nreal_ip_header X-Forwarded-For;\n' },
+    env: { TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
 

@@ -3,9 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { renderGateway, substitute } from '../lib/gateway-config.mjs';
+import { gatewaySettings, renderGateway, substitute } from '../lib/gateway-config.mjs';
 import { gatewayDir } from '../lib/project.mjs';
-import { gatewayBodySize } from '../lib/stack/body-size.mjs';
 
 test('only ${UPPER_CASE} is replaced: the variables of nginx stay', () => {
   assert.equal(
@@ -38,8 +37,26 @@ test('renders every template and leaves no variable of ours in it', (context) =>
 });
 
 test('the gateway lets through what the service accepts, and its wrapping', () => {
-  assert.equal(gatewayBodySize(undefined), undefined);
-  assert.equal(gatewayBodySize('20MiB'), String(21 * 1024 * 1024));
-  assert.equal(gatewayBodySize('1000000'), String(1_000_000 + 1024 * 1024));
-  assert.throws(() => gatewayBodySize('many'), /MAX_FILE_BYTES/);
+  const sizeFor = (MAX_FILE_BYTES) =>
+    gatewaySettings(gatewayDir, { ...process.env, MAX_FILE_BYTES }).GATEWAY_MAX_BODY_SIZE;
+  assert.equal(sizeFor(''), String(16 * 1024 * 1024));
+  assert.equal(sizeFor('20MiB'), String(21 * 1024 * 1024));
+  assert.equal(sizeFor('1000000'), String(1_000_000 + 1024 * 1024));
+});
+
+test('all settings that make no sense are named at once', () => {
+  const nonsense = {
+    GATEWAY_WORKERS: '0',
+    VIDEO_REQUESTS_PER_MINUTE: '-1',
+    TRUSTED_PROXIES: '10.0.0.0/8, 10.0.0.0/33',
+    CORS_ALLOWED_ORIGINS: 'https://example.org/path',
+    BASE_PATH: 'media/',
+    MAX_FILE_BYTES: 'many',
+    GATEWAY_READ_TIMEOUT: 'soon',
+    GATEWAY_ERROR_LOG_LEVEL: 'loud',
+  };
+  assert.throws(
+    () => gatewaySettings(gatewayDir, { ...process.env, ...nonsense }),
+    (error) => Object.keys(nonsense).every((name) => error.message.includes(`- ${name} must be `)),
+  );
 });

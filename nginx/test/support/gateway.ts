@@ -12,9 +12,12 @@ import { startFakeService, type FakeService } from './fake-service.js';
 export interface GatewayOptions {
   /** Extra or other template variables. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The operator's settings. */
   readonly env?: Readonly<Record<string, string>>;
   /** Files for the folder `enabled/`, by name. */
   readonly enabled?: Readonly<Record<string, string>>;
+  /** How the name of the temporary folder with everything begins. */
+  readonly folderPrefix?: string;
 }
 
 /** The real nginx with the project's own configuration in front of two fake services. */
@@ -37,7 +40,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   if (nginx === undefined || njsModule === undefined) {
     throw new Error('These tests need nginx and its njs module: run `npm run setup`.');
   }
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  const folder = mkdtempSync(join(tmpdir(), options.folderPrefix ?? 'gateway-test-'));
   const gatewayDir = join(folder, 'gateway');
   cpSync(repositoryGateway, gatewayDir, {
     recursive: true,
@@ -60,6 +63,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       BG_REMOVAL_UPSTREAM: `127.0.0.1:${bgRemoval.port}`,
       ...options.variables,
     },
+    ...(options.env === undefined ? {} : { env: options.env }),
   });
   const child = spawn(nginx, gatewayArguments(runDir), {
     env: { ...process.env, ...options.env },

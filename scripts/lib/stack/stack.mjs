@@ -6,7 +6,6 @@ import { renderGateway } from '../gateway-config.mjs';
 import { findNginx, gatewayArguments } from '../nginx-binary.mjs';
 import { gatewayDir, root, toolsDir } from '../project.mjs';
 import { UserError } from '../user-error.mjs';
-import { gatewayBodySize } from './body-size.mjs';
 import { Child } from './child.mjs';
 import { killMarked, markedProcesses, markerName } from './leftovers.mjs';
 import { recordStack } from './orphans.mjs';
@@ -47,12 +46,8 @@ export async function startStack(options) {
       GATEWAY_NJS_MODULE: njsModule,
       VIDEO_DL_UPSTREAM: `${loopback}:${ports.videoDl}`,
       BG_REMOVAL_UPSTREAM: `${loopback}:${ports.bgRemoval}`,
-      ...definedOf({
-        GATEWAY_MAX_BODY_SIZE: env.GATEWAY_MAX_BODY_SIZE || gatewayBodySize(env.MAX_FILE_BYTES),
-        GATEWAY_READ_TIMEOUT: env.GATEWAY_READ_TIMEOUT,
-        GATEWAY_ERROR_LOG_LEVEL: env.GATEWAY_ERROR_LOG_LEVEL,
-      }),
     },
+    env,
   });
 
   const start = (name, file, args, childEnv) =>
@@ -185,12 +180,6 @@ async function servicePorts(env, anyFree) {
     videoDlMetrics: await port('VIDEO_DL_METRICS_PORT', 9101),
     bgRemovalMetrics: await port('BG_REMOVAL_METRICS_PORT', 9102),
   };
-}
-
-function definedOf(variables) {
-  return Object.fromEntries(
-    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
-  );
 }
 
 function urlHost(host) {

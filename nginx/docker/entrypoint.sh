@@ -1,0 +1,25 @@
+#!/bin/sh
+# Renders the templates for the operator's settings and becomes nginx.
+set -eu
+
+settings=$(awk -f /srv/gateway/settings.awk /srv/gateway/settings.tsv) || {
+    code=$?
+    echo 'Correct the settings named above; docs/configuration.md describes each of them.' >&2
+    exit "$code"
+}
+names="GATEWAY_ROOT GATEWAY_RUN_DIR GATEWAY_NJS_MODULE GATEWAY_LISTEN GATEWAY_UPSTREAMS GATEWAY_RESOLVER GATEWAY_ACCESS_LOG VIDEO_DL_UPSTREAM BG_REMOVAL_UPSTREAM"
+while IFS= read -r line; do
+    export "${line?}"
+    names="$names ${line%%=*}"
+done <<END
+$settings
+END
+
+# Only these names are replaced: the others in the templates are nginx's own.
+replaced=$(printf '${%s} ' $names)
+for template in /srv/gateway/templates/*.template; do
+    file=${template##*/}
+    envsubst "$replaced" <"$template" >"$GATEWAY_RUN_DIR/${file%.template}"
+done
+
+exec "$@"

@@ -1,0 +1,128 @@
+# Checks the operator's settings and prints the variables of templates/ as NAME=value
+# lines. Used by the container's entrypoint and by `npm start`:
+#   awk -f settings.awk settings.tsv
+# Every problem is a line on stderr; the exit code is then 78 (EX_CONFIG).
+
+BEGIN {
+    FS = "\t"
+    split("B KB MB GB KiB MiB GiB", unit_names, " ")
+    split("1 1000 1000000 1000000000 1024 1048576 1073741824", unit_sizes, " ")
+    for (i in unit_names) bytes_in[unit_names[i]] = unit_sizes[i]
+    bytes_in[""] = 1
+    split("s m h", unit_names, " ")
+    seconds_in[""] = seconds_in["s"] = 1
+    seconds_in["m"] = 60
+    seconds_in["h"] = 3600
+    multipart_room_bytes = 1048576
+}
+
+/^#/ || NF == 0 { next }
+
+{
+    name = $1
+    count = split($2, kind, " ")
+    value = ENVIRON[name]
+    gsub(/^[ \t]+|[ \t]+$/, "", value)
+    if (value == "") value = $3
+    read(name, kind[1], kind[2], kind[3], value)
+}
+
+END {
+    if (failed) exit 78
+}
+
+function read(name, kind, low, high, value) {
+    if (kind == "integer") {
+        if (name == "GATEWAY_WORKERS" && value == "auto") return put(name, value)
+        if (value !~ /^[0-9]+$/ || value + 0 < low + 0 || value + 0 > high + 0)
+            return wrong(name, "a whole number from " low " to " high, value)
+        if (name == "GATEWAY_CONNECTIONS") put("GATEWAY_OPEN_FILES", sprintf("%.0f", 2 * value))
+        # nginx has no rate of 0, but counts nobody under an empty key.
+        if (name == "VIDEO_REQUESTS_PER_MINUTE") {
+            put("GATEWAY_VIDEO_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
+            if (value + 0 == 0) value = 1
+        }
+        return put(name, value + 0)
+    }
+    if (kind == "bytes") {
+        if ((size = amount(value, bytes_in)) <= 0) return wrong(name, "a size such as 15MiB or 20000000", value)
+        return put("GATEWAY_MAX_BODY_SIZE", sprintf("%.0f", size + multipart_room_bytes))
+    }
+    if (kind == "seconds") {
+        size = amount(value, seconds_in)
+        if (size < low + 0 || size > high + 0)
+            return wrong(name, "a number of seconds from " low " to " high ", or with a unit such as 90s, 2m", value)
+        return put(name, sprintf("%.0fs", size))
+    }
+    if (kind == "level") {
+        if (value !~ /^(debug|info|notice|warn|error|crit|alert|emerg)$/) return wrong(name, "a level of nginx such as crit or error", value)
+        return put(name, value)
+    }
+    if (kind == "path") {
+        if (value == "/") value = ""
+        if (value != "" && value !~ /^(\/[A-Za-z0-9_~-]+)+$/)
+            return wrong(name, "a path such as /media, without a slash at its end and without dots", value)
+        if (value ~ /^\/(api|docs|internal|video-dl|bg-removal)(\/|$)/)
+            return wrong(name, "a path that the gateway itself does not use", value)
+        return put(name, value)
+    }
+    if (kind == "networks") return networks(name, value)
+    if (kind == "origins") return origins(name, value)
+}
+
+# The number that a text such as 15MiB or 2m stands for; -1 for none.
+function amount(text, factors,    number, unit) {
+    if (text !~ /^[0-9]+(\.[0-9]+)?[ ]*[A-Za-z]*$/) return -1
+    number = unit = text
+    sub(/[ ]*[A-Za-z]*$/, "", number)
+    sub(/^[0-9.]+[ ]*/, "", unit)
+    return unit in factors ? number * factors[unit] : -1
+}
+
+function networks(name, value,    items, total, i, lines) {
+    total = split(value, items, ",")
+    for (i = 1; i <= total; i++) {
+        gsub(/[ \t]/, "", items[i])
+        if (items[i] == "") continue
+        if (!is_network(items[i])) return wrong(name, "addresses or CIDRs such as 10.0.0.0/8, separated by commas", items[i])
+        lines = lines "set_real_ip_from " items[i] "; "
+    }
+    if (lines != "") lines = lines "real_ip_header X-Forwarded-For; real_ip_recursive on;"
+    put("GATEWAY_REAL_IP", lines)
+}
+
+function is_network(text,    parts, octets, total, i) {
+    total = split(text, parts, "/")
+    if (total > 2 || (total == 2 && parts[2] !~ /^[0-9]+$/)) return 0
+    if (parts[1] ~ /:/) return parts[1] ~ /^[0-9A-Fa-f:.]+$/ && (total == 1 || parts[2] + 0 <= 128)
+    if (parts[1] !~ /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/ || (total == 2 && parts[2] + 0 > 32)) return 0
+    split(parts[1], octets, ".")
+    for (i = 1; i <= 4; i++) if (octets[i] + 0 > 255) return 0
+    return 1
+}
+
+function origins(name, value,    items, total, i, entries) {
+    if (value == "*") {
+        put("GATEWAY_CORS_ORIGINS", "default \"*\";")
+        return put("GATEWAY_CORS_VARY", "")
+    }
+    total = split(value, items, ",")
+    for (i = 1; i <= total; i++) {
+        gsub(/[ \t]/, "", items[i])
+        if (items[i] == "") continue
+        if (items[i] !~ /^https?:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]+)?$/)
+            return wrong(name, "* or origins such as https://example.org, separated by commas, without a path", items[i])
+        entries = entries "\"" items[i] "\" \"" items[i] "\"; "
+    }
+    put("GATEWAY_CORS_ORIGINS", "default \"\"; " entries)
+    put("GATEWAY_CORS_VARY", entries == "" ? "" : "Origin")
+}
+
+function put(name, value) {
+    print name "=" value
+}
+
+function wrong(name, expectation, value) {
+    printf "  - %s must be %s, but is \"%s\"\n", name, expectation, value >"/dev/stderr"
+    failed = 1
+}

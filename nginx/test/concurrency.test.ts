@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { get, type IncomingMessage } from 'node:http';
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
+
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  gateway = await startGateway();
+  // Every request is taken and never ends.
+  gateway.videoDl.respondWith((_req, res) => {
+    res.writeHead(200);
+    res.write('first bytes');
+  });
+  gateway.bgRemoval.respondWith((_req, res) => {
+    res.writeHead(200);
+    res.write('first bytes');
+  });
+});
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+});
+
+const lookUp = () => fetch(`${gateway.url}/api/info?url=x`);
+const upload = () => fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
+
+test.each([
+  ['4 requests for details', 4, lookUp],
+  ['5 images', 5, upload],
+])('one client has %s at once, and no more', async (what, limit, ask) => {
+  const running = await Promise.all(Array.from({ length: limit }, ask));
+  expect(running.map(({ status }) => status)).toEqual(Array.from({ length: limit }, () => 200));
+
+  const problem = await expectProblem(await ask(), 429, 'rate_limited');
+
+  expect(problem.detail).toContain(what);
+});
+
+test('an upload that has only begun counts, so that slow ones cannot add up', async () => {
+  gateway.bgRemoval.respondWith((req) => req.resume());
+  const slow = Array.from({ length: 5 }, () => connect(gateway.port, '127.0.0.1'));
+  for (const socket of slow) {
+    socket.write('POST /api/remove-background HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nslow');
+  }
+  while (gateway.bgRemoval.requests.length < 5) await new Promise((resolve) => setImmediate(resolve));
+
+  await expectProblem(await upload(), 429, 'rate_limited');
+
+  for (const socket of slow) socket.destroy();
+});
+
+test('another client is not in the way of the first', async () => {
+  await Promise.all(Array.from({ length: 4 }, lookUp));
+
+  expect(await statusFrom('127.0.0.2', '/api/info?url=x')).toBe(200);
+});
+
+test('thousands of connections of one address that never finish a request keep nobody else out', async () => {
+  const halfOpen = await Promise.all(Array.from({ length: 8600 }, openHalf));
+
+  const statuses: number[] = [];
+  for (let count = 0; count < 20; count += 1) statuses.push(await statusFrom('127.0.0.2', '/'));
+
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(halfOpen.filter((socket) => socket.destroyed)).toHaveLength(0);
+  for (const socket of halfOpen) socket.destroy();
+});
+
+async function openHalf(): Promise<Socket> {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+  socket.on('error', () => socket.destroy());
+  await once(socket, 'connect');
+  socket.write('GET / HTTP/1.1\r\nHost: half');
+  return socket;
+}
+
+async function statusFrom(localAddress: string, path: string): Promise<number | undefined> {
+  const request = get({ host: '127.0.0.1', port: gateway.port, path, localAddress, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  request.on('error', () => undefined); // its own end, below
+  response.destroy();
+  return response.statusCode;
+}

@@ -1,0 +1,96 @@
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
+
+const page = 'https://page.example';
+
+async function withGateway(origins: string | undefined, check: (gateway: TestGateway) => Promise<void>) {
+  await using gateway = await startGateway(
+    origins === undefined ? {} : { env: { CORS_ALLOWED_ORIGINS: origins } },
+  );
+  await check(gateway);
+}
+
+const ask = (gateway: TestGateway, origin: string, init: RequestInit = {}, path = '/api/info?url=x') =>
+  fetch(gateway.url + path, { ...init, headers: { Origin: origin, ...init.headers } });
+
+const preflight = (gateway: TestGateway, origin: string) =>
+  ask(
+    gateway,
+    origin,
+    {
+      method: 'OPTIONS',
+      headers: { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'authorization' },
+    },
+    '/api/remove-background',
+  );
+
+function corsHeaders(response: Response): string[] {
+  return [...response.headers.keys()].filter((name) => name.startsWith('access-control-'));
+}
+
+test('no other origin by default', () =>
+  withGateway(undefined, async (gateway) => {
+    expect(corsHeaders(await ask(gateway, page))).toEqual([]);
+    const answer = await preflight(gateway, page);
+    expect(corsHeaders(answer)).toEqual([]);
+    // The service answers it, as it would any method it does not know.
+    expect(gateway.bgRemoval.requests[0]?.method).toBe('OPTIONS');
+  }));
+
+test('exactly the origins that are named, and caches keep them apart', () =>
+  withGateway(`${page}, http://localhost:3000`, async (gateway) => {
+    for (const origin of [page, 'http://localhost:3000']) {
+      const response = await ask(gateway, origin);
+      expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(response.headers.get('vary')).toContain('Origin');
+      expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    }
+    for (const stranger of [
+      'https://page.example.evil',
+      'http://page.example',
+      'https://x.page.example',
+      'null',
+    ]) {
+      const response = await ask(gateway, stranger);
+      expect(corsHeaders(response)).toEqual([]);
+      expect(response.headers.get('vary')).toContain('Origin');
+      expect(corsHeaders(await preflight(gateway, stranger))).toEqual([]);
+    }
+  }));
+
+test('every origin with *', () =>
+  withGateway('*', async (gateway) => {
+    const response = await ask(gateway, page);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('vary') ?? '').not.toContain('Origin');
+  }));
+
+test('a preflight is answered by the gateway and not counted', () =>
+  withGateway(page, async (gateway) => {
+    for (let count = 0; count < 30; count += 1) {
+      const response = await preflight(gateway, page);
+      expect(response.status).toBe(204);
+      expect(response.headers.get('access-control-allow-origin')).toBe(page);
+      expect(response.headers.get('access-control-allow-methods')).toContain('POST');
+      expect(response.headers.get('access-control-allow-headers')).toContain('Authorization');
+      expect(Number(response.headers.get('access-control-max-age'))).toBeGreaterThan(0);
+    }
+    expect(gateway.bgRemoval.requests).toHaveLength(0);
+  }));
+
+test('a page may read the headers of an answer, and errors of the gateway too', () =>
+  withGateway(page, async (gateway) => {
+    const exposed = (await ask(gateway, page)).headers.get('access-control-expose-headers');
+    for (const name of [
+      'RateLimit',
+      'Retry-After',
+      'X-Request-ID',
+      'X-Content-Duration',
+      'Content-Disposition',
+    ]) {
+      expect(exposed).toContain(name);
+    }
+    const missing = await ask(gateway, page, {}, '/api/nope');
+    expect(missing.headers.get('access-control-allow-origin')).toBe(page);
+    await expectProblem(missing, 404, 'not_found');
+  }));
