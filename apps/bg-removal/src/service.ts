@@ -59,7 +59,7 @@ export async function createBgRemovalService(
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     errors: errorTable,
-    docsBaseUrl: config.DOCS_BASE_URL,
+    docsBaseUrl: config.DOCS_BASE_URL || config.BASE_PATH,
     routes: (router) => {
       methods(router, '/api/health', { get: health.handler });
       methods(router, '/api/remove-background', {

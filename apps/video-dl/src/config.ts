@@ -86,6 +86,9 @@ export const configSchema = z.object({
     .text()
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
   FFMPEG_PATH: setting.text().describe("ffmpeg; when empty ffmpeg-static's binary, else the one on PATH."),
+  FFMPEG_THREADS: setting
+    .integer(4, { min: 0, max: 64 })
+    .describe('Threads of each decoder and encoder of one stream; 0 for one per core.'),
   FFPROBE_PATH: setting.text().describe('ffprobe; when empty the one beside ffmpeg, else the one on PATH.'),
 });
 

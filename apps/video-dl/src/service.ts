@@ -79,9 +79,9 @@ export async function createVideoDlService(
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     errors: errorTable,
-    docsBaseUrl: config.DOCS_BASE_URL,
+    docsBaseUrl: config.DOCS_BASE_URL || config.BASE_PATH,
     routes: (router) => {
-      methods(router, '/api/info', { get: infoHandler(context) });
+      methods(router, '/api/info', { get: infoHandler({ ...context, basePath: config.BASE_PATH }) });
       methods(router, '/api/stream', { get: audioStreamHandler(context) });
       methods(router, '/api/stream/video', { get: videoStreamHandler(context) });
       methods(router, '/api/health', { get: health.handler });
@@ -187,6 +187,7 @@ async function mediaTools(config: Config): Promise<MediaTools> {
     return await locateMediaTools({
       ffmpegPath: orUndefined(config.FFMPEG_PATH),
       ffprobePath: orUndefined(config.FFPROBE_PATH),
+      threads: config.FFMPEG_THREADS === 0 ? undefined : config.FFMPEG_THREADS,
     });
   } catch (error) {
     if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);

@@ -16,7 +16,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     ['nginx/html/docs/errors.html', renderErrorsPage()],
     ['nginx/html/docs/examples.html', renderExamplesPage(root)],
     ['docs/errors.md', await markdown(renderErrorsMarkdown())],
-    ['docs/configuration.md', await markdown(renderConfigurationMarkdown())],
-    ['.env.example', renderEnvironmentExample()],
+    ['docs/configuration.md', await markdown(renderConfigurationMarkdown(root))],
+    ['.env.example', renderEnvironmentExample(root)],
   ]);
 }

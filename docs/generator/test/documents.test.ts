@@ -24,6 +24,32 @@ describe('the generated documents', () => {
     expect(known).toEqual(expect.arrayContaining(used));
   });
 
+  it("say of the gateway's own answers what it says itself", () => {
+    const documented = new Map(documentedErrors().map((each) => [each.code, each]));
+    const definitions = [
+      ...read('nginx/njs/problem.js').matchAll(
+        /(\d{3}): \{\s*code: '(\w+)',\s*title: '([^']+)',\s*retryable: (true|false)/g,
+      ),
+    ];
+    expect(definitions).toHaveLength(9);
+    for (const [, status, code = '', title, retryable] of definitions) {
+      expect({ code, status, title, retryable }).toEqual({
+        code,
+        status: String(documented.get(code)?.status),
+        title: documented.get(code)?.title,
+        retryable: String(documented.get(code)?.retryable),
+      });
+    }
+  });
+
+  it('leave out of .env.example what would move a service away from the gateway', () => {
+    const names = [...read('.env.example').matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.slice(0, 2)).toEqual(['PORT', 'HOST']);
+    expect(names).not.toContain('METRICS_PORT');
+    expect(names).not.toContain('TRUST_PROXY_HOPS');
+  });
+
   it('give every code an anchor, where the `type` of its problems leads', () => {
     const page = documents.get('nginx/html/docs/errors.html') ?? '';
     for (const { code } of documentedErrors()) expect(page).toContain(`id="${code.replaceAll('_', '-')}"`);

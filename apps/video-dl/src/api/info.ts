@@ -21,10 +21,12 @@ type Download = Info['downloads'][number];
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
   readonly planLimits: PlanLimits;
+  /** In front of the paths in the answer: `/media`, or nothing. */
+  readonly basePath: string;
 }
 
 /** `GET /api/info?url=` */
-export function infoHandler({ extraction: extractions, planLimits }: InfoContext): RequestHandler {
+export function infoHandler({ extraction: extractions, planLimits, basePath }: InfoContext): RequestHandler {
   return async (req, res) => {
     const context = requestContext(res);
     const url = parseVideoUrl(parseRequest(infoQuery, req.query).url);
@@ -34,12 +36,17 @@ export function infoHandler({ extraction: extractions, planLimits }: InfoContext
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    res.json(describeExtraction(extraction, url, planLimits));
+    res.json(describeExtraction(extraction, url, planLimits, basePath));
   };
 }
 
 /** What `/api/info` answers. */
-function describeExtraction(extraction: Extraction, pageUrl: string, limits: PlanLimits): Info {
+function describeExtraction(
+  extraction: Extraction,
+  pageUrl: string,
+  limits: PlanLimits,
+  basePath: string,
+): Info {
   return {
     id: extraction.id,
     title: extraction.title,
@@ -55,7 +62,7 @@ function describeExtraction(extraction: Extraction, pageUrl: string, limits: Pla
     playlistIndex: extraction.playlistIndex,
     playlistCount: extraction.playlistCount,
     formats: extraction.formats.map(describeFormat),
-    downloads: targets.flatMap((target) => describeDownload(extraction, target, pageUrl, limits)),
+    downloads: targets.flatMap((target) => describeDownload(extraction, target, pageUrl, limits, basePath)),
   };
 }
 
@@ -83,6 +90,7 @@ function describeDownload(
   target: Target,
   pageUrl: string,
   limits: PlanLimits,
+  basePath: string,
 ): Download[] {
   const plan = planOrRefusal(extraction, target, limits);
   if (plan === undefined) return [];
@@ -90,11 +98,12 @@ function describeDownload(
   const formatIds = [...plan.formatIds];
   const { estimatedBytes } = plan;
   const audio = plan.audio?.action ?? null;
-  if (target === 'mp3') return [{ target, href: `/api/stream?url=${url}`, audio, formatIds, estimatedBytes }];
+  if (target === 'mp3')
+    return [{ target, href: `${basePath}/api/stream?url=${url}`, audio, formatIds, estimatedBytes }];
   return [
     {
       target,
-      href: `/api/stream/video?url=${url}&fmt=${target}`,
+      href: `${basePath}/api/stream/video?url=${url}&fmt=${target}`,
       height: plan.video?.height ?? null,
       video: plan.video?.action ?? null,
       audio,

@@ -7,6 +7,9 @@ export interface FfmpegInput {
   kind: 'file' | 'hls' | 'dash' | 'fragments';
 }
 
+/** What differs between versions of ffmpeg, and what the operator has set. */
+type CallOptions = Pick<MediaTools, 'hlsPicksExtensions' | 'threads'>;
+
 /** What to do with each track; null leaves it out. */
 export interface TrackPlan {
   video: { action: 'copy' | 'transcode'; codec: string } | null;
@@ -33,13 +36,14 @@ const containers =
  * there. Not for HLS, where the relay accounts for every segment: it makes fatal
  * of the timestamps that meet at the edges of transport stream segments.
  */
-function generalOptions(inputs: readonly FfmpegInput[]): string[] {
+function generalOptions(inputs: readonly FfmpegInput[], { threads }: CallOptions): string[] {
   const strict = inputs.some(({ kind }) => kind === 'hls') ? [] : ['-xerror'];
-  return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', ...strict];
+  const filterThreads = threads === undefined ? [] : ['-filter_threads', String(threads)];
+  return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', ...strict, ...filterThreads];
 }
 
 /** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
-export function inputOptions(input: FfmpegInput, tools: Pick<MediaTools, 'hlsPicksExtensions'>): string[] {
+export function inputOptions(input: FfmpegInput, tools: CallOptions): string[] {
   switch (input.kind) {
     case 'hls':
       return [
@@ -73,18 +77,18 @@ export function mp4Arguments(
   inputs: readonly FfmpegInput[],
   tracks: TrackPlan,
   metadata: OutputMetadata,
-  tools: Pick<MediaTools, 'hlsPicksExtensions'>,
+  tools: CallOptions,
 ): string[] {
   const audioInput = inputs.length - 1;
   return [
-    ...generalOptions(inputs),
-    ...inputs.flatMap((input) => [...inputOptions(input, tools), '-i', input.url]),
+    ...generalOptions(inputs, tools),
+    ...inputs.flatMap((input) => [...inputOptions(input, tools), ...threadOptions(tools), '-i', input.url]),
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
     // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
     ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
-    ...['-frag_duration', String(maxFragmentMs * 1000), '-f', 'mp4', 'pipe:1'],
+    ...[...threadOptions(tools), '-frag_duration', String(maxFragmentMs * 1000), '-f', 'mp4', 'pipe:1'],
   ];
 }
 
@@ -92,15 +96,20 @@ export function mp4Arguments(
 export function mp3Arguments(
   input: FfmpegInput,
   audio: NonNullable<TrackPlan['audio']>,
-  tools: Pick<MediaTools, 'hlsPicksExtensions'>,
+  tools: CallOptions,
 ): string[] {
   return [
-    ...generalOptions([input]),
-    ...[...inputOptions(input, tools), '-i', input.url, '-map', '0:a:0'],
+    ...generalOptions([input], tools),
+    ...[...inputOptions(input, tools), ...threadOptions(tools), '-i', input.url, '-map', '0:a:0'],
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(input)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...['-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
+    ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
+}
+
+/** In front of an input for its decoders, in front of the output for its filters and encoders. */
+function threadOptions({ threads }: CallOptions): string[] {
+  return threads === undefined ? [] : ['-threads', String(threads)];
 }
 
 function videoOptions(video: NonNullable<TrackPlan['video']>): string[] {

@@ -14,6 +14,8 @@ export interface MediaTools {
   version: string;
   /** The HLS demuxer refuses segments by the extension in their address unless told not to (7.1.1, and distributions' back-ports). */
   hlsPicksExtensions: boolean;
+  /** Threads of each decoder, filter graph and encoder; one per core unless given. */
+  threads?: number | undefined;
 }
 
 /** No usable ffmpeg or ffprobe; the message names what was tried and the way out. */
@@ -30,6 +32,7 @@ export interface LocateOptions {
   searchPath?: string;
   /** ffmpeg-static's binary, looked up unless given. */
   bundledFfmpeg?: string | null;
+  threads?: number | undefined;
   signal?: AbortSignal;
 }
 
@@ -50,7 +53,10 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
     run(ffmpeg, ['-hide_banner', '-h', 'demuxer=hls'], signal),
     readVersion(ffprobe, signal),
   ]);
-  return { ffmpeg, ffprobe, version, hlsPicksExtensions: hlsHelp.includes('-extension_picky') };
+  return {
+    ...{ ffmpeg, ffprobe, version, hlsPicksExtensions: hlsHelp.includes('-extension_picky') },
+    ...(options.threads !== undefined && { threads: options.threads }),
+  };
 }
 
 async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {

@@ -25,7 +25,8 @@ let tools: MediaTools;
 beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
-  tools = await locateMediaTools();
+  // As the service calls them: with a number of threads.
+  tools = await locateMediaTools({ threads: 2 });
 });
 
 afterAll(async () => {
@@ -52,6 +53,27 @@ async function mp4(
   await writeFile(file, Buffer.concat(chunks));
   return { output: await inspect(file), facts, file };
 }
+
+describe('the number of threads', () => {
+  const inputs: FfmpegInput[] = [
+    { url: 'http://127.0.0.1/v', kind: 'file' },
+    { url: 'http://127.0.0.1/a', kind: 'file' },
+  ];
+  const tracks = { video: video('transcode'), audio: audio('transcode') };
+  const call = (threads: number | undefined) =>
+    mp4Arguments(inputs, tracks, { title: 'x' }, { hlsPicksExtensions: false, threads });
+
+  it('is set for each decoder, the filters and the encoders', () => {
+    const options = call(3).flatMap((word, index, all) =>
+      /^-(filter_)?threads$/.test(word) ? [`${word} ${all[index + 1]}`] : [],
+    );
+    expect(options).toEqual(['-filter_threads 3', '-threads 3', '-threads 3', '-threads 3']);
+  });
+
+  it("is ffmpeg's own choice where the operator leaves it", () => {
+    expect(call(undefined).join(' ')).not.toContain('threads');
+  });
+});
 
 describe('mp4Arguments', () => {
   it('copies H.264 and AAC, moov in front or at the end', async () => {

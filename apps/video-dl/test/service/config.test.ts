@@ -27,10 +27,12 @@ describe('the configuration', () => {
       ALLOWED_PRIVATE_SOURCES: '10.0.0.0/8,somewhere',
       OUTBOUND_PROXY: 'socks5://proxy:1080',
       COOKIES_FILE: '/does/not/exist',
+      BASE_PATH: 'media/',
       EXTRACTION_TIMEOUT_SECONDS: 'soon',
     });
     expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
       'ALLOWED_PRIVATE_SOURCES',
+      'BASE_PATH',
       'COOKIES_FILE',
       'EXTRACTION_TIMEOUT_SECONDS',
       'MAX_CONCURRENT_STREAMS',

@@ -27,21 +27,9 @@ export function describeConfig(schema: z.ZodObject): SettingDescription[] {
   });
 }
 
-/** A commented `.env` file with every variable at its default. */
-export function renderEnvExample(sections: readonly { service: string; schema: z.ZodObject }[]): string {
-  const blocks = sections.map(({ service, schema }) => {
-    const lines = describeConfig(schema).map(
-      ({ name, default: value, description, expectation }) =>
-        `# ${description} (${expectation})\n#${name}=${value ?? ''}\n`,
-    );
-    return `### ${service}\n\n${lines.join('\n')}`;
-  });
-  return blocks.join('\n');
-}
-
 /** A Markdown table with every variable, its default and what it does. */
-export function renderConfigurationTable(schema: z.ZodObject): string {
-  const rows = describeConfig(schema).map(
+export function renderConfigurationTable(settings: readonly SettingDescription[]): string {
+  const rows = settings.map(
     ({ name, default: value, description, expectation }) =>
       `| \`${name}\` | ${value === null ? 'required' : value === '' ? 'empty' : `\`${value}\``} | ${escapeCell(description)} | ${escapeCell(expectation)} |`,
   );

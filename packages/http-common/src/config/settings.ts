@@ -131,8 +131,16 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
     SHUTDOWN_GRACE_SECONDS: setting
       .seconds(25, { min: 0, max: 3600 })
       .describe('How long running requests may go on after SIGTERM before they are aborted.'),
+    BASE_PATH: setting
+      .text('')
+      .refine((path) => path === '' || /^(?:\/[A-Za-z0-9_~-]+)+$/.test(path), {
+        error: 'must be a path such as /media, without a slash at its end and without dots',
+      })
+      .describe(
+        'Path below which the gateway is reached, for example /media; links in answers begin with it.',
+      ),
     DOCS_BASE_URL: setting
       .text('')
-      .describe('Base of the `type` links in errors; empty for a path on the host that answered.'),
+      .describe('Base of the `type` links in errors; empty for BASE_PATH on the host that answered.'),
   };
 }

@@ -1,0 +1,37 @@
+import type { SettingDescription } from '@media-services/http-common';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What nginx/settings.awk accepts, by the kind that nginx/settings.tsv names. */
+const expectations: Readonly<Record<string, string>> = {
+  text: 'text',
+  port: 'a port from 0 (any free one) to 65535',
+  path: 'a path without a slash at its end',
+  bytes: 'a number of bytes, or with a unit such as 15MiB or 2GB',
+  level: 'a level of nginx such as crit or error',
+  networks: 'a comma-separated list',
+  origins: 'a comma-separated list, or *',
+  file: 'the path of a file',
+};
+
+/** The settings of the gateway (nginx/settings.tsv), in their order. */
+export function gatewaySettings(root: string): SettingDescription[] {
+  return readFileSync(join(root, 'nginx/settings.tsv'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [name = '', kind = '', fallback = '', description = ''] = line.split('\t');
+      return { name, default: fallback, expectation: expectationOf(kind), description };
+    });
+}
+
+function expectationOf(kind: string): string {
+  const [type = '', low, high] = kind.split(' ');
+  if (type === 'integer') return `a whole number from ${low} to ${high}`;
+  if (type === 'seconds') {
+    return `a number of seconds from ${low} to ${high}, or with a unit such as 90s, 2m, 1h`;
+  }
+  const expectation = expectations[type];
+  if (expectation === undefined) throw new Error(`nginx/settings.tsv has a kind without words: ${type}`);
+  return expectation;
+}
