@@ -76,10 +76,10 @@ async function openHalf(): Promise<Socket> {
   return socket;
 }
 
-async function statusFrom(localAddress: string, path: string): Promise<number | undefined> {
+async function statusFrom(localAddress: string, path: string): Promise<number> {
   const request = get({ host: '127.0.0.1', port: gateway.port, path, localAddress, agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   request.on('error', () => undefined); // its own end, below
   response.destroy();
-  return response.statusCode;
+  return response.statusCode ?? 0;
 }

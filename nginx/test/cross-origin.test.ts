@@ -10,8 +10,12 @@ async function withGateway(origins: string | undefined, check: (gateway: TestGat
   await check(gateway);
 }
 
-const ask = (gateway: TestGateway, origin: string, init: RequestInit = {}, path = '/api/info?url=x') =>
-  fetch(gateway.url + path, { ...init, headers: { Origin: origin, ...init.headers } });
+const ask = (
+  gateway: TestGateway,
+  origin: string,
+  init: { method?: string; headers?: Record<string, string> } = {},
+  path = '/api/info?url=x',
+) => fetch(gateway.url + path, { ...init, headers: { Origin: origin, ...init.headers } });
 
 const preflight = (gateway: TestGateway, origin: string) =>
   ask(
