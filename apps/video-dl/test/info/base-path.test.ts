@@ -38,9 +38,10 @@ it.each(['', '/tools/media'])('the addresses of downloads begin with the base pa
     routes: (router) => router.get('/api/info', info),
   });
 
-  const { body } = await request(app).get('/api/info').query({ url: 'https://example.com/film?a=1' });
+  const response = await request(app).get('/api/info').query({ url: 'https://example.com/film?a=1' });
 
-  expect((body as { downloads: { href: string }[] }).downloads.map(({ href }) => href)).toEqual([
+  const { downloads } = response.body as { downloads: { href: string }[] };
+  expect(downloads.map(({ href }) => href)).toEqual([
     `${basePath}/api/stream?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1`,
     `${basePath}/api/stream/video?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1&fmt=mp4-720`,
     `${basePath}/api/stream/video?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1&fmt=mp4-1080`,
