@@ -53,6 +53,7 @@ export async function createBgRemovalService(
   });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
+  health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
 
   const app = createHttpApp({
     logger,
@@ -96,6 +97,16 @@ export async function createBgRemovalService(
     logger.warn({ err: error }, 'the engine was not started');
   });
   return { ...service, enginePids: () => engine.pids() };
+}
+
+/** What the web page tells its readers before they send anything. */
+function acceptedUploads({ MAX_FILE_BYTES, MAX_PIXELS, IMAGES_PER_MINUTE }: BgRemovalConfig) {
+  return {
+    status: 'ok' as const,
+    maxFileBytes: MAX_FILE_BYTES,
+    maxPixels: MAX_PIXELS,
+    imagesPerMinute: IMAGES_PER_MINUTE,
+  };
 }
 
 function rateRefusal(

@@ -21,7 +21,7 @@ export function renderErrorsPage(): string {
   );
   return documentationPage({
     title: 'Errors',
-    path: '/docs/errors',
+    path: 'errors',
     main: `      <h1>Errors</h1>
       <p class="lead">${inlineHtml(errorsIntroduction)}</p>
       <pre tabindex="0"><code>${escapeHtml(problemExample)}</code></pre>

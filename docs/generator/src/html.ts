@@ -9,7 +9,11 @@ export function inlineHtml(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** A page of the documentation in the frame of the web page. */
+/**
+ * A page of the documentation in the frame of the web page. Its addresses are
+ * relative: the gateway may be below a path of another server.
+ * @param options `path` as seen from the folder of the documentation
+ */
 export function documentationPage(options: {
   readonly title: string;
   readonly path: string;
@@ -24,21 +28,21 @@ export function documentationPage(options: {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${escapeHtml(options.title)} — Media Services</title>
     <meta name="color-scheme" content="light dark" />
-    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-    <link rel="stylesheet" href="/css/base.css" />
-    <link rel="stylesheet" href="/docs/docs.css" />
+    <link rel="icon" href="../favicon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="../css/base.css" />
+    <link rel="stylesheet" href="docs.css" />
   </head>
   <body>
     <a class="skip-link" href="#content">Skip to the content</a>
     <header class="site-header">
-      <a class="brand" href="/" aria-label="Media Services, start page">
-        <img src="/favicon.svg" width="30" height="30" alt="" />
+      <a class="brand" href="../" aria-label="Media Services, start page">
+        <img src="../favicon.svg" width="30" height="30" alt="" />
         <span>Media Services</span>
       </a>
       <nav aria-label="Documentation">
-        ${link('/docs/', 'API')}
-        ${link('/docs/examples', 'Examples')}
-        ${link('/docs/errors', 'Errors')}
+        ${link('./', 'API')}
+        ${link('examples', 'Examples')}
+        ${link('errors', 'Errors')}
       </nav>
     </header>
     <main id="content" class="document" tabindex="-1">

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { chooseImage, cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import { chooseImage, cutOutShown, drop, launchBrowser, paste, visit } from '../support/browser.js';
+import { healthy, sendJson, startPageServer, type Handler } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
 let browser: Browser;
@@ -12,27 +13,24 @@ afterAll(async () => {
   await browser.close();
 });
 
-const problem = (page: Page) => page.locator('#image-stage').getByRole('alert');
+const problem = (page: Page) => page.locator('#image-problem').getByRole('alert');
 const photo = readFileSync(stack.photo);
+const jpeg = (name: string) => ({ name, type: 'image/jpeg', bytes: photo });
 
-/** Lets go of a file over the page, or pastes it. */
-async function give(page: Page, kind: 'drop' | 'paste', file: { name: string; type: string; bytes: Buffer }) {
-  await page.evaluate(
-    ({ how, name, type, base64 }) => {
-      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-      const data = new DataTransfer();
-      data.items.add(new File([bytes], name, { type }));
-      const options = { bubbles: true, cancelable: true };
-      if (how === 'paste') {
-        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, ...options }));
-        return;
-      }
-      for (const event of ['dragover', 'drop']) {
-        document.body.dispatchEvent(new DragEvent(event, { dataTransfer: data, ...options }));
-      }
-    },
-    { how: kind, name: file.name, type: file.type, base64: file.bytes.toString('base64') },
-  );
+/** Counts what is sent to the service from now on. */
+function countUploads(page: Page): { count: number } {
+  const uploads = { count: 0 };
+  page.on('request', (request) => (uploads.count += request.method() === 'POST' ? 1 : 0));
+  return uploads;
+}
+
+/** A cut-out as the service sends it: a grey square in the middle of 40 × 30 pixels. */
+async function smallCutOut(): Promise<Buffer> {
+  const square = { create: { width: 20, height: 10, channels: 4 as const, background: '#808080' } };
+  return sharp({ create: { width: 40, height: 30, channels: 4, background: '#00000000' } })
+    .composite([{ input: await sharp(square).png().toBuffer() }])
+    .png()
+    .toBuffer();
 }
 
 describe('an image', () => {
@@ -41,25 +39,18 @@ describe('an image', () => {
     const { page, faults } = reader;
     await chooseImage(page);
     await cutOutShown(page);
-    expect(await page.locator('#image-status').textContent()).toMatch(
-      /^Done: 1600 × 1200 · [\d.]+.[kM]B · [\d.]+ s$/,
-    );
+    expect(await page.locator('#image-status').textContent()).toBe('Done: 1600 × 1200 pixels.');
     expect(await page.locator('#image-quota').textContent()).toBe('4 of 5 images left this minute');
 
     const started = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download PNG' }).click();
+    await page.getByRole('button', { name: 'Save PNG' }).click();
     const download = await started;
     expect(download.suggestedFilename()).toBe('photo.png');
-    const { channels, width, height } = await sharp(await download.path())
-      .stats()
-      .then(async (stats) => ({
-        ...(await sharp(await download.path()).metadata()),
-        channels: stats.channels,
-      }));
+    const file = await download.path();
+    const { width, height } = await sharp(file).metadata();
     expect([width, height]).toEqual([1600, 1200]);
-    const [, , , alpha] = channels;
-    expect(alpha?.min).toBe(0);
-    expect(alpha?.max).toBe(255);
+    const [, , , alpha] = (await sharp(file).stats()).channels;
+    expect([alpha?.min, alpha?.max]).toEqual([0, 255]);
     expect(faults).toEqual([]);
   });
 
@@ -68,44 +59,19 @@ describe('an image', () => {
     const { page } = reader;
     await page.route('**/api/remove-background', () => undefined); // the answer does not matter here
     const sent = page.waitForRequest('**/api/remove-background');
-    await give(page, how, { name: 'given.jpg', type: 'image/jpeg', bytes: photo });
+    await (how === 'drop' ? drop(page, jpeg('given.jpg')) : paste(page, jpeg('given.jpg')));
     expect((await sent).headers()['content-type']).toMatch(/^multipart\/form-data/);
-    await page.getByAltText('The image as it was sent').waitFor();
+    await page.getByAltText('The image as it was given').waitFor();
   });
 
-  it('is cut out again with other parameters, and reset puts the defaults back', async () => {
+  it('of the project’s own is there to try', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
-    await page.evaluate(() => {
-      window.XMLHttpRequest = class extends XMLHttpRequest {
-        override send(body: FormData): void {
-          const fields = [...body.entries()].map(([name, value]) =>
-            value instanceof File ? `${name}: a file` : `${name}: ${value}`,
-          );
-          document.body.dataset.sent = fields.join(', ');
-          super.send(body);
-        }
-      };
-    });
-    await chooseImage(page);
+    await page.getByRole('button', { name: 'Try the sample image' }).click();
     await cutOutShown(page);
-    const update = page.getByRole('button', { name: 'Update' });
-    expect(await update.isDisabled()).toBe(true);
-    await page.getByLabel('Feather').fill('6.5');
-    await page.getByLabel('Strength').fill('1.5');
-    expect(await page.locator('output').allTextContents()).toEqual(['12', '6.5 px', '1.50 ×']);
-    await update.click();
-    expect(await page.evaluate(() => document.body.dataset.sent)).toBe(
-      'threshold: 12, feather: 6.5, foreground_strength: 1.5, file: a file',
-    );
-    await page.getByText('3 of 5 images left this minute').waitFor();
-    await cutOutShown(page);
-    await page.getByRole('button', { name: 'Reset' }).click();
-    expect(await page.locator('output').allTextContents()).toEqual(['12', '2.0 px', '1.00 ×']);
-    expect(await update.isEnabled()).toBe(true);
   });
 
-  it('that is being sent or worked on can be given up', async () => {
+  it('that is being sent or worked on can be given up, and sent again', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.route('**/api/remove-background', () => undefined); // an answer that never comes
@@ -115,56 +81,147 @@ describe('an image', () => {
       .first()
       .waitFor();
     await page.locator('#image-cancel').click();
-    await page.getByText('Cancelled.').waitFor();
-    expect(await page.getByRole('button', { name: 'Cut out' }).isEnabled()).toBe(true);
+    await problem(page).getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await page.unroute('**/api/remove-background');
+    await problem(page).getByRole('button', { name: 'Try again' }).click();
+    await cutOutShown(page);
+  });
+
+  it.each([
+    ['two at once', 1],
+    ['the same one many times, as when a key is held', 8],
+  ])('that comes while another is taken does not stop the tool: %s', async (_name, times) => {
+    const png = await smallCutOut();
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/remove-background': (req, res) => {
+        req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+      },
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page, faults } = reader;
+    for (let count = 0; count < times; count++) await paste(page, jpeg(`${count}.jpg`));
+    await drop(page, jpeg('first.jpg'), jpeg('second.jpg'));
+    await page
+      .locator('#image-strip li[data-state="done"]')
+      .nth(times + 1)
+      .waitFor();
+    await page.getByRole('button', { name: 'second.jpg: done' }).click();
+    await page.getByAltText('The image as it was given').waitFor();
+    await cutOutShown(page);
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('several images', () => {
+  const limited: Handler = (req, res) => {
+    req.resume().on('end', () => {
+      res.setHeader('Retry-After', '1');
+      res.setHeader('RateLimit', '"images"; r=0; t=1');
+      res.setHeader('RateLimit-Policy', '"images"; q=2; w=2');
+      const body = { title: 'Too many requests', detail: 'Wait 1 s.', code: 'rate_limited', retryable: true };
+      sendJson(res, body, 429);
+    });
+  };
+
+  it('wait for the limit by themselves, and are saved together', async () => {
+    const png = await smallCutOut();
+    let answers = 0;
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/remove-background': (req, res) => {
+        answers++;
+        if (answers === 2 || answers === 4) limited(req, res);
+        else req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+      },
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page, faults } = reader;
+    await page
+      .locator('#image-file')
+      .setInputFiles(
+        ['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, mimeType: 'image/jpeg', buffer: photo })),
+      );
+    await page.getByRole('button', { name: 'b.jpg: waiting' }).click();
+    await page.getByText(/The limit for this minute is reached\. Goes on by itself in \d+ s\./).waitFor();
+    await page.getByRole('button', { name: 'Save all 3' }).waitFor();
+    expect(answers).toBe(5);
+
+    const names: string[] = [];
+    page.on('download', (download) => names.push(download.suggestedFilename()));
+    await page.getByRole('button', { name: 'Save all 3' }).click();
+    await page.getByText(/^Saved: 3 images/).waitFor();
+    expect(names.sort()).toEqual(['a.png', 'b.png', 'c.png']);
+
+    await page.getByRole('button', { name: 'Remove a.jpg' }).click();
+    await page.getByRole('button', { name: 'Save all 2' }).waitFor();
+    expect(faults).toEqual([]);
   });
 });
 
 describe('what goes wrong with an image is said in words', () => {
-  it('a file that is no image, without using up the limit', async () => {
-    await using reader = await visit(browser);
-    const { page } = reader;
-    let sent = 0;
-    page.on('request', (request) => (sent += request.method() === 'POST' ? 1 : 0));
-    await give(page, 'drop', { name: 'letter.pdf', type: 'application/pdf', bytes: Buffer.from('%PDF-') });
-    await problem(page).getByRole('heading', { name: 'This is not an image' }).waitFor();
-    expect(sent).toBe(0);
-  });
+  const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1');
 
   it.each([
-    ['damaged', Buffer.concat([photo.subarray(0, 200)]), 'image/jpeg', 'The image cannot be read'],
-    ['of another type than its name says', Buffer.from('GIF89a'), 'image/png', 'Not a supported image type'],
+    ['a document', 'letter.pdf', Buffer.from('%PDF-1.7'), 'This is a PDF file'],
+    ['a photo as phones store it', 'IMG_0001.HEIC', heic, 'This is a HEIC file'],
+    ['of another type than its name says', 'picture.png', Buffer.from('GIF89a'), 'This is a GIF file'],
+    ['a drawing', 'logo.svg', Buffer.from('<svg xmlns="…"></svg>'), 'This is an SVG file'],
+    ['a video', 'film.mp4', Buffer.from('\0\0\0\x18ftypisom', 'latin1'), 'This is a video, not an image'],
+    ['nothing', 'empty.jpg', Buffer.alloc(0), 'This file is empty'],
+    ['unknown', 'notes.txt', Buffer.from('Buy milk'), 'This is not an image that can be read'],
     [
       'too large',
-      Buffer.alloc(17 * 1024 * 1024, 1),
-      'image/jpeg',
-      /The file is too large|File too large|The connection broke off/,
+      'huge.jpg',
+      Buffer.concat([photo.subarray(0, 64), Buffer.alloc(17e6)]),
+      'This image is too large',
     ],
-  ])('a file that is %s', async (_name, bytes, type, title) => {
-    await using reader = await visit(browser);
-    const { page, faults } = reader;
-    await give(page, 'drop', { name: 'picture', type, bytes });
-    await problem(page).getByRole('heading', { name: title }).waitFor();
-    expect(faults).toEqual([]);
-    await problem(page).getByRole('button', { name: 'Close' }).click();
-    expect(await problem(page).count()).toBe(0);
+  ])(
+    'a file that is %s: without sending it, and without losing what is there',
+    async (_name, name, bytes, title) => {
+      await using reader = await visit(browser);
+      const { page, faults } = reader;
+      await page.getByText('JPEG, PNG or WebP, up to 15 MB each').waitFor();
+      await chooseImage(page);
+      await cutOutShown(page);
+      const uploads = countUploads(page);
+      await drop(page, { name, type: 'image/jpeg', bytes });
+      await problem(page).getByRole('heading', { name: title }).waitFor();
+      expect(await problem(page).locator('.problem-detail').textContent()).toContain(name);
+      expect(uploads.count).toBe(0);
+      expect(await page.locator('#image-work').getAttribute('data-preview')).toBe('shown');
+      expect(await page.getByRole('button', { name: 'Save PNG' }).isEnabled()).toBe(true);
+      await problem(page).getByRole('button', { name: 'Close' }).click();
+      expect(await problem(page).count()).toBe(0);
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('more pixels than are taken, before they are sent', async () => {
+    const health = {
+      status: 'ok',
+      services: { 'bg-removal': { checks: { upload: { maxPixels: 1_000_000 } } } },
+    };
+    await using server = await startPageServer({ 'api/health': (_req, res) => sendJson(res, health) });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page } = reader;
+    await page.locator('#service-status[data-status="ok"]').waitFor();
+    await page.route('**/api/remove-background', () => undefined);
+    await chooseImage(page);
+    await problem(page).getByRole('heading', { name: 'This image has too many pixels' }).waitFor();
+    expect(await problem(page).locator('.problem-detail').textContent()).toContain(
+      '1600 × 1200 (1.9 million); up to 1 million',
+    );
   });
 
-  it('the limit: a countdown, and none left', async () => {
+  it('damaged', async () => {
     await using reader = await visit(browser);
-    const { page, client } = reader;
-    for (let count = 1; count <= 5; count++) {
-      await fetch(`${client.url}/api/remove-background`, { method: 'POST', body: new FormData() });
-    }
-    await chooseImage(page);
-    await problem(page).getByRole('heading', { name: 'Too many requests' }).waitFor();
-    expect(await page.locator('#image-quota').textContent()).toBe('0 of 5 images left this minute');
-    const retry = problem(page).getByRole('button', { name: /Try again in \d+ s/ });
-    expect(await retry.isDisabled()).toBe(true);
-    const [first, second] = [await retry.textContent(), await nextText(page, await retry.textContent())];
-    const seconds = (text: string | null) => Number(/\d+/.exec(text ?? '')?.[0]);
-    expect(seconds(first)).toBeLessThanOrEqual(60);
-    expect(seconds(second)).toBeLessThan(seconds(first));
+    const { page, faults } = reader;
+    await drop(page, { name: 'cut.jpg', type: 'image/jpeg', bytes: photo.subarray(0, 200) });
+    await problem(page).getByRole('heading', { name: 'The image cannot be read' }).waitFor();
+    // There is no “before” to compare with.
+    expect(await page.locator('.comparison-label.before').isVisible()).toBe(false);
+    expect(faults).toEqual([]);
   });
 
   it('a service that does not answer', async () => {
@@ -178,12 +235,3 @@ describe('what goes wrong with an image is said in words', () => {
     await cutOutShown(page);
   });
 });
-
-/** The countdown's text once it is another one. */
-async function nextText(page: Page, before: string | null): Promise<string | null> {
-  await page.waitForFunction(
-    (text) => document.querySelector('.problem-retry')?.textContent !== text,
-    before,
-  );
-  return page.locator('.problem-retry').textContent();
-}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import {
   accessibilityProblems,
@@ -7,8 +8,10 @@ import {
   launchBrowser,
   layoutShift,
   lookUp,
+  paste,
   visit,
 } from '../support/browser.js';
+import { healthy, infoWith, startPageServer } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
 let browser: Browser;
@@ -29,7 +32,7 @@ async function useBothTools(page: Page): Promise<void> {
   await cutOutShown(page);
 }
 
-it('loads nothing from outside, runs nothing inline, and weighs less than 100 kB', async () => {
+it('loads nothing from outside, runs nothing inline, and has less than 120 kB of code', async () => {
   await using reader = await visit(browser);
   const { page, client, outside, faults } = reader;
   await page.getByText('Both tools are ready').waitFor();
@@ -37,14 +40,17 @@ it('loads nothing from outside, runs nothing inline, and weighs less than 100 kB
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|script-src[^;]*(http|data|\*)/);
   const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-  const files = [`${client.url}/`, ...new Set(loaded)].filter((name) => !name.includes('/api/'));
-  expect(files.length).toBeGreaterThan(15);
-  const sizes = await Promise.all(
-    files.map(async (file) => (await (await fetch(file)).arrayBuffer()).byteLength),
-  );
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  expect(bytes).toBeGreaterThan(50_000);
-  expect(bytes).toBeLessThan(100_000);
+  const worker = ['cut-out-worker', 'compose', 'png', 'scale', 'tune', 'feather', 'spread-colours'];
+  const files = new Set([
+    `${client.url}/`,
+    ...loaded.filter((name) => !name.includes('/api/')),
+    ...worker.map((name) => `${client.url}/js/image/worker/${name}.js`),
+  ]);
+  expect(files.size).toBeGreaterThan(15);
+  const texts = await Promise.all([...files].map(async (file) => (await fetch(file)).text()));
+  const code = texts.join('\n').replace(/^ *(\/\/|\/?\*).*$/gm, '');
+  expect(code.length).toBeGreaterThan(80_000);
+  expect(code.length).toBeLessThan(120_000);
   expect(outside).toEqual([]);
   expect(faults).toEqual([]);
 });
@@ -109,49 +115,133 @@ describe('accessible, in light and dark,', () => {
   });
 });
 
-it('does both main jobs by keyboard alone', async () => {
+describe('a first visit on a phone, by keyboard alone, in at most six key presses', () => {
+  /** Counts what is pressed, and tells what has the focus. */
+  function keys(page: Page) {
+    let pressed = 0;
+    return {
+      press: async (key: string) => {
+        pressed++;
+        await page.keyboard.press(key);
+      },
+      get pressed() {
+        return pressed;
+      },
+    };
+  }
+
+  it('a video: paste, Enter', async () => {
+    await using reader = await visit(browser, '/', { ...phone, fileAccess: true });
+    const { page } = reader;
+    const keyboard = keys(page);
+    await paste(page, film);
+    await page.locator('[data-target="mp4-1080"]').waitFor();
+    await keyboard.press('Enter');
+    await page.getByText(/^Saved as A short sample film\.mp4/).waitFor();
+    expect(keyboard.pressed + 1).toBeLessThanOrEqual(6);
+  });
+
+  it('a video, typed: to the field, Enter, Enter', async () => {
+    await using reader = await visit(browser, '/', phone);
+    const { page } = reader;
+    const keyboard = keys(page);
+    await keyboard.press('Tab');
+    await keyboard.press('Enter'); // the link that skips the header
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('video-url');
+    await page.keyboard.insertText(film);
+    await keyboard.press('Enter');
+    await page.locator('[data-target="mp4-1080"]').waitFor();
+    const download = page.waitForEvent('download');
+    await keyboard.press('Enter');
+    expect((await download).suggestedFilename()).toBe('A short sample film.mp4');
+    expect(keyboard.pressed + 1).toBeLessThanOrEqual(6);
+  });
+
+  it('an image: paste, Enter', async () => {
+    await using reader = await visit(browser, '/', phone);
+    const { page } = reader;
+    const keyboard = keys(page);
+    await paste(page, { name: 'photo.jpg', type: 'image/jpeg', bytes: readFileSync(stack.photo) });
+    await cutOutShown(page);
+    const download = page.waitForEvent('download');
+    await keyboard.press('Enter');
+    expect((await download).suggestedFilename()).toBe('photo.png');
+    expect(keyboard.pressed + 1).toBeLessThanOrEqual(6);
+  });
+});
+
+it('everything can be reached by keyboard: sliders, backgrounds, the comparison', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
-  const { keyboard } = page;
   const focusOn = async (selector: string): Promise<void> => {
     for (let step = 0; step < 40; step++) {
-      await keyboard.press('Tab');
+      await page.keyboard.press('Tab');
       if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
     }
     throw new Error(`Tab does not lead to ${selector}.`);
   };
-
-  await focusOn('.skip-link');
-  await keyboard.press('Enter');
-  await focusOn('#video-url');
-  await keyboard.type(film);
-  await keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-  await focusOn('[data-target="mp3"] a');
-  const download = page.waitForEvent('download');
-  await keyboard.press('Enter');
-  expect((await download).suggestedFilename()).toBe('A short sample film.mp3');
-  await (await download).cancel();
-
   await focusOn('#image-file');
   const chooser = page.waitForEvent('filechooser');
-  await keyboard.press('Space');
+  await page.keyboard.press('Space');
   await (await chooser).setFiles(stack.photo);
   await cutOutShown(page);
   await page.locator('#image-file').focus();
   await focusOn('.comparison-range');
-  const range = page.locator('.comparison-range');
-  const before = Number(await range.inputValue());
-  await keyboard.press('ArrowLeft');
-  await keyboard.press('ArrowLeft');
-  expect(Number(await range.inputValue())).toBeLessThan(before);
-  await focusOn('#image-download');
+  await page.keyboard.press('ArrowLeft');
+  expect(Number(await page.locator('.comparison-range').inputValue())).toBe(49);
+  await focusOn('input[name="background"]');
+  await page.keyboard.press('ArrowRight');
+  expect(await page.getByLabel('White').isChecked()).toBe(true);
+  await focusOn('#image-adjust');
+  await page.keyboard.press('Enter');
+  await focusOn('#tune-feather');
+  await page.keyboard.press('ArrowRight');
+  expect(await page.locator('output[for="tune-feather"]').textContent()).toBe('2.5 px');
+  await focusOn('#image-save');
+});
+
+it('both tools are at hand on a phone, before and after they are used', async () => {
+  await using reader = await visit(browser, '/', phone);
+  const { page } = reader;
+  for (const name of ['#video-form', '#image-drop']) {
+    const box = await page.locator(name).boundingBox();
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual(phone.viewport.height);
+  }
+  await useBothTools(page);
+  await page.getByRole('link', { name: 'Video', exact: true }).click();
+  await page.locator('#video-form').waitFor();
+  expect((await page.locator('#video-form').boundingBox())?.y).toBeLessThan(phone.viewport.height);
+  await page.getByRole('link', { name: 'Image', exact: true }).click();
+  expect((await page.locator('#image-heading').boundingBox())?.y).toBeLessThan(phone.viewport.height);
+});
+
+it('works below a path of a gateway that has others beside it', async () => {
+  const films = infoWith([
+    { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 1 },
+  ]);
+  await using server = await startPageServer({ 'api/health': healthy, 'api/info': films }, '/media/');
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page, faults, outside } = reader;
+  await page.getByText('Both tools are ready').waitFor();
+  await lookUp(page, 'https://example.com/film');
+  await page.locator('[data-target="mp3"]').waitFor();
+  for (const name of ['API', 'Examples', 'Errors']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.waitForURL(`${server.url}/docs/**`);
+    await page.getByRole('link', { name: 'Media Services, start page' }).click();
+    await page.locator('#video-form').waitFor();
+  }
+  const outsideBase = (
+    await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
+  ).filter((name) => !name.startsWith(server.url));
+  expect([...outside, ...outsideBase, ...faults]).toEqual([]);
 });
 
 it('leads from an error to its explanation', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await lookUp(page, `${stack.pages}/only-words`);
+  await page.getByText('Details').click();
   await page.getByRole('link', { name: 'What this means' }).click();
   await page.waitForURL('**/docs/errors#unsupported-url');
   expect(await page.locator('#unsupported-url').isVisible()).toBe(true);

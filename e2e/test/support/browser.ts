@@ -50,13 +50,18 @@ export interface Visit extends AsyncDisposable {
   readonly outside: readonly string[];
 }
 
-export async function visit(
-  browser: Browser,
-  path = '/',
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
-  const client = await newClient();
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+export interface VisitOptions extends BrowserContextOptions {
+  /** Where the page is; its own door to the gateway unless another server is given. */
+  readonly url?: string;
+  /** Whether a page may write into a file that the reader chooses; here it is one of the browser's own (OPFS). */
+  readonly fileAccess?: boolean;
+}
+
+export async function visit(browser: Browser, path = '/', options: VisitOptions = {}): Promise<Visit> {
+  const { url, fileAccess = false, ...contextOptions } = options;
+  const client = url === undefined ? await newClient() : standIn(url);
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
+  await context.addInitScript(fileAccess ? chooseOwnFile : removeFilePicker);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const faults: string[] = [];
@@ -81,6 +86,44 @@ export async function visit(
       await client[Symbol.asyncDispose]();
     },
   };
+}
+
+function standIn(url: string): Client {
+  return { url, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** Runs in the page. */
+function removeFilePicker(): void {
+  Reflect.deleteProperty(window, 'showSaveFilePicker');
+}
+
+/** Runs in the page: the dialog of the browser cannot be answered by a test. */
+function chooseOwnFile(): void {
+  Object.assign(window, {
+    showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
+      const folder = await navigator.storage.getDirectory();
+      return folder.getFileHandle(suggestedName, { create: true });
+    },
+  });
+}
+
+/** What a page has written into the file that {@link VisitOptions.fileAccess} gave it; undefined where there is none. */
+export async function writtenFile(page: Page, name: string): Promise<Buffer | undefined> {
+  const base64 = await page.evaluate(async (fileName) => {
+    const folder = await navigator.storage.getDirectory();
+    try {
+      const file = await (await folder.getFileHandle(fileName)).getFile();
+      const reader = new FileReader();
+      const read = new Promise((resolve) => (reader.onload = resolve));
+      reader.readAsDataURL(file);
+      await read;
+      return (reader.result as string).split(',')[1] ?? ''; // a data URL
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+      throw error;
+    }
+  }, name);
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -116,15 +159,60 @@ export async function layoutShift(page: Page): Promise<number> {
 export const film = `${stack.films}/film`;
 
 export async function lookUp(page: Page, address: string): Promise<void> {
-  await page.getByLabel('Address of the video’s page').fill(address);
+  await page.getByLabel('Link of the video’s page').fill(address);
   await page.getByRole('button', { name: 'Look up' }).click();
 }
 
-export async function chooseImage(page: Page, file: string = stack.photo): Promise<void> {
-  await page.locator('#image-file').setInputFiles(file);
+export async function chooseImage(page: Page, ...files: string[]): Promise<void> {
+  await page.locator('#image-file').setInputFiles(files.length === 0 ? stack.photo : files);
 }
 
 /** Resolves when the cut-out is shown. */
 export async function cutOutShown(page: Page): Promise<void> {
-  await page.locator('#image-stage[data-state="ready"]').waitFor({ timeout: 60_000 });
+  await page.locator('#image-work[data-preview="shown"]').waitFor({ timeout: 60_000 });
+}
+
+/** Pastes text or a file somewhere on the page, outside any field. */
+export async function paste(page: Page, what: string | GivenFile): Promise<void> {
+  await give(page, 'paste', what);
+}
+
+/** Lets go of files anywhere over the page. */
+export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
+  await give(page, 'drop', ...files);
+}
+
+export interface GivenFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+async function give(page: Page, how: 'drop' | 'paste', ...given: (string | GivenFile)[]): Promise<void> {
+  const items = given.map((item) =>
+    typeof item === 'string'
+      ? { text: item }
+      : { name: item.name, type: item.type, base64: item.bytes.toString('base64') },
+  );
+  await page.evaluate(
+    ({ how, items }) => {
+      const data = new DataTransfer();
+      for (const item of items) {
+        if ('text' in item) data.setData('text/plain', item.text);
+        else {
+          const bytes = Uint8Array.from(atob(item.base64), (character) => character.charCodeAt(0));
+          data.items.add(new File([bytes], item.name, { type: item.type }));
+        }
+      }
+      const options = { bubbles: true, cancelable: true };
+      if (how === 'paste') {
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, ...options }));
+        return;
+      }
+      for (const event of ['dragover', 'drop']) {
+        document.body.dispatchEvent(new DragEvent(event, { dataTransfer: data, ...options }));
+      }
+    },
+    { how, items },
+  );
 }

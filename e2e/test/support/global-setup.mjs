@@ -25,7 +25,11 @@ export default async function setUp() {
     const stack = await startStack({
       port: await freePort(),
       freeServicePorts: true,
-      env: { ...process.env, ALLOWED_PRIVATE_SOURCES: site.hosts.join(','), IMAGES_PER_MINUTE: '5' },
+      env: {
+        ...process.env,
+        ALLOWED_PRIVATE_SOURCES: site.hosts.join(','),
+        IMAGES_PER_MINUTE: '5',
+      },
       logsDir: join(logsDir, 'e2e'),
     });
     release.unshift(() => stack.stop());

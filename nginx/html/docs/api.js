@@ -2,7 +2,7 @@
 const services = ['video-dl', 'bg-removal'];
 const asked = new URLSearchParams(location.search).get('service');
 const service = services.includes(asked) ? asked : services[0];
-const documentUrl = `/docs/${service}.openapi.json`;
+const documentUrl = `${service}.openapi.json`;
 
 for (const link of document.querySelectorAll('[data-service]')) {
   if (link.dataset.service === service) link.setAttribute('aria-current', 'page');

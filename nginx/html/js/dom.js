@@ -12,23 +12,30 @@ export function find(parent, selector) {
   return element;
 }
 
-/** A link can be switched off only by taking its address away. */
-export function setLink(link, href) {
-  if (href === undefined) {
-    link.removeAttribute('href');
-    link.setAttribute('aria-disabled', 'true');
-  } else {
-    link.href = href;
-    link.removeAttribute('aria-disabled');
-  }
+/** A copy of the one element that a template holds. */
+export function fromTemplate(id) {
+  return byId(id).content.cloneNode(true).firstElementChild;
+}
+
+/** A new element with its properties and children. */
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
 }
 
 /** Lets the browser save what is at an address, under the name that the server or `fileName` gives. */
 export function startDownload(href, fileName = '') {
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = fileName;
+  const link = make('a', { href, download: fileName });
   document.body.append(link);
   link.click();
   link.remove();
+}
+
+/** Saves a blob under a name, as the browser saves downloads. */
+export function saveBlob(blob, fileName) {
+  const address = URL.createObjectURL(blob);
+  startDownload(address, fileName);
+  // The browser reads the blob after the click; a minute is ample for it to begin.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

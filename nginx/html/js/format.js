@@ -16,6 +16,12 @@ export function formatDuration(seconds) {
   return hours > 0 ? `${hours}:${padded(minutes)}:${padded(whole % 60)}` : `${minutes}:${padded(whole % 60)}`;
 }
 
+/** `40 s`, `3 min` or `2 h`: how long something will still take. */
+export function formatSeconds(seconds) {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
 /** `2026-01-31` as the reader's language writes it. */
 export function formatDate(isoDate) {
   const date = new Date(`${isoDate}T00:00:00Z`);

@@ -1,12 +1,13 @@
-import { byId, find } from './dom.js';
+import { find, fromTemplate } from './dom.js';
+import { inLayWords } from './lay-words.js';
 
-/** The place on a stage where problems are told, with a way out of them. */
+/** The place in a tool where problems are told, with a way out of them. */
 export class ProblemPanel {
   #slot;
   #timer;
 
-  constructor(stage) {
-    this.#slot = find(stage, '.problem-slot');
+  constructor(slot) {
+    this.#slot = slot;
   }
 
   clear() {
@@ -20,9 +21,10 @@ export class ProblemPanel {
    */
   show(problem, { retry, onClose } = {}) {
     this.clear();
-    const panel = byId('problem-template').content.cloneNode(true).firstElementChild;
-    find(panel, 'h3').textContent = problem.title;
-    find(panel, '.problem-detail').textContent = problem.detail;
+    const panel = fromTemplate('problem-template');
+    const { title, detail } = inLayWords(problem);
+    find(panel, 'h3').textContent = title;
+    find(panel, '.problem-detail').textContent = detail;
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);
     this.#offerRetry(find(panel, '.problem-retry'), problem, retry);
@@ -31,6 +33,7 @@ export class ProblemPanel {
       onClose?.();
     });
     this.#slot.append(panel);
+    panel.scrollIntoView({ block: 'nearest' });
   }
 
   #offerRetry(button, problem, retry) {
@@ -59,23 +62,25 @@ export class ProblemPanel {
   }
 }
 
-/** One line for each field that was wrong, unless the detail already says it. */
+/** One line for each field that was wrong, or each file, unless the detail already says it. */
 function fieldLines({ errors, detail }) {
   if (!Array.isArray(errors) || errors.length < 2) return [];
   return errors
     .filter(({ message }) => !detail.includes(message))
     .map(({ field, message }) => {
       const line = document.createElement('li');
-      line.textContent = `${field} ${message}`;
+      line.textContent = `${field} ${message}`.replaceAll('`', '');
       return line;
     });
 }
 
 function describe(panel, { type, requestId }) {
   const link = find(panel, '.problem-link');
-  const more = find(panel, '.problem-more');
-  if (typeof type === 'string' && /^(https?:\/\/|\/)/.test(type)) link.href = type;
+  const reference = find(panel, '.problem-reference');
+  const hasLink = typeof type === 'string' && /^(https?:\/\/|\/|docs\/)/.test(type);
+  if (hasLink) link.href = type;
   else link.remove();
-  if (requestId) find(panel, '.problem-reference').textContent = `Reference ${requestId}`;
-  if (link.href === '' && !requestId) more.remove();
+  if (requestId) find(reference, 'code').textContent = requestId;
+  else reference.remove();
+  if (!hasLink && !requestId) find(panel, '.problem-more').remove();
 }

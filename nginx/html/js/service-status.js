@@ -12,6 +12,39 @@ const words = {
 const refreshMs = 60_000;
 const refreshWhileStartingMs = 3000;
 
+/** Tells in the footer whether the services behind the page are well, and the page what they accept. */
+export class ServiceStatus {
+  #line = byId('service-status');
+  #text = byId('service-status-text');
+  #onLimits;
+
+  /** @param onLimits told `{ maxFileBytes, maxPixels, imagesPerMinute }` as far as they are known */
+  constructor(onLimits) {
+    this.#onLimits = onLimits;
+  }
+
+  async watch() {
+    let next = refreshMs;
+    try {
+      const response = await fetch('api/health', { cache: 'no-store' });
+      const { status, services } = await response.json();
+      this.#show(status, sentence(services));
+      const limits = services['bg-removal']?.checks?.upload;
+      if (limits) this.#onLimits(limits);
+      if (status === 'error') next = refreshWhileStartingMs;
+    } catch {
+      // Whatever is between here and the services: for the reader it is one thing.
+      this.#show('error', 'The server cannot be reached');
+    }
+    setTimeout(() => void this.watch(), next);
+  }
+
+  #show(status, text) {
+    this.#line.dataset.status = status;
+    this.#text.textContent = text;
+  }
+}
+
 function sentence(services) {
   const entries = Object.entries(services);
   if (entries.every(([, { status }]) => status === 'ok')) return 'Both tools are ready';
@@ -19,25 +52,4 @@ function sentence(services) {
     .map(([name, { status }]) => `${names[name] ?? name}: ${words[status] ?? status}`)
     .join(' · ')
     .replace(/^./, (letter) => letter.toUpperCase());
-}
-
-/** Tells in the footer whether the services behind the page are well. */
-export async function showServiceStatus() {
-  const line = byId('service-status');
-  const text = byId('service-status-text');
-  const show = (status, words) => {
-    line.dataset.status = status;
-    text.textContent = words;
-  };
-  let next = refreshMs;
-  try {
-    const response = await fetch('/api/health', { cache: 'no-store' });
-    const { status, services } = await response.json();
-    show(status, sentence(services));
-    if (status === 'error') next = refreshWhileStartingMs;
-  } catch {
-    // Whatever is between here and the services: for the reader it is one thing.
-    show('error', 'The server cannot be reached');
-  }
-  setTimeout(() => void showServiceStatus(), next);
 }

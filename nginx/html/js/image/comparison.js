@@ -6,11 +6,12 @@ export class Comparison {
   #before = find(this.#frame, '.comparison-before');
   #after = find(this.#frame, '.comparison-after');
   #range = find(this.#frame, '.comparison-range');
+  #current;
 
   constructor() {
     this.#range.addEventListener('input', () => this.#moveTo(Number(this.#range.value)));
     this.#frame.addEventListener('pointerdown', (event) => {
-      if (!this.isDone || event.button !== 0) return;
+      if (!this.#isComparing || event.button !== 0) return;
       event.preventDefault();
       this.#frame.setPointerCapture(event.pointerId);
       this.#range.focus({ preventScroll: true, focusVisible: false });
@@ -21,48 +22,61 @@ export class Comparison {
     });
   }
 
-  get isDone() {
-    return this.#frame.classList.contains('is-done');
+  get #isComparing() {
+    return this.#frame.classList.contains('is-done') && !this.#before.hidden;
   }
 
-  /** Shows the image as it was sent; the frame takes its shape. False where the browser cannot show it. */
-  async showBefore(file) {
+  /**
+   * Shows an image as it was given; the frame takes its shape.
+   * @returns its size in pixels, or undefined where this browser cannot show it, or another one came meanwhile
+   */
+  async showBefore(address) {
     this.clear();
-    this.#before.src = URL.createObjectURL(file);
+    this.#current = address;
+    const image = new Image();
+    image.src = address;
     try {
-      await this.#before.decode();
+      await image.decode();
     } catch {
       // Not an image for this browser; the server decides whether it is one.
-      this.clear();
-      return false;
+      return undefined;
     }
-    this.#setRatio(this.#before.naturalWidth / this.#before.naturalHeight);
+    if (this.#current !== address) return undefined;
+    const { naturalWidth: width, naturalHeight: height } = image;
+    this.#before.src = address;
+    this.#before.hidden = false;
+    this.#setRatio(width / height);
     this.#frame.hidden = false;
-    return true;
+    return { width, height };
   }
 
-  /** @returns the address of the cut-out, for its download */
-  async showAfter(blob) {
-    const address = URL.createObjectURL(blob);
-    const previous = this.#after.src;
-    this.#after.src = address;
-    await this.#after.decode();
-    if (previous) URL.revokeObjectURL(previous);
-    this.#setRatio(this.#after.naturalWidth / this.#after.naturalHeight);
+  /** @param bitmap the cut-out as it will be saved, but for its background; it is used up */
+  showAfter(bitmap) {
+    this.#setRatio(bitmap.width / bitmap.height);
+    this.#after.width = bitmap.width;
+    this.#after.height = bitmap.height;
+    this.#after.getContext('bitmaprenderer').transferFromImageBitmap(bitmap);
     this.#after.hidden = false;
     this.#frame.hidden = false;
     this.#frame.classList.add('is-done');
-    return address;
+    this.#frame.classList.toggle('has-before', !this.#before.hidden);
+    this.#range.disabled = this.#before.hidden;
+  }
+
+  /** @param css `transparent`, a colour, or an image as a CSS value */
+  setBackground({ colour, picture }) {
+    this.#after.style.backgroundColor = colour ?? '';
+    this.#after.style.backgroundImage = picture ? `url("${picture}")` : '';
   }
 
   clear() {
-    for (const image of [this.#before, this.#after]) {
-      if (image.src) URL.revokeObjectURL(image.src);
-      image.removeAttribute('src');
-    }
+    this.#current = undefined;
+    this.#before.removeAttribute('src');
+    this.#before.hidden = true;
     this.#after.hidden = true;
     this.#frame.hidden = true;
-    this.#frame.classList.remove('is-done');
+    this.#frame.classList.remove('is-done', 'has-before');
+    this.#range.disabled = true;
     this.#range.value = '50';
     this.#moveTo(50);
   }

@@ -1,21 +1,20 @@
 import { byId } from '../dom.js';
 
-/** Gives every image that the reader drops, pastes or chooses to `open`. */
+/** Gives the files that the reader drops, pastes or chooses to `open`. */
 export function takeFiles(open) {
   const chooser = byId('image-file');
   chooser.addEventListener('change', () => {
-    const [file] = chooser.files;
+    const files = [...chooser.files];
     // Choosing the same file again is a wish too.
-    if (file) open(file);
     chooser.value = '';
+    if (files.length > 0) open(files);
   });
-  byId('image-choose').addEventListener('click', () => chooser.click());
 
   document.addEventListener('paste', (event) => {
-    const file = [...(event.clipboardData?.files ?? [])][0];
-    if (file === undefined) return;
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length === 0) return;
     event.preventDefault();
-    open(file);
+    open(files);
   });
   takeDrops(open);
 }
@@ -39,7 +38,7 @@ function takeDrops(open) {
     endDragging();
     if (!hasFiles(event)) return;
     event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file) open(file);
+    const files = [...event.dataTransfer.files];
+    if (files.length > 0) open(files);
   });
 }

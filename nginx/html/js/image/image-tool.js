@@ -1,150 +1,292 @@
-import { byId, find, setLink } from '../dom.js';
+import { byId, saveBlob } from '../dom.js';
 import { formatBytes } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
-import { isAbort, problemOf } from '../problem.js';
+import { problemOf } from '../problem.js';
+import { Background } from './background.js';
 import { Comparison } from './comparison.js';
+import { CutOutWorker } from './cut-out-worker-client.js';
+import { problemWithFile, problemWithPixels } from './file-check.js';
+import { FilmStrip } from './film-strip.js';
+import { Queue, QueuedImage } from './queue.js';
 import { Quota } from './quota.js';
 import { Tuning } from './tuning.js';
-import { removeBackground } from './upload.js';
 
-/** From an image to its cut-out. */
+/** From images to their cut-outs: one is shown, the others wait in the strip above it. */
 export class ImageTool {
-  #stage = byId('image-stage');
-  #work = find(this.#stage, '.stage-work');
-  #workText = byId('image-work-text');
-  #progress = byId('image-progress');
+  #box = byId('image');
+  #work = byId('image-work');
   #status = byId('image-status');
-  #choose = byId('image-choose');
-  #update = byId('image-update');
-  #download = byId('image-download');
-  #problems = new ProblemPanel(this.#stage);
+  #busy = byId('image-busy');
+  #busyText = byId('image-busy-text');
+  #progress = byId('image-progress');
+  #save = byId('image-save');
+  #saveAll = byId('image-save-all');
+  #copy = byId('image-copy');
+  #problems = new ProblemPanel(byId('image-problem'));
   #comparison = new Comparison();
-  #quota = new Quota();
-  #tuning = new Tuning(() => this.#offerUpdate());
-  #file;
-  /** The parameters of the cut-out that is shown. */
+  #worker = new CutOutWorker();
+  #tuning = new Tuning(() => void this.#drawPreview());
+  #background = new Background(() => this.#comparison.setBackground(this.#background.css));
+  #queue = new Queue(new Quota(), (item) => this.#changed(item));
+  #strip = new FilmStrip({
+    onSelect: (item) => this.#select(item),
+    onRemove: (item) => this.#remove(item),
+  });
+  #items = [];
   #shown;
-  #request;
+  #limits = {};
+  #countdown;
 
   constructor() {
-    this.#update.addEventListener('click', () => void this.#cutOut());
-    byId('image-cancel').addEventListener('click', () => this.#cancel());
-    this.#download.addEventListener('click', (event) => {
-      if (!this.#download.hasAttribute('href')) event.preventDefault();
+    byId('image-cancel').addEventListener('click', () => this.#queue.cancel(this.#shown));
+    byId('image-sample').addEventListener('click', () => void this.#openSample());
+    this.#save.addEventListener('click', () => void this.#saveItems([this.#shown]));
+    this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
+    this.#copy.addEventListener('click', () => void this.#copyShown());
+    // Only pages of an encrypted address, or of this machine, may write to the clipboard.
+    this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
+  }
+
+  /** Takes the limits of the service, to tell of them before anything is sent. */
+  know(limits) {
+    this.#limits = limits;
+    if (limits.maxFileBytes === undefined) return;
+    byId('image-limits').textContent =
+      `JPEG, PNG or WebP, up to ${Math.floor(limits.maxFileBytes / 1e6)} MB each`;
+  }
+
+  /** Takes new images, refuses what cannot be one, and cuts the others out. What is there stays. */
+  async open(files) {
+    this.#problems.clear();
+    const checked = await Promise.all(
+      files.map(async (file) => ({ file, problem: await problemWithFile(file, this.#limits) })),
+    );
+    const refused = checked.filter(({ problem }) => problem !== undefined).map(({ problem }) => problem);
+    const items = checked
+      .filter(({ problem }) => problem === undefined)
+      .map(({ file }) => new QueuedImage(file));
+    if (refused.length > 0) this.#problems.show(together(refused));
+    if (items.length === 0) return;
+    for (const item of items) {
+      this.#items.push(item);
+      this.#strip.add(item);
+    }
+    this.#box.dataset.used = 'true';
+    this.#box.scrollIntoView({ block: 'nearest' });
+    this.#select(items[0]);
+    for (const item of items) this.#queue.add(item);
+  }
+
+  get #done() {
+    return this.#items.filter(({ state }) => state === 'done');
+  }
+
+  async #openSample() {
+    try {
+      const response = await fetch('samples/photo.jpg');
+      await this.open([new File([await response.blob()], 'sample.jpg', { type: 'image/jpeg' })]);
+    } catch (error) {
+      this.#problems.show(problemOf(error), { retry: () => void this.#openSample() });
+    }
+  }
+
+  #select(item) {
+    this.#shown = item;
+    this.#strip.select(item);
+    this.#work.hidden = false;
+    this.#showState(item);
+    void this.#showBefore(item);
+    if (item.state === 'done') void this.#drawPreview();
+  }
+
+  async #showBefore(item) {
+    const size = await this.#comparison.showBefore(item.address);
+    if (size === undefined || item.isOver || this.#shown !== item) return;
+    const problem = problemWithPixels(item.file.name, size.width, size.height, this.#limits);
+    if (problem === undefined) return;
+    this.#remove(item);
+    this.#problems.show(problem);
+  }
+
+  #remove(item) {
+    this.#queue.cancel(item);
+    this.#strip.remove(item);
+    const index = this.#items.indexOf(item);
+    this.#items.splice(index, 1);
+    URL.revokeObjectURL(item.address);
+    if (this.#shown === item) {
+      const next = this.#items[Math.min(index, this.#items.length - 1)];
+      if (next) this.#select(next);
+      else this.#showNothing();
+    }
+    this.#showActions();
+  }
+
+  #showNothing() {
+    this.#shown = undefined;
+    this.#comparison.clear();
+    this.#work.hidden = true;
+    this.#box.dataset.used = 'false';
+    this.#tell('');
+  }
+
+  #changed(item) {
+    if (!this.#items.includes(item)) return;
+    this.#strip.update(item);
+    if (item === this.#shown) {
+      this.#showState(item);
+      if (item.state === 'done') void this.#drawPreview({ moveFocus: true });
+    }
+    this.#showActions();
+  }
+
+  #showState(item) {
+    const { state } = item;
+    clearInterval(this.#countdown);
+    this.#work.dataset.state = state;
+    this.#busy.hidden = item.isOver;
+    this.#progress.hidden = state !== 'uploading';
+    if (state === 'waiting') this.#showWaiting(item);
+    if (state === 'uploading') this.#showUpload(item.progress);
+    if (state === 'working') this.#showBusy('Removing the background…');
+    if (state === 'cancelled') {
+      this.#tell('Cancelled.');
+      this.#offer({ title: 'Cancelled', detail: `“${item.file.name}” was not cut out.` }, item);
+    }
+    if (state === 'failed') {
+      this.#tell('');
+      this.#offer(problemOf(item.error), item);
+    }
+    this.#showActions();
+  }
+
+  #offer(problem, item) {
+    this.#problems.show(problem, {
+      retry: () => {
+        this.#queue.retry(item);
+        this.#select(item);
+      },
+      onClose: () => this.#remove(item),
     });
   }
 
-  /** Takes a new image and cuts it out. */
-  async open(file) {
-    this.#request?.abort();
-    this.#request = undefined;
-    this.#problems.clear();
-    this.#forgetResult();
-    this.#stage.scrollIntoView({ block: 'nearest' });
-    // Sending what cannot be an image would cost one of the images of this minute.
-    if (file.type !== '' && !file.type.startsWith('image/')) {
-      this.#file = undefined;
-      this.#comparison.clear();
-      this.#finish();
-      this.#problems.show({
-        title: 'This is not an image',
-        detail: `“${file.name}” is another kind of file. Choose a JPEG, PNG or WebP image.`,
-        type: '/docs/errors#unsupported-media-type',
-      });
+  #showUpload(share) {
+    this.#busyText.textContent = `Uploading… ${Math.round(share * 100)} %`;
+    this.#progress.value = share * 100;
+    if (share === 0) this.#tell('Uploading the image.');
+  }
+
+  #showBusy(text) {
+    this.#busyText.textContent = text;
+    this.#tell(text);
+  }
+
+  #showWaiting(item) {
+    if (item.waitsUntil === undefined) {
+      this.#showBusy('Waiting for the images before it…');
       return;
     }
-    this.#file = file;
-    await this.#comparison.showBefore(file);
-    if (this.#file === file) await this.#cutOut();
+    const show = () => {
+      const seconds = Math.max(1, Math.ceil((item.waitsUntil - performance.now()) / 1000));
+      this.#busyText.textContent = `The limit for this minute is reached. Goes on by itself in ${seconds} s.`;
+    };
+    this.#tell('The limit for this minute is reached. The image goes on by itself.');
+    show();
+    this.#countdown = setInterval(show, 500);
   }
 
-  async #cutOut() {
-    const file = this.#file;
-    const parameters = this.#tuning.values;
-    const request = new AbortController();
-    this.#request = request;
-    this.#problems.clear();
-    this.#begin();
-    const startedAt = performance.now();
+  async #drawPreview({ moveFocus = false } = {}) {
+    const item = this.#shown;
+    if (item?.state !== 'done') return;
     try {
-      const result = await removeBackground(file, parameters, {
-        signal: request.signal,
-        onProgress: (share) => this.#showProgress(share),
-        onUploaded: () => this.#showWorking(),
-        onHeaders: (header) => this.#quota.update(header),
-      });
-      await this.#show(result, parameters, performance.now() - startedAt);
+      const preview = await this.#worker.preview(item.png, this.#tuning.values);
+      if (preview === undefined || this.#shown !== item) return;
+      this.#comparison.showAfter(preview.bitmap);
+      this.#comparison.setBackground(this.#background.css);
+      this.#work.dataset.preview = 'shown';
+      this.#tell(`Done: ${preview.width} × ${preview.height} pixels.`);
     } catch (error) {
-      if (this.#request !== request || isAbort(error)) return;
-      this.#finish();
-      this.#tell('');
-      this.#problems.show(problemOf(error), { retry: () => void this.#cutOut() });
+      this.#problems.show(unreadable(error));
+      return;
+    }
+    if (!moveFocus) return;
+    this.#work.scrollIntoView({ block: 'nearest' });
+    // The next key is Enter, unless the reader has gone elsewhere meanwhile.
+    const active = document.activeElement;
+    if (active === document.body || active.id === 'image-file' || active.id === 'image-cancel') {
+      this.#save.focus({ preventScroll: true });
     }
   }
 
-  async #show({ blob, width, height }, parameters, elapsedMs) {
-    const address = await this.#comparison.showAfter(blob);
-    this.#shown = parameters;
-    setLink(this.#download, address);
-    this.#download.download = `${this.#file.name.replace(/\.[^.]*$/, '') || 'image'}.png`;
-    this.#finish();
-    const facts = [`${width} × ${height}`, formatBytes(blob.size), `${(elapsedMs / 1000).toFixed(1)} s`];
-    this.#tell(`Done: ${facts.join(' · ')}`);
+  #showActions() {
+    const isDone = this.#shown?.state === 'done';
+    for (const id of ['image-after', 'image-actions']) byId(id).hidden = !isDone;
+    if (!isDone) this.#work.dataset.preview = 'none';
+    if (!isDone) byId('image-tuning').hidden = true;
+    if (!isDone) byId('image-adjust').setAttribute('aria-expanded', 'false');
+    const { length } = this.#done;
+    this.#saveAll.hidden = length < 2;
+    this.#saveAll.textContent = `Save all ${length}`;
   }
 
-  #begin() {
-    this.#stage.dataset.state = 'working';
-    this.#work.hidden = false;
-    this.#choose.disabled = true;
-    this.#update.disabled = true;
-    this.#tell('Uploading the image.');
-    this.#showProgress(0);
+  #compose(item) {
+    return this.#worker.save(item.png, this.#tuning.values, this.#background.value);
   }
 
-  #showProgress(share) {
-    this.#workText.textContent = `Uploading… ${Math.round(share * 100)} %`;
-    this.#progress.value = share * 100;
+  async #saveItems(items) {
+    await this.#whileMaking([this.#save, this.#saveAll], async () => {
+      let bytes = 0;
+      for (const item of items) {
+        const png = await this.#compose(item);
+        bytes += png.size;
+        saveBlob(png, item.pngName);
+      }
+      const what = items.length === 1 ? items[0].pngName : `${items.length} images`;
+      this.#tell(`Saved: ${what} · ${formatBytes(bytes)}`);
+    });
   }
 
-  #showWorking() {
-    this.#workText.textContent = 'Removing the background…';
-    this.#progress.removeAttribute('value');
-    this.#tell('Uploaded. Removing the background.');
+  async #copyShown() {
+    await this.#whileMaking([this.#copy], async () => {
+      // The promise, not its result: Safari allows writing only within the click itself.
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': this.#compose(this.#shown) })]);
+      this.#tell('Copied: paste it wherever pictures go.');
+    });
   }
 
-  #cancel() {
-    this.#request?.abort();
-    this.#finish();
-    this.#tell('Cancelled.');
-  }
-
-  #finish() {
-    this.#request = undefined;
-    this.#work.hidden = true;
-    this.#choose.disabled = false;
-    const hasImage = this.#file !== undefined;
-    this.#stage.dataset.state = this.#comparison.isDone ? 'ready' : hasImage ? 'chosen' : 'idle';
-    this.#choose.textContent = hasImage ? 'New image' : 'Choose image';
-    this.#offerUpdate();
-  }
-
-  /** A new cut-out makes sense where the one shown has other parameters, or there is none. */
-  #offerUpdate() {
-    if (this.#request !== undefined) return;
-    const values = this.#tuning.values;
-    const same = this.#shown && Object.keys(values).every((name) => values[name] === this.#shown[name]);
-    this.#update.disabled = this.#file === undefined || Boolean(same);
-    this.#update.textContent = this.#shown === undefined && this.#file ? 'Cut out' : 'Update';
-    this.#update.classList.toggle('primary', !this.#update.disabled);
-  }
-
-  #forgetResult() {
-    this.#shown = undefined;
-    setLink(this.#download, undefined);
-    this.#download.removeAttribute('download');
+  async #whileMaking(buttons, work) {
+    if (buttons[0].ariaBusy === 'true') return;
+    for (const button of buttons) button.ariaBusy = 'true';
+    this.#tell('Making the PNG…');
+    try {
+      await work();
+    } catch (error) {
+      this.#tell('');
+      this.#problems.show(unreadable(error));
+    } finally {
+      for (const button of buttons) button.ariaBusy = 'false';
+    }
   }
 
   #tell(text) {
     this.#status.textContent = text;
   }
+}
+
+/** One message for all files that were refused. */
+function together(problems) {
+  if (problems.length === 1) return problems[0];
+  return {
+    ...problems[0],
+    title: `${problems.length} files cannot be used`,
+    detail: problems.map(({ detail }) => detail).join(' '),
+  };
+}
+
+function unreadable(error) {
+  return {
+    title: 'The cut-out could not be made ready',
+    detail: `Your browser could not do it: ${error.message}. A smaller image may work.`,
+    retryable: false,
+  };
 }

@@ -1,4 +1,4 @@
-import { byId } from '../dom.js';
+import { byId, make } from '../dom.js';
 
 /** Reads `"name"; r=4; t=12` of the RateLimit headers (IETF draft 8). */
 export function parseRateLimit(header) {
@@ -24,7 +24,13 @@ export class Quota {
   #line = byId('image-quota');
   #limit;
   #remaining;
+  #freeAt = 0;
   #timers = [];
+
+  /** Milliseconds until another image may be sent, as far as the last answer told. */
+  get waitMs() {
+    return this.#remaining === 0 ? Math.max(0, this.#freeAt - performance.now()) : 0;
+  }
 
   /** @param header gives a header of the answer by its name */
   update(header) {
@@ -34,10 +40,12 @@ export class Quota {
     this.#timers.forEach((timer) => clearTimeout(timer));
     this.#limit = policy?.limit;
     this.#remaining = state.remaining;
-    this.#show();
     // `t` is when the next one is free again; after a whole window all of them are.
+    const nextMs = (state.resetSeconds ?? 60) * 1000;
+    this.#freeAt = performance.now() + nextMs;
+    this.#show();
     this.#timers = [
-      setTimeout(() => this.#free(this.#remaining + 1), (state.resetSeconds ?? 60) * 1000),
+      setTimeout(() => this.#free(this.#remaining + 1), nextMs),
       setTimeout(() => this.#free(this.#limit), (policy?.windowSeconds ?? 60) * 1000),
     ];
   }
@@ -50,18 +58,14 @@ export class Quota {
 
   #show() {
     const limit = this.#limit ?? this.#remaining;
-    const pips = document.createElement('span');
-    pips.className = 'pips';
-    pips.setAttribute('aria-hidden', 'true');
+    const pips = make('span', { className: 'pips', ariaHidden: 'true' });
     if (limit <= 10) {
       for (let index = 0; index < limit; index++) {
-        const pip = document.createElement('span');
-        pip.className = index < this.#remaining ? 'pip left' : 'pip';
-        pips.append(pip);
+        pips.append(make('span', { className: index < this.#remaining ? 'pip left' : 'pip' }));
       }
     }
     const noun = limit === 1 ? 'image' : 'images';
-    this.#line.dataset.known = 'true';
+    this.#line.hidden = false;
     this.#line.replaceChildren(pips, `${this.#remaining} of ${limit} ${noun} left this minute`);
   }
 }

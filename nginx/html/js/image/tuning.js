@@ -1,12 +1,18 @@
 import { byId } from '../dom.js';
 
-/** The three parameters of a cut-out, as sliders. */
+/** The three parameters of a cut-out, as sliders that are folded away until they are wanted. */
 export class Tuning {
   #form = byId('image-tuning');
   #sliders = [...this.#form.querySelectorAll('input')];
 
   /** @param onChange called after every change of a value */
   constructor(onChange) {
+    const unfold = byId('image-adjust');
+    unfold.addEventListener('click', () => {
+      this.#form.hidden = !this.#form.hidden;
+      unfold.setAttribute('aria-expanded', String(!this.#form.hidden));
+      if (!this.#form.hidden) this.#sliders[0].focus({ preventScroll: true });
+    });
     this.#form.addEventListener('input', () => this.#changed(onChange));
     this.#form.addEventListener('submit', (event) => event.preventDefault());
     this.#form.addEventListener('reset', (event) => {
@@ -18,9 +24,9 @@ export class Tuning {
     this.#showValues();
   }
 
-  /** The parameters by the names of the API. */
+  /** `{ threshold, feather, foreground_strength }`, as in the API. */
   get values() {
-    return Object.fromEntries(this.#sliders.map(({ name, value }) => [name, value]));
+    return Object.fromEntries(this.#sliders.map(({ name, valueAsNumber }) => [name, valueAsNumber]));
   }
 
   #changed(onChange) {

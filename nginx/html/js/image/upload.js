@@ -1,19 +1,21 @@
 import { parseProblem, RequestFailed } from '../problem.js';
 
+/** With these the service leaves the matte as it found it: the page tunes it itself, without another upload. */
+const untuned = { threshold: '0', feather: '0', foreground_strength: '1' };
+
 /**
- * Sends an image and its parameters. XMLHttpRequest, as fetch tells nothing of
- * how far an upload is.
- * @returns the cut-out with its size in pixels, and the answer's rate-limit headers
+ * Sends an image. XMLHttpRequest, as fetch tells nothing of how far an upload is.
+ * @returns the untuned cut-out as a PNG
  * @throws RequestFailed, or an AbortError when `signal` aborts
  */
-export function removeBackground(file, parameters, { signal, onProgress, onUploaded, onHeaders }) {
+export function removeBackground(file, { signal, onProgress, onUploaded, onHeaders }) {
   const form = new FormData();
-  for (const [name, value] of Object.entries(parameters)) form.append(name, value);
+  for (const [name, value] of Object.entries(untuned)) form.append(name, value);
   form.append('file', file, file.name);
 
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', '/api/remove-background');
+    request.open('POST', 'api/remove-background');
     request.responseType = 'blob';
     request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
       if (lengthComputable && total > 0) onProgress(loaded / total);
@@ -23,20 +25,12 @@ export function removeBackground(file, parameters, { signal, onProgress, onUploa
     request.addEventListener('error', () => reject(connectionLost(file)));
     request.addEventListener('load', () => {
       onHeaders((name) => request.getResponseHeader(name));
-      if (request.status === 200) resolve(resultOf(request));
+      if (request.status === 200) resolve(request.response);
       else rejectWithProblem(request, reject);
     });
     signal.addEventListener('abort', () => request.abort(), { once: true });
     request.send(form);
   });
-}
-
-function resultOf(request) {
-  return {
-    blob: request.response,
-    width: Number(request.getResponseHeader('X-Width')),
-    height: Number(request.getResponseHeader('X-Height')),
-  };
 }
 
 function rejectWithProblem(request, reject) {

@@ -3,6 +3,7 @@ import { formatDate, formatDuration, hostOf } from '../format.js';
 
 /** The picture, title and facts of the video that was looked up. */
 export class Summary {
+  #box = byId('video-summary');
   #title = byId('video-title');
   #about = byId('video-about');
   #duration = byId('video-duration');
@@ -14,26 +15,33 @@ export class Summary {
     this.#thumbnail.addEventListener('load', () => (this.#thumbnail.hidden = false));
   }
 
-  clear(title = 'No video yet', about = 'Its title, length and sizes will be here.') {
+  hide() {
+    this.#box.hidden = true;
+  }
+
+  showWaiting(address) {
+    this.#reset(hostOf(address) || address, 'Looking at the page…');
+  }
+
+  show(info) {
+    const facts = [
+      info.uploader,
+      hostOf(info.webpageUrl),
+      info.uploadDate && formatDate(info.uploadDate),
+      info.playlistCount > 1 && `video ${info.playlistIndex ?? 1} of ${info.playlistCount} on the page`,
+    ];
+    this.#reset(info.title, facts.filter(Boolean).join(' · '));
+    this.#duration.hidden = info.duration === null;
+    if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
+    if (info.thumbnail !== null && /^https?:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
+  }
+
+  #reset(title, about) {
+    this.#box.hidden = false;
     this.#title.textContent = title;
     this.#about.textContent = about;
     this.#duration.hidden = true;
     this.#thumbnail.hidden = true;
     this.#thumbnail.removeAttribute('src');
-  }
-
-  show(info) {
-    this.#title.textContent = info.title;
-    this.#about.textContent = [
-      info.uploader,
-      hostOf(info.webpageUrl),
-      info.uploadDate && formatDate(info.uploadDate),
-      info.playlistCount > 1 && `video ${info.playlistIndex ?? 1} of ${info.playlistCount} on the page`,
-    ]
-      .filter(Boolean)
-      .join(' · ');
-    this.#duration.hidden = info.duration === null;
-    if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
-    if (info.thumbnail !== null && /^https?:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
   }
 }

@@ -1,19 +1,21 @@
 import { byId, find } from '../dom.js';
-import { hostOf } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
-import { DownloadRows } from './download-rows.js';
+import { addressIn } from './address.js';
+import { Downloads } from './downloads.js';
+import { Recent } from './recent.js';
 import { Summary } from './summary.js';
 
 /** From the address of a page to its downloads. */
 export class VideoTool {
   #input = byId('video-url');
   #submit = byId('video-submit');
-  #stage = byId('video-stage');
+  #result = byId('video-result');
   #status = byId('video-status');
-  #problems = new ProblemPanel(this.#stage);
+  #problems = new ProblemPanel(byId('video-problem'));
   #summary = new Summary();
-  #downloads = new DownloadRows({
+  #recent = new Recent((address) => this.open(address));
+  #downloads = new Downloads({
     onStatus: (text) => this.#tell(text),
     onFailure: (error, retry) => this.#problems.show(problemOf(error), { retry }),
   });
@@ -29,10 +31,10 @@ export class VideoTool {
       const field = this.#input;
       const replacesAll =
         field.value === '' || field.selectionEnd - field.selectionStart === field.value.length;
-      const text = event.clipboardData?.getData('text/plain').trim() ?? '';
-      if (!replacesAll || !/^https?:\/\/\S+$/i.test(text)) return;
+      const address = addressIn(event.clipboardData?.getData('text/plain') ?? '', { bare: true });
+      if (!replacesAll || address === undefined) return;
       event.preventDefault();
-      this.open(text);
+      this.open(address);
     });
     this.#input.addEventListener('input', () => this.#input.removeAttribute('aria-invalid'));
   }
@@ -40,56 +42,67 @@ export class VideoTool {
   /** Looks an address up as if it had been typed and sent. */
   open(address) {
     this.#input.value = address;
-    this.#input.focus({ preventScroll: false });
+    byId('video').scrollIntoView({ block: 'nearest' });
     this.#request?.abort();
     void this.#lookUp();
   }
 
   async #lookUp() {
-    const address = withScheme(this.#input.value.trim());
+    const text = this.#input.value.trim();
+    // What holds no address goes to the server as it is: its answer says why not.
+    const address = addressIn(text, { bare: true }) ?? text;
     this.#problems.clear();
     if (address === '') {
       this.#input.setAttribute('aria-invalid', 'true');
-      this.#tell('Paste the address of a video’s page first.');
+      this.#tell('Paste the link of a video’s page first.');
       this.#input.focus();
       return;
     }
+    this.#input.value = address;
     this.#input.removeAttribute('aria-invalid');
     const request = new AbortController();
     this.#request = request;
-    this.#summary.clear(hostOf(address) || address, 'This takes a few seconds at most sites.');
+    this.#summary.showWaiting(address);
     this.#downloads.clear();
+    this.#recent.fold();
     this.#setState('working');
-    this.#tell('');
+    this.#tell('Looking at the page…');
     try {
       const query = new URLSearchParams({ url: address });
-      const response = await ensureSuccess(await fetch(`/api/info?${query}`, { signal: request.signal }));
+      const response = await ensureSuccess(await fetch(`api/info?${query}`, { signal: request.signal }));
       const info = await response.json();
       if (this.#request !== request) return;
-      this.#show(info);
+      this.#show(info, address);
     } catch (error) {
       if (this.#request !== request || isAbort(error)) return;
       this.#finish('idle');
-      this.#summary.clear();
+      this.#summary.hide();
+      this.#tell('');
       const problem = problemOf(error);
       if (problem.code === 'invalid_url') this.#input.setAttribute('aria-invalid', 'true');
       this.#problems.show(problem, { retry: () => void this.#lookUp(), onClose: () => this.#input.focus() });
     }
   }
 
-  #show(info) {
+  #show(info, address) {
     this.#finish('ready');
     this.#summary.show(info);
-    this.#downloads.show(info);
-    const count = info.downloads.length;
+    const count = this.#downloads.show(info);
     this.#tell(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
+    this.#recent.add(address, info.title);
+    // So that the address of this page is a link to the result, and reloading keeps it.
+    history.replaceState(null, '', `?${new URLSearchParams({ url: address })}`);
+    // The next key is Enter, unless the reader has gone elsewhere meanwhile.
+    const active = document.activeElement;
+    if (active === document.body || this.#input.form.contains(active)) this.#downloads.focusFirst();
   }
 
   #cancel() {
     this.#request.abort();
     this.#finish('idle');
-    this.#summary.clear();
+    this.#summary.hide();
     this.#tell('Cancelled.');
+    this.#input.focus();
   }
 
   #finish(state) {
@@ -99,19 +112,13 @@ export class VideoTool {
 
   #setState(state) {
     const working = state === 'working';
-    this.#stage.dataset.state = state;
-    find(this.#stage, '.stage-work').hidden = !working;
+    this.#result.dataset.state = state;
     find(this.#submit, '.when-idle').hidden = working;
     find(this.#submit, '.when-busy').hidden = !working;
-    this.#submit.classList.toggle('primary', !working);
+    this.#submit.classList.toggle('primary', state === 'idle');
   }
 
   #tell(text) {
     this.#status.textContent = text;
   }
-}
-
-/** `example.com/video` as people type it. */
-function withScheme(text) {
-  return /^[\w-]+(\.[\w-]+)+([/?#]|$)/.test(text) ? `https://${text}` : text;
 }

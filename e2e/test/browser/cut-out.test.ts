@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { chooseImage, cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import { newClient } from '../support/client.js';
+import { imageForm } from '../support/form.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+interface Pixels {
+  readonly data: Buffer;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function pixelsOf(file: string | Buffer): Promise<Pixels> {
+  const { data, info } = await sharp(file).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+async function save(page: Page): Promise<Buffer> {
+  const started = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save PNG' }).click();
+  return readFileSync(await (await started).path());
+}
+
+async function openAdjusted(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
+  await chooseImage(page);
+  await cutOutShown(page);
+  await page.getByRole('button', { name: 'Adjust edges' }).click();
+  for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
+}
+
+/** What the service answers when it tunes the matte itself. */
+async function fromService(fields: Readonly<Record<string, string>>): Promise<Pixels> {
+  await using client = await newClient();
+  const body = await imageForm(fields);
+  const answer = await fetch(`${client.url}/api/remove-background`, { method: 'POST', body });
+  expect(answer.status).toBe(200);
+  return await pixelsOf(Buffer.from(await answer.arrayBuffer()));
+}
+
+/** The largest differences of alpha and of colours where the untuned cut-out has them; the mean of what is seen of the others. */
+function differences(page: Pixels, service: Pixels, untuned: Pixels) {
+  let [alpha, colour, fringe, fringeSize] = [0, 0, 0, 0];
+  for (let at = 0; at < page.data.length; at += 4) {
+    const opacity = (service.data[at + 3] ?? 0) / 255;
+    alpha = Math.max(alpha, Math.abs((page.data[at + 3] ?? 0) - (service.data[at + 3] ?? 0)));
+    if (opacity === 0) continue;
+    for (let channel = at; channel < at + 3; channel++) {
+      const difference = Math.abs((page.data[channel] ?? 0) - (service.data[channel] ?? 0));
+      if (untuned.data[at + 3] !== 0) colour = Math.max(colour, difference);
+      else {
+        fringe += difference * opacity;
+        fringeSize++;
+      }
+    }
+  }
+  return { alpha, colour, fringe: fringe / Math.max(1, fringeSize) };
+}
+
+describe('the cut-out that the page makes of the untuned one is the service’s own', () => {
+  const neutral = { threshold: '0', feather: '0', foreground_strength: '1' };
+  let untuned: Pixels;
+  beforeAll(async () => {
+    untuned = await fromService(neutral);
+  });
+
+  it.each([
+    ['as it comes', {}],
+    ['hard and strong', { Threshold: '60', Feather: '0', Strength: '2' }],
+    ['wide and weak', { Threshold: '5', Feather: '24', Strength: '0.5' }],
+  ])('%s', async (_name, sliders: Readonly<Record<string, string>>) => {
+    await using reader = await visit(browser);
+    const { page, faults } = reader;
+    await openAdjusted(page, sliders);
+    const made = await pixelsOf(await save(page));
+    const service = await fromService({
+      threshold: sliders.Threshold ?? '12',
+      feather: sliders.Feather ?? '2',
+      foreground_strength: sliders.Strength ?? '1',
+    });
+    expect([made.width, made.height]).toEqual([service.width, service.height]);
+    const { alpha, colour, fringe } = differences(made, service, untuned);
+    expect(alpha).toBeLessThanOrEqual(1);
+    expect(colour).toBeLessThanOrEqual(1);
+    // Outside of what it found, the service continues its estimate and the page the nearest colours.
+    expect(fringe).toBeLessThanOrEqual(4);
+    expect(faults).toEqual([]);
+  });
+});
+
+it('sliders change the picture at once, without sending anything and without using up the limit', async () => {
+  await using reader = await visit(browser);
+  const { page } = reader;
+  await openAdjusted(page, {});
+  let requests = 0;
+  page.on('request', (request) => {
+    if (/\/api\/(?!health)/.test(request.url())) requests++;
+  });
+  const shown = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.comparison-after');
+      return canvas?.toDataURL() ?? '';
+    });
+  const before = await shown();
+  await page.getByLabel('Feather').fill('24');
+  await page.waitForFunction(
+    (old) => document.querySelector<HTMLCanvasElement>('.comparison-after')?.toDataURL() !== old,
+    before,
+  );
+  expect(await page.locator('output').allTextContents()).toEqual(['12', '24.0 px', '1.00 ×']);
+  const feathered = await shown();
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(
+    (old) => document.querySelector<HTMLCanvasElement>('.comparison-after')?.toDataURL() !== old,
+    feathered,
+  );
+  expect(await page.locator('output').allTextContents()).toEqual(['12', '2.0 px', '1.00 ×']);
+  expect(requests).toBe(0);
+  expect(await page.locator('#image-quota').textContent()).toBe('4 of 5 images left this minute');
+});
+
+describe('a background', () => {
+  it('of a colour, and then of a picture, is in the file', async () => {
+    await using reader = await visit(browser);
+    const { page, faults } = reader;
+    await chooseImage(page);
+    await cutOutShown(page);
+    const corner = ({ data }: Pixels) => [...data.subarray(0, 4)];
+
+    await page.getByLabel('Another colour').check({ force: true });
+    await page.getByLabel('Colour of the background').fill('#336699');
+    const onColour = await save(page);
+    expect((await sharp(onColour).metadata()).channels).toBe(3);
+    expect(corner(await pixelsOf(onColour))).toEqual([0x33, 0x66, 0x99, 255]);
+
+    const picture = { create: { width: 50, height: 20, channels: 3 as const, background: '#20c040' } };
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByLabel('A picture of yours', { exact: true }).click({ force: true });
+    await (
+      await chooser
+    ).setFiles({
+      name: 'meadow.png',
+      mimeType: 'image/png',
+      buffer: await sharp(picture).png().toBuffer(),
+    });
+    expect(corner(await pixelsOf(await save(page)))).toEqual([0x20, 0xc0, 0x40, 255]);
+
+    await page.getByLabel('Transparent').check({ force: true });
+    expect(corner(await pixelsOf(await save(page)))).toEqual([0, 0, 0, 0]);
+    expect(faults).toEqual([]);
+  });
+});
+
+it('the cut-out can be copied to the clipboard', async () => {
+  await using reader = await visit(browser, '/', { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page, faults } = reader;
+  await chooseImage(page);
+  await cutOutShown(page);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied: paste it wherever pictures go.').waitFor();
+  const size = await page.evaluate(async () => {
+    const [item] = await navigator.clipboard.read();
+    const blob = await item?.getType('image/png');
+    const bitmap = blob && (await createImageBitmap(blob));
+    return [bitmap?.width, bitmap?.height];
+  });
+  expect(size).toEqual([1600, 1200]);
+  expect(faults).toEqual([]);
+});

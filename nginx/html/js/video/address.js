@@ -1,0 +1,47 @@
+const trailing = /[.,;:!?'"»”’>]+$/;
+const closing = { ')': '(', ']': '[', '}': '{' };
+/** `example.com/watch`, as people type and share it; the dot keeps file names and words out. */
+const withoutScheme = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?[/?#]\S*$/u;
+const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
+
+/**
+ * The web address in a text: the text itself, with or without `https://`, or one
+ * inside a sentence ("Look at this! https://…").
+ * @param options `bare`: a lone host name is an address too, as in a field for addresses
+ * @returns undefined where there is none
+ */
+export function addressIn(text, { bare = false } = {}) {
+  const words = text.trim().split(/\s+/u);
+  for (const word of words) {
+    const start = word.search(/https?:\/\//i);
+    const found = start === -1 ? undefined : readable(word.slice(start));
+    if (found) return found;
+  }
+  for (const word of words) {
+    const plain = withoutTrail(word.replace(/^[(["'«“‘<]+/, ''));
+    if (withoutScheme.test(plain)) return readable(`https://${plain}`);
+  }
+  return bare && words.length === 1 && bareHost.test(words[0]) ? readable(`https://${words[0]}`) : undefined;
+}
+
+function readable(address) {
+  const trimmed = withoutTrail(address);
+  return URL.canParse(trimmed) && new URL(trimmed).hostname !== '' ? trimmed : undefined;
+}
+
+/** Without the punctuation of the sentence; a bracket stays where the address itself opens it. */
+function withoutTrail(word) {
+  let address = word;
+  for (;;) {
+    const before = address;
+    address = address.replace(trailing, '');
+    const last = address.at(-1);
+    if (last in closing && count(address, last) > count(address, closing[last]))
+      address = address.slice(0, -1);
+    if (address === before) return address;
+  }
+}
+
+function count(text, character) {
+  return text.split(character).length - 1;
+}

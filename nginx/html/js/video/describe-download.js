@@ -1,0 +1,53 @@
+import { codecName, formatBytes } from '../format.js';
+
+/** What a row says of a download: `1080p`, `MP4`, and a line about size, picture and what is converted. */
+export function describeDownload(download, formats) {
+  const used = (download.formatIds ?? [])
+    .map((id) => formats.find((format) => format.id === id))
+    .filter(Boolean);
+  const size =
+    download.estimatedBytes === null ? 'size unknown' : `about ${formatBytes(download.estimatedBytes)}`;
+  if (download.target === 'mp3') {
+    const source = codecIn(used, 'audioCodec');
+    const made =
+      download.audio === 'transcode' ? `made from ${source ?? 'the sound'}` : 'unchanged from the page';
+    return { title: 'Sound', tag: 'MP3', about: joined([size, made]) };
+  }
+  const picture = used.find((format) => format.width && format.height);
+  return {
+    title: titleOf(download, picture),
+    tag: 'MP4',
+    about: joined([size, picture && `${picture.width} × ${picture.height}`, ...parts(download, used)]),
+  };
+}
+
+/** Lines break between the facts, not inside the short ones. */
+function joined(facts) {
+  return facts
+    .filter(Boolean)
+    .map((fact) => (fact.length < 20 ? fact.replaceAll(' ', '\u00a0') : fact))
+    .join(' · ');
+}
+
+/** By the smaller side, as video sites name sizes: a portrait video of 1080 × 1920 is 1080p. */
+function titleOf({ height }, picture) {
+  const lines = picture ? Math.min(picture.width, picture.height) : height;
+  return lines ? `${lines}p` : 'Video';
+}
+
+function parts({ video, audio }, used) {
+  const picture = codecIn(used, 'videoCodec');
+  const sound = codecIn(used, 'audioCodec');
+  const kept = [video !== 'transcode' && video && picture, audio !== 'transcode' && audio && sound];
+  return [
+    kept.filter(Boolean).join(' and '),
+    video === 'transcode' && `picture converted from ${picture ?? 'another format'}`,
+    audio === 'transcode' && `sound converted from ${sound ?? 'another format'}`,
+    !audio && 'no sound',
+  ];
+}
+
+function codecIn(used, kind) {
+  const codec = used.map((format) => format[kind]).find(Boolean);
+  return codec ? codecName(codec) : undefined;
+}

@@ -1,0 +1,67 @@
+import { byId, make } from '../dom.js';
+import { hostOf } from '../format.js';
+
+const key = 'recent-videos';
+const most = 8;
+
+/** What was looked up lately; it stays in this browser. */
+export class Recent {
+  #box = byId('recent');
+  #list = byId('recent-list');
+  #onOpen;
+
+  /** @param onOpen called with the address of an item that is chosen */
+  constructor(onOpen) {
+    this.#onOpen = onOpen;
+    byId('recent-clear').addEventListener('click', () => {
+      store([]);
+      this.#show();
+      byId('video-url').focus();
+    });
+    this.#show();
+  }
+
+  add(address, title) {
+    store([{ address, title }, ...stored().filter((item) => item.address !== address)].slice(0, most));
+    this.#show();
+  }
+
+  fold() {
+    this.#box.open = false;
+  }
+
+  #show() {
+    const items = stored();
+    this.#box.hidden = items.length === 0;
+    this.#list.replaceChildren(
+      ...items.map(({ address, title }) => {
+        const link = make('a', { href: `?url=${encodeURIComponent(address)}` }, title);
+        link.addEventListener('click', (event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          this.#onOpen(address);
+        });
+        return make('li', {}, link, make('span', {}, hostOf(address)));
+      }),
+    );
+  }
+}
+
+/** Without storage (private windows, a full disk) nothing is kept, which is no fault. */
+function stored() {
+  try {
+    const items = JSON.parse(localStorage.getItem(key) ?? '[]');
+    return Array.isArray(items) ? items.filter((item) => item?.address && item?.title) : [];
+  } catch {
+    return [];
+  }
+}
+
+function store(items) {
+  try {
+    if (items.length === 0) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify(items));
+  } catch {
+    // See above.
+  }
+}

@@ -1,0 +1,125 @@
+import { ensureSuccess } from '../problem.js';
+
+const speedWindowMs = 3000;
+
+/** The connection ended before the file did. */
+export class BrokenOff extends Error {
+  constructor(cause) {
+    super('The connection broke off', { cause });
+    this.name = 'BrokenOff';
+  }
+}
+
+/**
+ * One download into a file, chunk by chunk: nothing of it is held in memory. After
+ * it has broken off, `run` goes on where it stopped if the server can do that
+ * (byte ranges of a version it names), and from the start otherwise.
+ */
+export class Transfer {
+  receivedBytes = 0;
+  /** undefined: unknown */
+  totalBytes;
+  totalIsExact = false;
+  #href;
+  #file;
+  #validator;
+  #samples = [];
+
+  /** @param file a FileSystemWritableFileStream */
+  constructor(href, file) {
+    this.#href = href;
+    this.#file = file;
+  }
+
+  /** Whether a broken transfer can go on at its last byte. */
+  get canResume() {
+    return this.#validator !== undefined && this.receivedBytes > 0;
+  }
+
+  /** Bytes per second over the last seconds, between one call and those before; undefined until it is known. */
+  measureSpeed() {
+    const now = performance.now();
+    this.#samples.push({ at: now, bytes: this.receivedBytes });
+    while (now - this.#samples[0].at > speedWindowMs) this.#samples.shift();
+    const [first] = this.#samples;
+    const seconds = (now - first.at) / 1000;
+    return seconds < 0.5 ? undefined : (this.receivedBytes - first.bytes) / seconds;
+  }
+
+  /**
+   * @throws RequestFailed when refused, BrokenOff, AbortError when `signal` aborts;
+   *   any other error comes from writing the file
+   */
+  async run(signal) {
+    this.#samples = [];
+    const response = await this.#open(signal);
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await this.#read(reader, signal);
+      if (done) break;
+      await this.#file.write({ type: 'write', position: this.receivedBytes, data: value });
+      this.receivedBytes += value.byteLength;
+    }
+    if (this.totalIsExact && this.receivedBytes !== this.totalBytes) throw new BrokenOff();
+    await this.#file.close();
+  }
+
+  async #open(signal) {
+    const range = this.canResume
+      ? { Range: `bytes=${this.receivedBytes}-`, 'If-Range': this.#validator }
+      : undefined;
+    const request = fetch(this.#href, { headers: range, cache: 'no-store', signal });
+    const response = await ensureSuccess(await request.catch((error) => this.#broken(error, signal)));
+    const header = (name) => response.headers.get(name);
+    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('Content-Range') ?? '') ?? [];
+    if (response.status !== 206 || Number(start) !== this.receivedBytes) {
+      if (response.status === 206) throw new BrokenOff();
+      this.receivedBytes = 0;
+      await this.#file.truncate(0);
+    }
+    const size = sizeOf(header);
+    this.totalBytes = whole === undefined ? size.bytes : Number(whole);
+    this.totalIsExact = whole !== undefined || size.isExact;
+    this.#validator = rangeValidator(header);
+    return response;
+  }
+
+  async #read(reader, signal) {
+    try {
+      return await reader.read();
+    } catch (error) {
+      return this.#broken(error, signal);
+    }
+  }
+
+  #broken(error, signal) {
+    throw signal.aborted ? error : new BrokenOff(error);
+  }
+}
+
+/** The size that the headers tell: exact, estimated, or unknown. */
+export function sizeOf(header) {
+  const exact = header('Content-Length');
+  const text = exact ?? header('Estimated-Content-Length');
+  return { bytes: text === null ? undefined : Number(text), isExact: exact !== null };
+}
+
+/** What a later range must still match (RFC 9110, 13.1.5), where the server serves ranges at all. */
+function rangeValidator(header) {
+  if (header('Accept-Ranges') !== 'bytes') return undefined;
+  const tag = header('ETag');
+  return (tag?.startsWith('W/') ? undefined : tag) ?? header('Last-Modified') ?? undefined;
+}
+
+/** The file name of a Content-Disposition header (RFC 6266). */
+export function fileNameOf(disposition, fallback) {
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  if (encoded !== undefined) {
+    try {
+      return decodeURIComponent(encoded);
+    } catch (error) {
+      if (!(error instanceof URIError)) throw error;
+    }
+  }
+  return /filename="([^"]+)"/i.exec(disposition ?? '')?.[1] ?? fallback;
+}
