@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
 /**
  * Tests run against the compiled `dist/` that ships; only the test files
  * themselves are transformed. Real processes, ports and media: one worker.
@@ -11,4 +13,5 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   testTimeout: 60_000,
+  reporters: ['default', fileURLToPath(new URL('jest.report.js', import.meta.url))],
 };

@@ -1,11 +1,10 @@
 // npm run doctor: what is installed, in which version, what is missing, and the fix.
-import { diagnose } from './lib/doctor/checks.mjs';
-import { root } from './lib/project.mjs';
-import { runCommandLine } from './lib/user-error.mjs';
+import { diagnose, readSettings, root, runCommandLine } from '../packages/set-up/src/index.mjs';
 
 const signs = { ok: '✓', warning: '!', missing: '✗' };
 
 await runCommandLine(async () => {
+  readSettings();
   const diagnoses = await diagnose(root);
   const width = Math.max(...diagnoses.map(({ name }) => name.length));
   for (const { name, state, found, fix } of diagnoses) {

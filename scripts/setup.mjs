@@ -1,7 +1,5 @@
 // npm run setup: everything that `npm start` needs, without starting anything.
-import { Progress } from './lib/progress.mjs';
-import { setUp } from './lib/set-up/set-up.mjs';
-import { runCommandLine } from './lib/user-error.mjs';
+import { Progress, runCommandLine, setUp } from '../packages/set-up/src/index.mjs';
 
 await runCommandLine(async () => {
   const progress = new Progress();

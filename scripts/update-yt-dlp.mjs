@@ -1,12 +1,18 @@
 // npm run update:yt-dlp: pins the newest yt-dlp with the hashes of all its files, and installs it.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Progress } from './lib/progress.mjs';
-import { createVenv, engineFolder, setUpPythonEngine } from './lib/python-engine.mjs';
-import { minimumPython } from './lib/python-interpreters.mjs';
-import { root } from './lib/project.mjs';
-import { runCommand, tailOf } from './lib/run-command.mjs';
-import { runCommandLine, UserError } from './lib/user-error.mjs';
+import {
+  createVenv,
+  engineFolder,
+  minimumPython,
+  Progress,
+  root,
+  runCommand,
+  runCommandLine,
+  setUpPythonEngine,
+  tailOf,
+  UserError,
+} from '../packages/set-up/src/index.mjs';
 
 const uvVersion = '0.13.8';
 
@@ -26,6 +32,10 @@ await runCommandLine(async () => {
   );
 });
 
+/**
+ * @param {string} venv
+ * @param {(line: string) => void} log
+ */
 async function installUv(venv, log) {
   const problem = await createVenv({ venv, log, env: process.env });
   if (problem !== undefined) throw new UserError(problem);
@@ -33,7 +43,12 @@ async function installUv(venv, log) {
   await demand(join(venv, 'bin', 'python'), pip, log);
 }
 
-/** Resolves requirements.in for every platform and Python at once; the first lines of the file stay. */
+/**
+ * Resolves requirements.in for every platform and Python at once; the first lines of the file stay.
+ * @param {string} uv
+ * @param {string} folder
+ * @param {(line: string) => void} log
+ */
 async function pin(uv, folder, log) {
   const target = join(folder, 'requirements.txt');
   const header = (await readFile(target, 'utf8')).split('\n').filter((line) => line.startsWith('#'));
@@ -51,6 +66,11 @@ async function pin(uv, folder, log) {
   await rm(resolved);
 }
 
+/**
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @param {(line: string) => void} log
+ */
 async function demand(file, args, log) {
   const env = { ...process.env, UV_PYTHON_DOWNLOADS: 'never' };
   const { code, output } = await runCommand(file, args, { env, onLine: log });

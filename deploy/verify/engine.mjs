@@ -44,7 +44,10 @@ export const docker = (...args) => run('docker', args);
 
 /** @param {{ overrides: string[], env: object }} setting from `prepareBuild` */
 export function composeFor({ overrides, env }) {
-  const files = ['docker-compose.yml', ...['compose.verify.yml', ...overrides].map((name) => composeFolder + name)];
+  const files = [
+    'docker-compose.yml',
+    ...['compose.verify.yml', ...overrides].map((name) => composeFolder + name),
+  ];
   return (args, options = {}) =>
     run('docker', ['compose', '-p', project, ...files.flatMap((file) => ['-f', file]), ...args], {
       ...options,

@@ -2,26 +2,30 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { film, makeSampleFilm } from '../../scripts/lib/demo/sample-media.mjs';
-import { drawSamplePicture } from '../../scripts/lib/demo/sample-picture.mjs';
-import { freePort } from '../../scripts/lib/stack/ports.mjs';
-import { startStack, type Stack } from '../../scripts/lib/stack/stack.mjs';
-import { startFilmSite, type FilmSite } from './support/film-site.js';
+import {
+  drawSamplePicture,
+  film,
+  freePort,
+  makeSampleFilm,
+  startSampleSite,
+  startStack,
+  type SampleSite,
+  type Stack,
+} from '@media-services/dev-stack';
 import { expectProblem } from './support/problem.js';
 import { descendantsOf } from './support/process-tree.js';
 
 // Both real services behind the real gateway: what only shows when all are there.
 let folder: string;
-let site: FilmSite;
-let privateSite: FilmSite;
+let site: SampleSite;
+let privateSite: SampleSite;
 let stack: Stack;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'whole-stack-'));
   await makeSampleFilm(folder);
-  const filmFile = join(folder, 'film-1080.mp4');
-  privateSite = await startFilmSite(filmFile, '');
-  site = await startFilmSite(filmFile, privateSite.pageUrl('whole'));
+  privateSite = await startSampleSite(folder);
+  site = await startSampleSite(folder);
   stack = await startStack({
     port: await freePort(),
     freeServicePorts: true,
@@ -32,10 +36,10 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(async () => {
-  const parts = Object.values(stack.pids);
+  const parts = ['gateway', 'video-dl', 'bg-removal'].map((name) => stack.pidOf(name));
   const all = [...parts, ...parts.flatMap((pid) => descendantsOf(pid).map((each) => each.pid))];
   await stack.stop();
-  await Promise.all([site.close(), privateSite.close()]);
+  await Promise.all([site, privateSite].map((each) => each[Symbol.asyncDispose]()));
   rmSync(folder, { recursive: true, force: true });
   expect(all.filter(isAlive)).toEqual([]);
 }, 60_000);
@@ -49,11 +53,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
+const filmPage = (faults = '') => site.url(`/watch?media=film-1080.mp4${faults}`);
+
 const address = (path: string, page: string, extra = '') =>
   `${stack.url}${path}?url=${encodeURIComponent(page)}${extra}`;
 
 const converters = () =>
-  descendantsOf(stack.pids['video-dl']).filter(({ command }) => /\bff(mpeg|probe)\b/.test(command));
+  descendantsOf(stack.pidOf('video-dl')).filter(({ command }) => /\bff(mpeg|probe)\b/.test(command));
 
 async function noConverterLeft(): Promise<void> {
   while (converters().length > 0) await delay(20);
@@ -71,7 +77,7 @@ test('health is merged from both', async () => {
 });
 
 test('a film comes through whole', async () => {
-  const response = await fetch(address('/api/stream/video', site.pageUrl('whole'), '&fmt=mp4-1080'));
+  const response = await fetch(address('/api/stream/video', filmPage(), '&fmt=mp4-1080'));
 
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('video/mp4');
@@ -82,7 +88,7 @@ test('a film comes through whole', async () => {
 });
 
 test('a film that its site never sends whole does not end like a whole one', async () => {
-  const outcome = await fetch(address('/api/stream/video', site.pageUrl('cut'), '&fmt=mp4-1080'))
+  const outcome = await fetch(address('/api/stream/video', filmPage('&cut=0.5'), '&fmt=mp4-1080'))
     .then(
       async (response) => (response.ok ? response.arrayBuffer().then(() => 'whole') : 'refused'),
       () => 'reset',
@@ -94,24 +100,27 @@ test('a film that its site never sends whole does not end like a whole one', asy
 
 test('a client that goes away ends the converter and the reading of the site within a second', async () => {
   const abort = new AbortController();
-  const response = await fetch(address('/api/stream/video', site.pageUrl('slow'), '&fmt=mp4-1080'), {
+  const response = await fetch(address('/api/stream/video', filmPage('&rate=320000'), '&fmt=mp4-1080'), {
     signal: abort.signal,
   });
   expect(response.status).toBe(200);
   expect(converters()).not.toHaveLength(0);
+  const readerGone = site.readerGone();
   const startedAt = performance.now();
 
   abort.abort();
 
-  await Promise.all([noConverterLeft(), site.slowReaderGone()]);
+  await Promise.all([noConverterLeft(), readerGone]);
   expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 
 test('a private address is refused, also when an allowed page redirects there', async () => {
-  const direct = await fetch(address('/api/info', privateSite.pageUrl('whole')));
+  const direct = await fetch(address('/api/info', privateSite.url('/film')));
   await expectProblem(direct, 403, 'forbidden_address');
 
-  const redirected = await fetch(address('/api/info', site.pageUrl('redirect')));
+  const redirected = await fetch(
+    address('/api/info', site.url(`/redirect?to=${encodeURIComponent(privateSite.url('/film'))}`)),
+  );
   await expectProblem(redirected, 403, 'forbidden_address');
 });
 
@@ -155,16 +164,17 @@ test('a large upload over the limit is told so, instead of being cut off', async
 });
 
 test('an engine that is killed fails the request that it worked on, and no later one', async () => {
-  const failing = fetch(address('/api/info', site.pageUrl('silent')));
-  await site.silentPageAsked();
-  const engines = descendantsOf(stack.pids['video-dl']).filter(({ command }) => /engine.main/.test(command));
+  const asked = site.asked('/hangs');
+  const failing = fetch(address('/api/info', site.url('/hangs')));
+  await asked;
+  const engines = descendantsOf(stack.pidOf('video-dl')).filter(({ command }) => /engine.main/.test(command));
   expect(engines).not.toHaveLength(0);
   for (const { pid } of engines) process.kill(pid, 'SIGKILL');
 
   await expectProblem(await failing, 503, 'engine_unavailable');
 
   for (;;) {
-    const next = await fetch(address('/api/info', `${site.pageUrl('whole')}?again`));
+    const next = await fetch(address('/api/info', filmPage('&again')));
     if (next.status === 200) break;
     await expectProblem(next, 503, 'engine_unavailable');
     await delay(1000 * Number(next.headers.get('retry-after')));

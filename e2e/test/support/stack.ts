@@ -3,19 +3,18 @@ import { fileURLToPath } from 'node:url';
 
 function given(name: string): string {
   const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is missing: global-setup.mjs sets it.`);
+  if (value === undefined) throw new Error(`${name} is missing: global-setup.ts sets it.`);
   return value;
 }
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The stack that global-setup.mjs has started. */
+/** The stack that global-setup.ts has started. */
 export const stack = {
   gateway: given('E2E_GATEWAY'),
-  /** The sample site: `/film`, `/film-hls`. */
-  films: given('E2E_FILMS'),
-  /** `/with-picture`, `/only-words`, `/hangs`. */
-  pages: given('E2E_PAGES'),
+  /** The sample site of packages/dev-stack. */
+  films: given('E2E_SITE'),
+  pages: given('E2E_SITE'),
   metrics: [given('E2E_VIDEO_DL_METRICS'), given('E2E_BG_REMOVAL_METRICS')],
   photo: join(given('E2E_FOLDER'), 'photo.jpg'),
 };

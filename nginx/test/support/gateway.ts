@@ -1,12 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { renderGateway } from '../../../scripts/lib/gateway-config.mjs';
-import { findNginx, gatewayArguments } from '../../../scripts/lib/nginx-binary.mjs';
+import { freePort, startNginx, type RunningGateway } from '@media-services/dev-stack';
 import { startFakeService, type FakeService } from './fake-service.js';
 
 export interface GatewayOptions {
@@ -36,10 +31,6 @@ export interface TestGateway {
 const repositoryGateway = resolve(import.meta.dirname, '../..');
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
-  const { nginx, njsModule } = findNginx();
-  if (nginx === undefined || njsModule === undefined) {
-    throw new Error('These tests need nginx and its njs module: run `npm run setup`.');
-  }
   const folder = mkdtempSync(join(tmpdir(), options.folderPrefix ?? 'gateway-test-'));
   const gatewayDir = join(folder, 'gateway');
   cpSync(repositoryGateway, gatewayDir, {
@@ -52,34 +43,23 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const [videoDl, bgRemoval, port] = await Promise.all([startFakeService(), startFakeService(), freePort()]);
   const runDir = join(folder, 'run');
   const accessLog = join(folder, 'access.log');
-  renderGateway({
-    gatewayDir,
-    runDir,
-    variables: {
-      GATEWAY_LISTEN: `127.0.0.1:${port}`,
-      GATEWAY_NJS_MODULE: njsModule,
-      GATEWAY_ACCESS_LOG: accessLog,
-      VIDEO_DL_UPSTREAM: `127.0.0.1:${videoDl.port}`,
-      BG_REMOVAL_UPSTREAM: `127.0.0.1:${bgRemoval.port}`,
-      ...options.variables,
-    },
-    ...(options.env === undefined ? {} : { env: options.env }),
-  });
-  const child = spawn(nginx, gatewayArguments(runDir), {
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  let nginx: RunningGateway | undefined;
   const dispose = async (): Promise<void> => {
-    if (child.exitCode === null) {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
+    await nginx?.[Symbol.asyncDispose]();
     await Promise.all([videoDl.close(), bgRemoval.close()]);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await listening(child, port);
+    nginx = await startNginx({
+      ...{ gatewayDir, runDir, port },
+      settings: options.env ?? {},
+      variables: {
+        GATEWAY_ACCESS_LOG: accessLog,
+        VIDEO_DL_UPSTREAM: `127.0.0.1:${videoDl.port}`,
+        BG_REMOVAL_UPSTREAM: `127.0.0.1:${bgRemoval.port}`,
+        ...options.variables,
+      },
+    });
   } catch (error) {
     await dispose();
     throw error;
@@ -88,7 +68,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     url: `http://127.0.0.1:${port}`,
     port,
     runDir,
-    pid: child.pid ?? 0,
+    pid: nginx.pid,
     videoDl,
     bgRemoval,
     accessLog: () =>
@@ -98,33 +78,4 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     [Symbol.asyncDispose]: dispose,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function listening(child: ChildProcess, port: number): Promise<void> {
-  let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`nginx did not start:\n${stderr}`);
-    await delay(10);
-  }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolvePromise) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolvePromise(true);
-    });
-    socket.once('error', () => resolvePromise(false));
-  });
 }

@@ -8,7 +8,7 @@ const recordSchema = z.object({ python: z.string().min(1) });
 
 /**
  * The interpreter that runs the download engine: the configured one, else the one
- * that set-up recorded (`scripts/lib/python-engine.mjs`).
+ * that set-up recorded (`packages/set-up`).
  *
  * @throws ConfigError when there is neither
  */

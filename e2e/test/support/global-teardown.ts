@@ -1,0 +1,3 @@
+import { releaseAll } from './release.js';
+
+export default releaseAll;

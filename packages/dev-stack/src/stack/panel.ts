@@ -1,0 +1,36 @@
+const sampleVideo = 'https://www.youtube.com/watch?v=jNQXAC9IVRw';
+
+/** What `npm start` shows when everything runs. */
+export function panel(options: {
+  readonly url: string;
+  /** Undefined where the logs are shown instead of written. */
+  readonly logsDir: string | undefined;
+  readonly metricsUrls: readonly string[];
+  readonly readyAfterSeconds: number;
+}): string {
+  const { url, logsDir, metricsUrls, readyAfterSeconds } = options;
+  const video = (path: string, output: string) =>
+    `curl -fG ${output}'${url}${path}' --data-urlencode 'url=${sampleVideo}'`;
+  const lines: readonly (readonly [string, string])[] = [
+    ['', ''],
+    [`media-services runs at ${url}  (ready after ${readyAfterSeconds} s)`, ''],
+    ['', ''],
+    ['Web page', `${url}/`],
+    ['API docs', `${url}/docs/`],
+    ['Health', `curl ${url}/api/health`],
+    ['', ''],
+    ['Video details', video('/api/info', '')],
+    ['MP3', video('/api/stream', '-o audio.mp3 ')],
+    ['MP4, 720p', video('/api/stream/video', '-o video-720.mp4 ')],
+    ['MP4, 1080p', `${video('/api/stream/video', '-o video-1080.mp4 ')} -d fmt=mp4-1080`],
+    ['Remove background', `curl -f -o cutout.png -F file=@photo.jpg ${url}/api/remove-background`],
+    ['', ''],
+    ['Metrics', metricsUrls.join('  ')],
+    ['Logs', logsDir ?? 'below, because LOG is set'],
+    ['Stop', 'Ctrl-C'],
+    ['', ''],
+  ];
+  return lines
+    .map(([name, value]) => (value === '' ? `  ${name}`.trimEnd() : `  ${name.padEnd(18)} ${value}`))
+    .join('\n');
+}

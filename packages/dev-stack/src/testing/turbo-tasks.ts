@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runGroup } from './run-group.js';
+import { crashed, type SuiteResult } from './suite-result.js';
+
+/** The part of turbo's run summary (`.turbo/runs/ID.json`) that says how each task ended. */
+const runSummary = z.object({
+  tasks: z.array(
+    z.object({
+      taskId: z.string(),
+      task: z.string(),
+      execution: z.object({ exitCode: z.number() }).nullish(),
+    }),
+  ),
+});
+
+export interface TurboRun {
+  readonly tasks: readonly string[];
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  readonly args?: readonly string[];
+}
+
+/** Runs tasks of turbo's graph with their output shown; what fails does not keep the rest from running. */
+export async function runTurboTasks(
+  options: TurboRun,
+): Promise<{ code: number | undefined; timedOut: boolean }> {
+  const { tasks, root, env, timeoutMs, args = [] } = options;
+  return runGroup(
+    join(root, 'node_modules', '.bin', 'turbo'),
+    ['run', ...tasks, '--continue=always', '--summarize', '--log-prefix=none', ...args],
+    {
+      cwd: root,
+      env: { ...env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+      timeoutMs,
+    },
+  );
+}
+
+/** Runs checks as tasks of turbo; each task of each package counts as one test. */
+export async function runChecks(options: TurboRun): Promise<SuiteResult> {
+  const name = 'checks';
+  const { code, timedOut } = await runTurboTasks(options);
+  if (timedOut) return crashed(name, `no result after ${options.timeoutMs / 60_000} minutes`);
+  const result = checksResult(name, newestSummary(options.root), options.tasks);
+  return code !== 0 && result.failed === 0 ? crashed(name, `turbo ended with ${code}`, result) : result;
+}
+
+function newestSummary(root: string): unknown {
+  const folder = join(root, '.turbo', 'runs');
+  const [newest] = readdirSync(folder)
+    .map((file) => join(folder, file))
+    .toSorted((left, right) => statSync(right).mtimeMs - statSync(left).mtimeMs);
+  return newest === undefined ? { tasks: [] } : JSON.parse(readFileSync(newest, 'utf8'));
+}
+
+/** How the wanted tasks of a turbo run ended; one that could not be run has failed. */
+export function checksResult(name: string, summary: unknown, wanted: readonly string[]): SuiteResult {
+  const tasks = runSummary.parse(summary).tasks.filter(({ task }) => wanted.includes(task));
+  const failures = tasks
+    .filter(({ execution }) => execution?.exitCode !== 0)
+    .map(({ taskId }) => taskId.replace('#', ': '));
+  return { name, passed: tasks.length - failures.length, failed: failures.length, skipped: 0, failures };
+}

@@ -1,0 +1,188 @@
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { findExecutable } from './executables.mjs';
+import { findNginx } from './system/nginx-binary.mjs';
+import { runCommand } from './run-command.mjs';
+import { dependenciesAreCurrent } from './node/dependencies.mjs';
+import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
+import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
+import { runTools, testTools } from './system/system-tools.mjs';
+import { listenFailure, portFrom } from './stack/ports.mjs';
+
+const setUpFix = 'npm run setup';
+
+/**
+ * @typedef {object} Diagnosis
+ * @property {string} name
+ * @property {'ok' | 'warning' | 'missing'} state `missing` keeps the project from running
+ * @property {string} found
+ * @property {string} [fix]
+ */
+
+/** @type {(name: string, found: string) => Diagnosis} */
+const ok = (name, found) => ({ name, state: 'ok', found });
+/** @type {(name: string, found: string, fix?: string) => Diagnosis} */
+const missing = (name, found, fix = setUpFix) => ({ name, state: 'missing', found, fix });
+/** @type {(name: string, found: string, fix: string) => Diagnosis} */
+const warning = (name, found, fix) => ({ name, state: 'warning', found, fix });
+
+/**
+ * First line of what a program says about itself; undefined where it cannot be run.
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @returns {Promise<string | undefined>}
+ */
+async function firstLine(file, args) {
+  const { code, output } = await runCommand(file, args);
+  return code === 0 ? output.trim().split('\n')[0] : undefined;
+}
+
+/** @param {string} root */
+function checkNode(root) {
+  const minimum = minimumNodeVersion(root);
+  const { node } = process.versions;
+  return isAtLeast(node, minimum)
+    ? ok('Node', node)
+    : missing('Node', `${node}, too old`, `install Node ${minimum} or later from https://nodejs.org`);
+}
+
+async function checkGit() {
+  const version = await firstLine('git', ['--version']);
+  return version === undefined
+    ? warning('git', 'not found', 'install git to update the checkout')
+    : ok('git', version.replace('git version ', ''));
+}
+
+/** @param {string} root */
+async function checkPnpm(root) {
+  const pinned = pinnedPnpmVersion(root);
+  const file = join(pnpmFolder(root), 'pnpm');
+  return existsSync(file) ? ok('pnpm', pinned) : missing('pnpm', `${pinned} is not in .tools`);
+}
+
+/** @param {string} root */
+function checkDependencies(root) {
+  return dependenciesAreCurrent(root)
+    ? ok('Dependencies', 'as in pnpm-lock.yaml')
+    : missing('Dependencies', 'not installed, or the lockfile has changed since');
+}
+
+/** @param {string} root */
+function checkBuild(root) {
+  const unbuilt = ['video-dl', 'bg-removal'].filter(
+    (app) => !existsSync(join(root, 'apps', app, 'dist', 'main.js')),
+  );
+  return unbuilt.length === 0
+    ? ok('Build', 'both services')
+    : missing('Build', `not built: ${unbuilt.join(', ')}`);
+}
+
+async function checkFfmpeg() {
+  const file = process.env.FFMPEG_PATH || 'ffmpeg';
+  const version = await firstLine(file, ['-version']);
+  if (version === undefined) return missing('ffmpeg', 'not found', fixFor(runTools, 'ffmpeg'));
+  /** @type {(string | undefined)[]} */
+  const encoders = [];
+  await runCommand(file, ['-hide_banner', '-encoders'], {
+    onLine: (line) => encoders.push(line.trim().split(/ +/)[1]),
+  });
+  const lacking = ['libmp3lame', 'libx264', 'aac'].filter((encoder) => !encoders.includes(encoder));
+  const found = /version (\S+)/.exec(version)?.[1] ?? version;
+  if (lacking.length > 0) {
+    return missing('ffmpeg', `${found} without ${lacking.join(', ')}`, 'install a full build of ffmpeg');
+  }
+  const ffprobe = await firstLine(process.env.FFPROBE_PATH || 'ffprobe', ['-version']);
+  return ffprobe === undefined ? missing('ffmpeg', `${found}, but no ffprobe`) : ok('ffmpeg, ffprobe', found);
+}
+
+function checkNginx() {
+  const { nginx, njsModule, version } = findNginx();
+  if (nginx === undefined) return missing('nginx', 'not found', fixFor(runTools, 'nginx'));
+  return njsModule === undefined
+    ? missing('nginx', `${version} without its njs module`, fixFor(runTools, 'nginx'))
+    : ok('nginx with njs', version ?? 'of unknown version');
+}
+
+/**
+ * @param {readonly import('./system/system-tools.mjs').SystemTool[]} tools
+ * @param {string} prefix
+ */
+function fixFor(tools, prefix) {
+  const tool = tools.find(({ name }) => name.startsWith(prefix));
+  if (tool === undefined) return setUpFix;
+  return `${setUpFix}, or: apt-get install ${tool.apt.join(' ')} (brew install ${tool.brew.join(' ')})`;
+}
+
+/** @param {string} root */
+async function checkDownloadEngine(root) {
+  const name = 'Download engine (yt-dlp)';
+  const venv = join(root, 'apps', 'video-dl', 'engine', '.venv');
+  const record = join(venv, 'engine.json');
+  if (!existsSync(record)) return missing(name, 'not set up');
+  const { python, source } = JSON.parse(readFileSync(record, 'utf8'));
+  const interpreter = source === 'venv' ? join(venv, python) : python;
+  const version = await firstLine(interpreter, ['-c', 'import yt_dlp.version as v; print(v.__version__)']);
+  if (version === undefined) return missing(name, `${interpreter} cannot import it`);
+  const ageDays = Math.floor((Date.now() - Date.parse(version.replaceAll('.', '-'))) / 86_400_000);
+  const found = `${version} (${source}, ${ageDays} days old)`;
+  return ageDays > 90
+    ? warning(name, found, 'update it, see docs/operations.md: sites change weekly')
+    : ok(name, found);
+}
+
+/** @param {string} root */
+function checkModel(root) {
+  const name = 'Model for background removal';
+  const models = process.env.MODELS_DIR || join(root, 'apps', 'bg-removal', 'models');
+  return existsSync(models) ? ok(name, models) : missing(name, `not in ${models}`);
+}
+
+async function checkPort() {
+  const host = process.env.HOST || '127.0.0.1';
+  const port = portFrom(process.env, 'PORT', 8080);
+  const failure = await listenFailure(port, host);
+  return failure === undefined
+    ? ok('Gateway port', `${host}:${port} is free`)
+    : warning(
+        'Gateway port',
+        `${host}:${port}: ${failure}`,
+        'already running? Else choose another: PORT=8090 npm start',
+      );
+}
+
+/** @param {string} root */
+function checkDisk(root) {
+  const { bavail, bsize } = statfsSync(root);
+  const gigabytes = (bavail * bsize) / 1e9;
+  return gigabytes >= 2
+    ? ok('Disk space', `${gigabytes.toFixed(0)} GB free`)
+    : warning('Disk space', `${gigabytes.toFixed(1)} GB free`, 'set-up needs about 2 GB');
+}
+
+/** @param {import('./system/system-tools.mjs').SystemTool} tool */
+function checkTestTool(tool) {
+  return tool.isThere()
+    ? ok(`${tool.name} (tests)`, findExecutable(tool.name) ?? 'present')
+    : warning(`${tool.name} (tests)`, 'not found', `apt-get install ${tool.apt.join(' ')}; npm test does it`);
+}
+
+/**
+ * @returns {Promise<Diagnosis[]>}
+ * @param {string} root
+ */
+export async function diagnose(root) {
+  return Promise.all([
+    checkNode(root),
+    checkGit(),
+    checkPnpm(root),
+    checkDependencies(root),
+    checkBuild(root),
+    checkFfmpeg(),
+    checkNginx(),
+    checkDownloadEngine(root),
+    checkModel(root),
+    checkPort(),
+    checkDisk(root),
+    ...testTools.map(checkTestTool),
+  ]);
+}

@@ -1,0 +1,18 @@
+export { build, runTurbo } from './node/build.mjs';
+export { installDependencies, dependenciesAreCurrent, dependenciesHash } from './node/dependencies.mjs';
+export { checkNodeVersion, isAtLeast } from './node/node-version.mjs';
+export { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
+export { diagnose } from './doctor.mjs';
+export { findExecutable } from './executables.mjs';
+export { Progress } from './progress.mjs';
+export { gatewayDir, logsDir, root, toolsDir } from './project.mjs';
+export { createVenv, engineFolder, setUpPythonEngine } from './python/python-engine.mjs';
+export { minimumPython } from './python/python-interpreters.mjs';
+export { runCommand, tailOf } from './run-command.mjs';
+export { setUp } from './set-up.mjs';
+export { readSettings } from './settings.mjs';
+export { killMarked, markedProcesses, markerName } from './stack/leftovers.mjs';
+export { claimStack, endOrphans } from './stack/stack-records.mjs';
+export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
+export { findNginx, gatewayArguments } from './system/nginx-binary.mjs';
+export { runCommandLine, systemErrorCode, UserError } from './user-error.mjs';

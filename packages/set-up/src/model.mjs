@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * Installs the model that MODEL names (default: the ISNet weights) for
+ * bg-removal, checked by SHA-256; does nothing when it is there and intact.
+ * Needs the built service, because that is where set-up lives.
+ * @param {{ root: string, log: (line: string) => void }} options
+ */
+export async function setUpModel({ root, log }) {
+  const dist = path.join(root, 'apps', 'bg-removal', 'dist');
+  if (!existsSync(path.join(dist, 'model'))) {
+    throw new Error('bg-removal is not built yet: build first (pnpm run build), then set up the model.');
+  }
+  const load = (/** @type {string} */ file) => import(pathToFileURL(path.join(dist, file)).href);
+  const { setUpModel: install } = await load('model/set-up-model.js');
+  const { defaultModelsDir } = await load('model/locate-model.js');
+  const { defaultModelId } = await load('model/known-models.js');
+  await install({
+    model: process.env.MODEL || defaultModelId,
+    modelsDir: process.env.MODELS_DIR || defaultModelsDir,
+    log,
+  });
+}

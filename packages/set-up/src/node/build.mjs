@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { runCommand, tailOf } from '../run-command.mjs';
+import { UserError } from '../user-error.mjs';
+
+/**
+ * Runs a turbo task over all packages; what has not changed comes from turbo's cache.
+ * @param {{ root: string, env: NodeJS.ProcessEnv, task: string, log: (line: string) => void, logs?: string, args?: readonly string[] }} options
+ */
+export async function runTurbo({ root, env, task, log, logs = 'errors-only', args = [] }) {
+  const turbo = join(root, 'node_modules', '.bin', 'turbo');
+  const { code, output } = await runCommand(turbo, ['run', task, `--output-logs=${logs}`, ...args], {
+    cwd: root,
+    env: { ...env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+    onLine: log,
+  });
+  return { ok: code === 0, output };
+}
+
+/** @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void }} options */
+export async function build({ root, env, log }) {
+  const { ok, output } = await runTurbo({ root, env, task: 'build', log, logs: 'new-only' });
+  if (!ok) throw new UserError(`The build failed:\n${tailOf(output, 30)}`);
+  return /FULL TURBO/.test(output) ? 'up to date' : '';
+}

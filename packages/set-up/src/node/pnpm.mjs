@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectManifest } from '../project.mjs';
+import { runCommand, tailOf } from '../run-command.mjs';
+import { UserError } from '../user-error.mjs';
+
+/**
+ * The version that package.json pins, for example `12.21.0`.
+ * @param {string} root
+ */
+export function pinnedPnpmVersion(root) {
+  const { packageManager } = projectManifest(root);
+  const version = /^pnpm@([^+]+)/.exec(packageManager)?.[1];
+  if (version === undefined)
+    throw new UserError(`package.json pins no pnpm in packageManager: ${packageManager}`);
+  return version;
+}
+
+/**
+ * Folder with the pinned pnpm in it, installed or not.
+ * @param {string} root
+ */
+export function pnpmFolder(root) {
+  return join(root, '.tools', `pnpm-${pinnedPnpmVersion(root)}`, 'node_modules', '.bin');
+}
+
+/**
+ * Installs pnpm at the pinned version into this checkout, nothing global.
+ * @returns {Promise<string>} the folder to put on PATH
+ * @param {{ root: string, log: (line: string) => void }} options
+ */
+export async function ensurePnpm({ root, log }) {
+  const version = pinnedPnpmVersion(root);
+  const folder = pnpmFolder(root);
+  if (existsSync(join(folder, 'pnpm')) && (await versionOf(folder)) === version) return folder;
+  const prefix = join(root, '.tools', `pnpm-${version}`);
+  mkdirSync(prefix, { recursive: true });
+  // A package.json of its own, or npm would look for one in the folders above.
+  writeFileSync(join(prefix, 'package.json'), '{ "private": true }\n');
+  const args = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `pnpm@${version}`];
+  const { code, output } = await runCommand('npm', args, { cwd: prefix, onLine: log });
+  if (code !== 0 || (await versionOf(folder)) !== version) {
+    throw new UserError(
+      `pnpm ${version} could not be installed with npm. Check the network and npm's registry setting, then try again.\n${tailOf(output)}`,
+    );
+  }
+  return folder;
+}
+
+/** @param {string} folder */
+async function versionOf(folder) {
+  // Outside the repository, so that nothing in it can change the answer.
+  const { code, output } = await runCommand(join(folder, 'pnpm'), ['--version'], {
+    cwd: join(folder, '..', '..'),
+  });
+  return code === 0 ? output.trim() : undefined;
+}

@@ -1,0 +1,215 @@
+/**
+ * Sets up the Python side of the download engine: yt-dlp in a virtual environment
+ * of this checkout or, where PyPI cannot be reached, the system's own package.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findBasePython, findSystemYtDlp, importedYtDlp, minimumPython } from './python-interpreters.mjs';
+import { runCommand, tailOf } from '../run-command.mjs';
+import { installSystemTools } from '../system/system-packages.mjs';
+import { systemErrorCode, UserError } from '../user-error.mjs';
+
+/**
+ * @typedef {object} PythonEngine an interpreter that can import yt-dlp
+ * @property {string} python
+ * @property {string} ytDlpVersion
+ * @property {'configured' | 'venv' | 'system'} source
+ *
+ * @typedef {PythonEngine & { requirementsHash: string, setUpAt: string }} EngineRecord what an earlier set-up wrote down
+ */
+
+export const engineFolder = 'apps/video-dl/engine';
+/** How long a set-up that had to fall back waits before it asks PyPI again. */
+const retryPyPiAfterMs = 24 * 3600_000;
+const pipOptions = [
+  '--disable-pip-version-check',
+  '--no-input',
+  '--no-deps',
+  '--require-hashes',
+  '--only-binary=:all:',
+  // An unreachable index has to show within seconds, not after pip's minutes.
+  '--retries=1',
+  '--timeout=10',
+];
+
+/**
+ * @param {{ root: string, log?: (line: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @returns {Promise<PythonEngine>}
+ * @throws {UserError} saying what to install, where no yt-dlp can be had
+ */
+export async function setUpPythonEngine({ root, log = () => {}, env = process.env }) {
+  if (env.YTDLP_PYTHON) return configuredEngine(env.YTDLP_PYTHON);
+  const venv = join(root, engineFolder, '.venv');
+  const requirements = join(root, engineFolder, 'requirements.txt');
+  const requirementsHash = hashOf(await readFile(requirements, 'utf8'));
+  const present = await recordedEngine(venv, requirementsHash);
+  if (present) return present;
+
+  const installed = await installIntoVenv({ venv, requirements, log, env });
+  if ('python' in installed) return record(venv, { ...installed, source: 'venv', requirementsHash });
+  log(`yt-dlp cannot be installed from PyPI (${installed.reason}); falling back to the system's package.`);
+  const system = findSystemYtDlp() ?? (await installSystemYtDlp(installed.reason, log));
+  return record(venv, { ...system, source: 'system', requirementsHash });
+}
+
+/**
+ * @param {string} python
+ * @returns {PythonEngine}
+ */
+function configuredEngine(python) {
+  const ytDlpVersion = importedYtDlp(python);
+  if (ytDlpVersion !== undefined) return { python, ytDlpVersion, source: 'configured' };
+  throw new UserError(
+    `YTDLP_PYTHON is ${python}, which cannot import yt_dlp. Point it at a Python that can, or unset it.`,
+  );
+}
+
+/**
+ * The engine that an earlier run has set up, if it is still the right one and still works.
+ * @param {string} venv
+ * @param {string} requirementsHash
+ * @returns {Promise<PythonEngine | undefined>}
+ */
+async function recordedEngine(venv, requirementsHash) {
+  const recorded = await readRecord(venv);
+  if (recorded?.requirementsHash !== requirementsHash) return undefined;
+  const ageMs = Date.now() - Date.parse(recorded.setUpAt);
+  if (recorded.source === 'system' && !(ageMs < retryPyPiAfterMs)) return undefined;
+  const python = recorded.source === 'venv' ? join(venv, 'bin', 'python') : recorded.python;
+  const ytDlpVersion = importedYtDlp(python);
+  return ytDlpVersion === undefined ? undefined : { python, ytDlpVersion, source: recorded.source };
+}
+
+/**
+ * @param {string} venv
+ * @returns {Promise<EngineRecord | undefined>}
+ */
+async function readRecord(venv) {
+  try {
+    return JSON.parse(await readFile(join(venv, 'engine.json'), 'utf8'));
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Of what is installed: a changed comment is no reason to install again.
+ * @param {string} requirements
+ */
+function hashOf(requirements) {
+  const lines = requirements.split('\n').filter((line) => !line.startsWith('#'));
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
+
+/**
+ * Writes the choice down last, so that an interrupted set-up is done again.
+ * @param {string} venv
+ * @param {PythonEngine & { requirementsHash: string }} engine
+ * @returns {Promise<PythonEngine>}
+ */
+async function record(venv, { python, ytDlpVersion, source, requirementsHash }) {
+  await mkdir(venv, { recursive: true });
+  // Relative where the environment is ours: the folder may be copied into an image.
+  const recorded = source === 'venv' ? join('bin', 'python') : python;
+  const content = {
+    source,
+    python: recorded,
+    ytDlpVersion,
+    requirementsHash,
+    setUpAt: new Date().toISOString(),
+  };
+  const file = join(venv, 'engine.json');
+  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`);
+  await rename(`${file}.new`, file);
+  return { python, ytDlpVersion, source };
+}
+
+/**
+ * @param {{ venv: string, requirements: string, log: (line: string) => void, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<{ python: string, ytDlpVersion: string } | { reason: string }>}
+ */
+async function installIntoVenv({ venv, requirements, log, env }) {
+  const reason = await createVenv({ venv, log, env });
+  if (reason !== undefined) return { reason };
+  const python = join(venv, 'bin', 'python');
+  log('installing yt-dlp and its JavaScript runtime from PyPI (about 50 MB)');
+  const pip = await runCommand(python, ['-m', 'pip', 'install', ...pipOptions, '-r', requirements], {
+    env,
+    onLine: (line) => /^(Collecting|Installing|Successfully)/.test(line) && log(line.slice(0, 100)),
+  });
+  const ytDlpVersion = pip.code === 0 ? importedYtDlp(python) : undefined;
+  if (ytDlpVersion !== undefined) return { python, ytDlpVersion };
+  await rm(venv, { recursive: true, force: true });
+  return { reason: pip.code === 0 ? 'the installed package cannot be imported' : pipFailure(pip.output) };
+}
+
+/**
+ * Makes an environment with pip in it; Debian ships `venv` without what that needs.
+ * @returns why it could not be made, if it could not
+ * @param {{ venv: string, log: (line: string) => void, env: NodeJS.ProcessEnv }} options
+ */
+export async function createVenv({ venv, log, env }) {
+  const make = async () => {
+    const base = findBasePython();
+    if (base === undefined) return `there is no Python ${minimumPython} or later`;
+    const { code, output } = await runCommand(base, ['-m', 'venv', '--clear', venv], { env });
+    return code === 0 ? undefined : `${base} -m venv failed: ${tailOf(output, 2)}`;
+  };
+  if ((await make()) === undefined) return undefined;
+  const python = {
+    name: 'Python with venv',
+    purpose: 'runs the download engine',
+    apt: ['python3', 'python3-venv'],
+    brew: ['python3'],
+    isThere: () => false,
+  };
+  await attempt(async () => installSystemTools({ tools: [python], log }));
+  return make();
+}
+
+/**
+ * @param {string} reason why PyPI was of no help
+ * @param {(line: string) => void} log
+ * @throws {UserError} that names what to install
+ */
+async function installSystemYtDlp(reason, log) {
+  const ytDlp = {
+    name: 'yt-dlp',
+    purpose: `the download engine; PyPI was of no help: ${reason}`,
+    apt: ['yt-dlp'],
+    brew: ['yt-dlp'],
+    isThere: () => findSystemYtDlp() !== undefined,
+    hint: 'Or set YTDLP_PYTHON to a Python interpreter that can import yt_dlp.',
+  };
+  await installSystemTools({ tools: [ytDlp], log });
+  const installed = findSystemYtDlp();
+  if (installed === undefined) throw new UserError('yt-dlp was installed and yet cannot be imported.');
+  return installed;
+}
+
+/**
+ * What cannot be installed shows in what is tried next.
+ * @param {() => Promise<unknown>} work
+ */
+async function attempt(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+  }
+}
+
+/** @param {string} output */
+function pipFailure(output) {
+  if (
+    /connection|resolve|timed out|retrying|max retries|no matching distribution|could not find a version/i.test(
+      output,
+    )
+  ) {
+    return 'the package index cannot be reached or lacks a pinned package';
+  }
+  if (/hash/i.test(output)) return 'a package does not have the pinned hash';
+  return tailOf(output, 1).slice(0, 200) || 'pip failed';
+}

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The oldest Python that the pinned yt-dlp runs on. */
+export const minimumPython = '3.10';
+
+/** A Python for a virtual environment; `python3` may be an old one where newer ones have a number. */
+export function findBasePython() {
+  const numbered = [14, 13, 12, 11, 10].map((minor) => `python3.${minor}`);
+  return ['python3', '/usr/bin/python3', ...numbered].find((python) => {
+    const version = ask(python, 'import sys; print(*sys.version_info[:2])');
+    const [major = 0, minor = 0] = (version ?? '').split(' ').map(Number);
+    return major === 3 && minor >= Number(minimumPython.split('.')[1]);
+  });
+}
+
+/**
+ * An interpreter of the system that has yt-dlp; `python3` on PATH need not be the one
+ * that apt installs for, and brew keeps one of yt-dlp's own.
+ * @returns {{ python: string, ytDlpVersion: string } | undefined}
+ */
+export function findSystemYtDlp() {
+  const brewed = ['/opt/homebrew', '/usr/local', '/home/linuxbrew/.linuxbrew']
+    .map((prefix) => join(prefix, 'opt', 'yt-dlp', 'libexec', 'bin', 'python'))
+    .filter((python) => existsSync(python));
+  for (const python of ['/usr/bin/python3', 'python3', '/usr/local/bin/python3', ...brewed]) {
+    const ytDlpVersion = importedYtDlp(python);
+    if (ytDlpVersion !== undefined) return { python, ytDlpVersion };
+  }
+  return undefined;
+}
+
+/**
+ * The version of yt-dlp that an interpreter imports; undefined where it cannot.
+ * @param {string} python
+ */
+export function importedYtDlp(python) {
+  return ask(python, 'import yt_dlp.version as v; print(v.__version__)');
+}
+
+/**
+ * @param {string} python
+ * @param {string} program
+ */
+function ask(python, program) {
+  const { status, stdout } = spawnSync(python, ['-c', program], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}

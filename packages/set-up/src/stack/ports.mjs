@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { systemErrorCode, UserError } from '../user-error.mjs';
+
+/**
+ * Undefined when the address can be listened on, else why not (`EADDRINUSE`, `EACCES`, …).
+ * @param {number} port
+ * @param {string} host
+ * @returns {Promise<string | undefined>}
+ */
+export function listenFailure(port, host) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(systemErrorCode(error) ?? error.message));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+export async function freePort(host = '127.0.0.1') {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('A TCP server without a port.');
+  const { port } = address;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * The usual port where nobody has it, else any free one.
+ * @param {number} port
+ */
+export async function preferredPort(port, host = '127.0.0.1') {
+  return (await listenFailure(port, host)) === undefined ? port : freePort(host);
+}
+
+/**
+ * Reads a port from a variable of the environment.
+ * @template {number | undefined} Fallback
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} name
+ * @param {Fallback} fallback the port where the variable is not set
+ */
+export function portFrom(env, name, fallback) {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) {
+    throw new UserError(
+      `${name} is ${JSON.stringify(text)}; it must be a port number from 1 to 65535, for example ${name}=8090.`,
+    );
+  }
+  return port;
+}
+
+/**
+ * @throws {UserError} that names the setting and the way out when the gateway's port cannot be had
+ * @param {number} port
+ * @param {string} host
+ */
+export async function checkGatewayPort(port, host) {
+  const failure = await listenFailure(port, host);
+  if (failure === undefined) return;
+  const wayOut = 'choose another with PORT, for example: PORT=8090 npm start';
+  if (failure === 'EADDRINUSE') {
+    throw new UserError(`Port ${port} is in use by another program. Stop that one, or ${wayOut}`);
+  }
+  if (failure === 'EACCES') {
+    throw new UserError(`Port ${port} may only be used by root. Use a port above 1023: ${wayOut}`);
+  }
+  throw new UserError(`${host}:${port} cannot be listened on (${failure}). Check HOST, or ${wayOut}`);
+}

@@ -1,0 +1,132 @@
+import { findExecutable } from '../executables.mjs';
+import { runCommand, tailOf } from '../run-command.mjs';
+import { UserError } from '../user-error.mjs';
+
+/**
+ * Installs packages without letting them start their system services: nginx and
+ * redis-server would take port 80 and 6379 of the machine at once and at every boot.
+ * `$1` lists the units of packages that this call brings in; the rest are packages.
+ */
+const aptScript = `
+set -e
+export DEBIAN_FRONTEND=noninteractive
+units=$1; shift
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' >"$policy"; chmod 755 "$policy"
+fi
+apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the lists that are there'
+apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
+if [ -d /run/systemd/system ]; then
+  for unit in $units; do systemctl disable --quiet "$unit" || echo "could not disable $unit"; done
+fi
+`;
+
+/** @type {Readonly<Record<string, string>>} */
+const units = { nginx: 'nginx', 'redis-server': 'redis-server' };
+
+/**
+ * @typedef {object} Installer
+ * @property {string} name
+ * @property {(tools: readonly import('./system-tools.mjs').SystemTool[], log: (line: string) => void) => Promise<import('../run-command.mjs').CommandResult>} install
+ */
+
+/**
+ * Installs what is missing of the given tools with apt or brew.
+ * @param {{ tools: readonly import('./system-tools.mjs').SystemTool[], log: (line: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @throws {UserError} that names what to install where neither can
+ */
+export async function installSystemTools({ tools, log, env = process.env }) {
+  const missing = tools.filter((tool) => !tool.isThere());
+  if (missing.length === 0) return 'present';
+  const installer = await findInstaller(env);
+  if (installer === undefined)
+    throw new UserError(adviceFor(missing, 'No way was found to install it from here.'));
+  const { code, output } = await installer.install(missing, log);
+  const stillMissing = missing.filter((tool) => !tool.isThere());
+  if (stillMissing.length > 0) {
+    const reason =
+      code === 0
+        ? `${installer.name} did not bring all of it.`
+        : `${installer.name} failed:\n${tailOf(output)}`;
+    throw new UserError(adviceFor(stillMissing, reason));
+  }
+  return `installed ${missing.map(({ name }) => name).join(', ')}`;
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<Installer | undefined>}
+ */
+async function findInstaller(env) {
+  if (findExecutable('apt-get', [], env) !== undefined) {
+    const sudo = await rootPrefix(env);
+    if (sudo !== undefined) {
+      return { name: 'apt', install: (tools, log) => installWithApt(sudo, tools, log) };
+    }
+  }
+  const brew = findExecutable('brew', ['/opt/homebrew/bin', '/usr/local/bin'], env);
+  if (brew !== undefined) {
+    return { name: 'brew', install: (tools, log) => installWithBrew(brew, tools, log) };
+  }
+  return undefined;
+}
+
+/**
+ * What to put in front of a command for it to run as root; undefined where nothing does.
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function rootPrefix(env) {
+  if (process.getuid?.() === 0) return [];
+  if (findExecutable('sudo', [], env) === undefined) return undefined;
+  if ((await runCommand('sudo', ['-n', 'true'])).code === 0) return ['sudo', '-n'];
+  return process.stdin.isTTY ? ['sudo'] : undefined;
+}
+
+/**
+ * @param {readonly string[]} prefix
+ * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {(line: string) => void} log
+ */
+function installWithApt(prefix, tools, log) {
+  const packages = tools.flatMap(({ apt }) => apt);
+  const newUnits = packages
+    .map((name) => units[name])
+    .filter(Boolean)
+    .join(' ');
+  const [file, ...args] = [...prefix, 'sh', '-c', aptScript, 'set-up', newUnits, ...packages];
+  return runCommand(file ?? 'sh', args, { onLine: log, stdin: prefix.length === 1 ? 'inherit' : 'ignore' });
+}
+
+/**
+ * @param {string} brew
+ * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {(line: string) => void} log
+ */
+async function installWithBrew(brew, tools, log) {
+  let result = { code: 0, output: '' };
+  for (const tool of tools) {
+    result = await runCommand(brew, ['install', ...tool.brew], { onLine: log });
+    if (result.code !== 0) return result;
+  }
+  return result;
+}
+
+/**
+ * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {string} reason
+ */
+function adviceFor(tools, reason) {
+  const names = tools.map(({ name, purpose }) => `${name} (${purpose})`).join(', ');
+  const apt = tools.flatMap((tool) => tool.apt).join(' ');
+  const brew = tools.map((tool) => `brew install ${tool.brew.join(' ')}`).join(' && ');
+  const hints = tools.flatMap(({ hint }) => (hint === undefined ? [] : [hint]));
+  return [
+    `Missing: ${names}. ${reason}`,
+    'Install it, then run the same command again:',
+    `  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${apt}`,
+    `  macOS:           ${brew}`,
+    ...hints,
+  ].join('\n');
+}

@@ -1,0 +1,62 @@
+import { findExecutable } from '../executables.mjs';
+import { findNginx } from './nginx-binary.mjs';
+
+/**
+ * @typedef {object} SystemTool a program that comes from the system's package manager
+ * @property {string} name
+ * @property {string} purpose
+ * @property {() => boolean} isThere
+ * @property {readonly string[]} apt
+ * @property {readonly string[]} brew
+ * @property {string} [hint] what to know where neither package manager has all of it
+ */
+
+/** @type {(name: string) => boolean} */
+const here = (name) => findExecutable(name) !== undefined;
+
+/** @type {SystemTool} */
+const ffmpeg = {
+  name: 'ffmpeg',
+  purpose: 'converts and muxes media',
+  isThere: () =>
+    (here('ffmpeg') && here('ffprobe')) || Boolean(process.env.FFMPEG_PATH && process.env.FFPROBE_PATH),
+  apt: ['ffmpeg'],
+  brew: ['ffmpeg'],
+};
+
+/** @type {SystemTool} */
+const nginx = {
+  name: 'nginx with its JavaScript module (njs)',
+  purpose: 'the gateway',
+  isThere: () => {
+    const found = findNginx();
+    return found.nginx !== undefined && found.njsModule !== undefined;
+  },
+  apt: ['nginx', 'libnginx-mod-http-js'],
+  brew: ['nginx'],
+  hint: 'Where nginx has no njs module, point NGINX_PATH and NGINX_NJS_MODULE at a build that does, or use `docker compose up`.',
+};
+
+/** @type {SystemTool} */
+const redis = {
+  name: 'redis-server',
+  purpose: 'tests of the shared rate limit',
+  isThere: () => here('redis-server') || here('valkey-server'),
+  apt: ['redis-server'],
+  brew: ['redis'],
+};
+
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** @type {SystemTool} */
+const chromium = {
+  name: 'chromium',
+  purpose: 'tests of the web page',
+  isThere: () => browsers.some(here) || Boolean(process.env.CHROMIUM_PATH),
+  apt: ['chromium'],
+  brew: ['--cask', 'chromium'],
+};
+
+/** What running needs, and what only the tests need. */
+export const runTools = [ffmpeg, nginx];
+export const testTools = [redis, chromium];
