@@ -54,11 +54,10 @@ export async function startNginx(options: {
     stdout: 'ignore',
     reject: false,
   });
-  let ended = false;
-  void child.finally(() => (ended = true));
+  const death = child.then(({ stderr }) => stderr);
   while (!(await accepts(port))) {
-    if (ended) throw new Error(`nginx did not start:\n${(await child).stderr}`);
-    await delay(10);
+    const stderr = await Promise.race([death, delay(10)]);
+    if (stderr !== undefined) throw new Error(`nginx did not start:\n${stderr}`);
   }
   return {
     pid: child.pid ?? 0,

@@ -90,7 +90,11 @@ export async function startSampleSite(
     const cutAt = Number(faults.get('cut') ?? 1) * stats.size;
     const pace = { rate: Number(faults.get('rate') ?? Infinity), free: Number(faults.get('free') ?? 0) };
     const body = createReadStream(file, { start, end, highWaterMark: 64 * 1024 });
-    res.on('close', () => body.destroy());
+    const left = new AbortController();
+    res.on('close', () => {
+      left.abort();
+      body.destroy();
+    });
     const startedAt = performance.now();
     let sent = 0;
     try {
@@ -102,9 +106,9 @@ export async function startSampleSite(
           return;
         }
         const dueMs = (Math.max(0, sent - pace.free) / pace.rate) * 1000 - (performance.now() - startedAt);
-        if (dueMs > 1) await delay(dueMs);
-        if (!res.write(chunk)) await Promise.race([once(res, 'drain'), once(res, 'close')]);
+        if (dueMs > 1) await delay(dueMs, undefined, { signal: left.signal });
         if (res.destroyed) break;
+        if (!res.write(chunk)) await Promise.race([once(res, 'drain'), once(res, 'close')]);
       }
     } catch (error) {
       // The reader may leave whenever it likes, which ends the file too.
@@ -119,7 +123,9 @@ export async function startSampleSite(
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The sample site has no port.');
   const host = `${address}:${bound.port}`;
-  const happened = async (event: string) => void (await once(events, event));
+  const happened = async (event: string): Promise<void> => {
+    await once(events, event);
+  };
   return {
     host,
     url: (path) => `http://${host}${path}`,
