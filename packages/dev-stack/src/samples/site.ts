@@ -87,6 +87,7 @@ export async function startSampleSite(
       res.end();
       return;
     }
+    res.flushHeaders();
     const cutAt = Number(faults.get('cut') ?? 1) * stats.size;
     const pace = { rate: Number(faults.get('rate') ?? Infinity), free: Number(faults.get('free') ?? 0) };
     const body = createReadStream(file, { start, end, highWaterMark: 64 * 1024 });
