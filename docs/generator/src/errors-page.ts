@@ -1,6 +1,11 @@
 import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
 import { documentationPage, escapeHtml, inlineHtml } from './html.js';
 
+/** A service leads to its endpoints; the gateway has no document of its own. */
+function originHtml(origin: string): string {
+  return origin === 'gateway' ? origin : `<a href="./?service=${origin}">${origin}</a>`;
+}
+
 /** The page at /docs/errors, where the `type` of every problem leads. */
 export function renderErrorsPage(): string {
   const sections = documentedErrors().map(
@@ -14,7 +19,7 @@ export function renderErrorsPage(): string {
       origins,
     }) => `      <section class="error" id="${anchorOf(code)}">
         <h2><a href="#${anchorOf(code)}">${inlineHtml(title)}</a></h2>
-        <p class="facts"><code>${code}</code> <span>${status}</span> <span>${origins.join(', ')}</span>${retryable ? ' <span>may succeed later</span>' : ''}</p>
+        <p class="facts"><code>${code}</code> <span>${status}</span> <span>${origins.map(originHtml).join(', ')}</span>${retryable ? ' <span>may succeed later</span>' : ''}</p>
         <p><strong>Cause.</strong> ${inlineHtml(cause)}</p>
         <p><strong>What to do.</strong> ${inlineHtml(remedy)}</p>
       </section>`,

@@ -247,6 +247,36 @@ it('leads from an error to its explanation', async () => {
   expect(await page.locator('#unsupported-url').isVisible()).toBe(true);
 });
 
+describe('the documentation of the API', () => {
+  it('tries requests out against the gateway that it is served from', async () => {
+    await using reader = await visit(browser, '/docs/?service=bg-removal');
+    const { page, faults, outside } = reader;
+    await page.locator('#operations-tag-health').click();
+    await page.locator('#operations-health-getHealth .opblock-summary-control').click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    const answer = page.waitForResponse('**/bg-removal/api/health');
+    await page.getByRole('button', { name: 'Execute' }).click();
+    expect((await answer).status()).toBe(200);
+    expect([...outside, ...faults]).toEqual([]);
+  });
+
+  it('shows for each status the codes that it can have, and leads to their explanations and back', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    // Folded at first: no operation shows its answers.
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('.opblock.is-open').count()).toBe(0);
+    await page.locator('#operations-endpoints-getInfo .opblock-summary-control').click();
+    const row = page.locator('tr.response[data-code="451"]');
+    await row.waitFor();
+    expect(await row.locator('.example').first().textContent()).toContain('"code": "geo_blocked"');
+    await row.getByRole('link', { name: 'geo_blocked' }).click();
+    await page.waitForURL('**/docs/errors#geo-blocked');
+    await page.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
+    await page.waitForURL('**/docs/?service=video-dl');
+  });
+});
+
 it('tells when the services are not well', async () => {
   await using reader = await visit(browser);
   const { page } = reader;

@@ -2,7 +2,7 @@
 const services = ['video-dl', 'bg-removal'];
 const asked = new URLSearchParams(location.search).get('service');
 const service = services.includes(asked) ? asked : services[0];
-const documentUrl = `${service}.openapi.json`;
+const documentUrl = new URL(`${service}.openapi.json`, location.href).href;
 
 for (const link of document.querySelectorAll('[data-service]')) {
   if (link.dataset.service === service) link.setAttribute('aria-current', 'page');
@@ -14,12 +14,14 @@ const applyScheme = () => document.documentElement.classList.toggle('dark-mode',
 applyScheme();
 darkness.addEventListener('change', applyScheme);
 
-SwaggerUIBundle({
+const ui = SwaggerUIBundle({
   url: documentUrl,
   dom_id: '#api',
   deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
+  // Everything is folded at first, but for the list of endpoints.
+  docExpansion: 'none',
+  onComplete: () => ui.layoutActions.show(['operations-tag', 'endpoints'], true),
+  defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   // Its own validator is an outside service.
   validatorUrl: 'none',

@@ -15,7 +15,6 @@ export function openApiDocument(): JsonObject {
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
       'An image in; the same image with a transparent background out. Through the gateway the endpoint is also at `/api/remove-background` without the name of the service.',
-    port: 3002,
     operations: [
       {
         path: '/api/remove-background',

@@ -78,7 +78,6 @@ export function openApiDocument(): JsonObject {
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
       'The address of a public video page in; JSON details, an MP3 stream or an MP4 stream out. Through the gateway the endpoints are also at `/api/…` without the name of the service; there, 30 requests a minute and 4 streams at once are allowed per client address.',
-    port: 3001,
     operations,
   });
 }

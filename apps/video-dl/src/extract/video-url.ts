@@ -13,7 +13,7 @@ export function parseVideoUrl(text: string): string {
   if (text.length > maxUrlCharacters) {
     throw invalid(`has ${text.length} characters; at most ${maxUrlCharacters} are read`);
   }
-  if (!/^https?:\/\//i.test(text.trim())) throw invalid('does not begin with http:// or https://');
+  if (!/^https?:\/\//i.test(text.trim())) throw withoutScheme(text.trim());
   let url: URL;
   try {
     url = new URL(text);
@@ -28,10 +28,33 @@ export function parseVideoUrl(text: string): string {
   return url.href;
 }
 
-function invalid(why: string, cause?: unknown): DomainError {
-  return new DomainError(
-    'invalid_url',
-    `The address in \`url\` ${why}. Send the full http(s) address of the page that plays the video, URL-encoded.`,
-    { fields: [{ field: 'url', message: `must be an http or https URL; it ${why}` }], cause },
-  );
+const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
+/** Whether a text is a sentence with exactly one address in it. */
+function hasOneAddressInside(text: string): boolean {
+  const [first, ...others] = [...text.matchAll(/https?:\/\//gi)];
+  return first !== undefined && others.length === 0 && /\s["'(<[]?$/.test(text.slice(0, first.index));
+}
+
+/** What most senders of such a text have meant is said, not guessed: another page than asked for would be worse. */
+function withoutScheme(text: string): DomainError {
+  if (hostAndPath.test(text)) {
+    return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');
+  }
+  if (hasOneAddressInside(text)) {
+    return invalid(
+      'is a text with an address inside',
+      undefined,
+      'Send the address alone, from https:// to its end.',
+    );
+  }
+  return invalid('does not begin with http:// or https://');
+}
+
+const whatToSend = 'Send the full http(s) address of the page that plays the video, URL-encoded.';
+
+function invalid(why: string, cause?: unknown, remedy = whatToSend): DomainError {
+  return new DomainError('invalid_url', `The address in \`url\` ${why}. ${remedy}`, {
+    fields: [{ field: 'url', message: `must be an http or https URL; it ${why}` }],
+    cause,
+  });
 }

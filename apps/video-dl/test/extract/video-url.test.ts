@@ -33,4 +33,16 @@ describe('parseVideoUrl', () => {
   ])('refuses %s', (_what, given) => {
     expect(codeOf(() => parseVideoUrl(given))).toBe('invalid_url');
   });
+
+  it.each([
+    ['youtube.com/watch?v=abc', 'Put https:// in front of it.'],
+    [' www.example.com:8080/film ', 'Put https:// in front of it.'],
+    ['Look at this! https://example.com/film', 'Send the address alone'],
+    ['A film\n(https://example.com/film) by me', 'Send the address alone'],
+    ['https inside, https://a.example/ and https://b.example/', 'Send the full http(s) address'],
+    ['no address at all', 'Send the full http(s) address'],
+    ['ytsearch5:https://example.com/', 'Send the full http(s) address'],
+  ])('says what to do about %j', (given, advice) => {
+    expect(() => parseVideoUrl(given)).toThrow(advice);
+  });
 });

@@ -33,7 +33,6 @@ export interface DocumentOptions {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  readonly port: number;
   readonly operations: readonly Operation[];
   /** Every code that the service answers with. */
   readonly errors: ErrorTable;
@@ -44,16 +43,19 @@ const outsideOperations: readonly ErrorCode[] = ['not_found', 'method_not_allowe
 
 /** The OpenAPI 3.1 document of one service. */
 export function createOpenApiDocument(options: DocumentOptions): JsonObject {
-  const { service, title, version, description, port, operations, errors } = options;
+  const { service, title, version, description, operations, errors } = options;
   const codes = codesOf(errors);
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [
-      { url: `/${service}`, description: 'Through the gateway' },
-      { url: `http://127.0.0.1:${port}`, description: 'The service itself' },
+    // Relative to this document (OpenAPI 3.1, 4.8.5): the gateway may be below a path of another server.
+    servers: [{ url: `../${service}`, description: 'The gateway that serves this document' }],
+    externalDocs: { description: 'Every error code with its cause and remedy', url: 'errors' },
+    tags: [
+      { name: 'endpoints' },
+      { name: 'health' },
+      { name: 'headers', description: 'What GET would send, without its body.' },
     ],
-    externalDocs: { description: 'Every error code with its cause and remedy', url: '/docs/errors' },
     paths: Object.fromEntries([
       ...operations.map((operation) => pathItem(operation, errors)),
       ['/api/health', healthPath()],
@@ -71,7 +73,7 @@ function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject
     ...(query && { parameters: queryParameters(query) }),
   };
   const describeOperation = (id: string, about: string, withContent: boolean): JsonObject => ({
-    tags: ['endpoints'],
+    tags: [withContent ? 'endpoints' : 'headers'],
     operationId: id,
     summary: about,
     description,
@@ -138,11 +140,16 @@ function errorResponses(errors: ErrorTable, withContent: boolean): JsonObject {
         String(status),
         {
           description: sharing
-            .map((code) => `[\`${code}\`](/docs/errors#${code.replaceAll('_', '-')}) ${errors[code].title}.`)
+            .map((code) => `[\`${code}\`](errors#${anchorOf(code)}) ${errors[code].title}.`)
             .join('\n\n'),
           headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
           ...(withContent && {
-            content: { [problemMediaType]: { schema: narrowedProblem(status, sharing) } },
+            content: {
+              [problemMediaType]: {
+                schema: narrowedProblem(status, sharing),
+                examples: Object.fromEntries(sharing.map((code) => [code, problemExample(code, errors)])),
+              },
+            },
           }),
         },
       ];
@@ -157,6 +164,27 @@ function narrowedProblem(status: number, codes: readonly ErrorCode[]): JsonObjec
   };
 }
 
+function problemExample(code: ErrorCode, errors: ErrorTable): JsonObject {
+  const { status, title, cause, remedy, retryable } = errors[code];
+  return {
+    summary: title,
+    value: {
+      type: `/docs/errors#${anchorOf(code)}`,
+      title,
+      status,
+      detail: `${cause} ${remedy}`,
+      code,
+      retryable,
+      requestId: '0b9b4b7e-6a7c-4f6e-9a53-1c1f1b0c7a52',
+    },
+  };
+}
+
+/** The fragment of a code in the errors page: `geo_blocked` is at `#geo-blocked`. */
+function anchorOf(code: ErrorCode): string {
+  return code.replaceAll('_', '-');
+}
+
 function healthPath(): JsonObject {
   const response = (description: string, withContent: boolean, waits = false): JsonObject => ({
     description,
@@ -166,7 +194,7 @@ function healthPath(): JsonObject {
     }),
   });
   const operation = (operationId: string, summary: string, withContent: boolean): JsonObject => ({
-    tags: ['health'],
+    tags: [withContent ? 'health' : 'headers'],
     operationId,
     summary,
     description:
