@@ -8,4 +8,4 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from download_engine.jobs import serve  # noqa: E402  (the path has to be set first)
 
 if __name__ == '__main__':
-    serve()
+    serve(sys.argv[1:])

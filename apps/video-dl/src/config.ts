@@ -24,7 +24,9 @@ export const configSchema = z.object({
     .describe('Restart an idle engine after so many extractions; 0 never.'),
   ENGINE_MAX_MEMORY_BYTES: setting
     .bytes('600MiB', { min: 0 })
-    .describe('Restart an idle engine whose memory is above this; 0 never.'),
+    .describe(
+      'The most memory of one engine process: a page that needs more fails, and an idle engine above it is restarted; 0 for no limit.',
+    ),
   EXTRACTION_CACHE_SECONDS: setting
     .seconds(300, { min: 0, max: 86_400 })
     .describe('How long an extraction is reused, never beyond the life of its media addresses.'),

@@ -17,9 +17,13 @@ import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
 import type { Config } from './config.js';
 import { errorTable } from './errors.js';
-import { createDownloadEngine, ExtractionService, type DownloadEngine } from './extract/index.js';
-import { createProbeSource } from './extract/probe-source.js';
-import { locatePython } from './extract/python.js';
+import {
+  createDownloadEngine,
+  createProbeSource,
+  ExtractionService,
+  locatePython,
+  type DownloadEngine,
+} from './extract/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
 import type { PlanLimits } from './plan/plan.js';
 import { MediaRelay } from './relay/index.js';
@@ -71,7 +75,7 @@ export async function createVideoDlService(
   const metrics = createMetrics({ service: serviceName });
   const context = await createContext(config, { logger, metrics }, overrides);
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
-  health.add('downloadEngine', downloadEngineCheck(context.engine));
+  health.add('downloadEngine', downloadEngineCheck(context));
   health.add('muxingEngine', muxingEngineCheck(context.tools));
 
   const app = createHttpApp({
@@ -138,7 +142,8 @@ async function createContext(
     maxQueue: config.MAX_QUEUED_EXTRACTIONS,
     jobTimeoutMs: extractionTimeoutMs,
     recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
-    recycleAboveBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    proxyPort: egress.port,
     logger,
     metrics,
   });
@@ -152,6 +157,7 @@ async function createContext(
     cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
     cookiesFile: orUndefined(config.COOKIES_FILE),
     metrics,
+    logger,
   });
   const planLimits = {
     maxDurationSeconds: config.MAX_DURATION_SECONDS,

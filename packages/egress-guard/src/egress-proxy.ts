@@ -47,10 +47,14 @@ export class EgressProxy implements AsyncDisposable {
     return proxy;
   }
 
+  /** The loopback port that it listens on, for as long as it lives. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   /** Opens a session; close it when its job is over, however it ended. */
   openSession(): EgressSession {
-    const { port } = this.#server.address() as AddressInfo;
-    const session: SessionRecord = new SessionRecord(port, () => this.#sessions.delete(session.id));
+    const session: SessionRecord = new SessionRecord(this.port, () => this.#sessions.delete(session.id));
     this.#sessions.set(session.id, session);
     return session;
   }

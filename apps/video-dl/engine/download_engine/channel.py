@@ -9,6 +9,8 @@ import threading
 import time
 
 _INTERRUPT_INTERVAL_SECONDS = 0.05
+# sysexits.h: a protocol error.
+_BROKEN_CHANNEL = 76
 
 
 class JobCancelled(BaseException):
@@ -67,17 +69,25 @@ class Channel:
             self._cancelled.discard(job_id)
 
     def _read(self):
-        for line in self._in:
-            if not line.strip():
-                continue
-            message = json.loads(line)
-            if message.get('type') == 'run':
-                self._waiting.add(message['id'])
-                self._jobs.put((message['id'], message['job']))
-            elif message.get('type') == 'cancel':
-                self._cancel(message['id'])
+        try:
+            for line in self._in:
+                if line.strip():
+                    self._receive(json.loads(line))
+        except Exception as error:
+            # Without its reader the process would look alive and hear nothing.
+            print(f'the channel to the parent is broken: {type(error).__name__}', file=sys.stderr, flush=True)
+            os._exit(_BROKEN_CHANNEL)
         # The parent is gone: nobody is left to answer, so a job is not finished.
         os._exit(0)
+
+    def _receive(self, message):
+        if message['type'] == 'run':
+            self._waiting.add(message['id'])
+            self._jobs.put((message['id'], message['job']))
+        elif message['type'] == 'cancel':
+            self._cancel(message['id'])
+        else:
+            raise ValueError('a message of an unknown type')
 
     def _cancel(self, job_id):
         if job_id != self._running and job_id not in self._waiting:

@@ -1,5 +1,6 @@
 """Builds one YoutubeDL per job: nothing a page left behind reaches the next one."""
 
+import collections
 import functools
 import io
 
@@ -7,7 +8,9 @@ import yt_dlp
 from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.utils import ExtractorError
 
+from . import limits, pristine
 from .environment import javascript_runtime
+from .player_cache import PlayerCache
 
 
 class PlaylistError(ExtractorError):
@@ -18,10 +21,14 @@ class PlaylistError(ExtractorError):
 
 
 class Log:
-    """Keeps what yt-dlp would print; the last warnings explain an error."""
+    """Keeps what yt-dlp would print; its warnings explain an error."""
 
     def __init__(self):
-        self.warnings = []
+        self.warnings = collections.deque(maxlen=limits.WARNINGS)
+
+    def kept(self):
+        """The last warnings, each bounded."""
+        return [warning[:limits.TEXT_CHARACTERS] for warning in self.warnings]
 
     def debug(self, _message):
         pass
@@ -37,7 +44,7 @@ class Log:
 
 
 class Downloader(yt_dlp.YoutubeDL):
-    """A YoutubeDL that answers with one video: a page with several gives its first,
+    """A YoutubeDL that answers with one video: a page with several gives the first that has media,
     a real playlist or channel is refused before any of its entries is fetched."""
 
     def __init__(self, params):
@@ -45,6 +52,20 @@ class Downloader(yt_dlp.YoutubeDL):
         for extractor in gen_extractor_classes():
             self.add_info_extractor(extractor)
         self.playlist_position = None
+        self.cache = PlayerCache(self)
+        self._budget = limits.Budget()
+
+    def urlopen(self, req):
+        self._budget.count_request()
+        response = super().urlopen(req)
+        self._budget.bound(response)
+        return response
+
+    def get_info_extractor(self, ie_key):
+        extractor = super().get_info_extractor(ie_key)
+        # Its module may have been imported just now: this is its state before any page.
+        pristine.remember()
+        return extractor
 
     def process_ie_result(self, ie_result, download=True, extra_info=None):
         if ie_result.get('_type', 'video') not in ('playlist', 'multi_video', 'compat_list'):
@@ -52,9 +73,10 @@ class Downloader(yt_dlp.YoutubeDL):
         entries = ie_result.get('entries')
         if not _is_one_page(ie_result, entries):
             raise PlaylistError(ie_result.get('title') or ie_result.get('id') or 'untitled')
-        first = entries[0]
+        index = next((index for index, entry in enumerate(entries) if _offers_media(entry)), 0)
+        first = entries[index]
         if len(entries) > 1 and self.playlist_position is None:
-            self.playlist_position = (1, len(entries))
+            self.playlist_position = (index + 1, len(entries))
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
@@ -72,6 +94,11 @@ def _is_one_page(playlist, entries):
     if any(entry.get('_type', 'video') != 'video' for entry in entries):
         return playlist.get('extractor_key') == 'Generic' and 'webpage_url' in playlist and _is_embed(playlist)
     return True
+
+
+def _offers_media(entry):
+    """Whether an entry is worth a look: the slides of a post can be photographs, which have no formats."""
+    return bool(entry.get('formats') or entry.get('url'))
 
 
 def _is_embed(playlist):

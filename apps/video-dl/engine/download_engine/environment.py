@@ -1,6 +1,7 @@
 """What this process runs on: version and age of yt-dlp, JavaScript runtime."""
 
 import datetime
+import functools
 import os
 import sys
 
@@ -8,7 +9,8 @@ import sys
 def prepare():
     """Makes the process deaf to its surroundings. To be called before yt_dlp is imported."""
     for name in list(os.environ):
-        if name.lower().endswith('_proxy'):
+        # The parent hands on what is needed; a key log would hold the keys of every connection.
+        if name.lower().endswith('_proxy') or name == 'SSLKEYLOGFILE':
             del os.environ[name]
     os.environ['YTDLP_NO_PLUGINS'] = '1'
     # A virtual environment that was not activated still has its programs (deno).
@@ -16,14 +18,19 @@ def prepare():
     os.environ['PATH'] = os.pathsep.join(filter(None, (scripts, os.environ.get('PATH'))))
 
 
-def describe():
-    """The fields of the ready message and of a health answer."""
+def describe(network_lock):
+    """The fields of the ready message and of a health answer.
+
+    `network_lock` is `kernel` where the system holds this process and its children to
+    their ports, `process` where only Python's own sockets are watched.
+    """
     from yt_dlp.version import __version__ as version
     runtime = javascript_runtime()
     return {
         'version': version,
         'ageDays': _age_days(version),
         'javascriptRuntime': f'{runtime.name} {runtime.version}' if runtime else None,
+        'networkLock': network_lock,
         'pythonVersion': '.'.join(map(str, sys.version_info[:3])),
     }
 
@@ -36,18 +43,14 @@ def _age_days(version):
         return None
 
 
-_runtime = []
+# Its permission model knows the network from this version on (nodejs.org/api/permissions.html).
+_LEAST_NODE = 25
 
 
+@functools.lru_cache(maxsize=None)
 def javascript_runtime():
-    """The first supported runtime that is installed, as yt-dlp describes it; None
-    where there is none or this yt-dlp knows of none (before 2025.11)."""
-    if not _runtime:
-        _runtime.append(_find_runtime())
-    return _runtime[0]
-
-
-def _find_runtime():
+    """The first supported runtime that is installed and can be kept off the network, as
+    yt-dlp describes it; None where there is none or this yt-dlp knows of none (before 2025.11)."""
     try:
         from yt_dlp.globals import supported_js_runtimes
     except ImportError:
@@ -55,6 +58,11 @@ def _find_runtime():
     for name in ('deno', 'node'):
         runtime_class = supported_js_runtimes.value.get(name)
         info = runtime_class().info if runtime_class else None
-        if info and info.supported:
+        if info and info.supported and (name != 'node' or _major(info.version) >= _LEAST_NODE):
             return info
     return None
+
+
+def _major(version):
+    digits = str(version).lstrip('v').partition('.')[0]
+    return int(digits) if digits.isdigit() else 0

@@ -4,6 +4,8 @@ import re
 
 _ANSI = re.compile(r'\x1b\[[0-9;]*m')
 _MESSAGE_CHARACTERS = 2_000
+_CAUSES = 10
+_KINDS = 60
 
 
 def describe(error, warnings=()):
@@ -16,13 +18,11 @@ def describe(error, warnings=()):
     return {
         'kind': type(error).__name__,
         'kinds': [cls.__name__ for cause in chain for cls in type(cause).__mro__
-                  if cls not in (object, BaseException, Exception)],
+                  if cls not in (object, BaseException, Exception)][:_KINDS],
         'message': _clean(getattr(error, 'orig_msg', None) or getattr(error, 'msg', None) or error),
         'httpStatus': next((s for s in map(_status, chain) if s is not None), None),
-        'causes': [_clean(cause) for cause in chain[1:]],
-        'extractor': _extractor(error),
-        'expected': bool(getattr(error, 'expected', False)),
-        'warnings': [_clean(warning) for warning in list(warnings)[-5:]],
+        'causes': [_clean(cause) for cause in chain[1:_CAUSES]],
+        'warnings': [_clean(warning) for warning in warnings],
     }
 
 
@@ -33,13 +33,6 @@ def _unwrap(error):
         exc_info = getattr(error, 'exc_info', None)
         return error.__context__ or (exc_info and exc_info[1]) or error
     return error
-
-
-def _extractor(error):
-    name = getattr(error, 'ie', None)
-    if isinstance(name, (tuple, list)):
-        name = name[0] if name else None
-    return name and str(name)
 
 
 def _chain(error):

@@ -1,66 +1,100 @@
-"""The loop of the engine: warm up, say so, then one job after the other."""
+"""The loop of the engine: lock, warm up, say so, then one job after the other."""
 
+import argparse
 import gc
-import time
 import urllib.parse
 
-from . import environment, lockdown
+from . import environment, kernel_lock, limits, lockdown
 from .channel import Channel, JobCancelled
+from .selftest import SelfTest
 
 
-def serve():
+def serve(arguments=()):
     """Runs until the parent closes our input."""
+    options = _parser().parse_args(list(arguments))
+    self_test = SelfTest()
+    # Before there is a second thread, which the kernel's lock would not hold.
+    ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
+    network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
     channel = Channel()
     environment.prepare()
-    # Imported here: it takes seconds, and the environment has to be set before.
-    from . import downloader, selftest
-    downloader.share_tls_contexts()
-    description = environment.describe()
-    lockdown.engage()
-    selftest.run()
-    # What the import made lives as long as the process: spare the collector its walk.
-    gc.collect()
-    gc.freeze()
-    channel.send({'type': 'ready', **description})
-    while True:
-        job_id, job = channel.next_job()
-        channel.send({'id': job_id, **_answer(channel, job_id, job)})
+    limits.limit_memory(options.max_memory_bytes)
+    _Engine(channel, self_test, network_lock, options).serve()
 
 
-def _answer(channel, job_id, job):
-    from . import downloader, failures
-    log = downloader.Log()
-    try:
-        return {'ok': True, 'result': channel.run(job_id, lambda: _run(job, log))}
-    except JobCancelled:
-        return {'ok': False, 'error': {'kind': 'JobCancelled', 'kinds': ['JobCancelled'], 'message': 'cancelled'}}
-    except (Exception, RecursionError) as error:
-        return {'ok': False, 'error': failures.describe(error, log.warnings)}
-    finally:
-        lockdown.allow_only()
+def _parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--proxy-port', type=int, default=0, help='port of the proxy that is the only way out')
+    parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
+    parser.add_argument('--max-memory-bytes', type=int, default=0, help='most data of this process; 0 for no limit')
+    return parser
 
 
-def _run(job, log):
-    from . import selftest
-    if job['kind'] == 'health':
-        selftest.run()
-        return {'kind': 'health', **environment.describe()}
-    return {'kind': 'extraction', **_extract(job, log)}
+class _Engine:
+    def __init__(self, channel, self_test, network_lock, options):
+        self._channel = channel
+        self._self_test = self_test
+        self._network_lock = network_lock
+        self._options = options
+
+    def serve(self):
+        # Imported here: it takes seconds, and the environment has to be set before.
+        from . import downloader, player_cache, pristine
+        downloader.share_tls_contexts()
+        limits.bound_decompression()
+        player_cache.engage()
+        description = self._describe()
+        lockdown.engage()
+        self._self_test.run()
+        pristine.remember()
+        # What the import made lives as long as the process: spare the collector its walk.
+        gc.collect()
+        gc.freeze()
+        self._channel.send({'type': 'ready', **description})
+        while True:
+            job_id, job = self._channel.next_job()
+            self._channel.send({'id': job_id, **self._answer(job_id, job)})
+            # After the answer, so that nobody waits for it.
+            pristine.restore()
+
+    def _describe(self):
+        return environment.describe(self._network_lock)
+
+    def _answer(self, job_id, job):
+        from . import downloader, failures
+        log = downloader.Log()
+        try:
+            return {'ok': True, 'result': self._channel.run(job_id, lambda: self._run(job, log))}
+        except JobCancelled:
+            return {'ok': False, 'error': {'kind': 'JobCancelled', 'kinds': ['JobCancelled'], 'message': 'cancelled'}}
+        except (Exception, RecursionError, limits.LimitError) as error:
+            return {'ok': False, 'error': failures.describe(error, log.warnings)}
+        finally:
+            lockdown.allow_only()
+
+    def _run(self, job, log):
+        if job['kind'] == 'health':
+            self._self_test.run()
+            return {'kind': 'health', **self._describe()}
+        return {'kind': 'extraction', **_extract(job, log)}
 
 
 def _extract(job, log):
-    from . import downloader, result
-    started = time.monotonic()
+    from . import downloader
     proxy = urllib.parse.urlsplit(job['proxyUrl'])
     lockdown.allow_only((proxy.hostname, proxy.port))
     ydl = downloader.build(job, log)
     try:
-        info = ydl.extract_info(job['url'], download=False)
-        if info is None:
-            raise RuntimeError('yt-dlp returned nothing')
-        return {**result.describe(ydl, info, job['targets']),
-                'elapsed_ms': round((time.monotonic() - started) * 1000, 1)}
+        return limits.within_memory(lambda: _described(ydl, job, log))
     finally:
         close = getattr(ydl, 'close', None)
         if close:
             close()
+
+
+def _described(ydl, job, log):
+    from . import result
+    info = ydl.extract_info(job['url'], download=False)
+    if info is None:
+        raise RuntimeError('yt-dlp returned nothing')
+    return {**result.describe(ydl, info, job['targets']), 'warnings': log.kept()}

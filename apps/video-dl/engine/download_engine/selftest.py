@@ -4,7 +4,7 @@ import contextlib
 import http.server
 import threading
 
-from . import downloader, lockdown, result
+from . import lockdown
 
 _PAGE = b'''<!DOCTYPE html><html><head><title>Built-in page</title></head>
 <body><video src="/media.mp4"></video></body></html>'''
@@ -22,31 +22,34 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Says nothing: a health check is not news."""
 
 
-@contextlib.contextmanager
-def _page():
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[:2]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+class SelfTest:
+    """Its port is taken once, before the process is locked."""
 
+    def __init__(self):
+        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
+        self._server.daemon_threads = True
+        self.address = self._server.server_address[:2]
 
-def run():
-    """Raises when the built-in page does not come out as it should."""
-    targets = {'mp4': {'format': 'bv*+ba/b', 'sort': ['res:720']}}
-    with _page() as address:
-        lockdown.allow_only(address)
+    def run(self):
+        """Raises when the built-in page does not come out as it should."""
+        from . import downloader, result
+        targets = {'mp4': {'format': 'bv*+ba/b', 'sort': ['res:720']}}
         job = {'proxyUrl': '', 'socketTimeoutSeconds': 5, 'targets': targets}
-        ydl = downloader.build(job, downloader.Log())
-        try:
-            info = ydl.extract_info(f'http://{address[0]}:{address[1]}/', download=False)
+        with self._served():
+            ydl = downloader.build(job, downloader.Log())
+            info = ydl.extract_info('http://%s:%s/' % self.address, download=False)
             found = result.describe(ydl, info, targets)
+        if found['title'] != 'Built-in page' or found['selections'] != {'mp4': [0]}:
+            raise RuntimeError(f'the built-in page was extracted wrongly: {found}')
+
+    @contextlib.contextmanager
+    def _served(self):
+        thread = threading.Thread(target=self._server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True)
+        thread.start()
+        lockdown.allow_only(self.address)
+        try:
+            yield
         finally:
             lockdown.allow_only()
-    if found['title'] != 'Built-in page' or found['selections'] != {'mp4': [0]}:
-        raise RuntimeError(f'the built-in page was extracted wrongly: {found}')
+            self._server.shutdown()
+            thread.join()

@@ -27,7 +27,6 @@ class DescribeTest(unittest.TestCase):
         described = failures.describe(raised(lambda: ydl.extract_info('no address', download=False)))
         self.assertEqual(described['kind'], 'ExtractorError')
         self.assertIn('is not a valid URL', described['message'])
-        self.assertTrue(described['expected'])
 
     def test_tells_the_causes_and_the_status_beneath(self):
         class HTTPError(Exception):

@@ -1,16 +1,22 @@
 import type { CheckOptions } from '@media-services/http-common';
-import type { DownloadEngine } from '../extract/index.js';
+import type { DownloadEngine, ExtractionService } from '../extract/index.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 
-/** Sites change: an engine older than this fails on many of them. */
+/** Sites change: an engine older than this fails on some of them, one older than the second on many. */
+const agingAfterDays = 30;
 const staleAfterDays = 90;
 const extractionCacheMs = 5_000;
 /** Encoding costs 0.2 s of a processor. */
 const muxingCacheMs = 30_000;
 
+interface CheckedEngine {
+  readonly engine: DownloadEngine;
+  readonly extraction: Pick<ExtractionService, 'degradation'>;
+}
+
 /** The download engine extracts its built-in page. */
-export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
+export function downloadEngineCheck({ engine, extraction }: CheckedEngine): CheckOptions {
   return {
     cacheMs: extractionCacheMs,
     check: async (signal) => {
@@ -28,20 +34,26 @@ export function downloadEngineCheck(engine: DownloadEngine): CheckOptions {
       // An engine with a page at hand is at work; the check does not wait in line behind it.
       const isBusy = state.active >= state.enginesReady;
       if (!isBusy) await engine.run({ kind: 'health' }, { signal });
-      const { version, ageDays, javascriptRuntime } = state.ready;
-      const messages = [
-        ...(ageDays !== null && ageDays > staleAfterDays
-          ? [`yt-dlp is older than ${staleAfterDays} days; update it.`]
-          : []),
-        ...(javascriptRuntime === null
-          ? ['There is no JavaScript runtime that yt-dlp can use, without which YouTube does not work.']
-          : []),
-      ];
+      const { version, ageDays, javascriptRuntime, networkLock } = state.ready;
+      const { degradation } = extraction;
+      const problems = [
+        ageDays !== null &&
+          ageDays > staleAfterDays &&
+          `yt-dlp is older than ${staleAfterDays} days; update it.`,
+        javascriptRuntime === null &&
+          'There is no JavaScript runtime that yt-dlp can use, without which YouTube does not work.',
+        degradation,
+      ].filter((problem) => typeof problem === 'string');
+      const isAging = ageDays !== null && ageDays > agingAfterDays && ageDays <= staleAfterDays;
+      const messages = isAging
+        ? [...problems, `yt-dlp is older than ${agingAfterDays} days; update it soon.`]
+        : problems;
       return {
-        status: messages.length > 0 ? 'degraded' : 'ok',
+        status: problems.length > 0 ? 'degraded' : 'ok',
         version,
         ageDays,
         javascriptRuntime,
+        networkLock,
         ...pool,
         ...(messages.length > 0 && { message: messages.join(' ') }),
       };

@@ -20,19 +20,58 @@ export type EngineJob =
       readonly cookies?: string;
     };
 
-const text = z.string().nullable();
+/** The original before a dub, the plain before a described or compressed one, what MP4 carries before the rest. */
+const sound = ['lang', 'quality', 'acodec:aac'];
+
+/**
+ * What yt-dlp's selector is asked for. `res` is the smaller side, so portrait
+ * video counts like landscape; a sort prefers where a filter (`[height<=720]`)
+ * would leave nothing on a page that offers only larger sizes.
+ */
+export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
+  // An MP3 is passed on as it is. A page without audio-only formats gives a small video: only its sound is used.
+  mp3: {
+    format: 'ba[acodec^=mp3]/ba/b',
+    sort: ['res:480', 'lang', 'quality', 'acodec:aac', 'proto', 'abr'],
+  },
+  'mp4-720': { format: 'bv*+ba/b', sort: ['res:720', 'vcodec:h264', ...sound] },
+  'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...sound] },
+};
+
+/** The most that an answer holds: the figures of `engine/download_engine/limits.py`. */
+const most = {
+  formats: 500,
+  fragments: 20_000,
+  headers: 50,
+  warnings: 20,
+  kinds: 60,
+  causes: 10,
+  textCharacters: 1_000,
+  messageCharacters: 2_000,
+  descriptionCharacters: 20_000,
+  urlCharacters: 8_192,
+  headerCharacters: 8_192,
+  cookieCharacters: 16_384,
+};
+
+const text = z.string().max(most.textCharacters).nullable();
+const url = z.string().max(most.urlCharacters);
 const number = z.number().nullable();
+const message = z.string().max(most.messageCharacters);
+const warnings = z.array(z.string().max(most.messageCharacters)).max(most.warnings).default([]);
+
+const headers = z
+  .record(z.string().max(most.textCharacters), z.string().max(most.headerCharacters))
+  .refine((record) => Object.keys(record).length <= most.headers, { error: 'has too many headers' });
 
 const rawFormatSchema = z.object({
   format_id: text,
   format_note: text,
   ext: text,
   protocol: text,
-  url: z.string(),
-  manifest_url: text,
+  url,
   vcodec: text,
   acodec: text,
-  container: text,
   width: number,
   height: number,
   fps: number,
@@ -41,10 +80,12 @@ const rawFormatSchema = z.object({
   abr: number,
   filesize: number,
   filesize_approx: number,
-  http_headers: z.record(z.string(), z.string()),
-  cookies: text,
+  /** Unix seconds before which the server refuses (advertisements come first). */
+  available_at: number,
+  http_headers: headers,
+  cookies: z.string().max(most.cookieCharacters).nullable(),
   http_chunk_size: number,
-  fragments: z.array(z.object({ url: z.string() })).nullable(),
+  fragments: z.array(z.object({ url })).max(most.fragments).nullable(),
   fragments_duration: number,
 });
 
@@ -54,25 +95,23 @@ const extractionSchema = z.object({
   kind: z.literal('extraction'),
   id: text,
   title: text,
-  description: text,
+  description: z.string().max(most.descriptionCharacters).nullable(),
   duration: number,
   uploader: text,
   channel: text,
   creator: text,
   artist: text,
-  webpage_url: text,
-  original_url: text,
+  webpage_url: url.nullable(),
   extractor: text,
-  extractor_key: text,
   upload_date: text,
   live_status: text,
   is_live: z.boolean(),
-  thumbnail: text,
+  thumbnail: url.nullable(),
   playlist_index: number,
   playlist_count: number,
-  formats: z.array(rawFormatSchema),
+  formats: z.array(rawFormatSchema).max(most.formats),
   selections: z.object({ mp3: indices, 'mp4-720': indices, 'mp4-1080': indices }),
-  elapsed_ms: z.number(),
+  warnings,
 });
 
 /** What the engine says of itself. */
@@ -80,6 +119,8 @@ const descriptionSchema = z.object({
   version: z.string(),
   ageDays: z.number().nullable(),
   javascriptRuntime: z.string().nullable(),
+  /** `kernel`: the system holds the engine and its children to their ports; `process`: only its own code does. */
+  networkLock: z.enum(['kernel', 'process']),
   pythonVersion: z.string(),
 });
 
@@ -93,13 +134,11 @@ export const engineResultSchema = z.discriminatedUnion('kind', [
 export const engineFailureSchema = z.object({
   kind: z.string(),
   /** Class names of the exception, its bases and its causes. */
-  kinds: z.array(z.string()).default([]),
-  message: z.string(),
+  kinds: z.array(z.string()).max(most.kinds).default([]),
+  message,
   httpStatus: z.number().nullish(),
-  causes: z.array(z.string()).default([]),
-  extractor: z.string().nullish(),
-  expected: z.boolean().default(false),
-  warnings: z.array(z.string()).default([]),
+  causes: z.array(message).max(most.causes).default([]),
+  warnings,
 });
 
 export type EngineReady = z.output<typeof engineReadySchema>;

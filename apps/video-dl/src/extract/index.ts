@@ -1,4 +1,5 @@
-export { createDownloadEngine, type DownloadEngine } from './download-engine.js';
-export { ExtractionService } from './extraction-service.js';
+export { createDownloadEngine, locatePython, type DownloadEngine } from './engine.js';
+export { createProbeSource } from './media-header.js';
+export { ExtractionService } from './service.js';
 export { parseVideoUrl } from './video-url.js';
 export { targets, type Extraction, type Format, type Target } from './types.js';

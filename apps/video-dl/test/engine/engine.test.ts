@@ -93,10 +93,25 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       ['own-socket', 'only to its proxy'],
       ['own-lookup', 'no names'],
       ['program', 'starts no programs'],
+      ['posix-spawn', 'starts no programs'],
+      ['fork', 'starts no programs'],
+      ['other-process', 'ends no other process'],
     ])('lets no extractor out by another way (%s)', async (name, reason) => {
       const { ok, error } = await engine.extract(`${site.url}/fixture/${name}`);
       expect(ok).toBe(false);
       expect(JSON.stringify(error)).toContain(reason);
+    });
+
+    it('takes nothing that an extractor keeps in its class into the next job', async () => {
+      for (const _time of [1, 2]) {
+        const answer = await engine.extract(`${site.url}/fixture/state`);
+        expect(answer).toMatchObject({ result: { description: 'None []' } });
+      }
+    });
+
+    it('gives the first slide of a post that is a video', async () => {
+      const answer = await engine.extract(`${site.url}/fixture/carousel`);
+      expect(answer).toMatchObject({ result: { id: 'second', playlist_index: 2, playlist_count: 2 } });
     });
 
     it.each(['sleep', 'spin'])('ends a cancelled job early and goes on (%s)', async (name) => {
@@ -129,6 +144,13 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       engine.send({ type: 'cancel', id: 1 });
       await expect(engine.extract(`${site.url}/watch`)).resolves.toMatchObject({ ok: true });
     });
+  });
+
+  it('ends when its input cannot be understood, instead of hearing nothing any more', async () => {
+    const confused = new BareEngine(python, session.proxyUrl);
+    await confused.next();
+    confused.process.stdin?.write('{"type": "run"\n');
+    await expect(confused.exited).resolves.toEqual([76, null]);
   });
 
   it('exits at once when its input ends, even in the middle of a job', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { downloadEngineCheck } from '../../dist/api/health.js';
 import { startSite, type Site } from '../site/server.js';
 import { fixtureEngine, interpreters } from '../support/pythons.js';
 import { startService, type Answer, type TestService } from '../support/service.js';
@@ -77,6 +78,48 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
       const { headers } = await service.info(`${site.url}/fixture/${name}`);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
+  });
+
+  it.each(['/premium/clip', '/upcoming', '/captcha-free', '/private/drm?vip=login'])(
+    'takes no words of the address for what the site said (%s)',
+    async (path) => {
+      site.on(path.replace(/\?.*/, ''), (_req, res) => void res.writeHead(500).end());
+      expectProblem(await service.info(site.url + path), 'upstream_error', 502);
+    },
+  );
+
+  it.each([
+    ['memory', 'more memory'],
+    ['requests', 'more further pages'],
+  ])('names the limit that a page goes over (%s)', async (name, said) => {
+    const { status, body } = await service.info(`${site.url}/fixture/${name}`);
+    expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
+    expect(body['detail']).toContain(said);
+  });
+
+  it('gives the engine nothing of the environment that it has no use for', async () => {
+    process.env['AN_OPERATORS_SECRET'] = 'secret';
+    await using fresh = await startService(
+      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
+      { engineScript: fixtureEngine },
+    );
+    delete process.env['AN_OPERATORS_SECRET'];
+    const { body } = await fresh.info(`${site.url}/fixture/environment`);
+    expect(body['description']).toContain('PATH');
+    expect(body['description']).not.toContain('SECRET');
+  });
+
+  it('counts the warnings of what succeeds, and tells health of a fallback', async () => {
+    expect(service.context.extraction.degradation).toBeUndefined();
+    expect(await service.info(`${site.url}/fixture/warned`)).toMatchObject({ status: 200 });
+    expect(service.context.extraction.degradation).toContain('player script');
+    const metrics = await service.context.metrics.registry.metrics();
+    expect(metrics).toMatch(/media_extraction_warnings_total\{.*kind="challenge_failed".*\} 1/);
+    const { check } = downloadEngineCheck(service.context);
+    expect(await check(new AbortController().signal)).toMatchObject({
+      status: 'degraded',
+      message: expect.stringContaining('player script') as string,
+    });
   });
 
   it('does not pass on addresses with tokens', async () => {

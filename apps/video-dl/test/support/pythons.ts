@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { locatePython } from '../../dist/extract/python.js';
+import { locatePython } from '../../dist/extract/engine.js';
 
 /** An interpreter that the suite runs with. */
 export interface Interpreter {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { targetSpecs } from '../../../dist/extract/target-specs.js';
+import { targetSpecs } from '../../../dist/extract/engine-messages.js';
 import { fixtureEngine } from '../../support/pythons.js';
 
 /** One line of the engine's stdout. */
@@ -12,6 +12,8 @@ export type Message = Readonly<Record<string, unknown>> & {
   readonly error?: Readonly<Record<string, unknown>>;
 };
 
+export const maxMemoryBytes = 400 * 1024 * 1024;
+
 /** The engine as a bare process, spoken to by lines. */
 export class BareEngine implements AsyncDisposable {
   readonly process: ChildProcess;
@@ -21,7 +23,9 @@ export class BareEngine implements AsyncDisposable {
 
   constructor(python: string, proxyUrl: string) {
     this.#proxyUrl = proxyUrl;
-    const child = spawn(python, [fixtureEngine], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const { port } = new URL(proxyUrl);
+    const limits = ['--proxy-port', port, '--max-memory-bytes', String(maxMemoryBytes)];
+    const child = spawn(python, [fixtureEngine, ...limits], { stdio: ['pipe', 'pipe', 'ignore'] });
     this.process = child;
     this.exited = once(child, 'exit');
     this.#messages = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

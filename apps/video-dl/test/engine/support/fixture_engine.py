@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 
 ENGINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'engine')
 sys.path.insert(0, ENGINE)
@@ -25,6 +26,8 @@ from yt_dlp.utils import ExtractorError, UserNotLive  # noqa: E402
 
 class FixtureIE(InfoExtractor):
     _VALID_URL = r'https?://(?P<host>[^/]+)/fixture/(?P<id>[\w-]+)'
+    _TOKEN = None
+    _TOKENS = []
 
     def _real_extract(self, url):
         name = self._match_id(url)
@@ -126,6 +129,73 @@ class FixtureIE(InfoExtractor):
     def _do_program(self, _origin):
         subprocess.run(['/bin/true'], check=True)
 
+    def _do_posix_spawn(self, _origin):
+        os.posix_spawn('/bin/true', ['true'], {})
+
+    def _do_fork(self, _origin):
+        if os.fork() == 0:
+            os._exit(0)
+
+    def _do_other_process(self, _origin):
+        os.kill(os.getppid(), 0)
+
+    def _do_native_client(self, origin):
+        from curl_cffi import requests
+        requests.get(origin + '/watch', proxies={'all': None}, timeout=5)
+
+    def _do_runtime(self, origin):
+        """A JavaScript runtime with every permission that it can be given."""
+        runtime = environment.javascript_runtime()
+        script = f'try {{ await fetch("{origin}/watch"); console.log("out") }} catch {{ console.log("held") }}'
+        run = subprocess.run([runtime.path, 'run', '-A', '-'], input=script, capture_output=True, text=True)
+        return self._video(origin, description=run.stdout.strip())
+
+    def _do_datagram(self, _origin):
+        # A connected socket sends without an address, which Python does not report.
+        import socket
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    def _do_state(self, origin):
+        seen = FixtureIE._TOKEN, list(FixtureIE._TOKENS)
+        FixtureIE._TOKEN = 'of-this-request'
+        FixtureIE._TOKENS.append('of-this-request')
+        return self._video(origin, description=f'{seen[0]} {seen[1]}')
+
+    def _do_memory(self, _origin):
+        hoard = []
+        while True:
+            hoard.append([0] * 1_000_000)
+
+    def _do_requests(self, origin):
+        for number in range(2000):
+            self._download_webpage(f'{origin}/watch?number={number}', 'fixture', fatal=False)
+
+    def _do_environment(self, origin):
+        with open('/proc/self/environ', 'rb') as file:
+            names = sorted(entry.split(b'=')[0].decode() for entry in file.read().split(b'\0') if entry)
+        return self._video(origin, description=' '.join(names))
+
+    def _do_hoard_of_text(self, origin):
+        long = 'x' * 40_000
+        formats = [{'format_id': f'{number}-{long}', 'format_note': long, 'ext': 'mp4', 'url': f'{origin}/{number}'}
+                   for number in range(800)]
+        formats.append({'format_id': 'address', 'url': origin + '/' + long})
+        return {'id': long, 'title': long, 'uploader': long, 'description': long, 'thumbnail': origin + '/' + long,
+                'formats': formats}
+
+    def _do_carousel(self, origin):
+        photo = {'id': 'photo', 'title': 'A photograph', 'formats': []}
+        return self.playlist_result([photo, self._video(origin, id='second')], 'post', 'A post')
+
+    def _do_wait(self, origin):
+        return {'id': 'wait', 'title': 'After the break', 'duration': 4, 'formats': [
+            {'format_id': 'late', 'url': origin + '/media/front.mp4', 'ext': 'mp4', 'vcodec': 'avc1.42c01e',
+             'acodec': 'mp4a.40.2', 'available_at': time.time() + 2}]}
+
+    def _do_warned(self, origin):
+        self.report_warning('[jsc] n challenge solving failed: see https://cdn.example/?token=very-secret')
+        return self._video(origin)
+
     def _do_rungs(self, origin):
         """Formats of every size, in the way a large site has them."""
         heights = (360, 720, 1080, 2160)
@@ -182,7 +252,12 @@ try:
 except ImportError:
     pass
 
+# Found where the engine looks for state that extractors keep.
+FixtureIE.__module__ = 'yt_dlp.extractor.fixture'
+sys.modules['yt_dlp.extractor.fixture'] = module = types.ModuleType('yt_dlp.extractor.fixture')
+module.FixtureIE = FixtureIE
+
 downloader.gen_extractor_classes = lambda: [FixtureIE, *gen_extractor_classes()]
 
 if __name__ == '__main__':
-    serve()
+    serve(sys.argv[1:])

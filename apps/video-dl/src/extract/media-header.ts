@@ -1,6 +1,48 @@
-import { errorCode } from '@media-services/http-common';
+import { DomainError, errorCode } from '@media-services/http-common';
 import { readBoxHeader, Mp4FormatError } from '../containers/mp4/box.js';
 import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
+import { probe } from '../ffmpeg/probe.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { MediaRelay } from '../relay/index.js';
+import type { ProbeSource } from './probed-details.js';
+
+export interface ProbeSourceOptions {
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly tools: MediaTools;
+  readonly maxMs: number;
+}
+
+function tooSlow(cause: unknown): DomainError {
+  const detail = "The beginning of the site's media did not arrive in time. Try again later.";
+  return new DomainError('upstream_timeout', detail, { cause });
+}
+
+/**
+ * A look into a medium's header through the relay, by ffprobe where it is not an MP4 that begins with it.
+ * What went wrong upstream is the reason, if something did: the reader sees its effect only.
+ */
+export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
+  return async (source, signal) => {
+    const deadline = AbortSignal.timeout(maxMs);
+    // No renewal: the addresses are new, and what would renew them is what looks here.
+    const session = relay.open({ signal: AbortSignal.any([signal, deadline]) });
+    const endsAt = performance.now() + maxMs;
+    try {
+      const address = session.add(source);
+      const seen = source.kind === 'file' ? await readMp4Header(address, deadline) : undefined;
+      if (seen !== undefined) return seen;
+      if (session.failure !== undefined) throw session.failure;
+      const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+      return await probe(tools, address, { signal, maxMs: restMs, kind: source.kind });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (deadline.aborted) throw tooSlow(error);
+      throw session.failure ?? error;
+    } finally {
+      session.close();
+    }
+  };
+}
 
 const maxHeaderBytes = 4 * 1024 * 1024;
 /** Reading past the end of a box. */
@@ -14,7 +56,7 @@ const leadingBoxes = new Set(['ftyp', 'free', 'skip', 'wide', 'uuid', 'pdin']);
  * @param address of the relay
  * @returns undefined for everything else, which ffprobe has to look at
  */
-export async function quickLook(address: string, signal: AbortSignal): Promise<Probe | undefined> {
+export async function readMp4Header(address: string, signal: AbortSignal): Promise<Probe | undefined> {
   const reading = new AbortController();
   const response = await fetch(address, { signal: AbortSignal.any([signal, reading.signal]) });
   try {

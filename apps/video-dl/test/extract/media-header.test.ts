@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { quickLook } from '../../dist/extract/quick-look.js';
+import { readMp4Header } from '../../dist/extract/media-header.js';
 import { probe } from '../../dist/ffmpeg/probe.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import { media } from '../site/media.js';
 
 const signal = new AbortController().signal;
 
-describe('quickLook', () => {
+describe('readMp4Header', () => {
   let server: Server;
   let content: Buffer;
   let address: string;
@@ -33,7 +33,7 @@ describe('quickLook', () => {
     'sees in %s what ffprobe sees',
     async (name) => {
       content = await readFile(await media(name));
-      const seen = await quickLook(address, signal);
+      const seen = await readMp4Header(address, signal);
       const probed = await probe(await locateMediaTools(), address, { signal, maxMs: 10_000 });
       expect(seen?.sizeBytes).toBe(content.length);
       expect(Math.abs((seen?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
@@ -51,13 +51,13 @@ describe('quickLook', () => {
     'leaves %s to ffprobe',
     async (name) => {
       content = await readFile(await media(name));
-      await expect(quickLook(address, signal)).resolves.toBeUndefined();
+      await expect(readMp4Header(address, signal)).resolves.toBeUndefined();
     },
   );
 
   it('leaves fragmented files to ffprobe, whose header has no length', async () => {
     content = await readFile(`${await media('hls-fmp4')}/init.mp4`);
-    await expect(quickLook(address, signal)).resolves.toBeUndefined();
+    await expect(readMp4Header(address, signal)).resolves.toBeUndefined();
   });
 
   it('takes any damaged header for one that it cannot read', async () => {
@@ -65,14 +65,14 @@ describe('quickLook', () => {
     for (let damaged = 0; damaged < 200; damaged += 1) {
       content = Buffer.from(whole.subarray(0, 6000));
       content.writeUInt8((damaged * 37) % 256, 32 + damaged * 17);
-      const seen = await quickLook(address, signal);
+      const seen = await readMp4Header(address, signal);
       expect(seen === undefined || seen.streams.length > 0).toBe(true);
     }
     content = whole.subarray(0, 500);
-    await expect(quickLook(address, signal)).resolves.toBeUndefined();
+    await expect(readMp4Header(address, signal)).resolves.toBeUndefined();
   });
 
   it('ends with its signal', async () => {
-    await expect(quickLook(address, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+    await expect(readMp4Header(address, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   });
 });

@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { EngineJobError } from '@media-services/processes';
-import { DomainError, type Metrics } from '@media-services/http-common';
+import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
 import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { DownloadEngine } from './download-engine.js';
-import { engineFailureSchema, type RawExtraction } from './engine-messages.js';
-import { ExtractionCache } from './extraction-cache.js';
-import { codedError, extractionError } from './failure.js';
-import { fillIn, type ProbeSource } from './fill-in.js';
+import type { DownloadEngine } from './engine.js';
+import { targetSpecs, type RawExtraction } from './engine-messages.js';
+import { ExtractionCache } from './cache.js';
+import { codedError, extractionError } from './failures.js';
+import { withProbedDetails, type ProbeSource } from './probed-details.js';
 
-import { targetSpecs } from './target-specs.js';
 import { toExtraction } from './to-extraction.js';
 import type { Extraction } from './types.js';
 import { parseVideoUrl } from './video-url.js';
+import { ExtractionWarnings } from './warnings.js';
 
 export interface ExtractionServiceOptions {
   readonly engine: DownloadEngine;
@@ -26,6 +26,7 @@ export interface ExtractionServiceOptions {
   readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
   readonly metrics: Metrics;
+  readonly logger: Logger;
 }
 
 export interface ExtractOptions {
@@ -43,17 +44,24 @@ export class ExtractionService {
   readonly #cache: ExtractionCache;
   readonly #flights = new SingleFlight<Extraction>();
   readonly #answers: ReturnType<typeof answerCounter>;
+  readonly #warnings: ExtractionWarnings;
   #extractions = 0;
 
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
     this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
     this.#answers = answerCounter(options.metrics);
+    this.#warnings = new ExtractionWarnings(options);
   }
 
   /** How many times a site was really asked. */
   get extractions(): number {
     return this.#extractions;
+  }
+
+  /** Why extraction works less well than it should at present, if so. */
+  get degradation(): string | undefined {
+    return this.#warnings.degradation(Date.now());
   }
 
   /**
@@ -102,9 +110,10 @@ export class ExtractionService {
     try {
       await guard.checkUrl(new URL(url), signal);
       const raw = await this.#runEngine(url, Math.max(1, endsAt - performance.now()), shared);
+      this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
       refuseUnfinished(raw, url);
       const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs };
-      return await fillIn(toExtraction(raw, context), probeSource, signal);
+      return await withProbedDetails(toExtraction(raw, context), probeSource, signal);
     } finally {
       clearTimeout(timer);
     }
@@ -140,11 +149,7 @@ export class ExtractionService {
   }
 
   #engineError(error: unknown, session: EgressSession, url: string): unknown {
-    if (error instanceof EngineJobError) {
-      const failure = engineFailureSchema.safeParse(error.payload);
-      if (!failure.success) return codedError('upstream_error', url, error);
-      return extractionError(failure.data, session.failures, url);
-    }
+    if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     // The engine spends its time on waiting for the site.
     if (error instanceof DomainError && error.code === 'timeout') {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);

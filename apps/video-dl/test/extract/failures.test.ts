@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@media-services/http-common';
-import { codeOfFailure } from '../../dist/extract/failure-table.js';
+import { causeOfFailure, EngineFailureError, plainWords, warningKind } from '../../dist/extract/failures.js';
 
 /** What the sites and yt-dlp say, by the code that it means. */
 const sayings: Partial<Record<ErrorCode, string[]>> = {
@@ -38,6 +38,8 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'This live event will begin in 2 days.',
     'Premiere will begin shortly',
     'Twitter Space not started yet',
+    "We're processing this video. Check back later.",
+    'This video is still being processed',
     'The channel is not currently live',
   ],
   live_not_supported: [
@@ -58,6 +60,8 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Join this channel to get access to members-only content like this video, and other exclusive perks.',
     "This video is available to this channel's members on level: X",
     'This video requires payment to watch.',
+    'Cannot download embed-only video without embedding URL. Because of its privacy settings, this video cannot be played here',
+    'Because of its privacy settings, this video cannot be played here.',
     'This video is only available for subscribers',
     'This video is protected by a password, use the --video-password option',
     'You do not have access to this class. Use --cookies-from-browser',
@@ -71,7 +75,10 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Video 12345 does not exist',
     'This live stream recording is not available.',
     'Channel not found',
+    "Video unavailable. This video isn't available anymore",
+    'This video has been removed for violating YouTube’s Terms of Service',
   ],
+  invalid_url: ['Incomplete YouTube ID abc. URL https://www.youtube.com/watch?v=abc looks truncated.'],
   unsupported_url: ['Unsupported URL: https://example.com/', "'x' is not a valid URL"],
   upstream_timeout: ['Unable to download webpage: The read operation timed out', '<urlopen error timed out>'],
   upstream_unreachable: [
@@ -86,6 +93,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Unable to extract video info',
     'API returned error status 7',
     "'NoneType' object is not subscriptable",
+    'Precondition check failed.',
   ],
 };
 
@@ -99,7 +107,9 @@ const failure = (message: string, more = {}) => ({
   ...more,
 });
 
-describe('codeOfFailure', () => {
+const codeOfFailure = (...failed: Parameters<typeof causeOfFailure>) => causeOfFailure(...failed).code;
+
+describe('causeOfFailure', () => {
   const rows = Object.entries(sayings).flatMap(([code, messages]) =>
     messages.map((message) => [message, code]),
   );
@@ -131,5 +141,105 @@ describe('codeOfFailure', () => {
   ])('knows the status %i', (httpStatus, code) => {
     const kinds = ['ExtractorError', 'HTTPError', 'URLError', 'OSError', 'ConnectionError'];
     expect(codeOfFailure(failure('Unable to download webpage', { httpStatus, kinds }))).toBe(code);
+  });
+});
+
+describe('words of the page itself', () => {
+  it.each([
+    ['Unsupported URL: https://site.example/premium/clip', 'unsupported_url'],
+    ['Unsupported URL: https://site.example/upcoming', 'unsupported_url'],
+    ['Unsupported URL: https://site.example/captcha-free?login=1', 'unsupported_url'],
+    [
+      '[generic] premium: Unable to download webpage: HTTP Error 500: Internal Server Error',
+      'upstream_error',
+    ],
+    ["[generic] Unable to read 'https://x.example/private video/drm'", 'upstream_error'],
+    ['Unable to extract vip_token=login', 'upstream_error'],
+  ])('in “%s” are not its reason', (message, code) => {
+    expect(codeOfFailure(failure(message))).toBe(code);
+  });
+
+  it.each([
+    '[generic] sec9?sig=SECRET: Unable to download webpage: HTTP Error 403: Forbidden',
+    'Unable to read https://cdn.example/v.mp4?token=SECRET now',
+    "Failed to resolve 'SECRET-7f3a9.example.com'",
+    'Id SECRET_8271 of user mail@SECRET.example is wrong',
+    'key=SECRET',
+  ])('in “%s” reach no log', (message) => {
+    expect(new EngineFailureError(failure(message, { warnings: [message] })).message).not.toContain('SECRET');
+  });
+
+  it('leave the sentence readable', () => {
+    expect(plainWords('[youtube] dQw4w9WgXcQ: Private video. Sign in if you’ve been granted access')).toBe(
+      'Private video. Sign in if you’ve been granted access',
+    );
+  });
+
+  it('are read in linear time, whatever they are', () => {
+    for (const part of ['a', '[', 'http://', "'", 'a.', '-', ' ', 'a-', '(', '…', 'is not available ']) {
+      const message = part.repeat(200_000).slice(0, 200_000);
+      expect(plainWords(message)).toBeDefined();
+    }
+  });
+});
+
+describe('warnings', () => {
+  const warned = (message: string, ...warnings: string[]) => causeOfFailure(failure(message, { warnings }));
+  const noFormats = 'No video formats found!';
+  const sabr =
+    '[youtube] abc: Some web client https formats have been skipped as they are missing a URL. YouTube is forcing SABR streaming for this client.';
+  const challenge = '[youtube] abc: n challenge solving failed: Some formats may be missing.';
+  const noRuntime =
+    'No supported JavaScript runtime could be found. Only deno is enabled by default; to use another runtime add  --js-runtimes RUNTIME[:PATH]';
+
+  it.each([
+    [
+      noFormats,
+      '[youtube] Unable to download API page: HTTP Error 429: Too Many Requests',
+      'upstream_rate_limited',
+    ],
+    [
+      'Failed to extract any player response',
+      '[youtube] Unable to download API page: HTTP Error 403: Forbidden',
+      'bot_check',
+    ],
+    [
+      'Video unavailable',
+      '[youtube] Unable to download API page: HTTP Error 429: Too Many Requests',
+      'upstream_rate_limited',
+    ],
+    [
+      'Video unavailable',
+      '[youtube] Unable to download API page: HTTP Error 403: Forbidden',
+      'video_not_found',
+    ],
+    ['Private video', '[youtube] Unable to download API page: HTTP Error 429', 'private_video'],
+    [noFormats, 'Something harmless', 'no_media'],
+  ])('tell the cause of “%s” after “%s”: %s', (message, warning, code) => {
+    expect(warned(message, warning)).toEqual({ code, engineIsBehind: false });
+  });
+
+  it.each([sabr, challenge, noRuntime, 'Only images are available for download'])(
+    'tell that the engine is what stands in the way (“%s”)',
+    (warning) => {
+      for (const message of [noFormats, 'Requested format is not available'])
+        expect(warned(message, warning)).toEqual({ code: 'upstream_error', engineIsBehind: true });
+    },
+  );
+
+  it.each([
+    [sabr, 'sabr_only'],
+    [challenge, 'challenge_failed'],
+    [noRuntime, 'no_javascript_runtime'],
+    [
+      '[youtube] abc: android client https formats require a GVS PO Token which was not provided.',
+      'po_token_missing',
+    ],
+    ['Signature solving failed', 'challenge_failed'],
+    ['HTTP Error 429', 'rate_limited'],
+    ['HTTP Error 403: Forbidden', 'refused'],
+    ['Falling back on generic information extractor', 'other'],
+  ])('are of a kind (“%s”)', (warning, kind) => {
+    expect(warningKind(warning)).toBe(kind);
   });
 });

@@ -13,7 +13,7 @@ export type ProbeSource = (source: MediaSource, signal: AbortSignal) => Promise<
  *
  * @throws DomainError when none of the chosen media can be read
  */
-export async function fillIn(
+export async function withProbedDetails(
   extraction: Extraction,
   probeSource: ProbeSource,
   signal: AbortSignal,

@@ -1,0 +1,130 @@
+"""Asks the Linux kernel to hold this process and all its children to a few TCP ports.
+
+The audit hooks of `lockdown` see Python's own sockets only; libcurl (curl_cffi) and a
+JavaScript runtime open theirs in native code. Two parts, both irrevocable and inherited:
+
+- Landlock (network rules since Linux 6.7, landlock(7)) allows TCP connections to the
+  given ports only, and no listening socket.
+- A seccomp filter (seccomp(2)) leaves TCP as the only kind of socket, for Landlock
+  knows no other, and closes the ways around it: fast open, io_uring, other processes.
+
+A rule names a port, not an address; the ports are random ones of this machine.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+
+_AF_INET, _AF_INET6, _SOCK_STREAM, _IPPROTO_TCP = 2, 10, 1, 6
+_MSG_FASTOPEN = 0x20000000
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _SECCOMP_MODE_FILTER = 22, 38, 2
+
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_LANDLOCK_CREATE_RULESET_VERSION, _LANDLOCK_RULE_NET_PORT = 1, 2
+_LANDLOCK_BIND_TCP, _LANDLOCK_CONNECT_TCP = 1, 2
+_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, _LANDLOCK_SCOPE_SIGNAL = 1, 2
+
+# Machine: (audit architecture, system call numbers); see the kernel's unistd headers.
+_MACHINES = {
+    'x86_64': (0xC000003E, {
+        'socket': 41, 'sendto': 44, 'sendmsg': 46, 'sendmmsg': 307, 'ptrace': 101, 'io_uring_setup': 425,
+        'process_vm_readv': 310, 'process_vm_writev': 311, 'pidfd_getfd': 438}),
+    'aarch64': (0xC00000B7, {
+        'socket': 198, 'sendto': 206, 'sendmsg': 211, 'sendmmsg': 269, 'ptrace': 117, 'io_uring_setup': 425,
+        'process_vm_readv': 270, 'process_vm_writev': 271, 'pidfd_getfd': 438}),
+}
+_DENIED_CALLS = ('ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'io_uring_setup')
+
+
+def engage(ports):
+    """Locks the process; to be called while it has one thread.
+
+    Returns True when both parts hold, False where the system does not offer them
+    (another system, Linux before 6.7, a container runtime that forbids it).
+    """
+    if sys.platform != 'linux' or platform.machine() not in _MACHINES:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    try:
+        if libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION) < 4:
+            return False
+        _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        _restrict_ports(libc, ports)
+        _filter_calls(libc)
+        return True
+    except OSError:
+        return False
+
+
+def _check(result):
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def _restrict_ports(libc, ports):
+    version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION)
+    attributes = [0, _LANDLOCK_BIND_TCP | _LANDLOCK_CONNECT_TCP]
+    if version >= 6:
+        attributes.append(_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | _LANDLOCK_SCOPE_SIGNAL)
+    ruleset = struct.pack(f'={len(attributes)}Q', *attributes)
+    descriptor = _check(libc.syscall(_LANDLOCK_CREATE_RULESET, ruleset, ctypes.c_size_t(len(ruleset)), 0))
+    try:
+        for port in ports:
+            rule = struct.pack('=QQ', _LANDLOCK_CONNECT_TCP, port)
+            _check(libc.syscall(_LANDLOCK_ADD_RULE, descriptor, _LANDLOCK_RULE_NET_PORT, rule, 0))
+        _check(libc.syscall(_LANDLOCK_RESTRICT_SELF, descriptor, 0))
+    finally:
+        os.close(descriptor)
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_ushort), ('instructions', ctypes.c_void_p)]
+
+
+def _filter_calls(libc):
+    program = _program(*_MACHINES[platform.machine()])
+    buffer = ctypes.create_string_buffer(program, len(program))
+    filter_ = _Filter(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    _check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
+
+
+# Classic BPF: load a word, compare and skip, mask, answer (linux/bpf_common.h).
+_LOAD, _EQUAL, _AT_LEAST, _AND, _ANY_BIT, _ANSWER = 0x20, 0x15, 0x35, 0x54, 0x45, 0x06
+_ALLOW = 0x7FFF0000
+_DENY = 0x00050000 | errno.EACCES
+# struct seccomp_data: number, architecture, instruction pointer, six arguments of 8 bytes.
+_NUMBER_AT, _ARCHITECTURE_AT = 0, 4
+
+
+def _argument_at(index):
+    return 16 + 8 * index
+
+
+def _program(architecture, numbers):
+    """The filter's bytes: forbidden calls and sockets fail with EACCES, everything else is allowed."""
+    lines = [
+        (_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, architecture), (_ANSWER, 0, 0, _DENY),
+        # x86's second table of calls (x32) has this bit.
+        (_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, 0x40000000), (_ANSWER, 0, 0, _DENY),
+    ]
+    for name in _DENIED_CALLS:
+        lines += [(_EQUAL, 0, 1, numbers[name]), (_ANSWER, 0, 0, _DENY)]
+    # Data sent with the handshake reach an address that no connect() has named.
+    for name, flags in (('sendto', 3), ('sendmsg', 2), ('sendmmsg', 3)):
+        lines += [(_EQUAL, 0, 4, numbers[name]), (_LOAD, 0, 0, _argument_at(flags)),
+                  (_ANY_BIT, 0, 1, _MSG_FASTOPEN), (_ANSWER, 0, 0, _DENY), (_ANSWER, 0, 0, _ALLOW)]
+    lines += [
+        (_EQUAL, 1, 0, numbers['socket']), (_ANSWER, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _argument_at(0)), (_EQUAL, 2, 0, _AF_INET), (_EQUAL, 1, 0, _AF_INET6), (_ANSWER, 0, 0, _DENY),
+        (_LOAD, 0, 0, _argument_at(1)), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _SOCK_STREAM), (_ANSWER, 0, 0, _DENY),
+        # Multipath TCP, too, is out of Landlock's sight.
+        (_LOAD, 0, 0, _argument_at(2)), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, _IPPROTO_TCP), (_ANSWER, 0, 0, _DENY),
+        (_ANSWER, 0, 0, _ALLOW),
+    ]
+    return b''.join(struct.pack('=HBBI', *line) for line in lines)

@@ -1,0 +1,191 @@
+"""What one page may cost: memory, requests, bytes, and the size of its answer.
+
+The parent checks the answer again (src/extract/engine-messages.ts has the same figures).
+"""
+
+import gc
+import subprocess
+import sys
+import traceback
+
+# More than any site needs that is known: YouTube takes about 12.
+REQUESTS = 100
+# Of all answers of a job, after decompression.
+PAGE_BYTES = 64 * 1024 * 1024
+
+FORMATS = 500
+FRAGMENTS = 20_000
+HEADERS = 50
+WARNINGS = 20
+TEXT_CHARACTERS = 1_000
+DESCRIPTION_CHARACTERS = 20_000
+URL_CHARACTERS = 8_192
+HEADER_CHARACTERS = 8_192
+COOKIE_CHARACTERS = 16_384
+# All text of an answer together.
+ANSWER_CHARACTERS = 16 * 1024 * 1024
+
+# V8 alone reserves some 500 MB; solving YouTube's player takes 300 MB on top.
+_RUNTIME_BYTES = 1536 * 1024 * 1024
+# To clear up in when memory has run out.
+_RESERVE_BYTES = 32 * 1024 * 1024
+# Below this yt-dlp cannot be imported.
+_LEAST_BYTES = 192 * 1024 * 1024
+
+
+class LimitError(BaseException):
+    """A page wants more than it may; not an Exception, so that no extractor goes on without it."""
+
+
+class PageTooLargeError(LimitError):
+    def __init__(self):
+        super().__init__(f'the page and what it leads to have more than {PAGE_BYTES} bytes')
+
+
+class TooManyRequestsError(LimitError):
+    def __init__(self):
+        super().__init__(f'the page leads to more than {REQUESTS} requests')
+
+
+class AnswerTooLargeError(LimitError):
+    def __init__(self):
+        super().__init__('the page lists more media than can be looked at')
+
+
+class OutOfMemoryError(LimitError):
+    def __init__(self):
+        super().__init__('the page takes more memory than it may')
+
+
+class Budget:
+    """The requests and bytes of one job."""
+
+    def __init__(self):
+        self._requests = REQUESTS
+        self._bytes = PAGE_BYTES
+
+    def count_request(self):
+        self._requests -= 1
+        if self._requests < 0:
+            raise TooManyRequestsError
+
+    def bound(self, response):
+        """Makes reading `response` count, and end beyond the budget."""
+        read = response.read
+
+        def bounded(amount=None):
+            if amount is not None and amount >= 0:
+                return self._take(read(min(amount, self._bytes + 1)))
+            parts = []
+            while part := self._take(read(self._bytes + 1)):
+                parts.append(part)
+            return b''.join(parts)
+
+        response.read = bounded
+
+    def _take(self, data):
+        self._bytes -= len(data)
+        if self._bytes < 0:
+            raise PageTooLargeError
+        return data
+
+
+def bound_decompression():
+    """Packed answers are unpacked whole before anybody reads them: a bomb ends at the budget."""
+    try:
+        from yt_dlp.networking._urllib import UrllibRH as handler
+    except ImportError:
+        from yt_dlp.utils import YoutubeDLHandler as handler
+    for name in ('gz', 'deflate', 'brotli'):
+        if hasattr(handler, name):
+            setattr(handler, name, staticmethod(_bounded_unpack(name, getattr(handler, name))))
+
+
+def _bounded_unpack(name, fallback):
+    import zlib
+    try:
+        import brotli
+    except ImportError:
+        brotli = None
+
+    def inflate(data, window_bits):
+        return zlib.decompressobj(window_bits).decompress(data, PAGE_BYTES + 1)
+
+    def unpack(data):
+        if not data:
+            return data
+        if name == 'gz':
+            unpacked = inflate(data, zlib.MAX_WBITS | 16)
+        elif name == 'deflate':
+            try:
+                unpacked = inflate(data, -zlib.MAX_WBITS)
+            except zlib.error:
+                unpacked = inflate(data, zlib.MAX_WBITS)
+        elif hasattr(brotli, 'Decompressor') and _can_be_bounded(brotli):
+            unpacked = brotli.Decompressor().process(data, output_buffer_limit=PAGE_BYTES + 1)
+        else:
+            unpacked = fallback(data)
+        if len(unpacked) > PAGE_BYTES:
+            raise PageTooLargeError
+        return unpacked
+
+    return unpack
+
+
+def _can_be_bounded(brotli):
+    try:
+        brotli.Decompressor().process(b'', output_buffer_limit=1)
+        return True
+    except (TypeError, brotli.error):
+        # Before 1.2 the memory limit is what ends a bomb.
+        return False
+
+
+_own_bytes = 0
+
+
+def limit_memory(max_bytes):
+    """Holds this process to so many bytes of data from now on; 0 for no limit.
+
+    An allocation beyond it is a MemoryError inside the job. Programs that the process
+    starts (deno) have a limit of their own, because V8 reserves more than it uses.
+    """
+    global _own_bytes
+    if max_bytes <= 0 or sys.platform != 'linux':
+        return
+    _own_bytes = max(max_bytes, _LEAST_BYTES)
+    start = subprocess.Popen.__init__
+
+    def start_with_its_own_limit(*args, **kwargs):
+        _set_data_limit(_runtime_bytes())
+        try:
+            start(*args, **kwargs)
+        finally:
+            _set_data_limit(_own_bytes)
+
+    subprocess.Popen.__init__ = start_with_its_own_limit
+    _set_data_limit(_own_bytes)
+
+
+def within_memory(work):
+    """Calls work(); raises OutOfMemoryError, with what it had collected let go, when memory runs out."""
+    try:
+        return work()
+    except MemoryError as error:
+        if _own_bytes:
+            _set_data_limit(_own_bytes + _RESERVE_BYTES)
+        traceback.clear_frames(error.__traceback__)
+    # Outside of the handler, which keeps the error and its frames alive.
+    gc.collect()
+    if _own_bytes:
+        _set_data_limit(_own_bytes)
+    raise OutOfMemoryError
+
+
+def _runtime_bytes():
+    return max(_RUNTIME_BYTES, _own_bytes)
+
+
+def _set_data_limit(soft):
+    import resource
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, max(_runtime_bytes(), _own_bytes + _RESERVE_BYTES)))

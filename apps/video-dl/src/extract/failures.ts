@@ -1,0 +1,362 @@
+import { DomainError, type ErrorCode } from '@media-services/http-common';
+import { engineFailureSchema, type EngineFailure } from './engine-messages.js';
+
+/** What a failure is recognised by; one of what is given is enough. */
+interface Cause {
+  readonly code: ErrorCode;
+  /** Class names of the exception, its bases or its causes. */
+  readonly kinds?: readonly string[];
+  readonly statuses?: readonly number[];
+  /** Matched against the message in lower case with straight apostrophes. */
+  readonly messages?: readonly RegExp[];
+}
+
+/**
+ * The one table from cause to code. The first row that matches counts: sites
+ * wrap a specific reason into a general one ("Video unavailable. The uploader
+ * has not made this video available in your country"), so the specific come first.
+ */
+export const failureTable: readonly Cause[] = [
+  { code: 'invalid_url', messages: [/incomplete \w+ id\b/] },
+  { code: 'playlist_not_supported', kinds: ['PlaylistError'], messages: [/\bis a (playlist|channel)\b/] },
+  {
+    code: 'bot_check',
+    messages: [
+      /not a bot\b/,
+      /\bcaptcha\b/,
+      /anti-?bot/,
+      /verify (that )?you are (a )?human/,
+      /unusual traffic|requests automated/,
+      /\bip (address )?is (likely being |being )?blocked/,
+      /tls fingerprint|client challenge|blocked by server/,
+    ],
+  },
+  {
+    code: 'upstream_rate_limited',
+    statuses: [429],
+    messages: [/too many requests/, /rate.?limit/, /http error 429/],
+  },
+  {
+    code: 'age_restricted',
+    messages: [
+      /confirm (that )?you(r age|'re (over )?18| are (over )?18)/,
+      /\bage.?(restrict|gate|limit|verif)|adult verification/,
+      /inappropriate for some users/,
+      /\b(over|under|older than) 1[89]\b|\b18 years/,
+      /mature (audience|content)/,
+    ],
+  },
+  {
+    code: 'private_video',
+    messages: [/private video/, /\b(is|are|been made|marked as) private\b/, /private (account|profile|post)/],
+  },
+  {
+    code: 'geo_blocked',
+    kinds: ['GeoRestrictedError'],
+    statuses: [451],
+    messages: [
+      /geo.?(restrict|block|location)/,
+      /(not|n't|un) ?(made this video )?(currently )?available (in|from|for|to) (your|this) (country|location|region|area)/,
+      /(blocked|restricted|forbidden) (it )?(in|from|for) (your|this) (country|location|region|area)/,
+      /available in \w+ only|not licen[cs]ed (in|for) your|blocked by decision of/,
+    ],
+  },
+  { code: 'drm_protected', messages: [/\bdrm\b/, /\bwidevine\b/, /\bfairplay\b/] },
+  {
+    code: 'not_started',
+    kinds: ['UserNotLive'],
+    messages: [
+      /\bpremieres? (in|on|at|will|shortly)/,
+      /\b(will )?begins? (in|at|shortly)/,
+      /(has|have)(n't| not) (yet )?(started|aired|begun|premiered)|not started yet/,
+      /not (yet|currently) (started|available|live|published|aired)|not available yet/,
+      /\b(upcoming|scheduled)\b/,
+      /\b(starts? (in|at) \d|will (start|be available) (at|after|in))/,
+      /only available after|(video is|we're|still) (being )?process(ing|ed)|uploading or processing/,
+      /waiting for (the )?(live )?(stream|broadcast|premiere)/,
+      /\b(stream|streamer|user|channel|radio|video) is (currently )?(offline|not live)/,
+    ],
+  },
+  {
+    code: 'live_not_supported',
+    messages: [
+      /live ?streams? (are|is) not supported/,
+      /\b(live|live ?stream|event|broadcast|space) (has |was )?ended/,
+      /\bis (currently )?(a )?live\b(?! recording)/,
+    ],
+  },
+  {
+    code: 'no_media',
+    messages: [
+      /\bno (suitable |supported |embedded |valid |active )?(video|audio|media|playable|downloadable)?[ -]?(urls?|formats?|streams?|sources?|media|videos?|entries|downloads?)( embeds?)? (was |were |are |could be )?(found|available)/,
+      /(could not|failed to) find (any |suitable |a )?(video|media|source|format)s?\b/,
+      /requested format is not available/,
+      /(there('s| is) no|\bno|does(n't| not) (contain|have) an?y?) (video|audio|media)/,
+      /\bis not a video\b|^not a (video|media file)/,
+    ],
+  },
+  {
+    code: 'login_required',
+    statuses: [401, 402],
+    messages: [
+      /registered users/,
+      /\b(log|sign)(ging|ing|ged)?[ -]?in\b|\blogin\b|log into/,
+      // What yt-dlp appends wherever an account would help.
+      /--(cookies|username|netrc)\b/,
+      /\bauthenticat|not authori[sz]ed|access (is )?denied/,
+      /account (credentials|cookies|is (needed|required))|(do|does) not have (access|permission)/,
+      /because of (its|the) privacy settings|privacy settings/,
+      /members?[- ]only|only available (for|to) .*members|channel's members/,
+      /join this channel/,
+      /subscri(be|bers?|ption)/,
+      /\bpremium\b|\bvip\b/,
+      /requires? (payment|purchase|rental)|\bpaid\b|\bpay for\b|\bpurchase/,
+      /password|passcode/,
+    ],
+  },
+  {
+    code: 'video_not_found',
+    statuses: [404, 410],
+    messages: [
+      /http error (404|410)/,
+      /isn't available any ?more/,
+      /(video|content|media|post|page|track|clip|episode|event)( \S+)? (is |was |has been )?(currently )?(unavailable|not available|removed|deleted|not found|taken down)/,
+      /(channel|lecture|show|song|station|stream|space|playlist)( \S+)? (was )?not found/,
+      /(has been|was|been) (removed|deleted|terminated|taken down)/,
+      /no longer (available|exists?)|(link|stream|content) (is|has) expired|likely expired/,
+      /(does|did)(n't| not) exist|no such /,
+      /recording is not available/,
+      /\bcopyright\b/,
+    ],
+  },
+  {
+    code: 'unsupported_url',
+    kinds: ['UnsupportedError'],
+    messages: [/unsupported url/, /is not a valid url/, /website is (not|no longer) supported/],
+  },
+  {
+    code: 'upstream_timeout',
+    kinds: ['TimeoutError', 'timeout', 'ReadTimeout', 'ConnectTimeout'],
+    statuses: [408, 504, 522, 524],
+    messages: [/timed out/],
+  },
+  {
+    code: 'upstream_unreachable',
+    kinds: ['ConnectionError', 'gaierror', 'CertificateVerifyError', 'SSLError', 'ProxyError'],
+    messages: [
+      /failed to resolve\b|name or service not known|nodename nor servname|no address associated/,
+      /connection (refused|reset|aborted|broken)|remote end closed|actively refused/,
+      /network is unreachable|no route to host/,
+      /certificate verify failed|\bssl\b.*(error|failure)/,
+    ],
+  },
+];
+
+/** What a warning of an extraction means, whether it failed or not. */
+export const warningKinds = [
+  'rate_limited',
+  'refused',
+  'no_javascript_runtime',
+  'challenge_failed',
+  'sabr_only',
+  'po_token_missing',
+  'other',
+] as const;
+export type WarningKind = (typeof warningKinds)[number];
+
+/** The first row that matches counts. */
+const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
+  ['rate_limited', /http error 429|too many requests|rate.?limit/],
+  ['no_javascript_runtime', /no supported javascript runtime|without a js runtime/],
+  [
+    'challenge_failed',
+    /(\bn|\bsig(nature)?|js) challenge|(signature|challenge) solving failed|(signature|nsig) extraction failed/,
+  ],
+  ['sabr_only', /\bsabr\b|only images are available/],
+  ['po_token_missing', /\bpo token\b/],
+  ['refused', /http error 403|forbidden/],
+];
+
+export function warningKind(warning: string): WarningKind {
+  const text = matchable(warning);
+  return warningTable.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
+}
+
+/** What an extraction's failure is told as. */
+export interface FailureCause {
+  readonly code: ErrorCode;
+  /** The engine, not the page, is what stands in the way. */
+  readonly engineIsBehind: boolean;
+}
+
+/** Codes of messages that yt-dlp also ends in after it was kept from looking. */
+const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'no_media',
+  'upstream_error',
+  'unsupported_url',
+  'video_not_found',
+]);
+
+/**
+ * What the failure means: by its message, and where that is doubtful by the warnings
+ * before it. `upstream_error` where nothing is known.
+ */
+export function causeOfFailure(failure: EngineFailure): FailureCause {
+  const code = codeOfMessage(failure);
+  if (!doubtfulCodes.has(code)) return { code, engineIsBehind: false };
+  const kinds = new Set(failure.warnings.map(warningKind));
+  if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsBehind: false };
+  if (code === 'video_not_found') return { code, engineIsBehind: false };
+  if (kinds.has('refused') && failure.httpStatus == null) return { code: 'bot_check', engineIsBehind: false };
+  const isBehind =
+    kinds.has('no_javascript_runtime') || kinds.has('challenge_failed') || kinds.has('sabr_only');
+  return isBehind ? { code: 'upstream_error', engineIsBehind: true } : { code, engineIsBehind: false };
+}
+
+function codeOfMessage(failure: EngineFailure): ErrorCode {
+  const text = [failure.message, ...failure.causes].map(matchable).join('\n');
+  // An HTTP status is a connection that worked, however the classes above it are called.
+  const kinds =
+    failure.httpStatus == null ? failure.kinds : failure.kinds.filter((kind) => !isNetworkKind(kind));
+  const row = failureTable.find(
+    (cause) =>
+      cause.kinds?.some((kind) => kinds.includes(kind)) === true ||
+      (failure.httpStatus != null && cause.statuses?.includes(failure.httpStatus) === true) ||
+      cause.messages?.some((message) => message.test(text)) === true,
+  );
+  return row?.code ?? 'upstream_error';
+}
+
+function isNetworkKind(kind: string): boolean {
+  return /^(ConnectionError|ProxyError|SSLError|TimeoutError|timeout)$/.test(kind);
+}
+
+function matchable(message: string): string {
+  return plainWords(message).toLowerCase().replaceAll(/[’‘]/g, "'");
+}
+
+/** What yt-dlp puts in front of a message: the extractor's name, and the video's id. */
+const prefix = /^\[[\w:+.-]{1,60}\] (?:[^\s:]{1,500}: )?/;
+/** A word as people write them, or a short number; with the punctuation around it. */
+const plainWord = /^[("'“‘[<]*(?:--)?(?:\p{L}+(?:[’'-]\p{L}+)*|\d{1,4})[)\]>"'”’.,:;!?+]*$/u;
+const maxWordCharacters = 30;
+
+/**
+ * A message of yt-dlp without what comes from the page: URLs, ids and tokens, which can be
+ * secret and whose words ("/premium/clip") are not the site's reason.
+ */
+export function plainWords(message: string): string {
+  return message
+    .replace(prefix, '')
+    .replaceAll(/["'“]?[a-z][a-z0-9+.-]{0,20}:\/\/\S*/gi, '…')
+    .split(/\s+/)
+    .map((word) => (word.length <= maxWordCharacters && plainWord.test(word) ? word : '…'))
+    .join(' ');
+}
+
+/** What each code says to the user, given the host of the page. */
+const details: Partial<Record<ErrorCode, (host: string) => string>> = {
+  private_video: (host) => `The video on ${host} is private. Ask its owner for a public link.`,
+  login_required: (host) =>
+    `${host} shows this video only to users who are logged in. Use a public video; an operator can give this service a session of the site (COOKIES_FILE).`,
+  age_restricted: (host) =>
+    `${host} shows this video only after the viewer's age was confirmed. Use another video; an operator can give this service a session with a confirmed age (COOKIES_FILE).`,
+  video_not_found: (host) =>
+    `The video on ${host} does not exist or was removed. Open the address in a browser and check that the video plays.`,
+  not_started: (host) => `The video on ${host} has not started yet. Try again after it has been published.`,
+  live_not_supported: (host) =>
+    `The video on ${host} is live, or its recording is not finished. Try again when the recording is available.`,
+  playlist_not_supported: (host) =>
+    `The address on ${host} is a playlist, a channel or a search. Send the address of a single video.`,
+  unsupported_url: (host) =>
+    `No video was found on this page of ${host}. Send the address of the page that plays the video; if it does play there, the download engine may be out of date.`,
+  no_media: (host) =>
+    `The page on ${host} has no media that can be downloaded. Check that the video plays in a browser.`,
+  drm_protected: (host) =>
+    `The video on ${host} is protected by DRM and cannot be downloaded. Use another source.`,
+  geo_blocked: (host) =>
+    `${host} does not show this video in the region that this service runs in. Use another source; an operator can lead out through another region (OUTBOUND_PROXY).`,
+  upstream_unreachable: (host) =>
+    `${host}, or an address it leads to, could not be reached. Check the address; try again later.`,
+  upstream_rate_limited: (host) =>
+    `${host} has received too many requests from this service. Try again in a few minutes.`,
+  bot_check: (host) =>
+    `${host} asks this service to prove that it is not a bot. Try again later; an operator can set COOKIES_FILE or OUTBOUND_PROXY.`,
+  upstream_timeout: (host) => `${host} did not answer in time. Try again later.`,
+  invalid_url: (host) =>
+    `The address on ${host} is not complete: the id of its video is cut off. Copy the whole address of the page.`,
+  upstream_error: (host) =>
+    `${host} answered with an error or with something the download engine does not understand. Try again later; if it persists, the download engine may be out of date.`,
+};
+
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_limited: 120, bot_check: 600 };
+
+const engineIsBehindDetail = (host: string): string =>
+  `${host} gives its media only to players that the download engine cannot stand in for at present. Try again later; an operator can update yt-dlp (\`npm run update:yt-dlp\`), and /api/health tells whether a JavaScript runtime is missing.`;
+
+/** Limits of the engine (`engine/download_engine/limits.py`) and what they say. */
+const limitDetails: Readonly<Record<string, (host: string) => string>> = {
+  PageTooLargeError: (host) => `The page on ${host} is larger than this service reads.`,
+  TooManyRequestsError: (host) =>
+    `The page on ${host} leads to more further pages than this service follows.`,
+  AnswerTooLargeError: (host) => `The page on ${host} lists more media than this service looks at.`,
+  OutOfMemoryError: (host) =>
+    `The page on ${host} takes more memory to read than this service gives one page.`,
+};
+
+/** Codes that say no more than that something on the way failed: the guard, which saw it, knows better. */
+const vagueCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'upstream_unreachable',
+  'upstream_timeout',
+  'upstream_error',
+  'unsupported_url',
+  'no_media',
+]);
+
+/**
+ * The error of a failed extraction.
+ * @param payload what the engine said
+ * @param refusals what the guard refused or could not reach during the job
+ */
+export function extractionError(
+  payload: unknown,
+  refusals: readonly DomainError[],
+  url: string,
+): DomainError {
+  const parsed = engineFailureSchema.safeParse(payload);
+  if (!parsed.success) return codedError('upstream_error', url, parsed.error);
+  const failure = parsed.data;
+  const cause = new EngineFailureError(failure);
+  const { host } = new URL(url);
+  const limit = limitDetails[failure.kind];
+  if (limit !== undefined) return new DomainError('upstream_error', limit(host), { cause });
+  const { code, engineIsBehind } = causeOfFailure(failure);
+  if (engineIsBehind) return new DomainError(code, engineIsBehindDetail(host), { cause });
+  if (vagueCodes.has(code)) {
+    const refusal = refusals.find((error) => error.code === 'forbidden_address');
+    if (refusal !== undefined) return refusal;
+    const unreached = refusals.at(-1);
+    if (unreached !== undefined && code !== 'unsupported_url' && code !== 'no_media') return unreached;
+  }
+  return codedError(code, url, cause);
+}
+
+/** What yt-dlp said, for the log: nothing of the page's own, which can hold tokens. */
+export class EngineFailureError extends Error {
+  override readonly name = 'EngineFailureError';
+
+  constructor({ kind, message, httpStatus, warnings }: EngineFailure) {
+    const said = [message, ...warnings.slice(-5)].map(plainWords).join(' | ');
+    super(`${kind}${httpStatus == null ? '' : ` (HTTP ${httpStatus})`}: ${said.slice(0, 800)}`);
+  }
+}
+
+/** An error with the table's words for this page's host. */
+export function codedError(code: ErrorCode, url: string, cause?: unknown): DomainError {
+  const detail = details[code] ?? details.upstream_error;
+  const retryAfter = retryAfterSeconds[code];
+  return new DomainError(code, detail?.(new URL(url).host) ?? 'The page could not be read.', {
+    cause,
+    ...(retryAfter !== undefined && { retryAfterSeconds: retryAfter }),
+  });
+}

@@ -1,0 +1,132 @@
+import { gzipSync } from 'node:zlib';
+import { residentMemoryBytes } from '@media-services/processes';
+import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
+import { createLogger } from '@media-services/http-common';
+import { engineFailureSchema, engineResultSchema } from '../../dist/extract/engine-messages.js';
+import { startSite, type Site } from '../site/server.js';
+import { interpreters } from '../support/pythons.js';
+import { BareEngine, maxMemoryBytes } from './support/engine.js';
+
+/** Pages that want more than a page may have, and code that wants out. */
+describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp', ({ python, ytDlp }) => {
+  const isModern = ytDlp > '2025.11';
+  let site: Site;
+  let egress: EgressProxy;
+  let session: EgressSession;
+  let engine: BareEngine;
+  let networkLock: unknown;
+
+  beforeAll(async () => {
+    site = await startSite();
+    egress = await EgressProxy.start({
+      guard: createGuard({ allowedPrivateSources: [site.host] }),
+      logger: createLogger({ service: 'test', level: 'silent' }),
+    });
+    session = egress.openSession();
+    engine = new BareEngine(python, session.proxyUrl);
+    ({ networkLock } = await engine.next());
+  });
+
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+    session.close();
+    await egress[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  const extract = async (name: string) => engine.extract(`${site.url}/fixture/${name}`);
+  const failureOf = async (url: string) => engineFailureSchema.parse((await engine.extract(url)).error);
+  const residentBytes = async () => (await residentMemoryBytes(engine.process.pid ?? 0)) ?? Infinity;
+
+  /** The most memory that the process ever had. */
+  async function expectBoundedMemory(): Promise<void> {
+    expect(await residentBytes()).toBeLessThan(maxMemoryBytes);
+    await expect(engine.extract(`${site.url}/watch`)).resolves.toMatchObject({ ok: true });
+  }
+
+  it('are those of the kernel too, where it has such', () => {
+    // Another kernel has the lock of the process only, which health tells.
+    expect(['kernel', 'process']).toContain(networkLock);
+  });
+
+  it('hold native code that connects past the proxy', async () => {
+    if (networkLock !== 'kernel') return;
+    const before = site.requests.length;
+    if (isModern) {
+      await expect(extract('native-client')).resolves.toMatchObject({ ok: false });
+      await expect(extract('runtime')).resolves.toMatchObject({ result: { description: 'held' } });
+    }
+    await expect(extract('datagram')).resolves.toMatchObject({
+      ok: false,
+      error: { kind: 'PermissionError' },
+    });
+    expect(site.requests.slice(before)).toEqual([]);
+  });
+
+  it('end a job that takes too much memory', async () => {
+    const { error } = await extract('memory');
+    expect(error).toMatchObject({ kind: 'OutOfMemoryError' });
+    await expectBoundedMemory();
+  });
+
+  it('end a manifest that stands for more segments than there can be', async () => {
+    site.on('/many.mpd', (_req, res) => {
+      res.setHeader('content-type', 'application/dash+xml');
+      res.end(`<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1H">
+        <Period><AdaptationSet mimeType="video/mp4"><SegmentTemplate media="$Number$.m4s" timescale="1">
+        <SegmentTimeline><S t="0" d="1" r="2000000000"/></SegmentTimeline></SegmentTemplate>
+        <Representation id="1" bandwidth="1000"/></AdaptationSet></Period></MPD>`);
+    });
+    const { kinds } = await failureOf(`${site.url}/many.mpd`);
+    expect(['OutOfMemoryError', 'AnswerTooLargeError'].some((kind) => kinds.includes(kind))).toBe(true);
+    await expectBoundedMemory();
+  });
+
+  it('end a page that unpacks to more than it may', async () => {
+    const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, '<!DOCTYPE html><p>word</p>'));
+    site.on('/bomb', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(bomb);
+    });
+    const { kind } = await failureOf(`${site.url}/bomb`);
+    expect(['PageTooLargeError', 'OutOfMemoryError']).toContain(kind);
+    await expectBoundedMemory();
+  });
+
+  it('end a page without end', async () => {
+    const part = Buffer.alloc(1024 * 1024, '<p>word</p>');
+    site.on('/endless', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' });
+      const more = (): void => {
+        while (!res.destroyed && res.write(part)) continue;
+      };
+      res.on('drain', more);
+      more();
+    });
+    const { kind } = await failureOf(`${site.url}/endless`);
+    expect(['PageTooLargeError', 'OutOfMemoryError']).toContain(kind);
+    await expectBoundedMemory();
+  });
+
+  it('end a page that leads to request after request', async () => {
+    const before = site.requests.length;
+    const { kind } = await failureOf(`${site.url}/fixture/requests`);
+    expect(kind).toBe('TooManyRequestsError');
+    expect(site.requests.length - before).toBe(100);
+  });
+
+  it('bound every text of an answer, so that it is of the form that the service takes', async () => {
+    const { result } = await extract('hoard-of-text');
+    const answer = engineResultSchema.parse(result);
+    if (answer.kind !== 'extraction') throw new Error('not an extraction');
+    expect(answer.title).toHaveLength(1_000);
+    expect(answer.description).toHaveLength(20_000);
+    expect(answer.thumbnail).toBeNull();
+    expect(answer.formats).toHaveLength(500);
+    expect(answer.formats.map(({ format_id: id }) => id)).not.toContain('address');
+  });
+
+  it('leave the engine as warm as it was', async () => {
+    await expectBoundedMemory();
+    expect(engine.process.exitCode).toBeNull();
+  });
+});
