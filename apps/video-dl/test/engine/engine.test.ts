@@ -103,10 +103,9 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
     });
 
     it('takes nothing that an extractor keeps in its class into the next job', async () => {
-      for (const _time of [1, 2]) {
-        const answer = await engine.extract(`${site.url}/fixture/state`);
-        expect(answer).toMatchObject({ result: { description: 'None []' } });
-      }
+      await engine.extract(`${site.url}/fixture/state`);
+      const second = await engine.extract(`${site.url}/fixture/state`);
+      expect(second).toMatchObject({ result: { description: 'None []' } });
     });
 
     it('gives the first slide of a post that is a video', async () => {
