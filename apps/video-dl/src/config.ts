@@ -1,7 +1,7 @@
 import { commonSettings, loadConfig, setting } from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
-import { parseAllowedSource } from '@media-services/egress-guard';
+import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
 
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({
@@ -37,6 +37,9 @@ export const configSchema = z.object({
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
     .describe('From a page address to its media addresses, waiting for an engine included.'),
+  MAX_PAGE_BYTES: setting
+    .bytes('32MiB', { min: 64 * 1024 })
+    .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
   PROBE_TIMEOUT_SECONDS: setting
     .seconds(15, { min: 1, max: 120 })
     .describe('How long a look into the header of a medium may take.'),
@@ -69,10 +72,13 @@ export const configSchema = z.object({
     ),
   OUTBOUND_PROXY: setting
     .text()
-    .refine((url) => url === '' || (URL.canParse(url) && /^https?:\/\//i.test(url)), {
-      error: 'must be http://[user:password@]host:port',
+    .superRefine((list, context) => {
+      const message = problemOf(() => parseOutboundProxies(list));
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
-    .describe('http://[user:password@]host:port that all outgoing connections go through.'),
+    .describe(
+      'Proxies that all outgoing connections go through, comma-separated: http://, https:// or socks5h://[user:password@]host:port. One job stays with one of them.',
+    ),
   COOKIES_FILE: setting
     .text()
     .superRefine((file, context) => {

@@ -144,6 +144,8 @@ async function createContext(
     recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
     maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
     proxyPort: egress.port,
+    // One client's slow pages leave an engine to the others.
+    maxRunningPerClient: Math.max(1, config.ENGINE_POOL_SIZE - 1),
     logger,
     metrics,
   });
@@ -153,6 +155,7 @@ async function createContext(
     egress,
     probeSource: createProbeSource({ relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
     timeoutMs: extractionTimeoutMs,
+    maxPageBytes: config.MAX_PAGE_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
     cookiesFile: orUndefined(config.COOKIES_FILE),

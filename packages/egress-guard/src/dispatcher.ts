@@ -9,7 +9,7 @@ interface DispatcherOptions {
   /** TLS over a socket that the guard opened; made by `createTlsConnector`. */
   readonly secure: buildConnector.connector;
   /** Ends pending connections and the pool. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -34,9 +34,9 @@ export function createGuardedDispatcher({ connect, secure, signal }: DispatcherO
             return;
           }
           const onAbort = () => socket.destroy();
-          signal?.addEventListener('abort', onAbort, { once: true });
+          signal.addEventListener('abort', onAbort, { once: true });
           secure({ ...target, httpSocket: socket }, (...result) => {
-            signal?.removeEventListener('abort', onAbort);
+            signal.removeEventListener('abort', onAbort);
             callback(...result);
           });
         },
@@ -45,10 +45,8 @@ export function createGuardedDispatcher({ connect, secure, signal }: DispatcherO
     },
     maxHeaderSize: 64 * 1024,
   });
-  if (signal) {
-    const end = () => void agent.destroy();
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  }
+  const end = () => void agent.destroy();
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
   return agent;
 }

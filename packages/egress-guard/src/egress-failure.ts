@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { NetworkLogger } from './network-logger.js';
-import type { SessionRecord } from './egress-session.js';
+import type { ProxySession } from './egress-session.js';
 
 /** What the engine is told: its own error message is never shown, the session's failure is. */
 export interface Refusal {
@@ -12,7 +12,7 @@ export interface Refusal {
  * Notes a failed connection in its session and says how to answer.
  * @returns null when the session was closed meanwhile: there is nobody to answer
  */
-export function refusalFor(error: unknown, session: SessionRecord, logger: NetworkLogger): Refusal | null {
+export function refusalFor(error: unknown, session: ProxySession, logger: NetworkLogger): Refusal | null {
   if (session.signal.aborted) return null;
   const failure =
     error instanceof DomainError

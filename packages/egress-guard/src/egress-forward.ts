@@ -4,13 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@media-services/http-common';
 import { refusalFor } from './egress-failure.js';
 import type { NetworkLogger } from './network-logger.js';
-import type { SessionRecord } from './egress-session.js';
+import type { ProxySession } from './egress-session.js';
 import { effectivePort, type Guard } from './guard.js';
 
 interface Forward {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly session: SessionRecord;
+  readonly session: ProxySession;
   readonly guard: Guard;
   readonly logger: NetworkLogger;
 }
@@ -36,9 +36,16 @@ export async function forwardRequest({ request, response, session, guard, logger
   try {
     const url = parseTarget(request.url ?? '');
     const signal = AbortSignal.any([session.signal, gone.signal]);
-    upstream = await guard.connect({ host: url.hostname, port: effectivePort(url), signal });
+    session.countConnection();
+    upstream = await guard.connect({
+      host: url.hostname,
+      port: effectivePort(url),
+      signal,
+      exit: session.exit,
+    });
     session.own(upstream);
     const answer = await send(request, url, upstream, signal);
+    answer.on('data', (chunk: Buffer) => session.countBytes(chunk.length));
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer));
     await pipeline(answer, response);
   } catch (error) {

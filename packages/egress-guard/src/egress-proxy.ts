@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { once } from 'node:events';
 import { forwardRequest } from './egress-forward.js';
-import { SessionRecord, type EgressSession } from './egress-session.js';
+import { ProxySession, type EgressOptions, type EgressSession } from './egress-session.js';
 import { openTunnel } from './egress-tunnel.js';
 import type { Guard } from './guard.js';
 import type { NetworkLogger } from './network-logger.js';
 
-export type { EgressSession } from './egress-session.js';
+export type { EgressOptions, EgressSession } from './egress-session.js';
 
 interface EgressProxyOptions {
   readonly guard: Guard;
@@ -24,7 +24,7 @@ export class EgressProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #guard: Guard;
   readonly #logger: NetworkLogger;
-  readonly #sessions = new Map<string, SessionRecord>();
+  readonly #sessions = new Map<string, ProxySession>();
 
   private constructor({ guard, logger }: EgressProxyOptions) {
     this.#guard = guard;
@@ -53,8 +53,10 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   /** Opens a session; close it when its job is over, however it ended. */
-  openSession(): EgressSession {
-    const session: SessionRecord = new SessionRecord(this.port, () => this.#sessions.delete(session.id));
+  openSession(options: EgressOptions): EgressSession {
+    const session: ProxySession = new ProxySession(this.port, options, () =>
+      this.#sessions.delete(session.id),
+    );
     this.#sessions.set(session.id, session);
     return session;
   }
@@ -97,7 +99,7 @@ export class EgressProxy implements AsyncDisposable {
     });
   }
 
-  #sessionOf(request: IncomingMessage): SessionRecord | null {
+  #sessionOf(request: IncomingMessage): ProxySession | null {
     const encoded = /^basic\s+(?<credentials>\S+)$/i.exec(request.headers['proxy-authorization'] ?? '')
       ?.groups?.['credentials'];
     const credentials = Buffer.from(encoded ?? '', 'base64');

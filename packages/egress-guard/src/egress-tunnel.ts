@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import { refusalFor } from './egress-failure.js';
-import type { SessionRecord } from './egress-session.js';
+import type { ProxySession } from './egress-session.js';
 import type { Guard } from './guard.js';
 import type { NetworkLogger } from './network-logger.js';
 
@@ -11,7 +11,7 @@ interface Tunnel {
   readonly client: Duplex;
   /** What the client sent behind its CONNECT already. */
   readonly head: Buffer;
-  readonly session: SessionRecord;
+  readonly session: ProxySession;
   readonly guard: Guard;
   readonly logger: NetworkLogger;
 }
@@ -23,8 +23,10 @@ export async function openTunnel({ authority, client, head, session, guard, logg
   client.on('error', () => client.destroy());
   try {
     const signal = AbortSignal.any([session.signal, gone.signal]);
-    const upstream = await guard.connect({ ...parseAuthority(authority), signal });
+    session.countConnection();
+    const upstream = await guard.connect({ ...parseAuthority(authority), signal, exit: session.exit });
     session.own(upstream);
+    upstream.on('data', (chunk: Buffer) => session.countBytes(chunk.length));
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.end());
     client.once('close', () => upstream.destroy());

@@ -4,14 +4,14 @@ import { DomainError, errorCode } from '@media-services/http-common';
 import { AllowList } from './allow-list.js';
 import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
-import { OutboundProxy } from './outbound-proxy.js';
+import { parseOutboundProxies } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
 import { systemLookup, type LookupFn } from './resolve.js';
 
 export interface GuardOptions {
   /** CIDRs or host:port that may be reached although they are not public. */
   readonly allowedPrivateSources: readonly string[];
-  /** `http(s)://[user:password@]host:port` of the operator's proxy; every connection goes through it. */
+  /** `http(s)://` or `socks5h://` URLs of the operator's proxies, separated by commas; every connection goes through one of them. */
   readonly outboundProxy?: string | undefined;
   readonly lookup?: LookupFn | undefined;
   readonly lookupTimeoutMs?: number | undefined;
@@ -24,6 +24,8 @@ export interface ConnectOptions {
   readonly host: string;
   readonly port: number;
   readonly signal?: AbortSignal | undefined;
+  /** Which outbound proxy, counted from 0; the first unless given. */
+  readonly exit?: number | undefined;
 }
 
 /** The one way out of this process. */
@@ -38,10 +40,13 @@ export interface Guard {
    * @throws as `connect`
    */
   checkUrl(url: URL, signal?: AbortSignal): Promise<void>;
-  /** An undici dispatcher whose every connection is made by `connect`. Follows no redirect. */
-  readonly dispatcher: Dispatcher;
-  /** One of its own, for work whose idle and pending connections must end with `signal`. */
-  createDispatcher(options: { signal: AbortSignal }): Dispatcher;
+  /**
+   * An undici dispatcher whose every connection is made by `connect` and ends with `signal`. Follows no redirect.
+   * @param options.exit the outbound proxy for all of it: signed URLs are bound to the IP that asked for them
+   */
+  createDispatcher(options: { signal: AbortSignal; exit?: number | undefined }): Dispatcher;
+  /** Outbound proxies to choose from; 1 when there is none. */
+  readonly exits: number;
 }
 
 /**
@@ -56,18 +61,19 @@ export interface Guard {
  * @throws TypeError when an option cannot be read
  */
 export function createGuard(options: GuardOptions): Guard {
-  const proxy = options.outboundProxy === undefined ? null : new OutboundProxy(options.outboundProxy);
+  const proxies = parseOutboundProxies(options.outboundProxy ?? '');
   const timeoutMs = options.connectTimeoutMs ?? 10_000;
   const policy = new AddressPolicy({
     allowed: new AllowList(options.allowedPrivateSources),
     lookup: options.lookup ?? systemLookup,
     lookupTimeoutMs: options.lookupTimeoutMs ?? 10_000,
-    behindProxy: proxy !== null,
+    behindProxy: proxies.length > 0,
   });
 
   const secure = createTlsConnector(options.trustedRoots);
-  const connect = async ({ host, port, signal }: ConnectOptions): Promise<Socket> => {
+  const connect = async ({ host, port, signal, exit = 0 }: ConnectOptions): Promise<Socket> => {
     const target = await policy.check(host, port, signal);
+    const proxy = proxies[exit % Math.max(1, proxies.length)];
     if (proxy) return proxy.connect(target.addresses, port, { signal, timeoutMs });
     try {
       return await connectFirst(target.addresses, port, { signal, timeoutMs, attemptDelayMs: 250 });
@@ -88,8 +94,9 @@ export function createGuard(options: GuardOptions): Guard {
       }
       await policy.check(url.hostname, effectivePort(url), signal);
     },
-    dispatcher: createGuardedDispatcher({ connect, secure }),
-    createDispatcher: ({ signal }) => createGuardedDispatcher({ connect, secure, signal }),
+    createDispatcher: ({ signal, exit }) =>
+      createGuardedDispatcher({ connect: (target) => connect({ ...target, exit }), secure, signal }),
+    exits: Math.max(1, proxies.length),
   };
 }
 

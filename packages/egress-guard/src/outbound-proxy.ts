@@ -1,7 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { connect as tcpConnect, type Socket } from 'node:net';
 import { DomainError } from '@media-services/http-common';
+import { SocksClient, SocksClientError } from 'socks';
 import { abortReason } from './deadline.js';
 import { hostForAuthority } from './host.js';
 
@@ -10,41 +11,143 @@ interface Hop {
   readonly timeoutMs: number;
 }
 
-/**
- * The operator's HTTP proxy (`http://` or `https://`, credentials in the URL).
- * Every connection, plain HTTP included, is asked for with CONNECT.
- */
-export class OutboundProxy {
-  readonly #url: URL;
-  readonly #authorization: string | undefined;
-
-  /** @throws TypeError when the URL is not that of an HTTP proxy */
-  constructor(url: string) {
-    if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) {
-      throw new TypeError('the outbound proxy must be an http:// or https:// URL');
-    }
-    this.#url = new URL(url);
-    if (this.#url.username !== '') {
-      const credentials = `${decodeURIComponent(this.#url.username)}:${decodeURIComponent(this.#url.password)}`;
-      this.#authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
-    }
-  }
-
+/** A proxy of the operator that connections are asked of. */
+export interface OutboundProxy {
   /**
    * Opens a tunnel to the first of `hosts` that the proxy reaches.
    * @throws DomainError `upstream_unreachable` | `upstream_timeout`; `signal.reason`
    */
-  async connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket> {
-    let failure: unknown;
-    for (const host of hosts) {
-      try {
-        return await this.#tunnel(`${hostForAuthority(host)}:${port}`, hop);
-      } catch (error) {
-        if (hop.signal?.aborted) throw error;
-        failure ??= error;
-      }
+  connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket>;
+}
+
+const form =
+  'must be http://, https:// or socks5h:// URLs of proxies, such as http://user:password@host:port';
+
+/**
+ * Reads a list of proxies, separated by commas or white space.
+ * @throws TypeError that says what is wrong, without the credentials
+ */
+export function parseOutboundProxies(text: string): OutboundProxy[] {
+  return text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map((entry) => {
+      const url = URL.canParse(entry) ? new URL(entry) : null;
+      if (url === null || url.hostname === '') throw new TypeError(form);
+      const credentials = credentialsOf(url);
+      if (url.protocol === 'http:' || url.protocol === 'https:') return new HttpProxy(url, credentials);
+      if (url.protocol === 'socks5h:' || url.protocol === 'socks5:') return new SocksProxy(url, credentials);
+      throw new TypeError(form);
+    });
+}
+
+interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+function credentialsOf({ username, password }: URL): Credentials | null {
+  if (username === '') return null;
+  try {
+    return { user: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    throw new TypeError(
+      'has a % in user or password that is not followed by two hexadecimal digits: write it as %25',
+    );
+  }
+}
+
+/** The first host that opens, in order; the first failure when none does. */
+async function firstOf<T>(
+  hosts: readonly string[],
+  signal: AbortSignal | undefined,
+  open: (host: string) => Promise<T>,
+): Promise<T> {
+  let failure: unknown;
+  for (const host of hosts) {
+    try {
+      return await open(host);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      failure ??= error;
     }
-    throw failure;
+  }
+  throw failure;
+}
+
+/** SOCKS 5 (RFC 1928, RFC 1929); names that do not exist here are the proxy's to resolve. */
+class SocksProxy implements OutboundProxy {
+  readonly #host: string;
+  readonly #port: number;
+  readonly #credentials: Credentials | null;
+
+  constructor({ hostname, port }: URL, credentials: Credentials | null) {
+    this.#host = hostname.replace(/^\[|\]$/g, '');
+    this.#port = port === '' ? 1080 : Number(port);
+    this.#credentials = credentials;
+  }
+
+  connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket> {
+    return firstOf(hosts, hop.signal, (host) => this.#open(host, port, hop));
+  }
+
+  async #open(host: string, port: number, { signal, timeoutMs }: Hop): Promise<Socket> {
+    if (signal?.aborted) throw abortReason(signal);
+    const socket = tcpConnect({ host: this.#host, port: this.#port });
+    const onAbort = () => socket.destroy(abortReason(signal));
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const onLate = () => socket.destroy();
+    deadline.addEventListener('abort', onLate, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await opened(socket);
+      const { user, password } = this.#credentials ?? {};
+      await SocksClient.createConnection({
+        proxy: {
+          host: this.#host,
+          port: this.#port,
+          type: 5,
+          ...(user !== undefined && { userId: user, password: password ?? '' }),
+        },
+        command: 'connect',
+        destination: { host, port },
+        existing_socket: socket,
+        timeout: timeoutMs,
+      });
+      socket.setNoDelay(true);
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      if (signal?.aborted) throw abortReason(signal);
+      if (deadline.aborted) throw failed('upstream_timeout', 'did not answer in time');
+      const refused = error instanceof SocksClientError;
+      throw failed(
+        'upstream_unreachable',
+        refused ? 'refused the connection' : 'cannot be reached',
+        toError(error),
+      );
+    } finally {
+      deadline.removeEventListener('abort', onLate);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** HTTP CONNECT, plain HTTP to a site included. */
+class HttpProxy implements OutboundProxy {
+  readonly #url: URL;
+  readonly #authorization: string | undefined;
+
+  constructor(url: URL, credentials: Credentials | null) {
+    this.#url = url;
+    if (credentials) {
+      const { user, password } = credentials;
+      this.#authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    }
+  }
+
+  connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket> {
+    return firstOf(hosts, hop.signal, (host) => this.#tunnel(`${hostForAuthority(host)}:${port}`, hop));
   }
 
   #tunnel(authority: string, { signal, timeoutMs }: Hop): Promise<Socket> {
@@ -106,4 +209,16 @@ function failed(code: 'upstream_timeout' | 'upstream_unreachable', what: string,
   return new DomainError(code, `The site could not be reached: the outbound proxy of this service ${what}.`, {
     cause,
   });
+}
+
+function opened(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed')));
+  });
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ServerResponse } from 'node:http';
+import { DomainError } from '@media-services/http-common';
 import { createGuard, EgressProxy, type EgressSession } from '../dist/index.js';
 import { refusedHosts } from './support/addresses.js';
 import { getThrough, sendRaw, tunnelThrough } from './support/proxy-client.js';
@@ -24,6 +25,10 @@ beforeAll(async () => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end();
     } else if (request.url === '/break') {
       response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy());
+    } else if (request.url === '/endless') {
+      const more = () => void response.write(Buffer.alloc(16_384), more);
+      response.on('error', () => undefined);
+      more();
     } else if (request.url === '/echo') {
       request.pipe(response);
     } else {
@@ -33,8 +38,13 @@ beforeAll(async () => {
   const guard = createGuard({ allowedPrivateSources: [`127.0.0.1:${site.port}`], connectTimeoutMs: 2_000 });
   proxy = await EgressProxy.start({ guard, logger: silentLogger });
 });
+const budget = {
+  maxBytes: 100_000,
+  maxConnections: 50,
+  onExceeded: (what: string) => new DomainError('upstream_timeout', `too many ${what}`),
+};
 beforeEach(() => {
-  session = proxy.openSession();
+  session = proxy.openSession(budget);
 });
 afterEach(() => session.close());
 afterAll(async () => {
@@ -107,6 +117,31 @@ describe('the egress proxy', () => {
     },
   );
 
+  it.each(['request', 'tunnel'])(
+    'ends a session whose answers are larger than it may read (%s)',
+    async (way) => {
+      const read = async () => {
+        if (way === 'request') return getThrough(session.proxyUrl, `${site.url}/endless`);
+        const { socket } = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
+        socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
+        socket.resume();
+        return once(socket, 'close');
+      };
+      await read().catch(() => undefined);
+      expect(session.failures.map(({ message }) => message)).toEqual(['too many bytes']);
+      expect((await getThrough(session.proxyUrl, `${site.url}/`)).status).toBe(407);
+    },
+  );
+
+  it('ends a session that asks for more connections than it may have', async () => {
+    const many = proxy.openSession({ ...budget, maxConnections: 2 });
+    for (let request = 0; request < 2; request += 1) {
+      expect((await getThrough(many.proxyUrl, `${site.url}/`)).status).toBe(200);
+    }
+    await expect(getThrough(many.proxyUrl, `${site.url}/`)).rejects.toThrow();
+    expect(many.failures.map(({ message }) => message)).toEqual(['too many connections']);
+  });
+
   it('leaves redirects to the client, and refuses where they lead', async () => {
     const { status, headers } = await getThrough(session.proxyUrl, `${site.url}/redirect`);
     expect(status).toBe(302);
@@ -114,7 +149,7 @@ describe('the egress proxy', () => {
   });
 
   it('keeps the failures of two sessions apart', async () => {
-    const other = proxy.openSession();
+    const other = proxy.openSession(budget);
     await getThrough(other.proxyUrl, 'http://10.0.0.1/');
     expect(other.failures).toHaveLength(1);
     expect(session.failures).toHaveLength(0);
@@ -126,7 +161,7 @@ describe('the egress proxy', () => {
     await closed[Symbol.asyncDispose]();
     const guard = createGuard({ allowedPrivateSources: ['127.0.0.1'] });
     const own = await EgressProxy.start({ guard, logger: silentLogger });
-    const ownSession = own.openSession();
+    const ownSession = own.openSession(budget);
     expect((await getThrough(ownSession.proxyUrl, `${closed.url}/`)).status).toBe(502);
     expect((await tunnelThrough(ownSession.proxyUrl, `127.0.0.1:${closed.port}`)).status).toBe(502);
     expect(ownSession.failures.map(({ code }) => code)).toEqual([
@@ -143,7 +178,7 @@ describe('the egress proxy', () => {
       lookup: () => new Promise(() => undefined),
     });
     const own = await EgressProxy.start({ guard, logger: silentLogger });
-    const ownSession = own.openSession();
+    const ownSession = own.openSession(budget);
     expect((await getThrough(ownSession.proxyUrl, 'http://slow.example/')).status).toBe(504);
     expect(ownSession.failures.map(({ code }) => code)).toEqual(['upstream_timeout']);
     await own[Symbol.asyncDispose]();

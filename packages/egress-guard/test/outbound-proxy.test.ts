@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { request } from 'undici';
-import { createGuard, type LookupFn } from '../dist/index.js';
+import { createGuard, parseOutboundProxies, type LookupFn } from '../dist/index.js';
+import { startSocksServer } from './support/socks-server.js';
 import { startServer, type TestServer } from './support/servers.js';
 
 /** A small real CONNECT proxy: checks credentials, resolves every name to loopback. */
@@ -143,9 +144,98 @@ describe('OUTBOUND_PROXY', () => {
     stalling.closeAllConnections();
   });
 
-  it.each(['socks5://127.0.0.1:1', 'not a url', '127.0.0.1:3128'])('cannot be %s', (outboundProxy) => {
-    expect(() => createGuard({ allowedPrivateSources: [], outboundProxy })).toThrow(
-      /http:\/\/ or https:\/\//,
-    );
+  it.each(['ftp://127.0.0.1:1', 'not a url', '127.0.0.1:3128', 'http://127.0.0.1:1,nonsense'])(
+    'cannot be %s',
+    (outboundProxy) => {
+      expect(() => createGuard({ allowedPrivateSources: [], outboundProxy })).toThrow(
+        /http:\/\/, https:\/\//,
+      );
+    },
+  );
+
+  it('says what is wrong with a bare % in a password', () => {
+    expect(() => parseOutboundProxies('http://op:100%@127.0.0.1:3128')).toThrow(/write it as %25/);
+  });
+
+  it('of several is the one that the job has chosen', async () => {
+    const second = await startConnectProxy();
+    const guard = createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `http://op:s3cret%2F@127.0.0.1:${proxy.port}, http://op:s3cret%2F@127.0.0.1:${second.port}`,
+      lookup,
+    });
+    expect(guard.exits).toBe(2);
+    const dispatcher = guard.createDispatcher({ signal: owner.signal, exit: 1 });
+    await (await request(`http://public.example:${site.port}/`, { dispatcher })).body.text();
+    const socket = await guard.connect({ host: 'public.example', port: site.port, exit: 3 });
+    socket.destroy();
+    expect([proxy.asked.length, second.asked.length]).toEqual([0, 2]);
+    second.server.close();
+    second.server.closeAllConnections();
+  });
+});
+
+describe('a SOCKS 5 proxy', () => {
+  const owner = new AbortController();
+  afterAll(() => owner.abort());
+
+  it('is asked for the checked address, and for a name only when it does not exist here', async () => {
+    await using site = await startServer((_incoming, response) => response.end('hello'));
+    await using socks = await startSocksServer('op', 's3cret/');
+    const guard = createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `socks5h://op:s3cret%2F@127.0.0.1:${socks.port}`,
+      lookup,
+    });
+    const dispatcher = guard.createDispatcher({ signal: owner.signal });
+    for (const host of ['public.example', 'outside.example']) {
+      const { body } = await request(`http://${host}:${site.port}/`, { dispatcher });
+      expect(await body.text()).toBe('hello');
+    }
+    expect(socks.asked).toEqual([`93.184.216.34:${site.port}`, `outside.example:${site.port}`]);
+    await expect(guard.connect({ host: 'private.example', port: site.port })).rejects.toMatchObject({
+      code: 'forbidden_address',
+    });
+  });
+
+  it('that refuses, is not there or stalls makes the site unreachable, without its credentials', async () => {
+    await using socks = await startSocksServer('op', 'right');
+    const silent = createTcpServer((socket) => void socket.resume().on('end', () => socket.destroy()));
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    for (const [port, code] of [
+      [socks.port, 'upstream_unreachable'],
+      [1, 'upstream_unreachable'],
+      [(silent.address() as AddressInfo).port, 'upstream_timeout'],
+    ] as const) {
+      const guard = createGuard({
+        allowedPrivateSources: [],
+        outboundProxy: `socks5h://op:wr0ng@127.0.0.1:${port}`,
+        lookup,
+        connectTimeoutMs: 300,
+      });
+      const failure = await guard
+        .connect({ host: 'public.example', port: 80 })
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code });
+      expect(String(failure)).not.toMatch(/wr0ng|127\.0\.0\.1/);
+    }
+    silent.close();
+  });
+
+  it('is given up with its job', async () => {
+    await using silent = await startServer(() => undefined);
+    const guard = createGuard({
+      allowedPrivateSources: [],
+      outboundProxy: `socks5h://127.0.0.1:${silent.port}`,
+      lookup,
+    });
+    const job = new AbortController();
+    const accepted = once(silent.server, 'connection');
+    const connecting = guard.connect({ host: 'public.example', port: 80, signal: job.signal });
+    const failed = expect(connecting).rejects.toThrow('client gone');
+    await accepted;
+    job.abort(new Error('client gone'));
+    await failed;
   });
 });

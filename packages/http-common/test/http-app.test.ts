@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { codesOf, problemType, sharedErrors } from '../dist/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
@@ -45,6 +47,21 @@ describe('an answer', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-length')).toBe('17');
     expect(await response.text()).toBe('');
+  });
+
+  it('is not counted as in flight when its pipelined connection ends before its turn', async () => {
+    const inFlight = async (): Promise<string | undefined> => {
+      const text = await (await fetch(`${test.service.metricsUrl}/metrics`)).text();
+      return /^media_http_requests_in_flight(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
+    };
+    expect(await inFlight()).toBe('0');
+    const { hostname, port } = new URL(test.service.url);
+    const client = connect(Number(port), hostname);
+    client.write('GET /api/endless HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+    await once(client, 'data');
+    expect(await inFlight()).toBe('20');
+    client.destroy();
+    while ((await inFlight()) !== '0') await new Promise((resolve) => setImmediate(resolve));
   });
 
   it('counts requests with bounded labels', async () => {

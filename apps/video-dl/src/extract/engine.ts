@@ -23,6 +23,8 @@ export interface DownloadEngineOptions {
   readonly maxQueue: number;
   readonly jobTimeoutMs: number;
   readonly recycleAfterJobs: number;
+  /** Extractions of one client at the same time. */
+  readonly maxRunningPerClient: number;
   /** Of one process with what it starts, while a job runs; idle ones above it are restarted; 0 for no limit. */
   readonly maxMemoryBytes: number;
   /** Loopback port of the egress proxy, the only one that an engine may connect to. */

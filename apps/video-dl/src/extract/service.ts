@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { EngineJobError } from '@media-services/processes';
+import { EngineJobError, EngineMemoryError } from '@media-services/processes';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
 import { SingleFlight } from '../single-flight.js';
@@ -21,6 +21,8 @@ export interface ExtractionServiceOptions {
   readonly egress: EgressProxy;
   readonly probeSource: ProbeSource;
   readonly timeoutMs: number;
+  /** Of everything that one extraction reads of a site. */
+  readonly maxPageBytes: number;
   /** How long an extraction is reused whose addresses say nothing of their end. */
   readonly cacheMs: number;
   readonly cacheEntries: number;
@@ -33,10 +35,14 @@ export interface ExtractOptions {
   readonly signal: AbortSignal;
   /** Asks the site again although an extraction is at hand. */
   readonly fresh?: boolean;
+  /** Who asks, for a fair share of the engines. */
+  readonly client?: string | undefined;
 }
 
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
+/** A page names any number of others; extractors of real sites open a few dozen connections. */
+const maxPageConnections = 200;
 
 /** From the address of a page to what can be downloaded from it. */
 export class ExtractionService {
@@ -68,7 +74,10 @@ export class ExtractionService {
    * Extracts a page, at most once at a time and not again while its media addresses live.
    * @throws DomainError with the cause's code; the signal's reason
    */
-  async extract(address: string, { signal, fresh = false }: ExtractOptions): Promise<Extraction> {
+  async extract(
+    address: string,
+    { signal, fresh = false, client = '' }: ExtractOptions,
+  ): Promise<Extraction> {
     const url = parseVideoUrl(address);
     const cached = fresh ? undefined : this.#cache.get(url, Date.now());
     if (cached !== undefined) {
@@ -77,7 +86,7 @@ export class ExtractionService {
     }
     this.#answers.inc({ from: this.#flights.has(url) ? 'shared' : 'site' });
     return this.#flights.run(url, signal, async (shared) => {
-      const extraction = await this.#extractNow(url, shared);
+      const extraction = await this.#extractNow(url, shared, client);
       this.#cache.set(url, extraction, Date.now());
       return extraction;
     });
@@ -101,7 +110,7 @@ export class ExtractionService {
   }
 
   /** One deadline over all of it; the engine's share is what the address check has left. */
-  async #extractNow(url: string, shared: AbortSignal): Promise<Extraction> {
+  async #extractNow(url: string, shared: AbortSignal, client: string): Promise<Extraction> {
     const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
     const endsAt = performance.now() + timeoutMs;
     const deadline = new AbortController();
@@ -109,7 +118,8 @@ export class ExtractionService {
     const signal = AbortSignal.any([shared, deadline.signal]);
     try {
       await guard.checkUrl(new URL(url), signal);
-      const raw = await this.#runEngine(url, Math.max(1, endsAt - performance.now()), shared);
+      const timeLeftMs = Math.max(1, endsAt - performance.now());
+      const raw = await this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client });
       this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
       refuseUnfinished(raw, url);
       const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs };
@@ -119,9 +129,17 @@ export class ExtractionService {
     }
   }
 
-  async #runEngine(url: string, timeoutMs: number, signal: AbortSignal): Promise<RawExtraction> {
-    const { engine, egress, cookiesFile } = this.#options;
-    const session = egress.openSession();
+  async #runEngine(
+    url: string,
+    run: { timeoutMs: number; signal: AbortSignal; client: string },
+  ): Promise<RawExtraction> {
+    const { engine, egress, cookiesFile, maxPageBytes } = this.#options;
+    const { timeoutMs, signal } = run;
+    const session = egress.openSession({
+      maxBytes: maxPageBytes,
+      maxConnections: maxPageConnections,
+      onExceeded: (what) => tooMuch(what, maxPageBytes),
+    });
     // A cancelled job's connections end at once, not when yt-dlp gets to know.
     const cut = (): void => session.close();
     signal.addEventListener('abort', cut, { once: true });
@@ -136,7 +154,7 @@ export class ExtractionService {
           targets: targetSpecs,
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
-        { signal, timeoutMs },
+        run,
       );
       if (result.kind !== 'extraction') throw new Error(`the download engine answered with ${result.kind}`);
       return result;
@@ -149,13 +167,26 @@ export class ExtractionService {
   }
 
   #engineError(error: unknown, session: EgressSession, url: string): unknown {
+    if (session.exceeded !== undefined) return session.exceeded;
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
+    if (error instanceof EngineMemoryError)
+      return new DomainError('upstream_error', largePage, { cause: error });
     // The engine spends its time on waiting for the site.
     if (error instanceof DomainError && error.code === 'timeout') {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
     }
     return error;
   }
+}
+
+const largePage = 'The page is larger than this service can look at. Send the URL of a single video.';
+
+function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainError {
+  const bound =
+    what === 'bytes'
+      ? `The site sent more than ${maxPageBytes} bytes for this page (MAX_PAGE_BYTES).`
+      : `The page leads to more than ${maxPageConnections} others.`;
+  return new DomainError('upstream_error', `${bound} Send the URL of a single video.`);
 }
 
 function answerCounter(metrics: Metrics) {

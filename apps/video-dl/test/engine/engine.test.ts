@@ -2,7 +2,7 @@ import { createLogger } from '@media-services/http-common';
 import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
 import { startSite, type Site } from '../site/server.js';
 import { interpreters } from '../support/pythons.js';
-import { BareEngine } from './support/engine.js';
+import { BareEngine, wideBudget } from './support/engine.js';
 
 describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({ python, ytDlp }) => {
   let site: Site;
@@ -16,7 +16,7 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       guard: createGuard({ allowedPrivateSources: [site.host] }),
       logger: createLogger({ service: 'test', level: 'silent' }),
     });
-    session = egress.openSession();
+    session = egress.openSession(wideBudget);
   });
 
   afterAll(async () => {

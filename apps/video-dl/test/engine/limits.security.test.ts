@@ -5,7 +5,7 @@ import { createLogger } from '@media-services/http-common';
 import { engineFailureSchema, engineResultSchema } from '../../dist/extract/engine-messages.js';
 import { startSite, type Site } from '../site/server.js';
 import { interpreters } from '../support/pythons.js';
-import { BareEngine, maxMemoryBytes } from './support/engine.js';
+import { BareEngine, maxMemoryBytes, wideBudget } from './support/engine.js';
 
 /** Pages that want more than a page may have, and code that wants out. */
 describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp', ({ python, ytDlp }) => {
@@ -22,7 +22,7 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
       guard: createGuard({ allowedPrivateSources: [site.host] }),
       logger: createLogger({ service: 'test', level: 'silent' }),
     });
-    session = egress.openSession();
+    session = egress.openSession(wideBudget);
     engine = new BareEngine(python, session.proxyUrl);
     ({ networkLock } = await engine.next());
   });

@@ -25,7 +25,7 @@ describe('the configuration', () => {
     const problems = problemsOf({
       MAX_CONCURRENT_STREAMS: '0',
       ALLOWED_PRIVATE_SOURCES: '10.0.0.0/8,somewhere',
-      OUTBOUND_PROXY: 'socks5://proxy:1080',
+      OUTBOUND_PROXY: 'ftp://127.0.0.1:1080',
       COOKIES_FILE: '/does/not/exist',
       BASE_PATH: 'media/',
       EXTRACTION_TIMEOUT_SECONDS: 'soon',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
@@ -37,7 +38,11 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     sendServerTiming(res, timings, startedAt);
 
     metrics.requestsInFlight.inc();
-    res.once('close', () => {
+    let hasEnded = false;
+    const onEnd = (): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      forget();
       metrics.requestsInFlight.dec();
       const finished = res.writableFinished;
       if (!finished) abortController.abort(new ClientGoneError());
@@ -63,9 +68,29 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
         },
         'request',
       );
-    });
+    };
+    res.once('close', onEnd);
+    const forget = onSocketClose(req.socket, onEnd);
     next();
   };
+}
+
+const closeListeners = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * A response that waits behind another one of a pipelined connection hears nothing of that
+ * connection's end. One listener for all of them: a client can pipeline any number.
+ * @returns takes the listener away
+ */
+function onSocketClose(socket: Socket, listener: () => void): () => void {
+  let listeners = closeListeners.get(socket);
+  if (listeners === undefined) {
+    const own = (listeners = new Set());
+    closeListeners.set(socket, own);
+    socket.once('close', () => own.forEach((each) => each()));
+  }
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /** Server-Timing is known only when the headers are written. */

@@ -1,3 +1,5 @@
+import { DomainError } from '@media-services/http-common';
+import type { EgressOptions } from '@media-services/egress-guard';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -62,3 +64,10 @@ export class BareEngine implements AsyncDisposable {
     await this.exited;
   }
 }
+
+/** An egress session that no test of the engine comes to the end of. */
+export const wideBudget: EgressOptions = {
+  maxBytes: 2 ** 40,
+  maxConnections: 10_000,
+  onExceeded: (what) => new DomainError('upstream_error', what),
+};
