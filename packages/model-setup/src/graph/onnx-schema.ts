@@ -84,7 +84,7 @@ message ModelProto {
 `;
 
 /** Tensor element types of ONNX (`TensorProto.DataType`) that the rewriting touches. */
-export const dataType = { float32: 1, int64: 7, float16: 10 } as const;
+export const dataType = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, float16: 10 } as const;
 
 /** Attribute types of ONNX (`AttributeProto.AttributeType`). */
 export const attributeType = { float: 1, int: 2, string: 3, tensor: 4, ints: 7 } as const;
@@ -117,6 +117,8 @@ export interface OnnxNode {
   output: string[];
   name?: string;
   opType: string;
+  /** The operator set; absent for ONNX's own. */
+  domain?: string;
   attribute?: OnnxAttribute[];
 }
 

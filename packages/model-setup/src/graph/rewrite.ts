@@ -110,7 +110,8 @@ function widenWeights({ graph }: OnnxModel): void {
   delete graph.valueInfo;
 }
 
-function removeDeadNodes({ graph }: OnnxModel): void {
+/** Removes what no output depends on. Changes `model`. */
+export function removeDeadNodes({ graph }: OnnxModel): void {
   const producers = new Map<string, OnnxNode>();
   for (const node of graph.node) for (const name of node.output) producers.set(name, node);
   const needed = new Set<OnnxNode>();

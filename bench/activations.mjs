@@ -1,0 +1,71 @@
+/**
+ * Measures what the default network's activations come to, for its eight-bit form:
+ * `node bench/activations.mjs PICTURES/calibration` (see pictures.mjs). The pictures and one
+ * generated scene of each group go through the single-precision network; the result is
+ * `packages/model-setup/data/isnet-general-use.json`.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import * as ort from 'onnxruntime-node';
+import sharp from 'sharp';
+import { defaultModelsDir } from '../apps/bg-removal/dist/model/locate-model.js';
+import { decodeModel, encodeModel } from '../packages/model-setup/dist/graph/onnx-schema.js';
+import { exposeActivations, RangeMeter } from '../packages/model-setup/dist/graph/range-meter.js';
+import { makeScene, sceneList } from './matting/scenes.mjs';
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const [folder] = positionals;
+if (!folder) throw new Error('name the folder of pictures');
+const name = 'isnet-general-use';
+const size = 1024;
+
+async function* pictures() {
+  for (const file of (await readdir(folder)).sort()) yield { file, image: sharp(path.join(folder, file)) };
+  for (const spec of sceneList({ small: true })) {
+    // Other scenes than those that quality is measured on.
+    const { composite, width, height } = await makeScene({ ...spec, seed: spec.seed + 9000 });
+    const image = sharp(Buffer.from(composite), { raw: { width, height, channels: 3 } });
+    yield { file: `generated scene: ${spec.group} on ${spec.background}`, image };
+  }
+}
+
+/** As the service makes the network's input, then `value / 255 - 0.5` in planes. */
+async function input(image) {
+  const rgb = await image
+    .autoOrient()
+    .toColourspace('srgb')
+    .flatten({ background: '#ffffff' })
+    .removeAlpha()
+    .resize(size, size, { fit: 'fill', kernel: 'lanczos3' })
+    .raw()
+    .toBuffer();
+  const planes = new Float32Array(rgb.length);
+  for (let i = 0; i < rgb.length; i++) planes[(i % 3) * size * size + Math.floor(i / 3)] = rgb[i] / 255 - 0.5;
+  return new ort.Tensor('float32', planes, [1, 3, size, size]);
+}
+
+const model = decodeModel(await readFile(path.join(defaultModelsDir, name, 'onnx', 'model.onnx')));
+const tensors = exposeActivations(model);
+const session = await ort.InferenceSession.create(encodeModel(model), { logSeverityLevel: 3 });
+const meter = new RangeMeter();
+const measuredOn = [];
+for await (const { file, image } of pictures()) {
+  const outputs = await session.run({ [session.inputNames[0]]: await input(image) });
+  for (const tensor of tensors) {
+    meter.add(tensor, outputs[tensor].data);
+    outputs[tensor].dispose();
+  }
+  measuredOn.push(file);
+  process.stderr.write(`${file}\n`);
+}
+const ranges = Object.fromEntries(
+  Object.entries(meter.ranges()).map(([tensor, range]) => [
+    tensor,
+    range.map((end) => Number(end.toPrecision(6))),
+  ]),
+);
+await writeFile(
+  new URL(`../packages/model-setup/data/${name}.json`, import.meta.url),
+  `${JSON.stringify({ measuredOn, ranges }, null, 2)}\n`,
+);

@@ -1,0 +1,46 @@
+import { dataType, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
+
+/** Parts of nodes and tensors, or an error that names what is missing. */
+
+export function inputOf(node: OnnxNode, index: number): string {
+  const name = node.input?.[index];
+  if (!name) throw new Error(`Node ${node.name ?? node.opType} has no input ${index}.`);
+  return name;
+}
+
+export function outputOf(node: OnnxNode): string {
+  const [name] = node.output;
+  if (!name) throw new Error(`Node ${node.name ?? node.opType} has no output.`);
+  return name;
+}
+
+export function intsOf(node: OnnxNode, name: string): number[] | undefined {
+  return node.attribute?.find((attribute) => attribute.name === name)?.ints;
+}
+
+export function intOf(node: OnnxNode, name: string): number | undefined {
+  return node.attribute?.find((attribute) => attribute.name === name)?.i;
+}
+
+/** The value of a map that must be there. */
+export function known<T>(map: ReadonlyMap<string, T>, name: string): T {
+  const value = map.get(name);
+  if (value === undefined) throw new Error(`Nothing is known of the tensor ${name}.`);
+  return value;
+}
+
+export function float32Values({ name, dataType: type, rawData }: OnnxTensor): Float32Array {
+  if (type !== dataType.float32 || rawData === undefined)
+    throw new Error(`Tensor ${name ?? ''} is not stored as raw single-precision numbers.`);
+  return new Float32Array(Uint8Array.from(rawData).buffer);
+}
+
+export function int64Values({ int64Data, rawData }: OnnxTensor): number[] {
+  if (int64Data?.length) return int64Data;
+  return Array.from(new BigInt64Array(Uint8Array.from(rawData ?? []).buffer), Number);
+}
+
+export function int64Tensor(name: string, values: readonly number[]): OnnxTensor {
+  const rawData = new Uint8Array(new BigInt64Array(values.map(BigInt)).buffer);
+  return { name, dims: [values.length], dataType: dataType.int64, rawData };
+}
