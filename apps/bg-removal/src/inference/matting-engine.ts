@@ -1,4 +1,5 @@
 import { execPath } from 'node:process';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   EngineJobError,
@@ -17,9 +18,13 @@ import {
   type InferenceResult,
   type InferenceSettings,
 } from './job.js';
+import type { InferenceCapacity } from './capacity.js';
+import { chooseDevice, probeCuda, type CudaProbe, type Device } from './device.js';
+import { choosePrecision, readCpuFlags, type Precision } from './precision.js';
 import { locateModel } from '../model/locate-model.js';
 import { ModelError } from '../model/model-error.js';
-import { verifyModel, type VerifiedModel } from '../model/verify-model.js';
+import type { ModelManifest } from '../model/manifest.js';
+import { verifyModel } from '../model/verify-model.js';
 
 const readyTimeoutMs = 120_000;
 /** An inference cannot be interrupted; one that was given up is left to finish for at most this long. */
@@ -30,19 +35,31 @@ export interface MattingEngineOptions {
   readonly config: BgRemovalConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly capacity: InferenceCapacity;
+  /** Whether a GPU works; replaced in tests, which have none. */
+  readonly probeCuda?: CudaProbe;
   /** How the inference process is started; replaced in tests of its failures. */
   readonly command?: (settings: InferenceSettings) => EngineCommand;
 }
 
 type Supervisor = EngineSupervisor<InferenceJob, InferenceResult, InferenceReady>;
 
+/** One of the verified model's graphs, and what runs it. */
+interface ChosenModel {
+  readonly manifest: ModelManifest;
+  readonly graphPath: string;
+  readonly graphSha256: string;
+  readonly precision: Precision;
+  readonly device: Device;
+}
+
 /** The model in its own processes: verified, warm, supervised. */
 export class MattingEngine implements AsyncDisposable {
   readonly #options: MattingEngineOptions;
-  #model: VerifiedModel | undefined;
+  #model: ChosenModel | undefined;
   #supervisor: Supervisor | undefined;
   #failure: string | undefined;
-  #disposed = false;
+  readonly #disposal = new AbortController();
 
   constructor(options: MattingEngineOptions) {
     this.#options = options;
@@ -55,10 +72,11 @@ export class MattingEngine implements AsyncDisposable {
 
   /** Verifies the model and warms the processes up; what goes wrong shows in {@link health} and the log. */
   async start(): Promise<void> {
-    const { config, logger } = this.#options;
+    const { logger } = this.#options;
     try {
-      this.#model = await verifyModel(locateModel(config.MODEL, modelsDirOf(config)));
+      this.#model = await this.#chooseModel();
     } catch (error) {
+      if (this.#isDisposed()) return;
       if (!(error instanceof ModelError)) throw error;
       this.#failure = error.message;
       logger.fatal({ err: error }, `the model cannot be used: ${error.message}`);
@@ -67,9 +85,11 @@ export class MattingEngine implements AsyncDisposable {
     if (this.#isDisposed()) return;
     this.#supervisor = this.#supervise(this.#model);
     await this.#supervisor.start();
-    const { manifest, graphSha256 } = this.#model;
     const ready = this.#supervisor.health().ready;
-    logger.info({ model: manifest.id, sha256: graphSha256, ...ready }, 'the model is warm');
+    logger.info({ ...this.#description(this.#model), ...ready }, 'the model is warm');
+    if (this.#model.manifest.licence === 'unstated') {
+      logger.warn('the licence of the model’s weights is not stated: clear it before commercial use');
+    }
   }
 
   /**
@@ -93,14 +113,11 @@ export class MattingEngine implements AsyncDisposable {
     if (this.#model === undefined || this.#supervisor === undefined) {
       return { status: 'starting', model: this.#options.config.MODEL };
     }
-    const { manifest, graphSha256 } = this.#model;
     const { status, ready, queueLength, active, restarts, lastError } = this.#supervisor.health();
     const failed = status === 'failing';
     return {
       status: failed ? 'error' : status === 'starting' ? 'starting' : 'ok',
-      model: manifest.id,
-      sha256: graphSha256,
-      licence: manifest.licence,
+      ...this.#description(this.#model),
       ...(ready && { loadMs: Math.round(ready.loadMs), warmUpMs: Math.round(ready.warmUpMs) }),
       queueLength,
       active,
@@ -121,15 +138,15 @@ export class MattingEngine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposed = true;
+    this.#disposal.abort();
     await this.#supervisor?.[Symbol.asyncDispose]();
   }
 
   #isDisposed(): boolean {
-    return this.#disposed;
+    return this.#disposal.signal.aborted;
   }
 
-  #ready(): { model: VerifiedModel; supervisor: Supervisor } {
+  #ready(): { model: ChosenModel; supervisor: Supervisor } {
     if (this.#model !== undefined && this.#supervisor !== undefined) {
       return { model: this.#model, supervisor: this.#supervisor };
     }
@@ -138,8 +155,47 @@ export class MattingEngine implements AsyncDisposable {
     throw new DomainError('engine_unavailable', `The model ${why}.`, { retryAfterSeconds: 10 });
   }
 
-  #supervise({ manifest, graphPath }: VerifiedModel): Supervisor {
-    const { config, logger, metrics, command = inferenceCommand } = this.#options;
+  /** @throws ModelError */
+  async #chooseModel(): Promise<ChosenModel> {
+    const { config, probeCuda: probe = probeCuda } = this.#options;
+    const { folder, manifest } = await verifyModel(locateModel(config.MODEL, modelsDirOf(config)));
+    const { signal } = this.#disposal;
+    const device = await chooseDevice(
+      config.INFERENCE_DEVICE,
+      path.join(folder, manifest.graph),
+      probe,
+      signal,
+    );
+    const precision = choosePrecision(config.INFERENCE_PRECISION, {
+      hasInt8Graph: manifest.int8Graph !== undefined,
+      onCpu: device === 'cpu',
+      cpuFlags: await readCpuFlags(),
+    });
+    const graph = (precision === 'int8' ? manifest.int8Graph : undefined) ?? manifest.graph;
+    return {
+      manifest,
+      graphPath: path.join(folder, graph),
+      graphSha256: manifest.files[graph] ?? '',
+      precision,
+      device,
+    };
+  }
+
+  #description({ manifest, graphSha256, precision, device }: ChosenModel): Record<string, unknown> {
+    const { processes, threadsPerProcess } = this.#options.capacity;
+    return {
+      model: manifest.id,
+      sha256: graphSha256,
+      licence: manifest.licence,
+      precision,
+      device,
+      processes,
+      threadsPerProcess,
+    };
+  }
+
+  #supervise({ manifest, graphPath, device }: ChosenModel): Supervisor {
+    const { config, logger, metrics, capacity, command = inferenceCommand } = this.#options;
     const settings: InferenceSettings = {
       graphPath,
       inputSize: manifest.inputSize,
@@ -147,7 +203,8 @@ export class MattingEngine implements AsyncDisposable {
       std: manifest.std,
       activation: manifest.activation,
       outputName: manifest.outputName,
-      threads: config.INFERENCE_THREADS,
+      threads: capacity.threadsPerProcess,
+      device,
     };
     return new EngineSupervisor({
       name: 'inference engine',
@@ -156,7 +213,7 @@ export class MattingEngine implements AsyncDisposable {
       channel: 'ipc',
       readySchema: inferenceReadySchema,
       resultSchema: inferenceResultSchema,
-      poolSize: config.INFERENCE_PROCESSES,
+      poolSize: capacity.processes,
       maxQueue: config.MAX_QUEUE,
       readyTimeoutMs,
       jobTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,

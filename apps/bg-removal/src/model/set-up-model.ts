@@ -12,6 +12,7 @@ export interface SetUpOptions {
   readonly model: string;
   readonly modelsDir: string;
   readonly log: (line: string) => void;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -21,7 +22,7 @@ export interface SetUpOptions {
  * @throws ModelError
  * @throws WeightsError
  */
-export async function setUpModel({ model, modelsDir, log }: SetUpOptions): Promise<VerifiedModel> {
+export async function setUpModel({ model, modelsDir, log, signal }: SetUpOptions): Promise<VerifiedModel> {
   const location = locateModel(model, modelsDir);
   const { folder, known } = location;
   if (known === undefined) return verifyModel(location);
@@ -34,11 +35,22 @@ export async function setUpModel({ model, modelsDir, log }: SetUpOptions): Promi
   const partial = `${folder}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
-  const manifest: ModelManifest = { ...manifestBase(known), ...(await installModel(known, partial, log)) };
+  const files = await installModel(known, partial, {
+    downloadsDir: path.join(modelsDir, '.downloads'),
+    log,
+    ...(signal && { signal }),
+  });
+  const manifest: ModelManifest = { ...manifestBase(known), files };
   await writeFile(path.join(partial, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
   await rm(folder, { recursive: true, force: true });
   await rename(partial, folder);
   const verified = await verifyModel(location);
-  log(`The model ${known.id} is installed.`);
+  log(`The model ${known.id} is installed. ${licenceNotice(verified.manifest)}`);
   return verified;
+}
+
+function licenceNotice({ licence }: ModelManifest): string {
+  return licence === 'unstated'
+    ? 'The licence of its weights is not stated: clear it before commercial use, or choose another MODEL (docs/models.md).'
+    : `The licence of its weights is ${licence}.`;
 }

@@ -6,10 +6,8 @@ import { fileSha256 } from './sha256.js';
 
 /** A model whose files are there and are what they should be. */
 export interface VerifiedModel {
+  readonly folder: string;
   readonly manifest: ModelManifest;
-  /** Absolute path of the ONNX file. */
-  readonly graphPath: string;
-  readonly graphSha256: string;
 }
 
 /**
@@ -31,13 +29,12 @@ export async function verifyModel({ folder, known }: ModelLocation): Promise<Ver
         cause,
       });
     }
-    const pinned = name === manifest.graph ? known?.graphSha256 : undefined;
+    const pinned = known?.pinned[name];
     if (actual !== expected || (pinned !== undefined && actual !== pinned)) {
       throw new ModelError(
         `The model file ${path.join(folder, name)} has the SHA-256 ${actual}, but should have ${pinned ?? expected}. ${remedy}`,
       );
     }
   }
-  const graphSha256 = manifest.files[manifest.graph] ?? '';
-  return { manifest, graphPath: path.join(folder, manifest.graph), graphSha256 };
+  return { folder, manifest };
 }

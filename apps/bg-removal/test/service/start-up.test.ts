@@ -23,8 +23,8 @@ afterEach(async () => {
 });
 
 /** Starts with a model that cannot be used and gives what health says of it. */
-async function failure(folder: string): Promise<string> {
-  service = await startService({ MODEL: folder });
+async function failure(folder: string, env: Record<string, string> = {}): Promise<string> {
+  service = await startService({ MODEL: folder, ...env });
   const { status, body } = await healthUntil(service, (now) => now.body.status === 'error');
   expect(status).toBe(503);
   const response = await postImage(service, await picture().png().toBuffer());
@@ -93,6 +93,43 @@ test('a file of the right checksum that is no network', async () => {
 test('a network without the output that the manifest names', async () => {
   model = await tinyModel({ outputName: 'alpha' });
   expect(await failure(model.folder)).toMatch(/inference process does not start/);
+});
+
+test('a manifest without a licence', async () => {
+  model = await tinyModel({ licence: undefined });
+  expect(await failure(model.folder)).toContain('licence');
+});
+
+test('a graph in eight bits that is not listed with its checksum', async () => {
+  model = await tinyModel({ int8Graph: 'onnx/model_int8.onnx' });
+  expect(await failure(model.folder)).toContain('onnx/model_int8.onnx');
+});
+
+test('eight bits of a model that has none', async () => {
+  model = await tinyModel();
+  expect(await failure(model.folder, { INFERENCE_PRECISION: 'int8' })).toMatch(/no graph in eight bits/);
+});
+
+test('a GPU where there is none is refused, not replaced by the processor', async () => {
+  model = await tinyModel();
+  expect(await failure(model.folder, { INFERENCE_DEVICE: 'cuda' })).toMatch(
+    /INFERENCE_DEVICE is cuda.*cannot run there/,
+  );
+});
+
+test('with auto the processor runs the model where there is no GPU, and health says so', async () => {
+  service = await startService({
+    INFERENCE_DEVICE: 'auto',
+    INFERENCE_THREADS: '1',
+    INFERENCE_PROCESSES: '2',
+  });
+  const { body } = await healthUntil(service, ({ status }) => status === 200);
+  expect(body.checks['engine']).toMatchObject({
+    device: 'cpu',
+    precision: 'fp32',
+    processes: 2,
+    threadsPerProcess: 1,
+  });
 });
 
 test('every problem of the configuration is reported at once', () => {

@@ -23,6 +23,7 @@ export async function startService(
     LOG_LEVEL: 'silent',
     IMAGES_PER_MINUTE: '0',
     PIXEL_THREADS: '1',
+    INFERENCE_DEVICE: 'cpu',
     SHUTDOWN_GRACE_SECONDS: '1',
     ...(model && { MODEL: model.folder }),
     ...env,

@@ -71,6 +71,13 @@ export const setting = {
       (text) => (Number.isSafeInteger(Number(text)) ? numberIn(text, range) : undefined),
       `a whole number${rangeText(range)}`,
     ),
+  /** A number that the service finds out itself where it is not given. */
+  integerOrAuto: (range: Range): Setting<number | 'auto'> =>
+    fromText(
+      'auto',
+      (text) => (text === 'auto' ? text : /^\d+$/.test(text) ? numberIn(text, range) : undefined),
+      `auto or a whole number${rangeText(range)}`,
+    ),
   number: (fallback: number, range: Range = {}): Setting<number> =>
     fromText(String(fallback), (text) => numberIn(text, range), `a number${rangeText(range)}`),
   port: (fallback: number): Setting<number> =>

@@ -1,89 +1,100 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { writeInstalled } from '../installed-file.js';
-import type { InstalledModel, Preprocessing, WeightsSource } from '../recipe.js';
+import type { HubSource, InstalledFiles, ModelRecipe, Preprocessing } from '../recipe.js';
 import { WeightsError } from '../weights-error.js';
+import { download, type DownloadOptions } from './download.js';
 
-const channels = z.tuple([z.number(), z.number(), z.number()]);
-const preprocessorSchema = z.looseObject({
+const publicHub = 'https://huggingface.co';
+const configFiles = ['config.json', 'preprocessor_config.json'];
+const channels = z.array(z.number()).length(3);
+/** What an image processor of transformers.js makes of `preprocessor_config.json`. */
+const processorSchema = z.object({
   do_normalize: z.boolean().optional(),
   image_mean: channels.optional(),
   image_std: channels.optional(),
   size: z.looseObject({ width: z.int().optional(), height: z.int().optional() }).optional(),
 });
 
-const onnxFileByDtype = { fp32: 'onnx/model.onnx', fp16: 'onnx/model_fp16.onnx' } as const;
-
 /**
- * Fetches a model from the hub with transformers.js into `folder` (at set-up or
- * image build, never during a request). Its SHA-256 is recorded on this first
- * use and checked at every start.
+ * Fetches a model of the hub at its pinned commit into `folder`. transformers.js reads its
+ * configuration and pre-processing, which have to be what the recipe says; the graph is
+ * checked by SHA-256 before anything opens it.
  * @throws WeightsError when the hub cannot be reached or the model is not what it should be
  */
 export async function fetchHubModel(
-  { inputSize, mean, std }: Preprocessing,
-  { repository, dtype }: Extract<WeightsSource, { kind: 'hub' }>,
+  recipe: ModelRecipe,
+  source: HubSource,
   folder: string,
-  log: (line: string) => void,
-): Promise<InstalledModel> {
-  const cacheDir = await mkdtemp(path.join(os.tmpdir(), 'hub-model-'));
+  options: DownloadOptions & { readonly downloadsDir: string },
+): Promise<InstalledFiles> {
+  const hub = (process.env['HF_ENDPOINT'] ?? publicHub).replace(/\/+$/, '');
+  const cacheDir = await mkdtemp(path.join(path.dirname(folder), 'hub-'));
   try {
-    await download(repository, dtype, cacheDir, log);
-    const fetched = path.join(cacheDir, repository);
-    const names = ['config.json', 'preprocessor_config.json', onnxFileByDtype[dtype]];
-    const files: Record<string, string> = {};
-    for (const name of names) {
-      files[name] = await writeInstalled(folder, name, await readFile(path.join(fetched, name)));
+    await readConfiguration(hub, recipe, source, cacheDir);
+    const files: InstalledFiles = {};
+    for (const name of configFiles) {
+      const cached = path.join(cacheDir, source.repository, source.revision, name);
+      files[name] = await writeInstalled(folder, name, await readFile(cached));
     }
-    const config = preprocessorSchema.parse(
-      JSON.parse(await readFile(path.join(folder, 'preprocessor_config.json'), 'utf8')),
-    );
-    return { inputSize, mean, std, ...fromPreprocessor(config), graph: onnxFileByDtype[dtype], files };
-  } catch (cause) {
-    if (cause instanceof WeightsError) throw cause;
-    throw new WeightsError(
-      `The model ${repository} could not be fetched from the hub. Check that it can be reached, or set MODEL to another model or to a local folder.`,
-      { cause },
-    );
+    const graph = path.join(options.downloadsDir, `${source.sha256}.onnx`);
+    const url = `${hub}/${source.repository}/resolve/${source.revision}/${source.file}`;
+    options.log(`Fetching ${source.repository} at ${source.revision.slice(0, 12)} …`);
+    await download(url, graph, { algorithm: 'sha256', encoding: 'hex', value: source.sha256 }, options);
+    files[recipe.graph] = await writeInstalled(folder, recipe.graph, await readFile(graph));
+    await rm(graph);
+    return files;
   } finally {
     await rm(cacheDir, { recursive: true, force: true });
   }
 }
 
-async function download(
-  repository: string,
-  dtype: 'fp32' | 'fp16',
+async function readConfiguration(
+  hub: string,
+  recipe: ModelRecipe,
+  { repository, revision }: HubSource,
   cacheDir: string,
-  log: (line: string) => void,
 ): Promise<void> {
-  // Loaded here only: the service itself never needs it.
-  const { AutoModel, AutoProcessor } = await import('@xenova/transformers');
-  const seen = new Set<string>();
-  const progress_callback = (event: { status: string; file?: string }): void => {
-    if (event.file === undefined || seen.has(event.file)) return;
-    seen.add(event.file);
-    log(`  ${repository}: ${event.file}`);
-  };
-  await AutoProcessor.from_pretrained(repository, { cache_dir: cacheDir, progress_callback });
-  const model = await AutoModel.from_pretrained(repository, {
-    cache_dir: cacheDir,
-    dtype,
-    progress_callback,
-  });
-  await model.dispose();
+  // Loaded here only: it is the largest dependency and only models of the hub need it.
+  const { AutoConfig, AutoImageProcessor, env } = await import('@xenova/transformers');
+  env.remoteHost = `${hub}/`;
+  let processor: unknown;
+  try {
+    const from = { cache_dir: cacheDir, revision };
+    await AutoConfig.from_pretrained(repository, from);
+    processor = await AutoImageProcessor.from_pretrained(repository, from);
+  } catch (cause) {
+    throw new WeightsError(
+      `The configuration of ${repository} could not be fetched from ${hub}. Check that it can be reached, or set HF_ENDPOINT to a mirror. Without internet, copy the model's folder from a machine that has it (see docs/models.md).`,
+      { cause },
+    );
+  }
+  const differences = differencesOf(recipe, processorSchema.parse(processor));
+  if (differences.length > 0) {
+    throw new WeightsError(
+      `The pre-processing of ${repository} is not what this version expects: ${differences.join('; ')}.`,
+    );
+  }
 }
 
-function fromPreprocessor(config: z.output<typeof preprocessorSchema>): Partial<Preprocessing> {
-  const { width, height } = config.size ?? {};
-  return {
-    ...(width !== undefined && height !== undefined ? { inputSize: { width, height } } : {}),
-    ...(config.do_normalize === false
-      ? { mean: [0, 0, 0], std: [1, 1, 1] }
-      : {
-          ...(config.image_mean ? { mean: config.image_mean } : {}),
-          ...(config.image_std ? { std: config.image_std } : {}),
-        }),
-  };
+function differencesOf(
+  { inputSize, mean, std }: Preprocessing,
+  processor: z.output<typeof processorSchema>,
+): string[] {
+  const normalised = processor.do_normalize !== false;
+  const { width, height } = processor.size ?? {};
+  const pairs: [string, unknown, unknown][] = [
+    ['mean', mean, normalised ? (processor.image_mean ?? mean) : [0, 0, 0]],
+    ['std', std, normalised ? (processor.image_std ?? std) : [1, 1, 1]],
+    ...(width === undefined || height === undefined
+      ? []
+      : ([['size', [inputSize.width, inputSize.height], [width, height]]] as [string, unknown, unknown][])),
+  ];
+  return pairs
+    .filter(([, expected, actual]) => JSON.stringify(expected) !== JSON.stringify(actual))
+    .map(
+      ([name, expected, actual]) =>
+        `${name} ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`,
+    );
 }

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { WeightsError } from '../weights-error.js';
+
+/** Without a byte for this long a download is given up; the next try goes on where it stopped. */
+const idleTimeoutMs = 60_000;
+const progressStepBytes = 32 * 1024 * 1024;
+
+export interface DownloadOptions {
+  readonly log: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Checksum {
+  readonly algorithm: 'sha256' | 'sha512';
+  readonly encoding: 'hex' | 'base64';
+  readonly value: string;
+}
+
+/**
+ * Downloads `url` to `file` and checks it. What is there of an earlier try is gone on with;
+ * a file that turns out wrong is removed, so that the next try starts anew.
+ * @throws WeightsError when the server cannot be reached or the checksum differs
+ */
+export async function download(
+  url: string,
+  file: string,
+  checksum: Checksum,
+  options: DownloadOptions,
+): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  try {
+    await fetchRest(url, file, options);
+  } catch (cause) {
+    options.signal?.throwIfAborted();
+    if (cause instanceof WeightsError) throw cause;
+    throw new WeightsError(
+      `${url} could not be fetched whole. Check that it can be reached and run the set-up again: it goes on where it stopped. Without internet, copy the model's folder from a machine that has it (see docs/models.md).`,
+      { cause },
+    );
+  }
+  const hash = createHash(checksum.algorithm);
+  await pipeline(createReadStream(file), hash, options.signal ? { signal: options.signal } : {});
+  const actual = hash.digest(checksum.encoding);
+  if (actual === checksum.value) return;
+  await rm(file);
+  throw new WeightsError(
+    `${url} has the ${checksum.algorithm} ${actual}, but should have ${checksum.value}. It was removed; run the set-up again.`,
+  );
+}
+
+async function fetchRest(url: string, file: string, { log, signal }: DownloadOptions): Promise<void> {
+  const have = await sizeOf(file);
+  const idle = new AbortController();
+  const timer = setTimeout(
+    () => idle.abort(new Error(`no data for ${idleTimeoutMs / 1000} s`)),
+    idleTimeoutMs,
+  );
+  try {
+    const response = await fetch(url, {
+      headers: have > 0 ? { range: `bytes=${have}-` } : {},
+      signal: AbortSignal.any([idle.signal, ...(signal ? [signal] : [])]),
+    });
+    // 416: nothing is left to fetch. Whether it is the right file, the checksum tells.
+    if (response.status === 416) return;
+    if (!response.ok || response.body === null)
+      throw new WeightsError(`${url} was answered with ${response.status}.`);
+    const resumed = response.status === 206;
+    const start = resumed ? have : 0;
+    const total = start + Number(response.headers.get('content-length') ?? NaN);
+    if (resumed) log(`Going on at ${mebibytes(start)} of ${mebibytes(total)} …`);
+    let received = start;
+    let told = start;
+    await pipeline(
+      Readable.fromWeb(response.body as ReadableStream<Uint8Array>),
+      async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          timer.refresh();
+          received += chunk.length;
+          if (received - told >= progressStepBytes) {
+            told = received;
+            log(`${mebibytes(received)} of ${mebibytes(total)}`);
+          }
+          yield chunk;
+        }
+      },
+      createWriteStream(file, { flags: resumed ? 'a' : 'w' }),
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+function mebibytes(bytes: number): string {
+  return Number.isNaN(bytes) ? '?' : `${Math.round(bytes / 2 ** 20)} MiB`;
+}
