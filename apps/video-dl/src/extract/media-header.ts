@@ -3,7 +3,7 @@ import { readBoxHeader, Mp4FormatError } from '../containers/mp4/box.js';
 import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
 import { probe } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { MediaRelay } from '../relay/index.js';
+import type { MediaRelay, OpenFile } from '../relay/index.js';
 import type { ProbeSource } from './probed-details.js';
 
 export interface ProbeSourceOptions {
@@ -17,8 +17,15 @@ function tooSlow(cause: unknown): DomainError {
   return new DomainError('upstream_timeout', detail, { cause });
 }
 
+/** Pictures and sound that come apart are one medium all the same. */
+function together(probes: readonly Probe[]): Probe {
+  const [first] = probes;
+  if (first === undefined) throw new Error('a source has an input');
+  return { ...first, streams: probes.flatMap(({ streams }) => streams) };
+}
+
 /**
- * A look into a medium's header through the relay, by ffprobe where it is not an MP4 that begins with it.
+ * A look into a medium's header by ffprobe where it is not an MP4 that begins with it.
  * What went wrong upstream is the reason, if something did: the reader sees its effect only.
  */
 export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
@@ -28,12 +35,19 @@ export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): 
     const session = relay.open({ signal: AbortSignal.any([signal, deadline]) });
     const endsAt = performance.now() + maxMs;
     try {
-      const address = session.add(source);
-      const seen = source.kind === 'file' ? await readMp4Header(address, deadline) : undefined;
+      const seen = source.kind === 'file' ? await readMp4Header(await session.read(source)) : undefined;
       if (seen !== undefined) return seen;
-      if (session.failure !== undefined) throw session.failure;
-      const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
-      return await probe(tools, address, { signal, maxMs: restMs, kind: source.kind });
+      const inputs = await session.add(source);
+      const { environment } = session;
+      const probes = await Promise.all(
+        inputs.map(async ({ url, isJoined, statedSeconds }) => {
+          const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+          const found = await probe(tools, url, { signal, maxMs: restMs, environment });
+          // The header of joined segments is that of the first.
+          return isJoined ? { ...found, durationSeconds: statedSeconds } : found;
+        }),
+      );
+      return together(probes);
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
@@ -53,22 +67,17 @@ const leadingBoxes = new Set(['ftyp', 'free', 'skip', 'wide', 'uuid', 'pdin']);
 /**
  * Reads the header of an MP4 that begins with it, without the 80 ms that starting
  * ffprobe takes.
- * @param address of the relay
  * @returns undefined for everything else, which ffprobe has to look at
+ * @throws what reading the file throws
  */
-export async function readMp4Header(address: string, signal: AbortSignal): Promise<Probe | undefined> {
-  const reading = new AbortController();
-  const response = await fetch(address, { signal: AbortSignal.any([signal, reading.signal]) });
+export async function readMp4Header({ chunks, sizeBytes }: OpenFile): Promise<Probe | undefined> {
   try {
-    if (!response.ok || response.body === null) return undefined;
-    const moov = await readMovieBox(response.body);
+    const moov = await readMovieBox(chunks);
     const summary = moov && summarizeMovie(moov);
-    return summary && { ...summary, sizeBytes: contentLength(response) };
+    return summary && { ...summary, sizeBytes };
   } catch (error) {
     if (error instanceof Mp4FormatError || damageCodes.has(errorCode(error) ?? '')) return undefined;
     throw error;
-  } finally {
-    reading.abort();
   }
 }
 
@@ -90,9 +99,4 @@ async function readMovieBox(body: AsyncIterable<Uint8Array>): Promise<Buffer | u
     }
   }
   return undefined;
-}
-
-function contentLength(response: Response): number | null {
-  const length = Number(response.headers.get('content-length') ?? 0);
-  return response.status === 200 && length > 0 ? length : null;
 }

@@ -1,14 +1,17 @@
 import { aacBitrateKbps, mp3BitrateKbps } from './bitrates.js';
 import type { MediaTools } from './tools.js';
 
-/** One address for ffmpeg to read, on the relay. */
+/** One thing for ffmpeg to read, from the relay. */
 export interface FfmpegInput {
   url: string;
-  kind: 'file' | 'hls' | 'dash' | 'fragments';
+  /** It is put together from segments, whose clocks may not agree to the last tick. */
+  isJoined?: boolean;
+  /** Its first presentation time by its source's own clock, in seconds; null where that is not known. */
+  startSeconds?: number | null;
 }
 
-/** What differs between versions of ffmpeg, and what the operator has set. */
-type CallOptions = Pick<MediaTools, 'hlsPicksExtensions' | 'threads'>;
+/** What the operator has set. */
+type CallOptions = Pick<MediaTools, 'threads'>;
 
 /** What to do with each track; null leaves it out. */
 export interface TrackPlan {
@@ -23,46 +26,42 @@ export interface OutputMetadata {
 }
 
 /**
- * Containers ffmpeg may recognise in bytes that come from outside. Manifests
- * (hls, dash, concat, sdp, …) are left out: a "video file" that is one would make
- * ffmpeg open addresses past the guard. They are allowed only where the relay
- * rewrote them.
+ * Containers ffmpeg may recognise in bytes that come from outside. Manifests and
+ * lists (hls, dash, concat, sdp, image2, ffmetadata, …) are left out: a "video
+ * file" that is one would make ffmpeg open what it names.
  */
 const containers =
   'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf';
 
 /**
  * -xerror: a read error ends ffmpeg with a failure, not as if the file ended
- * there. Not for HLS, where the relay accounts for every segment: it makes fatal
- * of the timestamps that meet at the edges of transport stream segments.
+ * there. Not for joined segments, where the relay accounts for every byte: it
+ * makes fatal what encoders leave at the edges of transport stream segments.
  */
 function generalOptions(inputs: readonly FfmpegInput[], { threads }: CallOptions): string[] {
-  const strict = inputs.some(({ kind }) => kind === 'hls') ? [] : ['-xerror'];
+  const strict = inputs.some(({ isJoined }) => isJoined) ? [] : ['-xerror'];
   const filterThreads = threads === undefined ? [] : ['-filter_threads', String(threads)];
   return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', ...strict, ...filterThreads];
 }
 
 /** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
-export function inputOptions(input: FfmpegInput, tools: CallOptions): string[] {
-  switch (input.kind) {
-    case 'hls':
-      return [
-        ...[
-          '-protocol_whitelist',
-          'http,tcp,crypto,data',
-          '-format_whitelist',
-          `hls,${containers}`,
-          '-f',
-          'hls',
-        ],
-        ...['-allowed_extensions', 'ALL', ...(tools.hlsPicksExtensions ? ['-extension_picky', '0'] : [])],
-      ];
-    case 'dash':
-      return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', `dash,${containers}`, '-f', 'dash'];
-    case 'file':
-    case 'fragments':
-      return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers];
-  }
+export function inputOptions(): string[] {
+  return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers];
+}
+
+/** Further apart than this, in seconds, two inputs are not of one clock. */
+const longestDelaySeconds = 5;
+
+/** The inputs with their options. ffmpeg lets each begin at zero; what is of one clock keeps its distance. */
+export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOptions): string[] {
+  const starts = inputs.flatMap(({ startSeconds }) => startSeconds ?? []);
+  const first = Math.min(...starts);
+  const isOneClock = starts.length === inputs.length && Math.max(...starts) - first <= longestDelaySeconds;
+  return inputs.flatMap(({ url, startSeconds }) => {
+    const delaySeconds = isOneClock ? (startSeconds ?? first) - first : 0;
+    const delay = delaySeconds > 0 ? ['-itsoffset', delaySeconds.toFixed(6)] : [];
+    return [...inputOptions(), ...threadOptions(tools), ...delay, '-i', url];
+  });
 }
 
 /**
@@ -82,7 +81,7 @@ export function mp4Arguments(
   const audioInput = inputs.length - 1;
   return [
     ...generalOptions(inputs, tools),
-    ...inputs.flatMap((input) => [...inputOptions(input, tools), ...threadOptions(tools), '-i', input.url]),
+    ...inputArguments(inputs, tools),
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
@@ -100,8 +99,8 @@ export function mp3Arguments(
 ): string[] {
   return [
     ...generalOptions([input], tools),
-    ...[...inputOptions(input, tools), ...threadOptions(tools), '-i', input.url, '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(input)),
+    ...[...inputArguments([input], tools), '-map', '0:a:0'],
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
@@ -136,16 +135,12 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
 
 /**
  * The sample rates are those at which MP3 has 192 kbit/s. Gaps between timestamps,
- * which an MP3 cannot express, are filled; not for HLS, where a segment without
- * content would become silence that nobody can tell from the real thing.
+ * which an MP3 cannot express, are filled.
  */
-function mp3EncoderOptions({ kind }: FfmpegInput): string[] {
-  const filters = [
-    ...(kind === 'hls' ? [] : ['aresample=async=1']),
-    'aformat=sample_rates=44100|48000:channel_layouts=mono|stereo',
-  ];
-  return ['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`, '-af', filters.join(',')];
-}
+const mp3EncoderOptions = [
+  ...['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`],
+  ...['-af', 'aresample=async=1,aformat=sample_rates=44100|48000:channel_layouts=mono|stereo'],
+];
 
 function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {
   const values = { title, artist, comment };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Probe } from '../containers/mp4/movie-summary.js';
 import { inputOptions } from './arguments.js';
-import type { FfmpegInput } from './arguments.js';
 import type { ChildGroup } from '@media-services/processes';
 import { startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
@@ -15,7 +14,8 @@ export interface ProbeOptions {
   signal: AbortSignal;
   /** Time it may take. */
   maxMs: number;
-  kind?: FfmpegInput['kind'];
+  /** Of the relay session that the URL belongs to. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 const positiveNumber = z
@@ -56,17 +56,17 @@ const answerSchema = z.object({
 export async function probe(
   tools: MediaTools,
   url: string,
-  { signal, maxMs, kind }: ProbeOptions,
+  { signal, maxMs, environment }: ProbeOptions,
 ): Promise<Probe> {
   const deadline = AbortSignal.timeout(maxMs);
   await using child = await startMediaProcess({
     file: tools.ffprobe,
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
-      ...inputOptions({ url, kind: kind ?? 'file' }, tools),
-      ...['-i', url],
+      ...[...inputOptions(), '-i', url],
     ],
     signal: AbortSignal.any([signal, deadline]),
+    environment,
   });
   const answer = await readBounded(child);
   const exit = await child.exited;

@@ -6,6 +6,11 @@ export interface MediaProcessOptions {
   readonly args: readonly string[];
   /** Ends the whole process group when it aborts. */
   readonly signal: AbortSignal;
+  /**
+   * What it finds beside what every child does: `http_proxy` of a relay session, whose
+   * token other users of the machine could read in a command line, but not here.
+   */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly onStderrLine?: ((line: string) => void) | undefined;
 }
 
@@ -18,7 +23,8 @@ const killGraceMs = 250;
  */
 export async function startMediaProcess(options: MediaProcessOptions): Promise<ChildGroup> {
   try {
-    return await ChildGroup.start({ ...options, env: childEnvironment(), stdin: 'ignore', killGraceMs });
+    const env = childEnvironment(options.environment);
+    return await ChildGroup.start({ ...options, env, stdin: 'ignore', killGraceMs });
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;
     const retry = { retryAfterSeconds: 5, cause: error };

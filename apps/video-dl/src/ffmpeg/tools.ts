@@ -12,8 +12,6 @@ export interface MediaTools {
   ffprobe: string;
   /** As `ffmpeg -version` says it, for example `7.1.5`. */
   version: string;
-  /** The HLS demuxer refuses segments by the extension in their address unless told not to (7.1.1, and distributions' back-ports). */
-  hlsPicksExtensions: boolean;
   /** Threads of each decoder, filter graph and encoder; one per core unless given. */
   threads?: number | undefined;
 }
@@ -48,15 +46,8 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
   const ffmpeg = await locateFfmpeg(options, searchPath);
   const ffprobe = await locateFfprobe(options, ffmpeg, searchPath);
   const signal = options.signal;
-  const [version, hlsHelp] = await Promise.all([
-    readVersion(ffmpeg, signal),
-    run(ffmpeg, ['-hide_banner', '-h', 'demuxer=hls'], signal),
-    readVersion(ffprobe, signal),
-  ]);
-  return {
-    ...{ ffmpeg, ffprobe, version, hlsPicksExtensions: hlsHelp.includes('-extension_picky') },
-    ...(options.threads !== undefined && { threads: options.threads }),
-  };
+  const [version] = await Promise.all([readVersion(ffmpeg, signal), readVersion(ffprobe, signal)]);
+  return { ffmpeg, ffprobe, version, ...(options.threads !== undefined && { threads: options.threads }) };
 }
 
 async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {

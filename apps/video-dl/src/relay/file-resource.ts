@@ -1,34 +1,60 @@
-import type { LiveSource } from '../upstream/live-source.js';
+import { parseRange } from '../upstream/byte-range.js';
 import { RemoteObject } from '../upstream/remote-object.js';
-import { notFound, type Resource, type ResourceRequest } from './resource.js';
-import { serveObject } from './serve-object.js';
-import { sourceAddress } from '../upstream/source-address.js';
+import type { RenewableSource } from '../upstream/renewable-source.js';
+import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
+import type { Resource, ResourceRequest } from './resource.js';
+import { writeAll } from './respond.js';
 
-/** A medium in one file. */
+/** A medium in one file, with ranges where its size is known. */
 export class FileResource implements Resource {
-  readonly entryPath = 'media';
   readonly #object: RemoteObject;
   readonly #context: TransferContext;
 
-  constructor(live: LiveSource, context: TransferContext) {
-    this.#object = new RemoteObject(
-      sourceAddress(live, ({ url }) => url),
-      live.current.chunkBytes ?? null,
-    );
+  constructor(source: RenewableSource, context: TransferContext) {
+    this.#object = fileObject(source);
     this.#context = context;
   }
 
-  async serve(request: ResourceRequest): Promise<void> {
-    if (request.path !== this.entryPath) {
-      notFound(request.response);
+  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
+    const asked = parseRange(range);
+    const transfer = await Transfer.open({
+      ...{ object: this.#object, range: asked },
+      ...{ context: this.#context, signal },
+    });
+    const size = transfer.total;
+    const isBehind = asked !== null && asked.start > 0 && (size === null || asked.start >= size);
+    if (transfer.isBehindEnd || isBehind) {
+      transfer.discard();
+      const known = size === null ? {} : { 'content-range': `bytes */${size}` };
+      response.writeHead(416, { 'content-length': 0, ...known }).end();
       return;
     }
-    await serveObject(this.#object, request, this.#context);
+    const start = asked?.start ?? 0;
+    const end = size === null ? null : Math.min(asked?.end ?? size - 1, size - 1);
+    response.writeHead(asked && end !== null ? 206 : 200, {
+      'content-type': transfer.contentType ?? 'application/octet-stream',
+      ...(end !== null && { 'content-length': end - start + 1, 'accept-ranges': 'bytes' }),
+      ...(asked && end !== null && { 'content-range': `bytes ${start}-${end}/${size}` }),
+    });
+    if (method === 'HEAD') {
+      transfer.discard();
+      response.end();
+      return;
+    }
+    await writeAll(response, transfer.chunks(), signal);
   }
 
   /** ffmpeg reads of a file what it needs and seeks over the rest; what upstream failed to bring is a failure, not a gap. */
   isComplete(): boolean {
     return true;
   }
+}
+
+/** The file that a source names. */
+export function fileObject(source: RenewableSource): RemoteObject {
+  return new RemoteObject(
+    source.addressOf(({ url }) => url),
+    source.current.chunkBytes ?? null,
+  );
 }

@@ -6,11 +6,10 @@ import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
 import { fetchSmall } from '../upstream/fetch-small.js';
 import { defaultLimits, type RelayLimits } from '../upstream/limits.js';
-import { LiveSource } from '../upstream/live-source.js';
 import type { RenewSource } from '../upstream/media-source.js';
-import { SessionRecord, type RelaySession } from './relay-session.js';
 import { RemoteObject } from '../upstream/remote-object.js';
-import { sourceAddress } from '../upstream/source-address.js';
+import { RenewableSource } from '../upstream/renewable-source.js';
+import { ServedSession, type RelaySession } from './session.js';
 import { faultFrom } from '../upstream/transfer-fault.js';
 
 export interface MediaRelayOptions {
@@ -31,16 +30,17 @@ export interface FetchOptions {
 }
 
 /**
- * Gives ffmpeg media from the internet at loopback addresses that nobody can
- * guess. What it gives is complete or visibly broken off.
+ * Gives ffmpeg media from the internet. It is the HTTP proxy in the environment of
+ * every ffmpeg, with the session's token as its password, so that a child reaches
+ * its own inputs and nothing else. What it gives is complete or visibly broken off.
  */
 export class MediaRelay implements AsyncDisposable {
   readonly #server: Server;
   readonly #guard: Guard;
   readonly #logger: NetworkLogger;
   readonly #limits: RelayLimits;
-  readonly #sessions = new Map<string, SessionRecord>();
-  readonly #open = new Set<RelaySession>();
+  /** By token. */
+  readonly #sessions = new Map<string, ServedSession>();
 
   private constructor({ guard, logger, limits }: MediaRelayOptions) {
     this.#guard = guard;
@@ -52,6 +52,10 @@ export class MediaRelay implements AsyncDisposable {
       void this.#onRequest(request, response);
     });
     this.#server.on('clientError', (_error, socket) => socket.destroy());
+    this.#server.on('connect', (_request, socket) => {
+      socket.on('error', () => undefined);
+      socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+    });
   }
 
   /** Starts listening on a free loopback port. */
@@ -68,7 +72,9 @@ export class MediaRelay implements AsyncDisposable {
    */
   open({ signal, renew }: OpenOptions): RelaySession {
     const closing = new AbortController();
-    const session: SessionRecord = new SessionRecord({
+    const token = randomBytes(24).toString('base64url');
+    const { port } = this.#server.address() as AddressInfo;
+    const session: ServedSession = new ServedSession({
       context: {
         dispatcher: this.#guard.createDispatcher({ signal: closing.signal }),
         limits: this.#limits,
@@ -76,15 +82,14 @@ export class MediaRelay implements AsyncDisposable {
       },
       closing,
       renew,
-      publish: (owner) => this.#publish(owner),
-      onClose: (tokens) => {
-        for (const token of tokens) this.#sessions.delete(token);
-        this.#open.delete(session);
+      environment: { http_proxy: `http://relay:${token}@127.0.0.1:${port}` },
+      onClose: () => {
+        this.#sessions.delete(token);
         signal.removeEventListener('abort', end);
       },
     });
     const end = () => session.close();
-    this.#open.add(session);
+    this.#sessions.set(token, session);
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
     return session;
@@ -98,7 +103,7 @@ export class MediaRelay implements AsyncDisposable {
     url: string,
     { headers = {}, maxBytes, signal }: FetchOptions,
   ): Promise<{ bytes: Buffer; contentType: string | undefined }> {
-    const live = new LiveSource({ url, headers, kind: 'file' });
+    const source = new RenewableSource({ url, headers, kind: 'file' });
     const ended = new AbortController();
     const context = {
       dispatcher: this.#guard.createDispatcher({ signal: ended.signal }),
@@ -107,8 +112,8 @@ export class MediaRelay implements AsyncDisposable {
       countReceived: () => undefined,
     };
     try {
-      const object = new RemoteObject(sourceAddress(live, (source) => source.url));
-      const { bytes, contentType } = await fetchSmall(object, { maxBytes, context, signal });
+      const object = new RemoteObject(source.addressOf((current) => current.url));
+      const { bytes, contentType } = await fetchSmall(object, { range: null, maxBytes, context, signal });
       return { bytes, contentType };
     } catch (error) {
       signal.throwIfAborted();
@@ -119,29 +124,29 @@ export class MediaRelay implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const session of this.#open) session.close();
+    for (const session of this.#sessions.values()) session.close();
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
   }
 
-  #publish(session: SessionRecord): { token: string; url: string } {
-    const { port } = this.#server.address() as AddressInfo;
-    const token = randomBytes(24).toString('base64url');
-    this.#sessions.set(token, session);
-    return { token, url: `http://127.0.0.1:${port}/${token}/` };
-  }
-
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, token = '', path = ''] = /^\/([\w-]{32})\/(.*)$/s.exec(request.url ?? '') ?? [];
-    const session = this.#sessions.get(token);
+    const session = this.#sessions.get(tokenOf(request) ?? '');
     if (!session) {
-      response.writeHead(404, { 'content-length': 0 }).end();
+      response.writeHead(407, { 'proxy-authenticate': 'Basic realm="relay"', 'content-length': 0 }).end();
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD', 'content-length': 0 }).end();
     } else {
-      await session.serve(token, path, request, response);
+      await session.serve(request.url ?? '', request, response);
     }
   }
+}
+
+/** The password of `Proxy-Authorization: Basic` (RFC 7617). */
+function tokenOf({ headers }: IncomingMessage): string | undefined {
+  const credentials = /^Basic ([\w+/=-]{1,200})$/i.exec(headers['proxy-authorization'] ?? '')?.[1];
+  if (credentials === undefined) return undefined;
+  const text = Buffer.from(credentials, 'base64').toString('latin1');
+  return text.slice(text.indexOf(':') + 1);
 }

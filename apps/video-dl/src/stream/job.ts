@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type StageTimings } from '@media-services/http-common';
-import { mp3Arguments, mp4Arguments, type FfmpegInput } from '../ffmpeg/arguments.js';
+import { mp3Arguments, mp4Arguments } from '../ffmpeg/arguments.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
-import type { StreamAbort, StreamLimits } from './limits.js';
+import type { MediaRelay, RelayInput, RelaySession, RenewSource } from '../relay/index.js';
+import { watched, type StreamAbort, type StreamLimits } from './limits.js';
 import { fetchCover, makeMp3Header } from './mp3-header.js';
-import { mp3Output, mp4Output, readMedia } from './output.js';
+import { firstByteTimeout, mp3Output, mp4Output, readMedia } from './output.js';
 import { ClientWriter, streamHeaders } from './response.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
 import { assertComplete } from './verification.js';
@@ -39,19 +39,20 @@ export interface StreamJob {
 export async function runStreamJob(job: StreamJob): Promise<void> {
   const { plan, abort, session } = job;
   const facts = new InputFactsReader();
-  const inputs = plan.inputs.map((source) => ffmpegInput(session.add(source)));
   const endFirstByte = job.timings.start('firstByte');
   const cover = fetchCover(job.relay, plan, { signal: abort.signal, logger: job.logger });
   void session.failed.then((failure) => abort.abort(failure));
+  const inputs = await openInputs(job);
 
   await using child = await startMediaProcess({
     file: job.tools.ffmpeg,
     args: ffmpegArguments(plan, inputs, job.tools),
+    environment: session.environment,
     signal: abort.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
   const expected = (): ExpectedInput[] =>
-    plan.inputs.map(({ kind }, index) => ({ kind, facts: facts.inputs[index] }));
+    inputs.map((input, index) => ({ input, facts: facts.inputs[index] }));
   const knownSeconds = (): number | null => announcedSeconds(expected(), plan.durationSeconds);
   const output = plan.target === 'mp3' ? mp3Output() : mp4Output(knownSeconds);
   const writer = clientWriter(job);
@@ -79,24 +80,43 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   await writer.end();
 }
 
-function ffmpegArguments(plan: Plan, inputs: readonly FfmpegInput[], tools: MediaTools): string[] {
+/**
+ * What ffmpeg reads: one input with everything, or two, the pictures and the sound.
+ * A source may itself bring the two apart.
+ * @throws DomainError, the abort's reason
+ */
+async function openInputs({ plan, session, abort, limits }: StreamJob): Promise<readonly RelayInput[]> {
+  const sources = await watched(
+    limits.firstByteTimeoutMs,
+    () => abort.abort(firstByteTimeout(limits)),
+    async () => {
+      try {
+        return await Promise.all(plan.inputs.map((source) => session.add(source)));
+      } catch (error) {
+        abort.signal.throwIfAborted();
+        throw error;
+      }
+    },
+  );
+  if (plan.target === 'mp3') return [withTrack(sources[0], 'audio')];
+  if (sources.length === 1) return sources[0] ?? [];
+  return [withTrack(sources[0], 'video'), withTrack(sources[1], 'audio')];
+}
+
+function withTrack(inputs: readonly RelayInput[] = [], track: 'video' | 'audio'): RelayInput {
+  const input = inputs.find(({ carries }) => carries === 'all' || carries === track);
+  if (input === undefined) throw new Error(`a plan has an input with ${track}`);
+  return input;
+}
+
+function ffmpegArguments(plan: Plan, inputs: readonly RelayInput[], tools: MediaTools): string[] {
   const [input] = inputs;
   if (plan.target !== 'mp3') {
-    return mp4Arguments(
-      inputs,
-      plan,
-      { title: plan.title, artist: plan.uploader, comment: plan.webpageUrl },
-      tools,
-    );
+    const metadata = { title: plan.title, artist: plan.uploader, comment: plan.webpageUrl };
+    return mp4Arguments(inputs, plan, metadata, tools);
   }
   if (input === undefined || plan.audio === null) throw new Error('a plan for MP3 has an input with sound');
   return mp3Arguments(input, plan.audio, tools);
-}
-
-/** The relay's address tells how it delivers. */
-function ffmpegInput(url: string): FfmpegInput {
-  const { pathname } = new URL(url);
-  return { url, kind: pathname.endsWith('.m3u8') ? 'hls' : pathname.endsWith('.mpd') ? 'dash' : 'file' };
 }
 
 function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {

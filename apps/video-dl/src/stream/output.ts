@@ -130,7 +130,8 @@ function onIdle({ abort, session, limits }: ReadingContext): () => void {
   };
 }
 
-function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
+/** For what has not begun in time. */
+export function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
     `The site's media did not begin to arrive within ${firstByteTimeoutMs / 1000} s. Try again later.`,

@@ -1,11 +1,11 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
-import type { MediaSource } from '../upstream/media-source.js';
+import type { RelayInput } from '../relay/index.js';
 import type { SentTrack } from './output.js';
 
-/** How an input is delivered, and what ffmpeg found in it. */
+/** What the relay knows of an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  kind: MediaSource['kind'];
-  facts: InputFacts | undefined;
+  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'>;
+  readonly facts: InputFacts | undefined;
 }
 
 /** What the inputs say of their length, the longest of them; what the page says where they say nothing. */
@@ -18,16 +18,15 @@ export function announcedSeconds(
 }
 
 /** What the first input says of its sound, and of nothing else: with pictures, the length may be theirs. */
-export function announcedSoundSeconds([input]: readonly ExpectedInput[]): number | null {
+export function announcedSoundSeconds([expected]: readonly ExpectedInput[]): number | null {
   // Playlists may round.
-  if (input?.facts === undefined || input.facts.hasVideo || input.kind === 'hls') return null;
-  return statedSeconds(input);
+  if (expected?.facts === undefined || expected.facts.hasVideo || expected.input.isJoined) return null;
+  return statedSeconds(expected);
 }
 
-/** Fragments in a row have no common header: ffmpeg takes the first fragment of an MP4 for the whole. */
-function statedSeconds({ kind, facts }: ExpectedInput): number | null {
-  const isFirstFragment = (kind === 'dash' || kind === 'fragments') && facts?.format.includes('mp4');
-  return isFirstFragment ? null : (facts?.durationSeconds ?? null);
+/** Segments in a row have no common header: the list says how long they are, if anything does. */
+function statedSeconds({ input, facts }: ExpectedInput): number | null {
+  return input.isJoined ? input.statedSeconds : (facts?.durationSeconds ?? null);
 }
 
 /** A track that ended before it should have. */
@@ -43,8 +42,8 @@ interface Expectation {
 }
 
 /**
- * Compares what was sent with what the inputs announced. Only too little counts:
- * a page or a playlist that announces too little cuts nothing.
+ * Compares what was sent with what was delivered or announced. Only too little counts:
+ * a page or a file that announces too little cuts nothing.
  *
  * @param pageSeconds what the page says, for inputs that say nothing themselves.
  */
@@ -53,30 +52,29 @@ export function findShortfall(
   inputs: readonly ExpectedInput[],
   pageSeconds: number | null,
 ): Shortfall | undefined {
-  for (const [inputIndex, input] of inputs.entries()) {
-    const expected = expectation(input, pageSeconds);
-    const track = longest(tracksOf(tracks, inputs.length, inputIndex));
-    if (expected === undefined || track === undefined) continue;
-    if (isShort(track.endSeconds, expected)) return { track, inputIndex, expectedSeconds: expected.seconds };
+  for (const [inputIndex, expectedInput] of inputs.entries()) {
+    const sent = tracksOf(tracks, inputs.length, inputIndex);
+    const { lengths } = expectedInput.input;
+    const measured = lengths === null ? [longest(sent)].flatMap((track) => track ?? []) : sent;
+    for (const track of measured) {
+      const expected =
+        lengths === null ? expectation(expectedInput, pageSeconds) : exactly(lengths[track.type]);
+      if (expected !== undefined && isShort(track.endSeconds, expected))
+        return { track, inputIndex, expectedSeconds: expected.seconds };
+    }
   }
   return undefined;
 }
 
 /**
- * Seconds of a playlist's segments that came without content: all bytes arrived,
- * but some were noise, or less than a whole segment. Gaps that the playlist does
- * not count in its length (a recording that has lost segments itself) are no loss.
- *
- * @param timelineSeconds where the output ends in time; an MP3 itself only tells how much there is.
+ * Seconds of sound that the segments had and the stream has not. What they lacked
+ * themselves (a recording that has lost some) is no loss.
  */
-export function lostSeconds(track: SentTrack, input: ExpectedInput, timelineSeconds: number | null): number {
-  const stated = statedSeconds(input);
-  if (input.kind !== 'hls' || stated === null) return 0;
-  const end = Math.max(track.endSeconds, timelineSeconds ?? 0);
-  const gap = track.gapSeconds + (end - track.endSeconds);
+export function lostSeconds(track: SentTrack, { input: { lengths } }: ExpectedInput): number {
+  if (lengths === null || track.type !== 'audio') return 0;
   // Where parts of a playlist meet, a few hundredths of a second may be missing.
-  const toleranceSeconds = 0.25 + end * 0.0005;
-  const lost = gap - Math.max(0, end - stated);
+  const toleranceSeconds = 0.25 + track.endSeconds * 0.0005;
+  const lost = track.gapSeconds - lengths.audioGaps;
   return lost > toleranceSeconds ? lost : 0;
 }
 
@@ -92,17 +90,16 @@ function isShort(actualSeconds: number, { seconds, toleranceSeconds }: Expectati
   return actualSeconds < seconds - toleranceSeconds;
 }
 
-function expectation(input: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
-  const { kind, facts } = input;
-  if (facts?.guessed) return undefined;
-  const stated = statedSeconds(input);
-  if (stated !== null) {
-    // Playlists may round each segment to whole seconds; that every segment came whole is the relay's to know.
-    const toleranceSeconds = kind === 'hls' ? Math.max(2, stated * 0.1) : containerTolerance(stated);
-    return { seconds: stated, toleranceSeconds };
-  }
+function expectation(expected: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
+  if (expected.facts?.guessed) return undefined;
+  const stated = statedSeconds(expected);
+  if (stated !== null) return { seconds: stated, toleranceSeconds: containerTolerance(stated) };
   if (pageSeconds === null) return undefined;
   return { seconds: pageSeconds, toleranceSeconds: Math.max(2, pageSeconds * 0.05) };
+}
+
+function exactly(seconds: number | null): Expectation | undefined {
+  return seconds === null ? undefined : { seconds, toleranceSeconds: containerTolerance(seconds) };
 }
 
 function containerTolerance(seconds: number): number {

@@ -21,7 +21,7 @@ interface FinishedStream {
   readonly child: ChildGroup;
   readonly output: MediaOutput;
   readonly inputs: readonly ExpectedInput[];
-  readonly facts: Pick<InputFactsReader, 'outputSeconds' | 'hasNoise'>;
+  readonly facts: Pick<InputFactsReader, 'hasNoise'>;
 }
 
 /**
@@ -48,12 +48,11 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   );
 }
 
-function assertNothingLost({ plan, output, inputs, facts }: FinishedStream): void {
+function assertNothingLost({ output, inputs, facts }: FinishedStream): void {
   if (facts.hasNoise) throw incomplete('a part of it is noise');
-  const timelineSeconds = plan.target === 'mp3' ? facts.outputSeconds : null;
   for (const track of output.tracks) {
     const input = inputs.length === 1 || track.type === 'video' ? inputs[0] : inputs[1];
-    const lost = input === undefined ? 0 : lostSeconds(track, input, timelineSeconds);
+    const lost = input === undefined ? 0 : lostSeconds(track, input);
     if (lost > 0) throw incomplete(`${lost.toFixed(1)} s of its ${track.type} are missing in between`);
   }
 }
@@ -68,7 +67,14 @@ async function endsEarlyAtTheSource(stream: FinishedStream, { inputIndex }: Shor
   if (source?.kind !== 'file') return false;
   const session = relay.open({ signal: abort.signal, renew });
   try {
-    const found = await probe(tools, session.add(source), { signal: abort.signal, maxMs: secondOpinionMs });
+    const [input] = await session.add(source);
+    if (input === undefined) return false;
+    const { environment } = session;
+    const found = await probe(tools, input.url, {
+      signal: abort.signal,
+      maxMs: secondOpinionMs,
+      environment,
+    });
     return output.tracks.every((track) => {
       const own = found.streams.find(({ type, isCover }) => type === track.type && !isCover)?.durationSeconds;
       return typeof own === 'number' && isAsLongAs(track, own);

@@ -1,4 +1,5 @@
 import { DomainError } from '@media-services/http-common';
+import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { Transfer } from './transfer.js';
 import type { TransferContext } from './transfer-context.js';
@@ -12,15 +13,23 @@ export interface SmallObject {
   readonly url: string;
 }
 
+interface SmallFetch {
+  /** Null is all. */
+  readonly range: ByteRange | null;
+  readonly maxBytes: number;
+  readonly context: TransferContext;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Reads a whole object into memory.
+ * Reads an object, or a part of it, into memory.
  * @throws TransferFault, also when it is larger than `maxBytes`; `signal.reason`
  */
 export async function fetchSmall(
   object: RemoteObject,
-  { maxBytes, context, signal }: { maxBytes: number; context: TransferContext; signal: AbortSignal },
+  { range, maxBytes, context, signal }: SmallFetch,
 ): Promise<SmallObject> {
-  const transfer = await Transfer.open({ object, range: null, context, signal });
+  const transfer = await Transfer.open({ object, range, context, signal });
   const parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of transfer.chunks()) {

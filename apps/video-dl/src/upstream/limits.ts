@@ -13,7 +13,7 @@ export interface RelayLimits {
   readonly retryDelayMs: number;
   readonly maxRetryDelayMs: number;
   readonly maxManifestBytes: number;
-  /** Playlist entries or fragments of one source. */
+  /** Of one source. */
   readonly maxSegments: number;
 }
 
@@ -25,6 +25,6 @@ export const defaultLimits: RelayLimits = {
   maxAttempts: 5,
   retryDelayMs: 200,
   maxRetryDelayMs: 5_000,
-  maxManifestBytes: 8 * 1024 ** 2,
-  maxSegments: 50_000,
+  maxManifestBytes: 2 * 1024 ** 2,
+  maxSegments: 10_000,
 };

@@ -6,10 +6,10 @@ export interface ObjectAddress {
   /** May have to load something first, such as the playlist that lists the object. */
   locate(signal: AbortSignal): Promise<Locator>;
   /**
-   * Gets an address that works again for one that has expired.
+   * Gets a URL that works again for one that has expired.
    * @returns false when the source cannot
    */
-  refresh(signal: AbortSignal): Promise<boolean>;
+  renew(signal: AbortSignal): Promise<boolean>;
 }
 
 /** One object upstream; all transfers of it must agree on its identity. */

@@ -1,7 +1,7 @@
 import { DomainError, errorCode } from '@media-services/http-common';
 
 /** What may help against a fault: asking again, a new address, nothing. */
-export type Remedy = 'retry' | 'refresh' | 'none';
+export type Remedy = 'retry' | 'renew' | 'none';
 
 /** Something went wrong between the relay and upstream; `failure` is what it comes to when not recovered. */
 export class TransferFault extends Error {
@@ -20,7 +20,7 @@ export class TransferFault extends Error {
 }
 
 /** The media server broke the rules or the file is another one now: going on would corrupt the medium. */
-export function brokenPromise(what: string, cause?: unknown): TransferFault {
+export function brokenRules(what: string, cause?: unknown): TransferFault {
   const detail = `The site's media server ${what}, so the medium cannot be put together. Try again.`;
   return new TransferFault(new DomainError('upstream_error', detail, { cause }), 'none');
 }
@@ -50,8 +50,7 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 
  * @param retryAfter the header, in seconds or as a date
  */
 export function faultFromStatus(status: number, retryAfter: string | undefined): TransferFault {
-  const remedy: Remedy =
-    status === 403 || status === 410 ? 'refresh' : passing.has(status) ? 'retry' : 'none';
+  const remedy: Remedy = status === 403 || status === 410 ? 'renew' : passing.has(status) ? 'retry' : 'none';
   return new TransferFault(failureFromStatus(status), remedy, retryAfterMs(retryAfter));
 }
 

@@ -4,7 +4,7 @@ import { readBody } from './read-body.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
 import type { TransferContext } from './transfer-context.js';
-import { brokenPromise, faultFrom, TransferFault } from './transfer-fault.js';
+import { brokenRules, faultFrom, TransferFault } from './transfer-fault.js';
 import { requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
 
 /**
@@ -105,7 +105,7 @@ export class Transfer {
       part = await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end);
       this.#learnEnd();
       const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
-      if (part.kind === 'behind-end' && endIsMissing) throw brokenPromise('lost the end of the file');
+      if (part.kind === 'behind-end' && endIsMissing) throw brokenRules('lost the end of the file');
     }
   }
 
@@ -175,9 +175,9 @@ async function recover(
     'upstream fault',
   );
   await budget.spend(fault, signal);
-  if (fault.remedy !== 'refresh') return;
+  if (fault.remedy !== 'renew') return;
   try {
-    if (await object.address.refresh(signal)) return;
+    if (await object.address.renew(signal)) return;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof DomainError ? new TransferFault(error, 'none') : faultFrom(error);

@@ -8,7 +8,7 @@ import {
 } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import type { TransferContext } from './transfer-context.js';
-import { brokenPromise, faultFromStatus, TransferFault } from './transfer-fault.js';
+import { brokenRules, faultFromStatus, TransferFault } from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
 
 /** An answer that was checked: bytes of the right object at a known place. */
@@ -71,8 +71,8 @@ function checkPart(
   if (response.status === 416 && start > 0) {
     const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
     if (identity.total !== null && total !== identity.total)
-      throw brokenPromise('changed the size of the file');
-    if (total !== null && start < total) throw brokenPromise('refuses a part of the file that exists');
+      throw brokenRules('changed the size of the file');
+    if (total !== null && start < total) throw brokenRules('refuses a part of the file that exists');
     response.body.destroy();
     return { kind: 'behind-end' };
   }
@@ -80,11 +80,11 @@ function checkPart(
     throw faultFromStatus(response.status, response.header('retry-after'));
   }
   const encoding = response.header('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') throw brokenPromise(`compressed the file (${encoding.slice(0, 20)})`);
+  if (encoding !== 'identity') throw brokenRules(`compressed the file (${encoding.slice(0, 20)})`);
 
   if (response.status === 200) {
     if (start > 0 && identity.isUnrecognisable)
-      throw brokenPromise('broke off and cannot continue a file it says nothing about');
+      throw brokenRules('broke off and cannot continue a file it says nothing about');
     agree(response, declared);
     if (declared !== null && start > 0 && start >= declared) {
       response.body.destroy();
@@ -94,20 +94,20 @@ function checkPart(
     return { kind: 'bytes', response, skip: start, end, hasSurplus: end !== null && end + 1 !== declared };
   }
   const part = parseContentRange(response.header('content-range'));
-  if (!part) throw brokenPromise('sent a part of the file without saying which');
-  if (part.start !== start) throw brokenPromise('sent another part of the file than was asked for');
+  if (!part) throw brokenRules('sent a part of the file without saying which');
+  if (part.start !== start) throw brokenRules('sent another part of the file than was asked for');
   if (range?.end !== null && range?.end !== undefined && part.end > range.end) {
-    throw brokenPromise('sent more of the file than was asked for');
+    throw brokenRules('sent more of the file than was asked for');
   }
   if (declared !== null && declared !== part.end - part.start + 1) {
-    throw brokenPromise('contradicts itself about the length of the part it sends');
+    throw brokenRules('contradicts itself about the length of the part it sends');
   }
   agree(response, part.total);
   return { kind: 'bytes', response, skip: 0, end: part.end, hasSurplus: false };
 
   function agree(answer: UpstreamResponse, total: number | null): void {
     const differs = identity.disagreement(answer, total);
-    if (differs !== null) throw brokenPromise(`changed the ${differs} of the file while it was being read`);
+    if (differs !== null) throw brokenRules(`changed the ${differs} of the file while it was being read`);
     const { maxBytes } = context.limits;
     if (total !== null && total > maxBytes) throw tooLarge(maxBytes);
   }

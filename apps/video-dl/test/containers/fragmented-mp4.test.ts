@@ -10,7 +10,6 @@ import { FileServer } from '../media/support/file-server.js';
 import { collect, inspect } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 
-const tools = { hlsPicksExtensions: true };
 const copy: TrackPlan = {
   video: { action: 'copy', codec: 'h264' },
   audio: { action: 'copy', codec: 'aac', adtsToAsc: false },
@@ -33,8 +32,8 @@ afterAll(async () => {
 
 async function mux(name: 'h264-aac.mp4' | 'silent.mp4', tracks: TrackPlan): Promise<Buffer> {
   await samples.get(name);
-  const input: FfmpegInput = { url: `${server.url}/${name}`, kind: 'file' };
-  const { chunks, exit } = await collect(mp4Arguments([input], tracks, { title: 'T' }, tools));
+  const input: FfmpegInput = { url: `${server.url}/${name}` };
+  const { chunks, exit } = await collect(mp4Arguments([input], tracks, { title: 'T' }, {}));
   expect(exit.code).toBe(0);
   return Buffer.concat(chunks);
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await samples.get('audio.m4a');
   const audio = { action: 'transcode', codec: 'aac', adtsToAsc: false } as const;
   const input = { url: `${server.url}/audio.m4a`, kind: 'file' } as const;
-  frames = Buffer.concat((await collect(mp3Arguments(input, audio, { hlsPicksExtensions: false }))).chunks);
+  frames = Buffer.concat((await collect(mp3Arguments(input, audio, {}))).chunks);
 });
 
 afterAll(async () => {

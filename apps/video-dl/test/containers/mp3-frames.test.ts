@@ -22,10 +22,8 @@ afterAll(async () => {
 
 async function convert(name: SampleName, action: 'copy' | 'transcode' = 'transcode'): Promise<Buffer> {
   await samples.get(name);
-  const input = { url: `${server.url}/${name}`, kind: 'file' } as const;
-  const { chunks, exit } = await collect(
-    mp3Arguments(input, { action, codec: '', adtsToAsc: false }, { hlsPicksExtensions: true }),
-  );
+  const input = { url: `${server.url}/${name}` };
+  const { chunks, exit } = await collect(mp3Arguments(input, { action, codec: '', adtsToAsc: false }, {}));
   expect(exit.code).toBe(0);
   return Buffer.concat(chunks);
 }

@@ -38,7 +38,6 @@ describe('locateMediaTools', () => {
       ffmpeg: join(folder, 'path/ffmpeg'),
       ffprobe: join(folder, 'path/ffprobe'),
       version: '7.1.5',
-      hlsPicksExtensions: true,
     });
   });
 
@@ -50,7 +49,6 @@ describe('locateMediaTools', () => {
     expect(tools.ffmpeg).toBe(join(folder, 'bundled/ffmpeg'));
     expect(tools.ffprobe).toBe(join(folder, 'path/ffprobe'));
     expect(tools.version).toBe('6.0');
-    expect(tools.hlsPicksExtensions).toBe(false);
   });
 
   it("goes to PATH where ffmpeg-static's binary was not downloaded", async () => {

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { childEnvironment } from '@media-services/processes';
 import { createGuard } from '@media-services/egress-guard';
+import { inputArguments } from '../../dist/ffmpeg/arguments.js';
 import { MediaRelay, type MediaSource, type RelaySession } from '../../dist/relay/index.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults } from '../site/faults.js';
@@ -25,24 +27,46 @@ afterAll(async () => {
 });
 
 /** Checksums of every packet of the best video and audio. */
-async function packets(url: string, kind: MediaSource['kind']): Promise<string> {
-  const manifest = kind === 'hls' ? ['-f', 'hls', '-allowed_extensions', 'ALL'] : [];
-  const args = [
-    '-nostdin',
-    '-v',
-    'error',
-    '-protocol_whitelist',
-    'http,tcp,crypto,data',
-    ...manifest,
-    '-i',
-    url,
-  ];
+async function packets(
+  inputs: readonly string[],
+  count: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const maps = count === 1 ? ['0:v:0?', '0:a:0?'] : ['0:v:0', '1:a:0'];
   const { stdout } = await run(
     process.env['FFMPEG_PATH'] ?? 'ffmpeg',
-    [...args, '-map', '0:v:0?', '-map', '0:a:0?', '-c', 'copy', '-f', 'framemd5', '-'],
-    { maxBuffer: 64 * 1024 ** 2 },
+    [
+      ...['-nostdin', '-v', 'error', ...inputs, ...maps.flatMap((map) => ['-map', map])],
+      ...['-c', 'copy', '-f', 'framemd5', '-'],
+    ],
+    { maxBuffer: 64 * 1024 ** 2, env: childEnvironment(env) },
   );
   return stdout.replaceAll(/^#.*\n/gm, '');
+}
+
+/** The same packets in each stream, at the same times but for the rounding of clocks (90 ticks are a millisecond). */
+function expectSamePackets(actual: string | null, expected: string): void {
+  for (const stream of ['0', '1']) {
+    const ours = packetsOf(actual ?? '', stream);
+    const theirs = packetsOf(expected, stream);
+    expect(ours.map(({ hash }) => hash)).toEqual(theirs.map(({ hash }) => hash));
+    const apart = ours.map(({ time }, index) => Math.abs(time - (theirs[index]?.time ?? NaN)));
+    expect(Math.max(0, ...apart)).toBeLessThanOrEqual(90);
+  }
+}
+
+function packetsOf(text: string, stream: string): { hash: string; time: number }[] {
+  return text.split('\n').flatMap((line) => {
+    const [number, , time, , , hash = ''] = line.split(',').map((field) => field.trim());
+    return number === stream ? [{ hash, time: Number(time) }] : [];
+  });
+}
+
+/** What ffmpeg makes of a medium that it reads itself, manifest and all. */
+async function direct(path: string, kind: MediaSource['kind']): Promise<string> {
+  const manifest = kind === 'hls' ? ['-f', 'hls', '-allowed_extensions', 'ALL'] : [];
+  const whitelist = ['-protocol_whitelist', 'http,tcp,crypto,data'];
+  return packets([...whitelist, ...manifest, '-i', `${site.url}${path}`], 1);
 }
 
 interface Result {
@@ -52,9 +76,17 @@ interface Result {
 
 async function relayed(path: string, kind: MediaSource['kind']): Promise<Result> {
   const session = relay.open({ signal: new AbortController().signal });
-  const source: MediaSource = { url: `${site.url}${path}`, headers: {}, kind };
-  const output = await packets(session.add(source), kind).catch(() => null);
-  return { session, output };
+  return { session, output: await readThrough(session, { url: `${site.url}${path}`, headers: {}, kind }) };
+}
+
+async function readThrough(session: RelaySession, source: MediaSource): Promise<string | null> {
+  try {
+    const inputs = await session.add(source);
+    return await packets(inputArguments(inputs, {}), inputs.length, session.environment);
+  } catch {
+    // The session knows what went wrong.
+    return null;
+  }
 }
 
 const media: readonly (readonly [path: string, kind: MediaSource['kind']])[] = [
@@ -68,9 +100,6 @@ const media: readonly (readonly [path: string, kind: MediaSource['kind']])[] = [
   ['/media/hls-fmp4/index.m3u8', 'hls'],
   ['/media/hls-aes/index.m3u8', 'hls'],
   ['/media/hls-byteranges/index.m3u8', 'hls'],
-  ['/media/hls-master/index.m3u8', 'hls'],
-  ['/media/dash-timeline/manifest.mpd', 'dash'],
-  ['/media/dash-list/manifest.mpd', 'dash'],
 ];
 
 describe('ffmpeg reads through the relay', () => {
@@ -78,20 +107,25 @@ describe('ffmpeg reads through the relay', () => {
     const { session, output } = await relayed(path, kind);
     expect(session.failure).toBeUndefined();
     expect(output?.length).toBeGreaterThan(100);
-    expect(output).toBe(await packets(`${site.url}${path}`, kind));
+    expectSamePackets(output, await direct(path, kind));
     expect(session.allReceived()).toBe(true);
     session.close();
   });
 });
 
-describe('ffmpeg reads a DASH template through the relay', () => {
-  it('up to its last segment and not further', async () => {
-    const { session, output } = await relayed('/media/dash-template/manifest.mpd', 'dash');
+describe('ffmpeg reads sound and pictures that come apart', () => {
+  // ffmpeg's own reading of these loses packets or takes another variant.
+  it.each([
+    ['/media/hls-master/index.m3u8', 'hls'],
+    ['/media/dash-template/manifest.mpd', 'dash'],
+    ['/media/dash-timeline/manifest.mpd', 'dash'],
+    ['/media/dash-list/manifest.mpd', 'dash'],
+  ] as const)('of %s, all of them', async (path, kind) => {
+    const { session, output } = await relayed(path, kind);
     expect(session.failure).toBeUndefined();
-    const direct = await packets(`${site.url}/media/dash-template/manifest.mpd`, 'dash');
-    const video = (text: string) => text.split('\n').filter((line) => line.startsWith('0,'));
-    expect(video(output ?? '')).toEqual(video(direct));
-    expect(video(direct)).toHaveLength(100);
+    expect(packetsOf(output ?? '', '0')).toHaveLength(100);
+    expect(packetsOf(output ?? '', '1').length).toBeGreaterThanOrEqual(172);
+    expect(session.allReceived()).toBe(true);
     session.close();
   });
 });
@@ -109,8 +143,8 @@ describe('ffmpeg reads fragments through the relay', () => {
 
   it.each(['', '?cut=2000&times=1', '?status=503&times=2'])('as one file (%s)', async (faulty) => {
     const session = relay.open({ signal: new AbortController().signal });
-    const output = await packets(session.add(source(faulty)), 'fragments');
-    expect(output.trim().split('\n')).toHaveLength(100);
+    const output = await readThrough(session, source(faulty));
+    expect(output?.trim().split('\n')).toHaveLength(100);
     expect(session.allReceived()).toBe(true);
     session.close();
   });
@@ -119,7 +153,7 @@ describe('ffmpeg reads fragments through the relay', () => {
     'and the session knows of a fragment that is lost (%s)',
     async (faulty) => {
       const session = relay.open({ signal: new AbortController().signal });
-      await packets(session.add(source(faulty)), 'fragments').catch(() => undefined);
+      await readThrough(session, source(faulty));
       expect(session.failure?.code).toBe('upstream_error');
       expect(session.allReceived()).toBe(false);
       session.close();
@@ -142,7 +176,7 @@ describe('ffmpeg gets every packet although', () => {
   ] as const)('%s', async (path, kind) => {
     const { session, output } = await relayed(path, kind);
     expect(session.failure).toBeUndefined();
-    expect(output).toBe(await packets(`${site.url}${path.replace(/\?.*/, '')}`, kind));
+    expectSamePackets(output, await direct(path.replace(/\?.*/, ''), kind));
     expect(session.allReceived()).toBe(true);
     session.close();
   });

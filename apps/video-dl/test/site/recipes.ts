@@ -93,6 +93,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'h264.mkv': file(av(), 'h264.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
+  'sound.aac': file([audio()], 'sound.aac'),
   'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
   'hls-ts': file(av(), ...hls(), 'index.m3u8'),
   'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),

@@ -7,13 +7,16 @@ import {
 } from '../../dist/stream/shortfall.js';
 import type { ExpectedInput } from '../../dist/stream/shortfall.js';
 
+/** A file, or joined segments with what the relay knows of them. */
 const input = (
   durationSeconds: number | null,
-  fields: Partial<ExpectedInput> & { guessed?: boolean; format?: string } = {},
-) => {
-  const { kind = 'file', guessed = false, format = 'mov,mp4,m4a,3gp,3g2,mj2' } = fields;
-  return { kind, facts: { format, durationSeconds, guessed, hasVideo: true } };
-};
+  { guessed = false, ...known }: Partial<ExpectedInput['input']> & { guessed?: boolean } = {},
+) => ({
+  input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
+  facts: { format: 'mov,mp4,m4a,3gp,3g2,mj2', durationSeconds, guessed, hasVideo: true },
+});
+const joined = (statedSeconds: number | null, lengths: ExpectedInput['input']['lengths'] = null) =>
+  input(1, { isJoined: true, statedSeconds, lengths });
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
 
@@ -25,8 +28,21 @@ describe('findShortfall', () => {
     ['less than the page says, when the media says so too', [video(30)], [input(30)], 600, undefined],
     ['a guess from the bit rate', [audio(30)], [input(null, { guessed: true })], 60, undefined],
     ['what nobody announced', [audio(30)], [input(null)], null, undefined],
-    ['rounded segment lengths of a playlist', [video(93)], [input(100, { kind: 'hls' })], null, undefined],
-    ['the first of many fragments', [video(100)], [input(1, { kind: 'fragments' })], 100, undefined],
+    [
+      'less than a playlist says',
+      [video(93)],
+      [joined(100, { video: 93, audio: null, audioGaps: 0 })],
+      null,
+      undefined,
+    ],
+    [
+      'sound that ends early',
+      [video(9), audio(5)],
+      [joined(9, { video: 9, audio: 5, audioGaps: 0 })],
+      9,
+      undefined,
+    ],
+    ['segments of which only the page says something', [video(100)], [joined(null)], 100, undefined],
   ])('takes %s', (_, tracks, inputs, pageSeconds, expected) => {
     expect(findShortfall(tracks, inputs, pageSeconds)).toBe(expected);
   });
@@ -37,8 +53,9 @@ describe('findShortfall', () => {
     ['half of the sound', [video(100), audio(50)], [input(100), input(100)], null, 1],
     ['half of the pictures', [video(50), audio(100)], [input(100), input(100)], null, 0],
     ['half of what only the page announced', [video(50)], [input(null)], 100, 0],
-    ['a fifth of a playlist', [video(80)], [input(100, { kind: 'hls' })], null, 0],
-    ['all fragments but the first', [video(1)], [input(1, { kind: 'fragments' })], 100, 0],
+    ['a second of a playlist', [video(99)], [joined(90, { video: 101, audio: null, audioGaps: 0 })], null, 0],
+    ['sound of a playlist', [video(9), audio(5)], [joined(9, { video: 9, audio: 9, audioGaps: 0 })], 9, 0],
+    ['all segments but the first', [video(1)], [joined(null)], 100, 0],
   ])('misses %s', (_, tracks, inputs, pageSeconds, inputIndex) => {
     expect(findShortfall(tracks, inputs, pageSeconds)?.inputIndex).toBe(inputIndex);
   });
@@ -53,8 +70,8 @@ describe('announcedSeconds', () => {
   it('is the longest input, else what the page says', () => {
     expect(announcedSeconds([input(10), input(12)], 99)).toBe(12);
     expect(announcedSeconds([input(null)], 99)).toBe(99);
-    expect(announcedSeconds([input(1, { kind: 'fragments' })], 99)).toBe(99);
-    expect(announcedSeconds([input(10, { kind: 'fragments', format: 'matroska,webm' })], 99)).toBe(10);
+    expect(announcedSeconds([joined(null)], 99)).toBe(99);
+    expect(announcedSeconds([joined(10)], 99)).toBe(10);
     expect(announcedSeconds([], null)).toBeNull();
   });
 });
@@ -68,8 +85,7 @@ describe('announcedSoundSeconds', () => {
   it.each([
     ['a file of sound', soundAlone(input(10)), 10],
     ['a file with pictures', input(10), null],
-    ['a playlist', soundAlone(input(10, { kind: 'hls' })), null],
-    ['the first of many fragments', soundAlone(input(1, { kind: 'fragments' })), null],
+    ['joined segments', soundAlone(joined(10)), null],
     ['nothing', undefined, null],
   ])('knows that of %s', (_, source, expected) => {
     expect(announcedSoundSeconds(source === undefined ? [] : [source])).toBe(expected);
@@ -77,18 +93,15 @@ describe('announcedSoundSeconds', () => {
 });
 
 describe('lostSeconds', () => {
-  const playlist = input(100, { kind: 'hls' });
+  const whole = joined(100, { video: 100, audio: 100, audioGaps: 0 });
+  const withGap = joined(100, { video: 106, audio: 106, audioGaps: 6 });
 
   it.each([
-    ['a segment without content', audio(100, 6), playlist, null, 6],
-    ['a segment without content, as MP3', audio(94), playlist, 100, 6],
-    ['nothing', audio(100), playlist, 100, 0],
-    ['small gaps where parts meet', audio(100, 0.2), playlist, null, 0],
-    ['a gap that the playlist does not count', audio(106, 6), playlist, null, 0],
-    ['a gap that the playlist does not count, as MP3', audio(100), playlist, 106, 0],
-    ['lengths that a playlist rounds up', audio(95), playlist, 95, 0],
-    ['a gap in a file', audio(100, 6), input(100), null, 0],
-  ])('knows %s', (_, track, source, timelineSeconds, expected) => {
-    expect(lostSeconds(track, source, timelineSeconds)).toBeCloseTo(expected, 5);
+    ['sound that the segments had', audio(100, 6), whole, 6],
+    ['small gaps where parts meet', audio(100, 0.2), whole, 0],
+    ['a gap of the recording', audio(106, 6), withGap, 0],
+    ['a gap in a file', audio(100, 6), input(100), 0],
+  ])('knows %s', (_, track, source, expected) => {
+    expect(lostSeconds(track, source)).toBeCloseTo(expected, 5);
   });
 });

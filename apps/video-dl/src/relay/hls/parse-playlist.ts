@@ -1,202 +1,281 @@
 import { DomainError } from '@media-services/http-common';
-import { brokenPromise, TransferFault } from '../../upstream/transfer-fault.js';
-import { filterAttributes, readAttributes } from './attribute-list.js';
-import { mediaExtension, resolveAddress, type PlaylistEntry } from './playlist-entry.js';
+import { brokenRules, TransferFault } from '../../upstream/transfer-fault.js';
+import type { EncryptedPart, PartKey, Segment, SegmentList } from '../segment-list.js';
+import { notJoinable } from '../join/joiner.js';
+import { resolveUrl } from '../resolve-url.js';
+import { readAttributes } from './attribute-list.js';
 
-export interface ParsedPlaylist {
-  readonly kind: 'master' | 'media';
-  readonly entries: readonly PlaylistEntry[];
-  /** Seconds, of each segment in order. */
-  readonly durations: readonly number[];
-  /** The playlist with the addresses that `nameOf` gives its entries. */
-  render(nameOf: (index: number) => string): string;
+/** A playlist that names other playlists: the same medium in several qualities. */
+export interface MasterPlaylist {
+  readonly kind: 'master';
+  readonly variants: readonly Variant[];
 }
 
-type Line = string | { readonly before: string; readonly entry: number; readonly after: string };
+export interface Variant {
+  readonly url: string;
+  /** Bits a second. */
+  readonly bandwidth: number;
+  /** Pixels of the smaller side; null where it is not said. */
+  readonly smallerSide: number | null;
+  /** The playlist of its sound, where that is apart. */
+  readonly audioUrl: string | null;
+}
 
-/** Tags that pass as they are. All others go: none may carry an address past the relay. */
-const plainTags =
-  /^#(?:EXTM3U|EXT-X-(?:VERSION|TARGETDURATION|MEDIA-SEQUENCE|DISCONTINUITY-SEQUENCE|INDEPENDENT-SEGMENTS|DISCONTINUITY|PROGRAM-DATE-TIME|BITRATE|START))(?::|$)/;
+export interface MediaPlaylist {
+  readonly kind: 'media';
+  readonly segments: SegmentList;
+}
+
+const maxVariants = 200;
 
 /**
- * Reads a playlist of a finished medium (RFC 8216).
+ * Reads a playlist of a finished medium (RFC 8216): from a few tags, in one pass,
+ * into a structure of our own. Whatever else stands in it is not looked at.
  * @param baseUrl where it came from, after redirects
  * @throws TransferFault `live_not_supported` | `drm_protected` | `upstream_error`
  */
-export function parsePlaylist(text: string, baseUrl: string, maxEntries: number): ParsedPlaylist {
-  const parser = new PlaylistParser(baseUrl, maxEntries);
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  if (!lines[0]?.startsWith('#EXTM3U'))
-    throw brokenPromise('sent something else than the HLS playlist it named');
-  for (const line of lines) parser.take(line.trim());
-  return parser.finish();
+export function parsePlaylist(
+  text: string,
+  baseUrl: string,
+  maxSegments: number,
+): MasterPlaylist | MediaPlaylist {
+  const reader = new PlaylistReader(baseUrl, maxSegments);
+  let isFirst = true;
+  for (const line of linesOf(text)) {
+    if (isFirst && !line.startsWith('#EXTM3U'))
+      throw brokenRules('sent something else than the HLS playlist it named');
+    isFirst = false;
+    reader.take(line);
+  }
+  return reader.finish();
 }
 
-class PlaylistParser {
+function* linesOf(text: string): Generator<string> {
+  let start = text.startsWith('\uFEFF') ? 1 : 0;
+  while (start <= text.length) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    yield text.slice(start, end).trim();
+    start = end + 1;
+  }
+}
+
+interface Rendition {
+  readonly group: string;
+  readonly url: string | null;
+  readonly isDefault: boolean;
+}
+
+type UnresolvedVariant = Omit<Variant, 'audioUrl'> & { readonly audioGroup: string | null };
+
+class PlaylistReader {
   readonly #baseUrl: string;
-  readonly #maxEntries: number;
-  readonly #lines: Line[] = [];
-  readonly #entries: PlaylistEntry[] = [];
-  readonly #durations: number[] = [];
-  /** Where the last byte range of an address ended. */
+  readonly #maxSegments: number;
+  readonly #segments: Segment[] = [];
+  readonly #variants: UnresolvedVariant[] = [];
+  readonly #renditions: Rendition[] = [];
+  /** Where the last byte range of a URL ended. */
   readonly #rangeEnds = new Map<string, number>();
-  #next: 'segment' | 'playlist' = 'segment';
+  /** In force, by KEYFORMAT: one segment may be readable with several. */
+  #keys = new Map<string, ReadonlyMap<string, string>>();
+  #hasSegmentSinceKey = false;
+  #initialisation: EncryptedPart | null = null;
+  #mediaSequence = 0;
+  #seconds: number | null = null;
   #range: string | null = null;
-  #hasMap = false;
-  #isMaster = false;
+  #isDiscontinuity = false;
+  #variant: ReadonlyMap<string, string> | null = null;
   #isFinished = false;
 
-  constructor(baseUrl: string, maxEntries: number) {
+  constructor(baseUrl: string, maxSegments: number) {
     this.#baseUrl = baseUrl;
-    this.#maxEntries = maxEntries;
+    this.#maxSegments = maxSegments;
   }
 
   take(line: string): void {
     if (line === '') return;
     if (!line.startsWith('#')) {
-      this.#address(line);
+      this.#url(line);
       return;
     }
-    const [, tag = line, value = ''] = /^#([A-Z0-9-]+)(?::(.*))?$/.exec(line) ?? [];
-    switch (tag) {
-      case 'EXTINF':
-        this.#durations.push(Number.parseFloat(value) || 0);
-        this.#lines.push(line);
+    const colon = line.indexOf(':');
+    const value = colon === -1 ? '' : line.slice(colon + 1);
+    switch (colon === -1 ? line : line.slice(0, colon)) {
+      case '#EXTINF':
+        this.#seconds = readSeconds(value);
         break;
-      case 'EXT-X-BYTERANGE':
+      case '#EXT-X-BYTERANGE':
         this.#range = value;
         break;
-      case 'EXT-X-STREAM-INF':
-        this.#isMaster = true;
-        this.#next = 'playlist';
-        this.#lines.push(line);
+      case '#EXT-X-DISCONTINUITY':
+        this.#isDiscontinuity = true;
         break;
-      case 'EXT-X-MEDIA':
-        this.#isMaster = true;
-        this.#rendition(value);
+      case '#EXT-X-MEDIA-SEQUENCE':
+        this.#mediaSequence = readWhole(value);
         break;
-      case 'EXT-X-MAP':
-        this.#map(value);
+      case '#EXT-X-KEY':
+        this.#key(readAttributes(value));
         break;
-      case 'EXT-X-KEY':
-        this.#key(value);
+      case '#EXT-X-MAP':
+        this.#map(readAttributes(value));
         break;
-      case 'EXT-X-PLAYLIST-TYPE':
+      case '#EXT-X-STREAM-INF':
+        this.#variant = readAttributes(value);
+        break;
+      case '#EXT-X-MEDIA':
+        this.#rendition(readAttributes(value));
+        break;
+      case '#EXT-X-GAP':
+        throw brokenRules('sent a playlist with a gap in it');
+      case '#EXT-X-PLAYLIST-TYPE':
         if (value === 'VOD') this.#isFinished = true;
         break;
-      case 'EXT-X-ENDLIST':
+      case '#EXT-X-ENDLIST':
         this.#isFinished = true;
         break;
-      default:
-        if (plainTags.test(line)) this.#lines.push(line);
     }
   }
 
-  finish(): ParsedPlaylist {
-    if (!this.#isMaster) {
-      if (!this.#isFinished) {
-        const detail =
-          'This is a live broadcast. Only finished videos can be read; try again when it has ended.';
-        throw new TransferFault(new DomainError('live_not_supported', detail), 'none');
-      }
-      this.#lines.push('#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-ENDLIST');
+  finish(): MasterPlaylist | MediaPlaylist {
+    if (this.#variants.length > 0) return { kind: 'master', variants: this.#resolvedVariants() };
+    if (!this.#isFinished) {
+      const detail =
+        'This is a live broadcast. Only finished videos can be read; try again when it has ended.';
+      throw new TransferFault(new DomainError('live_not_supported', detail), 'none');
     }
-    if (this.#entries.length === 0) throw brokenPromise('sent an empty playlist');
-    const lines = this.#lines;
+    if (this.#segments.length === 0) throw brokenRules('sent an empty playlist');
+    return { kind: 'media', segments: this.#segments };
+  }
+
+  #url(uri: string): void {
+    if (this.#variant !== null) {
+      this.#addVariant(this.#variant, uri);
+      this.#variant = null;
+      return;
+    }
+    if (this.#segments.length >= this.#maxSegments)
+      throw brokenRules('sent a playlist with too many segments');
+    const url = resolveUrl(uri, this.#baseUrl);
+    const sequence = this.#mediaSequence + this.#segments.length;
+    this.#segments.push({
+      url,
+      range: this.#range === null ? null : this.#window(this.#range, url),
+      key: this.#keyOf(sequence),
+      initialisation: this.#initialisation,
+      seconds: this.#seconds,
+      isDiscontinuity: this.#isDiscontinuity,
+    });
+    this.#seconds = null;
+    this.#range = null;
+    this.#isDiscontinuity = false;
+    this.#hasSegmentSinceKey = true;
+  }
+
+  #addVariant(attributes: ReadonlyMap<string, string>, uri: string): void {
+    if (this.#variants.length >= maxVariants) throw brokenRules('sent a playlist with too many variants');
+    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
+    this.#variants.push({
+      url: resolveUrl(uri, this.#baseUrl),
+      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
+      smallerSide: width && height ? Math.min(width, height) : null,
+      audioGroup: attributes.get('AUDIO') ?? null,
+    });
+  }
+
+  #rendition(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.get('TYPE') !== 'AUDIO') return;
+    if (this.#renditions.length >= maxVariants) throw brokenRules('sent a playlist with too many renditions');
+    const uri = attributes.get('URI');
+    this.#renditions.push({
+      group: attributes.get('GROUP-ID') ?? '',
+      url: uri === undefined ? null : resolveUrl(uri, this.#baseUrl),
+      isDefault: attributes.get('DEFAULT') === 'YES',
+    });
+  }
+
+  #resolvedVariants(): Variant[] {
+    return this.#variants.map(({ audioGroup, ...variant }) => {
+      const group = this.#renditions.filter((rendition) => rendition.group === audioGroup);
+      const chosen = group.find(({ isDefault }) => isDefault) ?? group[0];
+      return { ...variant, audioUrl: chosen?.url ?? null };
+    });
+  }
+
+  #key(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.get('METHOD') === 'NONE') {
+      this.#keys = new Map();
+      return;
+    }
+    // Key tags that follow each other are alternatives, later ones replace what was in force.
+    if (this.#hasSegmentSinceKey) this.#keys = new Map();
+    this.#hasSegmentSinceKey = false;
+    this.#keys.set(attributes.get('KEYFORMAT') ?? 'identity', attributes);
+  }
+
+  /** @param sequence the segment's number, which is its IV where none is given (RFC 8216, 5.2) */
+  #keyOf(sequence: number): PartKey | null {
+    if (this.#keys.size === 0) return null;
+    const attributes = this.#keys.get('identity');
+    if (attributes?.get('METHOD') !== 'AES-128') {
+      const detail = 'The video is protected (DRM, or encryption of single samples) and cannot be read.';
+      throw new TransferFault(new DomainError('drm_protected', detail), 'none');
+    }
     return {
-      kind: this.#isMaster ? 'master' : 'media',
-      entries: this.#entries,
-      durations: this.#durations,
-      render: (nameOf) =>
-        lines
-          .map((line) =>
-            typeof line === 'string' ? line : `${line.before}${nameOf(line.entry)}${line.after}`,
-          )
-          .join('\n')
-          .concat('\n'),
+      key: readKeyUri(attributes.get('URI') ?? '', this.#baseUrl),
+      iv: readIv(attributes.get('IV'), sequence),
     };
   }
 
-  #address(uri: string): void {
-    const url = resolveAddress(uri, this.#baseUrl);
-    const window = this.#range === null ? null : this.#window(this.#range, url);
-    const extension = this.#next === 'playlist' ? 'm3u8' : mediaExtension(url, this.#hasMap ? 'm4s' : 'ts');
-    const entry = this.#add({ role: this.#next, url, window, extension });
-    this.#lines.push({ before: '', entry, after: '' });
-    this.#range = null;
-    this.#next = 'segment';
-  }
-
-  #rendition(list: string): void {
-    const attributes = readAttributes(list);
-    if (!['AUDIO', 'VIDEO'].includes(attributes.get('TYPE') ?? '')) return;
-    const uri = attributes.get('URI');
-    if (uri === undefined) this.#lines.push(`#EXT-X-MEDIA:${list}`);
-    else
-      this.#tagWithUri('EXT-X-MEDIA', list, {
-        role: 'playlist',
-        url: resolveAddress(uri, this.#baseUrl),
-        window: null,
-        extension: 'm3u8',
-      });
-  }
-
-  #map(list: string): void {
-    const attributes = readAttributes(list);
-    const url = resolveAddress(attributes.get('URI') ?? '', this.#baseUrl);
+  #map(attributes: ReadonlyMap<string, string>): void {
+    const url = resolveUrl(attributes.get('URI') ?? '', this.#baseUrl);
     const range = attributes.get('BYTERANGE');
     const window = range === undefined ? null : this.#window(range, url);
-    this.#hasMap = true;
-    this.#tagWithUri('EXT-X-MAP', list, { role: 'map', url, window, extension: mediaExtension(url, 'mp4') });
+    // Encrypted only with an IV of its own: it has no number to take one from.
+    const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
+    this.#initialisation = { url, range: window, key: isEncrypted ? this.#keyOf(0) : null };
   }
 
-  #key(list: string): void {
-    const attributes = readAttributes(list);
-    const method = attributes.get('METHOD');
-    const format = attributes.get('KEYFORMAT') ?? 'identity';
-    const uri = attributes.get('URI') ?? '';
-    if (method === 'NONE') {
-      this.#lines.push('#EXT-X-KEY:METHOD=NONE');
-      return;
-    }
-    if (!['AES-128', 'SAMPLE-AES'].includes(method ?? '') || format !== 'identity' || /^skd:/i.test(uri)) {
-      const detail = 'The video is protected by DRM and cannot be read.';
-      throw new TransferFault(new DomainError('drm_protected', detail), 'none');
-    }
-    if (/^data:[\w/+.;,=-]+$/i.test(uri)) this.#lines.push(`#EXT-X-KEY:${withoutAddress(list)}URI="${uri}"`);
-    else
-      this.#tagWithUri('EXT-X-KEY', list, {
-        role: 'key',
-        url: resolveAddress(uri, this.#baseUrl),
-        window: null,
-        extension: 'key',
-      });
-  }
-
-  #tagWithUri(tag: string, list: string, entry: PlaylistEntry): void {
-    const index = this.#add(entry);
-    this.#lines.push({ before: `#${tag}:${withoutAddress(list)}URI="`, entry: index, after: '"' });
-  }
-
-  #add(entry: PlaylistEntry): number {
-    if (this.#entries.length >= this.#maxEntries)
-      throw brokenPromise('sent a playlist with too many entries');
-    return this.#entries.push(entry) - 1;
-  }
-
-  /** `<length>[@<offset>]`; without offset it goes on where the last range of the same object ended. */
+  /** `<length>[@<offset>]`; without offset it goes on where the last range of the same URL ended. */
   #window(range: string, url: string): { start: number; end: number } {
     const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(range);
     const length = Number(match?.[1]);
     const start = match?.[2] === undefined ? (this.#rangeEnds.get(url) ?? 0) : Number(match[2]);
-    if (!match || length === 0) throw brokenPromise('sent a playlist with an invalid byte range');
+    if (!match || length === 0) throw brokenRules('sent a playlist with an invalid byte range');
     this.#rangeEnds.set(url, start + length);
     return { start, end: start + length - 1 };
   }
 }
 
-/** The other attributes, ready for one more. */
-function withoutAddress(list: string): string {
-  const others = filterAttributes(list, (name) => name !== 'URI' && name !== 'BYTERANGE');
-  return others === '' ? '' : `${others},`;
+/** The variant to read: the largest that is no larger than 1080p, of those with sound in them rather than without. */
+export function chooseVariant({ variants }: MasterPlaylist): Variant {
+  const fitting = variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+  const [best] = (fitting.length > 0 ? fitting : variants).toSorted((a, b) => b.bandwidth - a.bandwidth);
+  if (best === undefined) throw notJoinable('offers nothing to choose from');
+  return best;
+}
+
+/** `9.009,Title`: seconds in front of the comma. */
+function readSeconds(value: string): number | null {
+  const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+function readWhole(value: string): number {
+  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
+}
+
+function readIv(value: string | undefined, sequence: number): Buffer {
+  if (value !== undefined) {
+    const digits = /^0x([0-9a-f]{1,32})$/i.exec(value)?.[1];
+    if (digits === undefined) throw brokenRules('sent a playlist with an invalid IV');
+    return Buffer.from(digits.padStart(32, '0'), 'hex');
+  }
+  const iv = Buffer.alloc(16);
+  iv.writeBigUInt64BE(BigInt(sequence), 8);
+  return iv;
+}
+
+function readKeyUri(uri: string, baseUrl: string): string | Buffer {
+  const data = /^data:[\w.+/-]{0,50};base64,([\w+/=]{1,64})$/i.exec(uri)?.[1];
+  return data === undefined ? resolveUrl(uri, baseUrl) : Buffer.from(data, 'base64');
 }

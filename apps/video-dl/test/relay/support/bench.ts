@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -121,18 +121,53 @@ export interface Reading {
   readonly isClean: boolean;
 }
 
-/** Reads an address like ffmpeg does: everything, or as far as it comes. */
-export async function readAll(url: string, headers: Record<string, string> = {}): Promise<Reading> {
-  const response = await fetch(url, { headers });
-  const parts: Uint8Array[] = [];
-  let isClean = true;
-  try {
-    for await (const chunk of response.body ?? []) parts.push(chunk as Uint8Array);
-  } catch {
+/** Makes a source readable and reads its one input like ffmpeg does: everything, or as far as it comes. */
+export async function readSource(
+  session: RelaySession,
+  source: MediaSource,
+  headers: Record<string, string> = {},
+): Promise<Reading> {
+  const [input] = await session.add(source);
+  return readInput(session, input?.url ?? '', headers);
+}
+
+/** Reads a URL by way of the proxy in the session's environment. */
+export async function readInput(
+  session: Pick<RelaySession, 'environment'>,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Reading> {
+  const response = await requestInput(session, url, headers);
+  const parts: Buffer[] = [];
+  const isClean = await new Promise<boolean>((resolve) => {
+    response.on('data', (chunk: Buffer) => parts.push(chunk));
     // A connection that breaks is what many tests are about.
-    isClean = false;
-  }
-  return { status: response.status, headers: response.headers, body: Buffer.concat(parts), isClean };
+    response.on('error', () => resolve(false));
+    response.on('close', () => resolve(response.complete));
+  });
+  const received = new Headers(response.headers as Record<string, string>);
+  return { status: response.statusCode ?? 0, headers: received, body: Buffer.concat(parts), isClean };
+}
+
+/** Sends a request the way ffmpeg sends it to a proxy. */
+export async function requestInput(
+  { environment }: Pick<RelaySession, 'environment'>,
+  url: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<IncomingMessage> {
+  const proxy = new URL(environment['http_proxy'] ?? '');
+  const credentials = Buffer.from(`${proxy.username}:${proxy.password}`).toString('base64');
+  const sent = request({
+    ...{ host: proxy.hostname, port: proxy.port, path: url, agent: false, method },
+    headers: { host: new URL(url).host, 'proxy-authorization': `Basic ${credentials}`, ...headers },
+  });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  // From here on the response tells.
+  sent.on('error', () => undefined);
+  response.on('error', () => undefined);
+  return response;
 }
 
 export function hash(bytes: Uint8Array): string {

@@ -1,6 +1,6 @@
 import type { DomainError } from '@media-services/http-common';
 import type { MediaSource } from '../../../dist/upstream/media-source.js';
-import type { MediaRelay, RelaySession } from '../../../dist/relay/index.js';
+import type { MediaRelay, RelayInput, RelaySession } from '../../../dist/relay/index.js';
 
 /** A relay that lets ffmpeg read the sources themselves, and fails on command. */
 export class RelayStandIn implements Pick<MediaRelay, 'open' | 'fetchBytes'> {
@@ -26,6 +26,7 @@ export class RelayStandIn implements Pick<MediaRelay, 'open' | 'fetchBytes'> {
 export class SessionStandIn implements RelaySession {
   readonly failed: Promise<DomainError>;
   failure: DomainError | undefined;
+  readonly environment = {};
   closed = false;
   readonly #relay: RelayStandIn;
   #resolve: (failure: DomainError) => void = () => undefined;
@@ -41,8 +42,13 @@ export class SessionStandIn implements RelaySession {
     return this.#relay.bytesReceived;
   }
 
-  add(source: MediaSource): string {
-    return source.url;
+  add({ url }: MediaSource): Promise<readonly RelayInput[]> {
+    const unknown = { startSeconds: null, statedSeconds: null, lengths: null };
+    return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
+  }
+
+  read(): Promise<never> {
+    return Promise.reject(new Error('streams are read by ffmpeg'));
   }
 
   fail(error: DomainError): void {

@@ -1,0 +1,95 @@
+import { damaged, type Joiner, type SegmentFacts } from './joiner.js';
+
+/** Elements at the top and in a Segment (RFC 9559, 5.1): all else there is no Matroska. */
+const enteredElements = new Set([0x18538067]);
+const leafElements = new Set([
+  ...[0x1a45dfa3, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1f43b675, 0x1c53bb6b],
+  ...[0x1941a469, 0x1043a770, 0x1254c367, 0xec, 0xbf],
+]);
+const cluster = 0x1f43b675;
+/** In a Cluster of unknown size. */
+const clusterElements = new Set([0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf]);
+
+/** Checks that Matroska or WebM is a row of whole elements (RFC 8794), which is also how its segments are joined. */
+export class MatroskaJoiner implements Joiner {
+  #header = Buffer.alloc(0);
+  #left = 0;
+  #isCluster = false;
+  #hasMedia = false;
+  readonly startSeconds = null;
+  readonly lengths = null;
+
+  begin(_facts: SegmentFacts): void {
+    this.#hasMedia = false;
+  }
+
+  push(chunk: Buffer): readonly Buffer[] {
+    let rest = chunk;
+    while (rest.length > 0) {
+      const skipped = Math.min(this.#left, rest.length);
+      this.#left -= skipped;
+      rest = rest.subarray(skipped);
+      if (rest.length > 0) rest = this.#readHeader(rest);
+    }
+    return [chunk];
+  }
+
+  end(): readonly Buffer[] {
+    if (this.#left > 0 || this.#header.length > 0)
+      throw damaged('a part of it ends in the middle of an element');
+    if (!this.#hasMedia) throw damaged('a part of the medium is empty');
+    return [];
+  }
+
+  finish(): void {
+    // The length of what has passed is not counted here.
+  }
+
+  #readHeader(rest: Buffer): Buffer {
+    const before = this.#header.length;
+    const bytes = before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, 12)]);
+    const header = readElementHeader(bytes);
+    if (header === null) {
+      this.#header = Buffer.from(bytes);
+      return Buffer.alloc(0);
+    }
+    const { id, size, headerSize } = header;
+    const isInCluster = this.#isCluster && clusterElements.has(id);
+    if (!isInCluster && !enteredElements.has(id) && !leafElements.has(id))
+      throw damaged('a part of it is noise');
+    this.#header = Buffer.alloc(0);
+    this.#hasMedia = true;
+    if (size === null && id !== cluster && !enteredElements.has(id)) throw damaged('a part of it has no end');
+    if (!isInCluster) this.#isCluster = id === cluster && size === null;
+    this.#left = enteredElements.has(id) ? 0 : (size ?? 0);
+    return rest.subarray(headerSize - before);
+  }
+}
+
+interface ElementHeader {
+  readonly id: number;
+  /** Null: unknown, up to the next element that cannot be inside. */
+  readonly size: number | null;
+  readonly headerSize: number;
+}
+
+/** @returns null when bytes are missing @throws TransferFault */
+function readElementHeader(bytes: Buffer): ElementHeader | null {
+  const first = bytes[0] ?? 0;
+  const idSize = Math.clz32(first) - 23;
+  if (first === 0 || idSize > 4) throw damaged('a part of it is noise');
+  if (bytes.length <= idSize) return null;
+  const second = bytes[idSize] ?? 0;
+  const sizeSize = Math.clz32(second) - 23;
+  if (second === 0) throw damaged('a part of it is noise');
+  if (bytes.length < idSize + sizeSize) return null;
+  const id = bytes.readUIntBE(0, idSize);
+  let size = second & (0xff >> sizeSize);
+  let isUnknown = size === 0xff >> sizeSize;
+  for (let at = idSize + 1; at < idSize + sizeSize; at += 1) {
+    const byte = bytes.readUInt8(at);
+    size = size * 256 + byte;
+    isUnknown &&= byte === 0xff;
+  }
+  return { id, size: isUnknown ? null : size, headerSize: idSize + sizeSize };
+}

@@ -1,0 +1,37 @@
+import { FragmentedMp4Joiner } from './fragmented-mp4.js';
+import { damaged, type Joiner } from './joiner.js';
+import { MatroskaJoiner } from './matroska.js';
+import { PackedAudioJoiner } from './packed-audio.js';
+import { TransportStreamJoiner } from './transport-stream.js';
+
+/** So many bytes tell what a segment is. */
+export const sniffedBytes = 12;
+
+const mp4Boxes = new Set([
+  'ftyp',
+  'styp',
+  'moov',
+  'moof',
+  'sidx',
+  'emsg',
+  'prft',
+  'free',
+  'skip',
+  'wide',
+  'mdat',
+]);
+
+/**
+ * The joiner for segments that begin like this.
+ * @throws TransferFault when no medium begins so
+ */
+export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
+  if (head[0] === 0x47) return new TransportStreamJoiner();
+  if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
+    return new FragmentedMp4Joiner(isOnlySegment);
+  if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) return new MatroskaJoiner();
+  const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
+  const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
+  if (isSync || isAc3 || head.toString('latin1', 0, 3) === 'ID3') return new PackedAudioJoiner();
+  throw damaged('it begins like no medium that is known here');
+}

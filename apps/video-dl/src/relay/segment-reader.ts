@@ -1,0 +1,171 @@
+import { createDecipheriv } from 'node:crypto';
+import { DomainError } from '@media-services/http-common';
+import { fetchSmall } from '../upstream/fetch-small.js';
+import { RemoteObject } from '../upstream/remote-object.js';
+import { Transfer } from '../upstream/transfer.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
+import { TransferFault } from '../upstream/transfer-fault.js';
+import { damaged, notJoinable } from './join/joiner.js';
+import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
+
+const keyBytes = 16;
+const maxInitialisationBytes = 1024 ** 2;
+/** Different ones in one list. */
+const maxInitialisations = 32;
+
+/** Reads the parts that a list of segments names: decrypted, and each of the length that it must have. */
+export class SegmentReader {
+  readonly #index: SegmentIndex;
+  readonly #context: TransferContext;
+  readonly #keys = new Map<string, Promise<Buffer>>();
+  readonly #initialisations = new Map<string, Promise<Buffer>>();
+
+  constructor(index: SegmentIndex, context: TransferContext) {
+    this.#index = index;
+    this.#context = context;
+  }
+
+  list(signal: AbortSignal): Promise<SegmentList> {
+    return this.#index.list(signal);
+  }
+
+  /** Asks for a segment; its bytes come from what is returned. */
+  async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
+    const address = this.#index.addressOf((list) => list[number]?.url);
+    const [transfer, key] = await Promise.all([
+      Transfer.open({
+        object: new RemoteObject(address),
+        range: segment.range,
+        context: this.#context,
+        signal,
+      }),
+      this.#key(segment, (list) => list[number]?.key?.key, signal),
+    ]);
+    return new SegmentBytes(transfer, segment, key);
+  }
+
+  /**
+   * The initialisation of a segment, whole.
+   * @throws TransferFault also for more of them than a medium has
+   */
+  async initialisation(number: number, part: EncryptedPart, signal: AbortSignal): Promise<Buffer> {
+    const name = partName(part);
+    let reading = this.#initialisations.get(name);
+    if (reading === undefined) {
+      if (this.#initialisations.size >= maxInitialisations)
+        throw notJoinable('changes its encoding too often');
+      reading = this.#readInitialisation(number, part, signal);
+      this.#initialisations.set(name, reading);
+    }
+    return reading;
+  }
+
+  async #readInitialisation(number: number, part: EncryptedPart, signal: AbortSignal): Promise<Buffer> {
+    const address = this.#index.addressOf((list) => list[number]?.initialisation?.url);
+    const [{ bytes }, key] = await Promise.all([
+      fetchSmall(new RemoteObject(address), {
+        ...{ range: part.range, maxBytes: maxInitialisationBytes },
+        ...{ context: this.#context, signal },
+      }),
+      this.#key(part, (list) => list[number]?.initialisation?.key?.key, signal),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of plain(checkedLength([bytes], part), part, key)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  async #key(
+    { key }: EncryptedPart,
+    keyOf: (list: SegmentList) => string | Buffer | undefined,
+    signal: AbortSignal,
+  ): Promise<Buffer | null> {
+    if (key === null) return null;
+    if (typeof key.key !== 'string') return checkedKey(key.key);
+    let reading = this.#keys.get(key.key);
+    if (reading === undefined) {
+      const address = this.#index.addressOf((list) => {
+        const url = keyOf(list);
+        return typeof url === 'string' ? url : undefined;
+      });
+      reading = fetchSmall(new RemoteObject(address), {
+        ...{ range: null, maxBytes: keyBytes },
+        ...{ context: this.#context, signal },
+      }).then(({ bytes }) => checkedKey(bytes));
+      this.#keys.set(key.key, reading);
+    }
+    return reading;
+  }
+}
+
+/** The bytes of one segment on their way. */
+export class SegmentBytes {
+  readonly #transfer: Transfer;
+  readonly #segment: Segment;
+  readonly #key: Buffer | null;
+
+  constructor(transfer: Transfer, segment: Segment, key: Buffer | null) {
+    this.#transfer = transfer;
+    this.#segment = segment;
+    this.#key = key;
+  }
+
+  chunks(): AsyncIterable<Buffer> {
+    return plain(checkedLength(this.#transfer.chunks(), this.#segment), this.#segment, this.#key);
+  }
+
+  /** Gives up bytes that nobody wants. */
+  discard(): void {
+    this.#transfer.discard();
+  }
+}
+
+/** Tells parts apart that lie at one URL. */
+export function partName({ url, range }: EncryptedPart): string {
+  return range === null ? url : `${url}#${range.start}-${range.end}`;
+}
+
+function checkedKey(bytes: Buffer): Buffer {
+  if (bytes.length === keyBytes) return bytes;
+  throw new TransferFault(
+    new DomainError('upstream_error', 'The key of the video does not have the length that it must have.'),
+    'none',
+  );
+}
+
+async function* checkedLength(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  { range }: EncryptedPart,
+): AsyncGenerator<Buffer, void, void> {
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    yield chunk;
+  }
+  if (range !== null && length !== range.end - range.start + 1) throw damaged('a part of it is cut off');
+}
+
+async function* plain(
+  chunks: AsyncIterable<Buffer>,
+  { key: method }: EncryptedPart,
+  key: Buffer | null,
+): AsyncGenerator<Buffer, void, void> {
+  if (method === null || key === null) {
+    yield* chunks;
+    return;
+  }
+  const decipher = createDecipheriv('aes-128-cbc', key, method.iv);
+  for await (const chunk of chunks) {
+    const bytes = decipher.update(chunk);
+    if (bytes.length > 0) yield bytes;
+  }
+  yield lastBlock(decipher);
+}
+
+function lastBlock(decipher: ReturnType<typeof createDecipheriv>): Buffer {
+  try {
+    return decipher.final();
+  } catch {
+    // OpenSSL says no more than that the length or the padding is wrong.
+    throw damaged('a part of it cannot be decrypted');
+  }
+}

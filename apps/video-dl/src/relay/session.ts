@@ -1,0 +1,237 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DomainError } from '@media-services/http-common';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import { RenewableSource } from '../upstream/renewable-source.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
+import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { Transfer } from '../upstream/transfer.js';
+import { tooLarge } from '../upstream/upstream-part.js';
+import { fileObject, FileResource } from './file-resource.js';
+import type { TrackLengths } from './join/joiner.js';
+import type { Resource } from './resource.js';
+import { breakOff } from './respond.js';
+import { SegmentsResource } from './segments-resource.js';
+import { segmentTracks, type Carries } from './tracks.js';
+
+/** The host under which ffmpeg knows the relay; the relay is its proxy, and the only one that knows this name. */
+const relayHost = 'relay';
+
+/** Something for ffmpeg to read. */
+export interface RelayInput {
+  /** Means something to children with the session's environment only. */
+  readonly url: string;
+  readonly carries: Carries;
+  /** It comes as one stream out of segments, which the relay checks and counts, and cannot be sought in. */
+  readonly isJoined: boolean;
+  /** The first presentation time by the source's own clock, in seconds; null where it has none. */
+  readonly startSeconds: number | null;
+  /** Length as the playlist states it; null where it does not. */
+  readonly statedSeconds: number | null;
+  /** What was delivered, once it is all; null where it is not counted. */
+  readonly lengths: TrackLengths | null;
+}
+
+/** A file whose bytes come as they are taken; leaving them early lets go of the server. */
+export interface OpenFile {
+  readonly sizeBytes: number | null;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** The media of one job on their way from upstream to ffmpeg. */
+export interface RelaySession {
+  /** What a child needs in its environment to reach the session's inputs; it reaches nothing else. */
+  readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Makes a source readable: its playlist is read, and the beginning of its segments.
+   * @returns one input, or two where the source has pictures and sound apart
+   * @throws DomainError, which is the session's failure too; the session's end as a reason
+   */
+  add(source: MediaSource): Promise<readonly RelayInput[]>;
+  /**
+   * Reads a file from its beginning here, not in a child.
+   * @throws DomainError as `add`; so do the chunks
+   */
+  read(source: MediaSource): Promise<OpenFile>;
+  /** Resolves with the first upstream failure that was not recovered; never rejects. */
+  readonly failed: Promise<DomainError>;
+  readonly failure: DomainError | undefined;
+  /** From upstream; what was read twice counts twice. */
+  readonly bytesReceived: number;
+  /**
+   * Whether everything that ffmpeg asked for to its end has arrived, and every
+   * segment that a source lists. A range that ffmpeg itself left is not missed.
+   */
+  allReceived(): boolean;
+  /** Ends the inputs and destroys every connection, both sides. */
+  close(): void;
+}
+
+interface SessionOptions {
+  readonly context: Omit<TransferContext, 'countReceived'>;
+  /** Aborted by the session when it closes. */
+  readonly closing: AbortController;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly onClose: () => void;
+  readonly renew: RenewSource | undefined;
+}
+
+/** A session with the side that the relay's server sees. */
+export class ServedSession implements RelaySession {
+  readonly failed: Promise<DomainError>;
+  readonly #options: SessionOptions;
+  readonly #context: TransferContext;
+  readonly #resources: Resource[] = [];
+  #resolveFailed: (failure: DomainError) => void = () => undefined;
+  #failure: DomainError | undefined;
+  #bytesReceived = 0;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.failed = new Promise((resolve) => (this.#resolveFailed = resolve));
+    this.#context = { ...options.context, countReceived: (bytes) => this.#count(bytes) };
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return this.#options.environment;
+  }
+
+  get failure(): DomainError | undefined {
+    return this.#failure;
+  }
+
+  get bytesReceived(): number {
+    return this.#bytesReceived;
+  }
+
+  async add(source: MediaSource): Promise<readonly RelayInput[]> {
+    const { signal } = this.#options.closing;
+    signal.throwIfAborted();
+    const renewable = new RenewableSource(source, this.#options.renew);
+    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context), 'all')];
+    try {
+      const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
+      return await Promise.all(
+        tracks.map(async ({ carries, index }) => {
+          const resource = new SegmentsResource(index, this.#context);
+          await resource.prepare(signal);
+          return this.#segmentsInput(resource, carries);
+        }),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#fail(error);
+    }
+  }
+
+  async read(source: MediaSource): Promise<OpenFile> {
+    const { signal } = this.#options.closing;
+    const object = fileObject(new RenewableSource(source, this.#options.renew));
+    const context = this.#context;
+    const failed = (error: unknown): unknown => (signal.aborted ? signal.reason : this.#fail(error));
+    try {
+      const transfer = await Transfer.open({ object, range: null, context, signal });
+      return { sizeBytes: transfer.total, chunks: rethrowing(transfer.chunks(), failed) };
+    } catch (error) {
+      throw failed(error);
+    }
+  }
+
+  allReceived(): boolean {
+    return this.#failure === undefined && this.#resources.every((resource) => resource.isComplete());
+  }
+
+  close(): void {
+    if (this.#options.closing.signal.aborted) return;
+    this.#options.closing.abort(new Error('the relay session was closed'));
+    this.#options.onClose();
+  }
+
+  /**
+   * Answers a request of one of the session's children.
+   * @param target as a client of a proxy names it: the whole URL
+   */
+  async serve(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const number = /^http:\/\/relay(?::80)?\/(\d{1,6})$/.exec(target)?.[1];
+    if (number === undefined) {
+      this.#refuse(target, response);
+      return;
+    }
+    const resource = this.#resources[Number(number)];
+    if (!resource) {
+      response.writeHead(404, { 'content-length': 0 }).end();
+      return;
+    }
+    // After a failure nothing more is given out: what a reader has must not look whole.
+    if (this.#failure) {
+      breakOff(response);
+      return;
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort(new Error('the reader closed the connection')));
+    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    try {
+      await resource.serve({
+        method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+        range: request.headers.range,
+        response,
+        signal,
+      });
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+      breakOff(response);
+    }
+  }
+
+  #fileInput(resource: Resource, carries: Carries): RelayInput {
+    const url = `http://${relayHost}/${this.#resources.push(resource) - 1}`;
+    return { url, carries, isJoined: false, startSeconds: null, statedSeconds: null, lengths: null };
+  }
+
+  #segmentsInput(resource: SegmentsResource, carries: Carries): RelayInput {
+    const { url } = this.#fileInput(resource, carries);
+    return {
+      url,
+      carries,
+      isJoined: true,
+      startSeconds: resource.startSeconds,
+      statedSeconds: resource.statedSeconds,
+      get lengths() {
+        return resource.lengths;
+      },
+    };
+  }
+
+  /** Media that lead their reader elsewhere mean no good. */
+  #refuse(target: string, response: ServerResponse): void {
+    const host = URL.canParse(target) ? new URL(target).host : 'something that is no URL';
+    const detail = 'The media of the site name another place to read from, which is not allowed.';
+    this.#context.logger.warn({ host }, 'a child of the relay asked for a foreign host');
+    this.#fail(new TransferFault(new DomainError('forbidden_address', detail), 'none'));
+    response.writeHead(403, { connection: 'close', 'content-length': 0 }).end();
+  }
+
+  #fail(error: unknown): DomainError {
+    const { failure } = error instanceof TransferFault ? error : faultFrom(error);
+    this.#context.logger.warn({ code: failure.code, err: failure }, 'upstream failed beyond recovery');
+    this.#failure ??= failure;
+    this.#resolveFailed(this.#failure);
+    return this.#failure;
+  }
+
+  #count(bytes: number): void {
+    this.#bytesReceived += bytes;
+    const { maxBytes } = this.#context.limits;
+    if (this.#bytesReceived > maxBytes) throw tooLarge(maxBytes);
+  }
+}
+
+async function* rethrowing(
+  chunks: AsyncIterable<Buffer>,
+  toError: (error: unknown) => unknown,
+): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw toError(error);
+  }
+}
