@@ -230,3 +230,41 @@ it('what was looked up lately stays in this browser, and can be erased', async (
   expect(await page.locator('#recent').isVisible()).toBe(false);
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
+
+describe('a sample clip of the project’s own', () => {
+  it('is offered where the service can reach it: on a public host', async () => {
+    const asked: string[] = [];
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/info': (req, res) => {
+        asked.push(new URL(req.url ?? '', 'http://page').searchParams.get('url') ?? '');
+        infoWith([])(req, res);
+      },
+    });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route('http://media.example.com/**', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const answer = await fetch(server.url + pathname + search);
+      await route.fulfill({
+        status: answer.status,
+        contentType: answer.headers.get('content-type') ?? '',
+        body: Buffer.from(await answer.arrayBuffer()),
+      });
+    });
+    await page.goto('http://media.example.com/');
+    await page.getByRole('button', { name: 'Try the sample clip' }).click();
+    await page.getByRole('heading', { name: 'A film' }).waitFor();
+    expect(asked).toEqual(['http://media.example.com/samples/clip']);
+    await context.close();
+  });
+
+  it('and not on a private one, where it cannot', async () => {
+    await using reader = await visit(browser);
+    await reader.page.getByText('Both tools are ready').waitFor();
+    expect(await reader.page.getByRole('button', { name: 'Try the sample clip' }).isVisible()).toBe(false);
+    const clip = await fetch(`${reader.client.url}/samples/clip`);
+    expect(await clip.text()).toContain('<video src="clip.mp4"');
+    expect((await fetch(`${reader.client.url}/samples/clip.mp4`)).status).toBe(200);
+  });
+});

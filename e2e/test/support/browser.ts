@@ -50,7 +50,7 @@ export interface Visit extends AsyncDisposable {
   readonly outside: readonly string[];
 }
 
-export interface VisitOptions extends BrowserContextOptions {
+interface VisitOptions extends BrowserContextOptions {
   /** Where the page is; its own door to the gateway unless another server is given. */
   readonly url?: string;
   /** Whether a page may write into a file that the reader chooses; here it is one of the browser's own (OPFS). */
@@ -182,7 +182,7 @@ export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
   await give(page, 'drop', ...files);
 }
 
-export interface GivenFile {
+interface GivenFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;

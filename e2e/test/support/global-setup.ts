@@ -9,7 +9,7 @@ import {
   startStack,
 } from '@media-services/dev-stack';
 import { logsDir } from '@media-services/set-up';
-import { releaseAll, releaseLater } from './release.js';
+import { releaseAll, releaseLater } from './release.ts';
 
 /** The whole stack, as `npm start` runs it, with the sample site as the internet. */
 export default async function setUp(): Promise<void> {

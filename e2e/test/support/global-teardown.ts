@@ -1,3 +1,3 @@
-import { releaseAll } from './release.js';
+import { releaseAll } from './release.ts';
 
 export default releaseAll;

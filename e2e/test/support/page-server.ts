@@ -6,7 +6,7 @@ import { root } from './stack.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-export interface PageServer extends AsyncDisposable {
+interface PageServer extends AsyncDisposable {
   readonly url: string;
 }
 

@@ -33,7 +33,7 @@ const signatures = [
 ];
 
 /** What a file is by its content, in the words people use; undefined where it is none of the known ones. */
-export function typeOfBytes(bytes) {
+function typeOfBytes(bytes) {
   const text = String.fromCharCode(...bytes);
   const match = signatures.find(([, ...parts]) =>
     parts.every(([offset, start]) => text.startsWith(start, offset)),

@@ -1,7 +1,7 @@
 import { byId, make } from '../dom.js';
 
 /** Reads `"name"; r=4; t=12` of the RateLimit headers (IETF draft 8). */
-export function parseRateLimit(header) {
+function parseRateLimit(header) {
   if (!header) return undefined;
   const parameters = new Map(
     header

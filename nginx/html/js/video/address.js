@@ -45,3 +45,10 @@ function withoutTrail(word) {
 function count(text, character) {
   return text.split(character).length - 1;
 }
+
+/** Whether a host can be looked up at all: the service reaches no private networks, and so not a page of its own there. */
+export function isPublicHost(host) {
+  const isPrivate =
+    /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[)|\.(local|lan|internal|localhost|home\.arpa)$/i;
+  return host.includes('.') && !isPrivate.test(host);
+}

@@ -1,7 +1,7 @@
 import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
-import { addressIn } from './address.js';
+import { addressIn, isPublicHost } from './address.js';
 import { Downloads } from './downloads.js';
 import { Recent } from './recent.js';
 import { Summary } from './summary.js';
@@ -36,6 +36,9 @@ export class VideoTool {
       event.preventDefault();
       this.open(address);
     });
+    const sample = new URL('samples/clip', document.baseURI);
+    byId('video-sample-line').hidden = !isPublicHost(sample.hostname);
+    byId('video-sample').addEventListener('click', () => this.open(sample.href));
     this.#input.addEventListener('input', () => this.#input.removeAttribute('aria-invalid'));
   }
 
