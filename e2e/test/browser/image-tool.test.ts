@@ -37,6 +37,8 @@ describe('an image', () => {
   it('is cut out, compared and saved under its own name', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
+    // What the service takes is said before anything is sent.
+    await page.getByText('JPEG, PNG or WebP, up to 15 MB each').waitFor();
     await chooseImage(page);
     await cutOutShown(page);
     expect(await page.locator('#image-status').textContent()).toBe('Done: 1600 × 1200 pixels.');
@@ -179,7 +181,16 @@ describe('what goes wrong with an image is said in words', () => {
   ])(
     'a file that is %s: without sending it, and without losing what is there',
     async (_name, name, bytes, title) => {
-      await using reader = await visit(browser);
+      const png = await smallCutOut();
+      const upload = { maxFileBytes: 15 * 1024 * 1024 };
+      const bgRemoval = { status: 'ok', checks: { upload } };
+      await using server = await startPageServer({
+        'api/health': (_req, res) => sendJson(res, { status: 'ok', services: { 'bg-removal': bgRemoval } }),
+        'api/remove-background': (req, res) => {
+          req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+        },
+      });
+      await using reader = await visit(browser, '/', { url: server.url });
       const { page, faults } = reader;
       await page.getByText('JPEG, PNG or WebP, up to 15 MB each').waitFor();
       await chooseImage(page);

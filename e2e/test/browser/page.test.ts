@@ -270,10 +270,13 @@ describe('the documentation of the API', () => {
     const row = page.locator('tr.response[data-code="451"]');
     await row.waitFor();
     expect(await row.locator('.example').first().textContent()).toContain('"code": "geo_blocked"');
+    // The documentation package opens links in a tab of their own.
+    const opened = page.waitForEvent('popup');
     await row.getByRole('link', { name: 'geo_blocked' }).click();
-    await page.waitForURL('**/docs/errors#geo-blocked');
-    await page.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
-    await page.waitForURL('**/docs/?service=video-dl');
+    const errors = await opened;
+    await errors.waitForURL('**/docs/errors#geo-blocked');
+    await errors.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
+    await errors.waitForURL('**/docs/?service=video-dl');
   });
 });
 
