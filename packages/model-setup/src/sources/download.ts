@@ -76,10 +76,12 @@ async function fetchRest(url: string, file: string, { log, signal }: DownloadOpt
     if (resumed) log(`Going on at ${mebibytes(start)} of ${mebibytes(total)} …`);
     let received = start;
     let told = start;
-    await pipeline(
-      Readable.fromWeb(response.body as ReadableStream<Uint8Array>),
-      async function* (chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
+    let broken: { error: unknown } | undefined;
+    const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+    // A source that breaks off ends here, so that what came of it is written before the error is told.
+    const whatComes = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
           timer.refresh();
           received += chunk.length;
           if (received - told >= progressStepBytes) {
@@ -88,9 +90,12 @@ async function fetchRest(url: string, file: string, { log, signal }: DownloadOpt
           }
           yield chunk;
         }
-      },
-      createWriteStream(file, { flags: resumed ? 'a' : 'w' }),
-    );
+      } catch (error) {
+        broken = { error };
+      }
+    };
+    await pipeline(whatComes, createWriteStream(file, { flags: resumed ? 'a' : 'w' }));
+    if (broken) throw broken.error;
   } finally {
     clearTimeout(timer);
   }

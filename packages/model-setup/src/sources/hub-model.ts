@@ -59,7 +59,7 @@ async function readConfiguration(
   // Loaded here only: it is the largest dependency and only models of the hub need it.
   const { AutoConfig, AutoImageProcessor, env } = await import('@xenova/transformers');
   env.remoteHost = `${hub}/`;
-  let processor: unknown;
+  let processor: object;
   try {
     const from = { cache_dir: cacheDir, revision };
     await AutoConfig.from_pretrained(repository, from);
@@ -70,12 +70,19 @@ async function readConfiguration(
       { cause },
     );
   }
-  const differences = differencesOf(recipe, processorSchema.parse(processor));
+  const differences = differencesOf(recipe, processorSchema.parse(fieldsOf(processor)));
   if (differences.length > 0) {
     throw new WeightsError(
       `The pre-processing of ${repository} is not what this version expects: ${differences.join('; ')}.`,
     );
   }
+}
+
+/** A processor is a function with fields. */
+function fieldsOf(processor: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(processorSchema.shape).map((name) => [name, Reflect.get(processor, name)]),
+  );
 }
 
 function differencesOf(

