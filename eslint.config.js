@@ -12,6 +12,7 @@ export default tseslint.config(
       '**/models/**',
       '**/demo-output/**',
       'nginx/html/docs/vendor/**',
+      'packages/client/src/generated/**',
     ],
   },
   js.configs.recommended,
