@@ -6,6 +6,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const project = 'media-services-verify';
 const composeFolder = fileURLToPath(new URL('compose/', import.meta.url));
 
+/** An image as docker-compose.yml names it. */
+export function imageName(name) {
+  const { IMAGE_PREFIX = 'localhost/media-services', IMAGE_TAG = 'latest' } = process.env;
+  return `${IMAGE_PREFIX}/${name}:${IMAGE_TAG}`;
+}
+
 /**
  * Runs a program to its end.
  * @param {{ input?: Buffer, env?: object, show?: boolean, allowFailure?: boolean, binary?: boolean }} [options]

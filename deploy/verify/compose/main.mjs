@@ -7,7 +7,7 @@ import { checkMainJob, distributePicture } from './checks/main-job.mjs';
 import { checkNoStorage } from './checks/no-storage.mjs';
 import { checkScaling } from './checks/scaling.mjs';
 import { checkStopping } from './checks/stopping.mjs';
-import { composeFor, docker, project, root, run } from '../engine.mjs';
+import { composeFor, docker, imageName, project, root, run } from '../engine.mjs';
 import { Report } from '../report.mjs';
 
 const usage = `scripts/verify-compose [--no-build] [--keep]
@@ -51,7 +51,7 @@ async function build(compose) {
     '--format',
     '{{.Repository}} {{.Size}}',
     '--filter',
-    'reference=media-services/*',
+    `reference=${imageName('*')}`,
   );
   return sizes.trim().split('\n').sort().join(', ');
 }
@@ -65,7 +65,7 @@ async function up(compose) {
       '--rm',
       '-v',
       `${root}deploy/verify/compose/inside:/verify:ro`,
-      'media-services/bg-removal',
+      imageName('bg-removal'),
       'node',
       '/verify/picture.mjs',
     ],
