@@ -67,6 +67,13 @@ function read(name, kind, low, high, value) {
             return wrong(name, "a path that the gateway itself does not use", value)
         return put(name, value)
     }
+    if (kind == "images") {
+        if (value !~ /^[0-9]+$/ || value + 0 > high + 0) return wrong(name, "a whole number from " low " to " high, value)
+        # The service counts exactly; the gateway keeps floods of refused ones away from it.
+        put("GATEWAY_IMAGE_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
+        return put("GATEWAY_IMAGE_REQUESTS_RATE", value * 4 > 60 ? value * 4 : 60)
+    }
+    if (kind == "keys") return keys(name, value)
     if (kind == "networks") return networks(name, value)
     if (kind == "origins") return origins(name, value)
 }
@@ -117,6 +124,21 @@ function origins(name, value,    items, total, i, entries) {
     }
     put("GATEWAY_CORS_ORIGINS", "default \"\"; " entries)
     put("GATEWAY_CORS_VARY", entries == "" ? "" : "Origin")
+}
+
+# The form of each line; njs/keys.js reads the file again for each request.
+function keys(name, file,    line, number, state, words, total, i, good) {
+    if (file == "") return
+    while ((state = (getline line < file)) > 0) {
+        number++
+        if (line ~ /^[ \t\r]*(#|$)/) continue
+        total = split(line, words, " ")
+        good = length(words[1]) <= 64 && words[1] ~ /^[A-Za-z0-9_.-]+$/ && length(words[2]) == 64 && words[2] ~ /^[0-9a-f]+$/
+        for (i = 3; i <= total; i++) good = good && words[i] ~ /^(images|videos)=[0-9]+$/
+        if (!good) wrong(name, "a file whose lines are a name, a SHA-256 in 64 small hexadecimal digits, and images=N or videos=N", "line " number " of " file)
+    }
+    if (state < 0) return wrong(name, "a file that can be read", file)
+    close(file)
 }
 
 function put(name, value) {

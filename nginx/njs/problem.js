@@ -10,6 +10,13 @@ const definitions = {
       'The request is malformed or its address or headers are too long. Check how the query is encoded.',
     errors: [{ field: 'request', message: 'is malformed or too long' }],
   },
+  401: {
+    code: 'unauthorized',
+    title: 'A key is needed',
+    retryable: false,
+    detail:
+      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
+  },
   404: {
     code: 'not_found',
     title: 'No such endpoint',
@@ -106,6 +113,7 @@ function send(r, status) {
   };
   if (definition.errors) problem.errors = definition.errors;
   if (definition.retryAfterSeconds) r.headersOut['Retry-After'] = String(definition.retryAfterSeconds);
+  if (answeredStatus === 401) r.headersOut['WWW-Authenticate'] = 'Bearer';
   if (answeredStatus === 405) r.headersOut['Allow'] = allowedMethods(r.uri);
   r.headersOut['Content-Type'] = 'application/problem+json';
   r.headersOut['Cache-Control'] = 'no-store';

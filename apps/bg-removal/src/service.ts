@@ -54,7 +54,7 @@ export async function createBgRemovalService(
     redisUrl: config.REDIS_URL,
     prefix: `${serviceName}:rate:`,
     logger,
-    refusal: (seconds) => rateRefusal(config, seconds),
+    refusal: (seconds, limit) => rateRefusal(config, seconds, limit),
   });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
@@ -115,9 +115,10 @@ function acceptedUploads({ MAX_FILE_BYTES, MAX_PIXELS, IMAGES_PER_MINUTE }: BgRe
 }
 
 function rateRefusal(
-  { IMAGES_PER_MINUTE: limit, OPERATOR_CONTACT: contact }: BgRemovalConfig,
+  { OPERATOR_CONTACT: contact }: BgRemovalConfig,
   seconds: number,
+  limit: number,
 ): string {
   const more = contact === '' ? '' : ` For more, contact ${contact}.`;
-  return `This address has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
+  return `This client has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
 }

@@ -12,6 +12,7 @@ import {
   type Metrics,
   type RunningService,
 } from '@media-services/http-common';
+import { createRateLimiter } from '@media-services/rate-limit';
 import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
@@ -78,6 +79,16 @@ export async function createVideoDlService(
   health.add('downloadEngine', downloadEngineCheck(context));
   health.add('muxingEngine', muxingEngineCheck(context.tools));
 
+  // Everybody else is counted by the gateway.
+  const rateLimiter = createRateLimiter({
+    name: 'videos-per-minute',
+    limit: 0,
+    windowMs: 60_000,
+    prefix: `${serviceName}:rate:`,
+    logger,
+    refusal: (seconds, limit) =>
+      `This key has sent ${limit} requests in the last 60 seconds, which is its limit. Wait ${seconds} s.`,
+  });
   const app = createHttpApp({
     logger,
     metrics,
@@ -85,9 +96,12 @@ export async function createVideoDlService(
     errors: errorTable,
     docsBaseUrl: config.DOCS_BASE_URL || config.BASE_PATH,
     routes: (router) => {
-      methods(router, '/api/info', { get: infoHandler({ ...context, basePath: config.BASE_PATH }) });
-      methods(router, '/api/stream', { get: audioStreamHandler(context) });
-      methods(router, '/api/stream/video', { get: videoStreamHandler(context) });
+      const { middleware: limit } = rateLimiter;
+      methods(router, '/api/info', {
+        get: [limit, infoHandler({ ...context, basePath: config.BASE_PATH })],
+      });
+      methods(router, '/api/stream', { get: [limit, audioStreamHandler(context)] });
+      methods(router, '/api/stream/video', { get: [limit, videoStreamHandler(context)] });
       methods(router, '/api/health', { get: health.handler });
     },
   });
@@ -97,7 +111,10 @@ export async function createVideoDlService(
     metrics,
     health,
     logger,
-    dispose: () => context.dispose(),
+    dispose: async () => {
+      await context.dispose();
+      await rateLimiter[Symbol.asyncDispose]();
+    },
   });
   warmUp(context, health);
   return { ...service, context };

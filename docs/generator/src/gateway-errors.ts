@@ -9,6 +9,15 @@ export type DocumentedError = ErrorDefinition & {
 /** Codes that only the gateway's own answers have (nginx/njs/problem.js). */
 export const gatewayErrors: readonly DocumentedError[] = [
   {
+    code: 'unauthorized',
+    status: 401,
+    title: 'A key is needed',
+    retryable: false,
+    cause: 'The operator has handed out keys (API_KEYS_FILE), and the request has none of them.',
+    remedy: 'Send the key as `Authorization: Bearer KEY`.',
+    origins: ['gateway'],
+  },
+  {
     code: 'service_unavailable',
     status: 502,
     title: 'The service does not answer',

@@ -11,7 +11,7 @@ const expectations: Readonly<Record<string, string>> = {
   level: 'a level of nginx such as crit or error',
   networks: 'a comma-separated list',
   origins: 'a comma-separated list, or *',
-  file: 'the path of a file',
+  keys: 'the path of a file',
 };
 
 /** The settings of the gateway (nginx/settings.tsv), in their order. */
@@ -27,7 +27,7 @@ export function gatewaySettings(root: string): SettingDescription[] {
 
 function expectationOf(kind: string): string {
   const [type = '', low, high] = kind.split(' ');
-  if (type === 'integer') return `a whole number from ${low} to ${high}`;
+  if (type === 'integer' || type === 'images') return `a whole number from ${low} to ${high}`;
   if (type === 'seconds') {
     return `a number of seconds from ${low} to ${high}, or with a unit such as 90s, 2m, 1h`;
   }

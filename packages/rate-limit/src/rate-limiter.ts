@@ -1,13 +1,13 @@
-import { DomainError } from '@media-services/http-common';
-import type { RequestHandler } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { DomainError, gatewayClient } from '@media-services/http-common';
+import type { Request, RequestHandler } from 'express';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { WindowStore, type WindowStoreOptions, type WindowStoreStatus } from './window-store.js';
 
 export interface RateLimiterOptions extends WindowStoreOptions {
   /** Names the limit in the RateLimit headers. */
   readonly name: string;
   /** The `detail` of a refusal, given the seconds to wait. */
-  readonly refusal: (retryAfterSeconds: number) => string;
+  readonly refusal: (retryAfterSeconds: number, limit: number) => string;
 }
 
 export interface RateLimiter extends AsyncDisposable {
@@ -19,19 +19,45 @@ export interface RateLimiter extends AsyncDisposable {
 const ipv6PrefixLength = 64;
 
 /**
- * At most `limit` requests per client address in any window, with the
- * `RateLimit` and `RateLimit-Policy` headers of the IETF draft 8. The address
- * is Express's `req.ip`, so only configured proxies can tell another one.
+ * At most `limit` requests per client in any window, with the `RateLimit` and
+ * `RateLimit-Policy` headers of the IETF draft 8. A client is the name of its key
+ * where the gateway has recognised one, which may have a limit of its own, else its
+ * address: Express's `req.ip`, so only configured proxies can tell another one.
  * A limit of 0 switches it off.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  if (options.limit === 0) {
-    return {
-      middleware: (_req, _res, next) => next(),
-      status: () => ({ status: 'ok', store: 'memory' }),
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
-  }
+  /** By number; keys in one file have few different ones. */
+  const limits = new Map<number, Limit>();
+  const limitOf = (limit: number): Limit => {
+    const known = limits.get(limit);
+    if (known !== undefined) return known;
+    const made = createLimit({ ...options, limit });
+    limits.set(limit, made);
+    return made;
+  };
+  const standard = options.limit === 0 ? undefined : limitOf(options.limit);
+  return {
+    middleware: (req, res, next) => {
+      const limit = gatewayClient(req)?.limitPerMinute ?? options.limit;
+      if (limit === 0) {
+        next();
+        return;
+      }
+      void limitOf(limit).middleware(req, res, next);
+    },
+    status: () => standard?.store.status() ?? { status: 'ok', store: 'memory' },
+    [Symbol.asyncDispose]: async () => {
+      for (const { store } of limits.values()) await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Limit {
+  readonly middleware: RequestHandler;
+  readonly store: WindowStore;
+}
+
+function createLimit(options: RateLimiterOptions): Limit {
   const store = new WindowStore(options);
   const middleware = rateLimit({
     windowMs: options.windowMs,
@@ -39,18 +65,24 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     identifier: options.name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    ipv6Subnet: ipv6PrefixLength,
+    keyGenerator: clientKey,
     store,
-    // A forwarding header that is not trusted is ignored, which is not worth a warning per request.
-    validate: { xForwardedForHeader: false, forwardedHeader: false },
+    // A forwarding header that is not trusted is ignored, which is not worth a warning per
+    // request; and the limiters of keys are made when a key comes first, once each.
+    validate: { xForwardedForHeader: false, forwardedHeader: false, creationStack: false },
     handler: (_req, res, next) => {
       const retryAfterSeconds = Math.max(1, Number(res.getHeader('Retry-After') ?? 1));
-      next(new DomainError('rate_limited', options.refusal(retryAfterSeconds), { retryAfterSeconds }));
+      next(
+        new DomainError('rate_limited', options.refusal(retryAfterSeconds, options.limit), {
+          retryAfterSeconds,
+        }),
+      );
     },
   });
-  return {
-    middleware,
-    status: () => store.status(),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+  return { middleware, store };
+}
+
+function clientKey(req: Request): string {
+  const name = gatewayClient(req)?.name;
+  return name === undefined ? ipKeyGenerator(req.ip ?? '', ipv6PrefixLength) : `key:${name}`;
 }

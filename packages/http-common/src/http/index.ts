@@ -1,3 +1,4 @@
+export * from './gateway-client.js';
 export * from './http-app.js';
 export { requestContext, type Outcome, type RequestContext } from './request-context.js';
 export { resetConnection, resetSocket } from './reset-connection.js';

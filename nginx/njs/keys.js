@@ -1,0 +1,57 @@
+// Keys of clients (API_KEYS_FILE). Without the file everything is public. The file is
+// read for each request, so that a change counts at once; njs here keeps to what
+// nginx 1.22's njs 0.7.9 knows.
+
+import crypto from 'crypto';
+import fs from 'fs';
+
+/** `name  sha256-of-the-key  images=60 videos=120`; settings.awk checks the same form at start. */
+const linePattern = /^([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
+
+/** What `$api_key` is where a key is needed and none of the file's was sent. */
+const refused = '!';
+
+/**
+ * The name of the client, nothing where everything is public, or `refused`. Leaves the
+ * client's own limits in `$api_key_images` and `$api_key_videos`.
+ */
+function identify(r) {
+  const file = process.env.API_KEYS_FILE;
+  if (!file) return '';
+  const sent = /^Bearer +(\S+) *$/i.exec(r.headersIn['Authorization'] || '');
+  if (sent === null) return refused;
+  const hash = crypto.createHash('sha256').update(sent[1]).digest('hex');
+  let lines;
+  try {
+    lines = fs.readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    r.error('API_KEYS_FILE cannot be read, so nobody is let in: ' + error);
+    return refused;
+  }
+  let found = null;
+  // To the end in any case: how long it takes tells nothing about the keys.
+  lines.forEach((line) => {
+    const parts = linePattern.exec(line);
+    if (parts !== null && sameText(parts[2], hash)) found = parts;
+  });
+  if (found === null) return refused;
+  r.variables.api_key_images = limitOf(found[3], 'images');
+  r.variables.api_key_videos = limitOf(found[3], 'videos');
+  return found[1];
+}
+
+/** In a time that does not depend on where they differ. */
+function sameText(left, right) {
+  let difference = left.length ^ right.length;
+  for (let index = 0; index < left.length; index += 1) {
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index);
+  }
+  return difference === 0;
+}
+
+function limitOf(text, name) {
+  const found = new RegExp(name + '=(\\d+)').exec(text);
+  return found === null ? '' : found[1];
+}
+
+export default { identify };

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
+
+let folder: string;
+let file: string;
+let gateway: TestGateway;
+
+const line = (name: string, key: string, limits = '') =>
+  `${name} ${createHash('sha256').update(key).digest('hex')} ${limits}\n`;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
+  file = join(folder, 'keys');
+  writeFileSync(
+    file,
+    `# clients\n\n${line('alice', 'key-of-alice')}${line('bob', 'key-of-bob', 'images=60 videos=100')}`,
+  );
+  gateway = await startGateway({ env: { API_KEYS_FILE: file } });
+});
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ask = (path: string, key?: string, headers: Record<string, string> = {}) =>
+  fetch(gateway.url + path, {
+    headers: { ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }), ...headers },
+  });
+
+interface Echo {
+  readonly headers: Record<string, string>;
+}
+
+const seen = async (path: string, key: string, headers: Record<string, string> = {}) =>
+  ((await (await ask(path, key, headers)).json()) as Echo).headers;
+
+const dataPaths = [
+  '/api/info?url=x',
+  '/api/stream?url=x',
+  '/api/stream/video?url=x',
+  '/api/remove-background',
+  '/video-dl/api/info?url=x',
+  '/video-dl/api/stream?url=x',
+  '/video-dl//api//INFO?url=x',
+  '/bg-removal/api/remove-background',
+];
+
+test.each(dataPaths)('%s needs a key', async (path) => {
+  const response = await ask(path);
+
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  await expectProblem(response, 401, 'unauthorized');
+  expect([...gateway.videoDl.requests, ...gateway.bgRemoval.requests]).toHaveLength(0);
+  expect((await ask(path, 'key-of-alice')).status).toBe(200);
+});
+
+test.each([
+  ['a wrong key', 'Bearer nobody'],
+  ['the hash in the place of the key', `Bearer ${createHash('sha256').update('key-of-alice').digest('hex')}`],
+  ['another scheme', 'Basic key-of-alice'],
+  ['nothing after the scheme', 'Bearer '],
+  ['two keys', 'Bearer key-of-alice key-of-bob'],
+])('%s is refused', async (_name, authorization) => {
+  const response = await ask('/api/info?url=x', undefined, { Authorization: authorization });
+  await expectProblem(response, 401, 'unauthorized');
+});
+
+test('health, the page and the documentation need none', async () => {
+  for (const path of ['/', '/docs/', '/video-dl/api/health', '/bg-removal/api/health']) {
+    expect((await ask(path)).status).toBe(200);
+  }
+  expect((await ask('/api/health')).status).not.toBe(401);
+});
+
+test('the service is told the name and the limit, not the key, whatever the client says about itself', async () => {
+  const lies = { 'X-Client-Name': 'root', 'X-Client-Limit': '0' };
+
+  expect(await seen('/api/info?url=x', 'key-of-bob', lies)).toMatchObject({
+    'x-client-name': 'bob',
+    'x-client-limit': '100',
+  });
+  expect(await seen('/api/remove-background', 'key-of-bob', lies)).toMatchObject({ 'x-client-limit': '60' });
+  const alice = await seen('/api/info?url=x', 'key-of-alice', lies);
+  expect(alice).toMatchObject({ 'x-client-name': 'alice' });
+  expect(alice).not.toHaveProperty('x-client-limit');
+  expect(alice).not.toHaveProperty('authorization');
+  expect(await (await fetch(`${gateway.url}/video-dl/api/health`, { headers: lies })).text()).not.toContain(
+    'root',
+  );
+});
+
+test('a key is counted by its name; one with a limit of its own is left to the service', async () => {
+  const inTurn: number[] = [];
+  for (let count = 0; count < 12; count += 1)
+    inTurn.push((await ask('/api/info?url=x', 'key-of-alice')).status);
+  expect(inTurn).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+
+  for (let count = 0; count < 30; count += 1) {
+    expect((await ask('/api/info?url=x', 'key-of-bob')).status).toBe(200);
+  }
+});
+
+test('a change of the file counts at once', async () => {
+  expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(401);
+  writeFileSync(file, line('carol', 'key-of-carol'));
+  expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
+  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+});
+
+test('a file that has gone lets nobody in', async () => {
+  rmSync(file);
+  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+});
+
+test('a file that makes no sense is refused at start, with the line', async () => {
+  writeFileSync(file, `${line('alice', 'key-of-alice')}bob plain-text-key\n`);
+  await expect(startGateway({ env: { API_KEYS_FILE: file } })).rejects.toThrow(
+    /API_KEYS_FILE must be .*line 2 of/s,
+  );
+  await expect(startGateway({ env: { API_KEYS_FILE: `${file}-gone` } })).rejects.toThrow(
+    /a file that can be read/,
+  );
+});
