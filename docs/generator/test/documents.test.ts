@@ -31,7 +31,7 @@ describe('the generated documents', () => {
         /(\d{3}): \{\s*code: '(\w+)',\s*title: '([^']+)',\s*retryable: (true|false)/g,
       ),
     ];
-    expect(definitions).toHaveLength(9);
+    expect(definitions).toHaveLength(10);
     for (const [, status, code = '', title, retryable] of definitions) {
       expect({ code, status, title, retryable }).toEqual({
         code,
