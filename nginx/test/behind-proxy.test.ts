@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { caddy, startCaddyProxy, startNginxProxy, type FrontProxy } from './support/front-proxy.js';
+import { startGateway, type TestGateway } from './support/gateway.js';
+
+const mebibyte = 1024 * 1024;
+const proxies: [string, (gatewayPort: number) => Promise<FrontProxy>][] = [
+  ['nginx', startNginxProxy],
+  // Where it is installed; before 2.8 it ended a stream that broke off like a whole one.
+  ...(caddy === undefined ? [] : [['Caddy', startCaddyProxy] as [string, typeof startCaddyProxy]]),
+];
+
+describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startProxy) => {
+  let gateway: TestGateway;
+  let proxy: FrontProxy;
+
+  beforeEach(async () => {
+    gateway = await startGateway({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+    proxy = await startProxy(gateway.port);
+  });
+
+  afterEach(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  /** A request from an address of its own, as clients of the internet have. */
+  async function ask(
+    path: string,
+    options: { from?: string; method?: string; body?: Buffer; headers?: Record<string, string> } = {},
+  ): Promise<IncomingMessage> {
+    const { from = '127.0.0.2', method = 'GET', body, headers = {} } = options;
+    const sent = request({
+      host: '127.0.0.1',
+      port: proxy.port,
+      path,
+      method,
+      localAddress: from,
+      headers,
+      agent: false,
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return response;
+  }
+
+  async function bytesOf(response: IncomingMessage): Promise<number> {
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
+    return bytes;
+  }
+
+  test('a stream of 300 MiB arrives whole', async () => {
+    gateway.videoDl.respondWith((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'video/mp4' });
+      const block = Buffer.alloc(mebibyte);
+      let left = 300;
+      const write = (): void => {
+        while (left > 0) {
+          left -= 1;
+          if (!res.write(block)) {
+            res.once('drain', write);
+            return;
+          }
+        }
+        res.end();
+      };
+      write();
+    });
+
+    expect(await bytesOf(await ask('/api/stream/video?url=x'))).toBe(300 * mebibyte);
+  });
+
+  test.each([
+    ['without a length', {}],
+    ['with a length', { 'Content-Length': '1000000' }],
+  ])('a stream %s that breaks off is seen to', async (_kind, headers) => {
+    gateway.videoDl.respondWith((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'video/mp4', ...headers });
+      res.write(Buffer.alloc(100_000), () => res.socket?.resetAndDestroy());
+    });
+
+    await expect(ask('/api/stream/video?url=x').then(bytesOf)).rejects.toThrow(/aborted|reset|hang up/i);
+  });
+
+  test('the first bytes of a stream arrive while the service is still working', async () => {
+    gateway.videoDl.respondWith((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'audio/mpeg' });
+      res.write('a few bytes');
+    });
+    const response = await ask('/api/stream?url=x');
+    const [first] = (await once(response, 'data')) as [Buffer];
+    expect(first.toString()).toBe('a few bytes');
+    response.on('error', () => undefined); // its own end
+    response.destroy();
+  });
+
+  test('a client that leaves ends its request at the service', async () => {
+    const arrived = new Promise<IncomingMessage>((resolve) => {
+      gateway.videoDl.respondWith((req, res) => {
+        res.writeHead(200, { 'Content-Type': 'video/mp4' });
+        res.write('first bytes');
+        resolve(req);
+      });
+    });
+    const response = await ask('/api/stream/video?url=x');
+    const upstream = await arrived;
+    const closed = once(upstream.socket, 'close');
+
+    response.on('error', () => undefined); // its own end
+    response.destroy();
+
+    await closed;
+  });
+
+  test('an upload of the full size gets through', async () => {
+    gateway.bgRemoval.respondWith((req, res) => {
+      let bytes = 0;
+      req.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      req.on('end', () => res.end('x'.repeat(bytes / mebibyte)));
+    });
+    const body = Buffer.alloc(16 * mebibyte);
+    const response = await ask('/api/remove-background', {
+      method: 'POST',
+      body,
+      headers: { 'Content-Length': String(body.length) },
+    });
+    expect(await bytesOf(response)).toBe(16);
+  });
+
+  test('limits count the client, whatever it says about itself, and not the proxy', async () => {
+    const statuses: (number | undefined)[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const response = await ask('/api/info?url=x', { headers: { 'X-Forwarded-For': `203.0.113.${count}` } });
+      response.resume();
+      statuses.push(response.statusCode);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+
+    const another = await ask('/api/info?url=x', { from: '127.0.0.3' });
+    expect(another.statusCode).toBe(200);
+    another.resume();
+  });
+});
