@@ -19,6 +19,9 @@ export const configSchema = z.object({
     .describe('Images per client address in any 60 seconds; 0 switches the limit off.'),
   REDIS_URL: setting
     .text('')
+    .refine((url) => url === '' || (URL.canParse(url) && /^rediss?:\/\//i.test(url)), {
+      error: 'must be redis://[user:password@]host:port, or rediss:// for TLS',
+    })
     .describe(
       'Redis that all replicas share the limit through, for example redis://redis:6379; empty: each counts for itself.',
     ),

@@ -56,6 +56,11 @@ export async function createBgRemovalService(
     logger,
     refusal: (seconds, limit) => rateRefusal(config, seconds, limit),
   });
+  metrics.gauge({
+    name: 'media_rate_limit_degraded',
+    help: '1 while each replica counts for itself because Redis is away.',
+    collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
+  });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
   health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
@@ -114,11 +119,7 @@ function acceptedUploads({ MAX_FILE_BYTES, MAX_PIXELS, IMAGES_PER_MINUTE }: BgRe
   };
 }
 
-function rateRefusal(
-  { OPERATOR_CONTACT: contact }: BgRemovalConfig,
-  seconds: number,
-  limit: number,
-): string {
+function rateRefusal({ OPERATOR_CONTACT: contact }: BgRemovalConfig, seconds: number, limit: number): string {
   const more = contact === '' ? '' : ` For more, contact ${contact}.`;
   return `This client has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
 }

@@ -14,6 +14,8 @@ export interface WindowStoreOptions extends WindowLimit {
 export interface WindowStoreStatus {
   readonly status: 'ok' | 'degraded';
   readonly store: 'memory' | 'redis';
+  /** While degraded: what Redis, or the way to it, said last. Without addresses and credentials. */
+  readonly reason?: string;
 }
 
 /**
@@ -30,6 +32,7 @@ export class WindowStore implements Store, AsyncDisposable {
   readonly #redis: RedisWindowLog | undefined;
   readonly #logger: Logger;
   #degraded: boolean;
+  #reason = 'connecting';
 
   constructor({ limit, windowMs, redisUrl = '', prefix, logger }: WindowStoreOptions) {
     this.prefix = prefix;
@@ -51,7 +54,9 @@ export class WindowStore implements Store, AsyncDisposable {
     if (this.#redis === undefined) return { status: 'ok', store: 'memory' };
     // A lost connection counts at once, not only when the first attempt to reconnect fails.
     const away = this.#degraded || !this.#redis.isReady;
-    return away ? { status: 'degraded', store: 'memory' } : { status: 'ok', store: 'redis' };
+    return away
+      ? { status: 'degraded', store: 'memory', reason: `Redis: ${this.#reason}` }
+      : { status: 'ok', store: 'redis' };
   }
 
   async increment(key: string): Promise<IncrementResponse> {
@@ -98,10 +103,18 @@ export class WindowStore implements Store, AsyncDisposable {
   #degrade(error: Error): void {
     if (!this.#degraded) this.#logger.warn({ err: error }, 'rate limit: Redis is away, counting in memory');
     this.#degraded = true;
+    this.#reason = reasonOf(error);
   }
 
   #recover(): void {
     if (this.#degraded) this.#logger.info('rate limit: counting in Redis');
     this.#degraded = false;
+    this.#reason = 'the connection was lost';
   }
+}
+
+/** `ECONNREFUSED` of the network, `WRONGPASS` of Redis, else the kind of error. */
+function reasonOf(error: Error): string {
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return /^[A-Z]{4,}\b/.exec(error.message)?.[0] ?? error.name;
 }
