@@ -57,8 +57,9 @@ export async function startCaddyProxy(gatewayPort: number): Promise<FrontProxy> 
 function usableCaddy(): string | undefined {
   const file = findExecutable('caddy');
   if (file === undefined) return undefined;
-  const version = /v?(\d+)\.(\d+)/.exec(execFileSync(file, ['version'], { encoding: 'utf8' }));
-  return Number(version?.[1]) === 2 && Number(version?.[2]) >= 8 ? file : undefined;
+  const version = /^v?2\.(\d+)/.exec(execFileSync(file, ['version'], { encoding: 'utf8' }));
+  // One that was built from source may not know its version.
+  return version === null || Number(version[1]) >= 8 ? file : undefined;
 }
 
 /** Every change has something to change, so that the recipe is what runs. */
