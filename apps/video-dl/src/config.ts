@@ -2,6 +2,8 @@ import { commonSettings, loadConfig, setting } from '@media-services/http-common
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
+import { parseExtractorArguments } from './extract/extractor-arguments.js';
+import { updateChannels } from './extract/update.js';
 
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({
@@ -90,6 +92,32 @@ export const configSchema = z.object({
       "Netscape cookie file whose cookies are sent to the sites they belong to: the operator's own sessions.",
     ),
 
+  YTDLP_EXTRACTOR_ARGS: setting
+    .text()
+    .superRefine((text, context) => {
+      const message = problemOf(() => parseExtractorArguments(text));
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .describe(
+      "What yt-dlp's --extractor-args takes, several separated by spaces: player clients, PO tokens, visitor data, impersonation (youtube:player_client=tv,web generic:impersonate).",
+    ),
+  POT_PROVIDER_URL: setting
+    .text()
+    .refine((url) => url === '' || (URL.canParse(url) && /^http:\/\/[^/@]+\/?$/i.test(url)), {
+      error: 'must be http://host:port',
+    })
+    .describe('http://host:port of a bgutil PO token provider, which YouTube may ask a server for.'),
+  YTDLP_UPDATE_EVERY: setting
+    .seconds(0, { min: 0, max: 2_000_000 })
+    .describe(
+      'How often the newest yt-dlp is brought into the running service, at least 1h is sensible; 0 never.',
+    ),
+  YTDLP_CHANNEL: setting
+    .oneOf(updateChannels, 'stable')
+    .describe('Which releases YTDLP_UPDATE_EVERY takes; nightly are the pre-releases.'),
+  YTDLP_UPDATE_DIR: setting
+    .text()
+    .describe('Where YTDLP_UPDATE_EVERY installs releases; a temporary folder of its own when empty.'),
   YTDLP_PYTHON: setting
     .text()
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),

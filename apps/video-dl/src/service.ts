@@ -21,9 +21,13 @@ import { errorTable } from './errors.js';
 import {
   createDownloadEngine,
   createProbeSource,
+  EngineUpdater,
   ExtractionService,
   locatePython,
+  parseExtractorArguments,
+  PotBridge,
   type DownloadEngine,
+  type EngineProgram,
 } from './extract/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
 import type { PlanLimits } from './plan/plan.js';
@@ -44,6 +48,7 @@ export interface AppContext {
   readonly relay: MediaRelay;
   readonly tools: MediaTools;
   readonly engine: DownloadEngine;
+  readonly updater: EngineUpdater;
   readonly extraction: ExtractionService;
   readonly planLimits: PlanLimits;
   readonly streaming: StreamingService;
@@ -121,9 +126,12 @@ export async function createVideoDlService(
 }
 
 /** Starts the engines behind the open port, and fills the health cache once they are ready. */
-function warmUp({ engine, logger }: AppContext, health: HealthRegistry): void {
+function warmUp({ engine, updater, config, logger }: AppContext, health: HealthRegistry): void {
   engine.start().then(
-    async () => health.report(),
+    async () => {
+      if (config.YTDLP_UPDATE_EVERY > 0) updater.start(config.YTDLP_UPDATE_EVERY * 1000);
+      await health.report();
+    },
     // Only a service that stops gives its engines up.
     (error: unknown) => logger.debug({ err: error }, 'the download engine was not awaited'),
   );
@@ -152,15 +160,22 @@ async function createContext(
     },
   });
   const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
-  const engine = createDownloadEngine({
+  const potBridge =
+    config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
+  const program: EngineProgram = {
     python,
     script: overrides.engineScript,
+    proxyPort: egress.port,
+    potProviderPort: potBridge?.port,
+    maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
+  };
+  const engine = createDownloadEngine({
+    program,
     poolSize: config.ENGINE_POOL_SIZE,
     maxQueue: config.MAX_QUEUED_EXTRACTIONS,
     jobTimeoutMs: extractionTimeoutMs,
     recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
     maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
-    proxyPort: egress.port,
     // One client's slow pages leave an engine to the others.
     maxRunningPerClient: Math.max(1, config.ENGINE_POOL_SIZE - 1),
     logger,
@@ -176,8 +191,14 @@ async function createContext(
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
     cookiesFile: orUndefined(config.COOKIES_FILE),
+    extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
     metrics,
     logger,
+  });
+  const updater = new EngineUpdater({
+    ...{ engine, program, logger, metrics },
+    channel: config.YTDLP_CHANNEL,
+    folder: orUndefined(config.YTDLP_UPDATE_DIR),
   });
   const planLimits = {
     maxDurationSeconds: config.MAX_DURATION_SECONDS,
@@ -188,12 +209,27 @@ async function createContext(
   const dispose = async (): Promise<void> => {
     // In the order of the data's way back: who writes to clients first.
     await streaming[Symbol.asyncDispose]();
+    await updater[Symbol.asyncDispose]();
+    await potBridge?.[Symbol.asyncDispose]();
     await engine[Symbol.asyncDispose]();
     await relay[Symbol.asyncDispose]();
     await egress[Symbol.asyncDispose]();
   };
   return {
-    ...{ config, logger, metrics, guard, egress, relay, tools, engine, extraction, planLimits, streaming },
+    ...{
+      config,
+      logger,
+      metrics,
+      guard,
+      egress,
+      relay,
+      tools,
+      engine,
+      updater,
+      extraction,
+      planLimits,
+      streaming,
+    },
     dispose,
   };
 }

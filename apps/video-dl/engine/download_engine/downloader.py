@@ -118,7 +118,7 @@ def share_tls_contexts():
         return
 
 
-def build(job, log):
+def build(job, log, extractor_arguments=None):
     """One fresh downloader for a job; see the parent's engine-job schema for its fields."""
     first_target = next(iter(job['targets'].values()))
     params = {
@@ -140,6 +140,7 @@ def build(job, log):
         'proxy': job['proxyUrl'],
         'format': first_target['format'],
         'format_sort': first_target['sort'],
+        'extractor_args': extractor_arguments or {},
     }
     if job.get('cookies'):
         # A stream instead of a path: yt-dlp writes changed cookies back to where

@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import sys
 import urllib.parse
 
 from . import environment, kernel_lock, limits, lockdown
@@ -12,6 +13,8 @@ from .selftest import SelfTest
 def serve(arguments=()):
     """Runs until the parent closes our input."""
     options = _parser().parse_args(list(arguments))
+    if options.packages:
+        sys.path.insert(0, options.packages)
     self_test = SelfTest()
     # Before there is a second thread, which the kernel's lock would not hold.
     ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
@@ -26,6 +29,7 @@ def _parser():
     parser = argparse.ArgumentParser()
     parser.add_argument('--proxy-port', type=int, default=0, help='port of the proxy that is the only way out')
     parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
+    parser.add_argument('--packages', help='folder whose packages come before the installed ones')
     parser.add_argument('--max-memory-bytes', type=int, default=0, help='most data of this process; 0 for no limit')
     return parser
 
@@ -36,13 +40,16 @@ class _Engine:
         self._self_test = self_test
         self._network_lock = network_lock
         self._options = options
+        self._pot_provider = None
 
     def serve(self):
         # Imported here: it takes seconds, and the environment has to be set before.
-        from . import downloader, player_cache, pristine
+        from . import downloader, player_cache, pot_provider, pristine
         downloader.share_tls_contexts()
         limits.bound_decompression()
         player_cache.engage()
+        if self._options.pot_provider_port:
+            self._pot_provider = pot_provider.engage(self._options.pot_provider_port)
         description = self._describe()
         lockdown.engage()
         self._self_test.run()
@@ -58,7 +65,7 @@ class _Engine:
             pristine.restore()
 
     def _describe(self):
-        return environment.describe(self._network_lock)
+        return {**environment.describe(self._network_lock), 'potProvider': self._pot_provider}
 
     def _answer(self, job_id, job):
         from . import downloader, failures
@@ -76,14 +83,19 @@ class _Engine:
         if job['kind'] == 'health':
             self._self_test.run()
             return {'kind': 'health', **self._describe()}
-        return {'kind': 'extraction', **_extract(job, log)}
+        return {'kind': 'extraction', **_extract(job, log, self._extractor_arguments(job))}
+
+    def _extractor_arguments(self, job):
+        from . import pot_provider
+        provider = pot_provider.arguments(self._options.pot_provider_port) if self._pot_provider else {}
+        return {**job.get('extractorArguments', {}), **provider}
 
 
-def _extract(job, log):
+def _extract(job, log, extractor_arguments):
     from . import downloader
     proxy = urllib.parse.urlsplit(job['proxyUrl'])
     lockdown.allow_only((proxy.hostname, proxy.port))
-    ydl = downloader.build(job, log)
+    ydl = downloader.build(job, log, extractor_arguments)
     try:
         return limits.within_memory(lambda: _described(ydl, job, log))
     finally:

@@ -34,7 +34,7 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
       // An engine with a page at hand is at work; the check does not wait in line behind it.
       const isBusy = state.active >= state.enginesReady;
       if (!isBusy) await engine.run({ kind: 'health' }, { signal });
-      const { version, ageDays, javascriptRuntime, networkLock } = state.ready;
+      const { version, ageDays, javascriptRuntime, networkLock, potProvider } = state.ready;
       const { degradation } = extraction;
       const problems = [
         ageDays !== null &&
@@ -54,6 +54,7 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
         ageDays,
         javascriptRuntime,
         networkLock,
+        ...(potProvider !== null && { potProvider }),
         ...pool,
         ...(messages.length > 0 && { message: messages.join(' ') }),
       };

@@ -20,6 +20,10 @@ const format = z.strictObject({
   filesizeBytes: z.int().min(0).nullable(),
   filesizeIsEstimate: z.boolean(),
   note: z.string().nullable(),
+  availableAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the site lets it be read, where advertisements come first; null: at once.'),
 });
 
 const download = z.strictObject({

@@ -81,6 +81,7 @@ function describeFormat(format: Format): Info['formats'][number] {
     filesizeBytes: format.filesizeBytes,
     filesizeIsEstimate: format.filesizeIsEstimate,
     note: format.note,
+    availableAt: availableAt(format, Date.now()),
   };
 }
 
@@ -120,4 +121,11 @@ function planOrRefusal(extraction: Extraction, target: Target, limits: PlanLimit
     if (error instanceof DomainError) return undefined;
     throw error;
   }
+}
+
+/** Null for what may be read by now. */
+function availableAt({ source }: Format, now: number): string | null {
+  return source.availableAt === undefined || source.availableAt <= now
+    ? null
+    : new Date(source.availableAt).toISOString();
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ExtractorArguments } from './extractor-arguments.js';
 import type { Target } from './types.js';
 
 /** A format choice in yt-dlp's own words. */
@@ -16,6 +17,8 @@ export type EngineJob =
       readonly proxyUrl: string;
       readonly socketTimeoutSeconds: number;
       readonly targets: Readonly<Record<Target, TargetSpec>>;
+      /** Of the operator, as yt-dlp's option takes them. */
+      readonly extractorArguments?: ExtractorArguments;
       /** Contents of a Netscape cookie file. */
       readonly cookies?: string;
     };
@@ -121,6 +124,8 @@ const descriptionSchema = z.object({
   javascriptRuntime: z.string().nullable(),
   /** `kernel`: the system holds the engine and its children to their ports; `process`: only its own code does. */
   networkLock: z.enum(['kernel', 'process']),
+  /** Version of the PO token plugin; null where there is no provider or the plugin cannot be loaded. */
+  potProvider: z.string().nullable(),
   pythonVersion: z.string(),
 });
 

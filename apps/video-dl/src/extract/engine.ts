@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, type Logger, type Metrics } from '@media-services/http-common';
-import { EngineSupervisor, engineMetrics } from '@media-services/processes';
+import { EngineSupervisor, engineMetrics, type EngineCommand } from '@media-services/processes';
 import { z } from 'zod';
 import {
   engineReadySchema,
@@ -15,10 +15,7 @@ import {
 export type DownloadEngine = EngineSupervisor<EngineJob, EngineResult, EngineReady>;
 
 export interface DownloadEngineOptions {
-  /** A Python interpreter that can import yt_dlp. */
-  readonly python: string;
-  /** The engine's program; the project's own unless given. */
-  readonly script?: string | undefined;
+  readonly program: EngineProgram;
   readonly poolSize: number;
   readonly maxQueue: number;
   readonly jobTimeoutMs: number;
@@ -27,28 +24,55 @@ export interface DownloadEngineOptions {
   readonly maxRunningPerClient: number;
   /** Of one process with what it starts, while a job runs; idle ones above it are restarted; 0 for no limit. */
   readonly maxMemoryBytes: number;
-  /** Loopback port of the egress proxy, the only one that an engine may connect to. */
-  readonly proxyPort: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+}
+
+/** What an engine process is started with. */
+export interface EngineProgram {
+  /** A Python interpreter that can import yt_dlp. */
+  readonly python: string;
+  /** The engine's program; the project's own unless given. */
+  readonly script?: string | undefined;
+  /** Folder whose packages come before the interpreter's own; an update changes it for the next process. */
+  packages?: string | undefined;
+  /** Loopback port of the egress proxy, the only one that an engine may connect to. */
+  readonly proxyPort: number;
+  /** Loopback port that leads to the PO token provider, where there is one. */
+  readonly potProviderPort?: number | undefined;
+  /** Most data of the Python process; 0 for no limit. */
+  readonly maxMemoryBytes: number;
+}
+
+/** The command line of an engine process. */
+export function engineCommand(
+  program: EngineProgram,
+): EngineCommand & { readonly env: Record<string, string> } {
+  const { python, script = engineScript, packages, proxyPort, potProviderPort, maxMemoryBytes } = program;
+  const pythonPath = process.env['PYTHONPATH'];
+  return {
+    file: python,
+    // Where the image's entry point puts a newer yt-dlp.
+    env: pythonPath === undefined ? {} : { PYTHONPATH: pythonPath },
+    args: [
+      ...['-u', script, '--proxy-port', String(proxyPort), '--max-memory-bytes', String(maxMemoryBytes)],
+      ...(potProviderPort === undefined ? [] : ['--pot-provider-port', String(potProviderPort)]),
+      ...(packages === undefined ? [] : ['--packages', packages]),
+    ],
+  };
 }
 
 export const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
 
 /** The supervised pool of Python processes that keep yt-dlp imported. */
 export function createDownloadEngine(options: DownloadEngineOptions): DownloadEngine {
-  const { logger, metrics, python, script = engineScript, maxMemoryBytes, proxyPort, ...limits } = options;
-  const ports = ['--proxy-port', String(proxyPort)];
+  const { logger, metrics, program, ...limits } = options;
   const engine: DownloadEngine = new EngineSupervisor<EngineJob, EngineResult, EngineReady>({
     ...limits,
-    recycleAboveBytes: maxMemoryBytes,
-    maxMemoryBytes,
+    recycleAboveBytes: limits.maxMemoryBytes,
     name: 'download engine',
     logger,
-    spawn: () => ({
-      file: python,
-      args: ['-u', script, ...ports, '--max-memory-bytes', String(maxMemoryBytes)],
-    }),
+    spawn: () => engineCommand(program),
     channel: 'json-lines',
     readySchema: engineReadySchema,
     resultSchema: engineResultSchema,

@@ -4,6 +4,7 @@ import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
 import { probe } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay, OpenFile } from '../relay/index.js';
+import { untilAvailable } from '../upstream/availability.js';
 import type { ProbeSource } from './probed-details.js';
 
 export interface ProbeSourceOptions {
@@ -35,6 +36,7 @@ export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): 
     const session = relay.open({ signal: AbortSignal.any([signal, deadline]) });
     const endsAt = performance.now() + maxMs;
     try {
+      await untilAvailable([source], { signal, maxMs });
       const seen = source.kind === 'file' ? await readMp4Header(await session.read(source)) : undefined;
       if (seen !== undefined) return seen;
       const inputs = await session.add(source);

@@ -7,6 +7,7 @@ import type { MediaSource } from '../upstream/media-source.js';
 import type { DownloadEngine } from './engine.js';
 import { targetSpecs, type RawExtraction } from './engine-messages.js';
 import { ExtractionCache } from './cache.js';
+import type { ExtractorArguments } from './extractor-arguments.js';
 import { codedError, extractionError } from './failures.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
 
@@ -27,6 +28,7 @@ export interface ExtractionServiceOptions {
   readonly cacheMs: number;
   readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
+  readonly extractorArguments: ExtractorArguments;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -133,7 +135,7 @@ export class ExtractionService {
     url: string,
     run: { timeoutMs: number; signal: AbortSignal; client: string },
   ): Promise<RawExtraction> {
-    const { engine, egress, cookiesFile, maxPageBytes } = this.#options;
+    const { engine, egress, cookiesFile, maxPageBytes, extractorArguments } = this.#options;
     const { timeoutMs, signal } = run;
     const session = egress.openSession({
       maxBytes: maxPageBytes,
@@ -152,6 +154,7 @@ export class ExtractionService {
           proxyUrl: session.proxyUrl,
           socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
           targets: targetSpecs,
+          extractorArguments,
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
         run,

@@ -69,6 +69,7 @@ function toFormat(raw: RawFormat, index: number, extractedAt: number): Format {
       kind: sourceKind(raw),
       ...(raw.cookies !== null && { cookies: raw.cookies }),
       ...(raw.fragments !== null && { fragments: raw.fragments }),
+      ...(raw.available_at !== null && { availableAt: raw.available_at * 1000 }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
     },
   };

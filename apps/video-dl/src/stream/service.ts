@@ -7,6 +7,7 @@ import type { MediaRelay, RenewSource } from '../relay/index.js';
 import { runStreamJob } from './job.js';
 import { StreamAbort, watched, type StreamLimits } from './limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
+import { untilAvailable, waitMs } from '../upstream/availability.js';
 import { fetchCover } from './mp3-header.js';
 import { streamHeaders } from './response.js';
 import { StreamSlots } from './slots.js';
@@ -102,6 +103,12 @@ export class StreamingService implements AsyncDisposable {
 
   async #run({ plan, response, context, abort, renew }: StreamRun): Promise<void> {
     const { relay, tools, limits } = this.#options;
+    if (waitMs(plan.inputs, Date.now()) > 0) {
+      const { firstByteTimeoutMs: maxMs } = limits;
+      await context.timings.measure('availability', () =>
+        untilAvailable(plan.inputs, { signal: abort.signal, maxMs }),
+      );
+    }
     const release = await context.timings.measure('queue', () =>
       watched(
         limits.firstByteTimeoutMs,

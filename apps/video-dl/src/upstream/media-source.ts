@@ -18,6 +18,8 @@ export interface MediaSource {
   readonly fragments?: readonly MediaFragment[];
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes?: number;
+  /** Milliseconds since the epoch before which the server refuses. */
+  readonly availableAt?: number;
 }
 
 /**

@@ -32,6 +32,8 @@ export class RetryBudget {
     this.#withoutProgress += 1;
     this.#total += 1;
     const { maxAttempts, retryDelayMs, maxRetryDelayMs } = this.#limits;
+    // A new address that is refused before a byte of it came: the site refuses us, not the address.
+    if (fault.remedy === 'renew' && this.#withoutProgress > 1) throw fault;
     if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)
       throw fault;
     const backoff = retryDelayMs * 2 ** (this.#withoutProgress - 1);

@@ -72,6 +72,12 @@ function failureFromStatus(status: number): DomainError {
       `The site's media server did not answer in time (HTTP ${status}).`,
     );
   }
+  if (status === 401 || status === 403) {
+    return new DomainError(
+      'upstream_error',
+      `The site's media server refuses this service (HTTP ${status}). Try again later; an operator can set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.`,
+    );
+  }
   const detail = `The site's media server answered HTTP ${status} instead of the medium. Try again later.`;
   return new DomainError('upstream_error', detail);
 }

@@ -189,8 +189,55 @@ class FixtureIE(InfoExtractor):
 
     def _do_wait(self, origin):
         return {'id': 'wait', 'title': 'After the break', 'duration': 4, 'formats': [
-            {'format_id': 'late', 'url': origin + '/media/front.mp4', 'ext': 'mp4', 'vcodec': 'avc1.42c01e',
+            {'format_id': 'late', 'url': origin + '/media/late.mp4', 'ext': 'mp4', 'vcodec': 'avc1.42c01e',
              'acodec': 'mp4a.40.2', 'available_at': time.time() + 2}]}
+
+    def _do_arguments(self, origin):
+        return self._video(origin, description=' '.join(self._configuration_arg('said', ie_key='fixture')))
+
+    def _do_po_token(self, origin):
+        """What YouTube's extractor does when a client wants a PO token."""
+        from yt_dlp.extractor.youtube import YoutubeIE
+        from yt_dlp.extractor.youtube.pot.provider import PoTokenContext, PoTokenRequest
+        from yt_dlp_plugins.extractor.getpot_bgutil_http import BgUtilHTTPPTP
+        youtube = self._downloader.get_info_extractor(YoutubeIE.ie_key())
+        provider = BgUtilHTTPPTP(ie=youtube, logger=_Quiet(), settings=self._downloader.params['extractor_args'].get(
+            'youtubepot-bgutilhttp', {}))
+        answer = provider._real_request_pot(PoTokenRequest(
+            context=PoTokenContext.GVS, innertube_context={'client': {'clientName': 'WEB'}}, internal_client_name='web',
+            visitor_data='visitor', request_proxy=self._downloader.params['proxy']))
+        return self._video(origin, description=answer.po_token)
+
+    def _sound(self, origin, *sounds):
+        picture = {'format_id': 'picture', 'url': origin + '/media/front.mp4?picture', 'ext': 'mp4', 'width': 1280,
+                   'height': 720, 'vcodec': 'avc1.640028', 'acodec': 'none', 'vbr': 2000}
+        return {'id': 'sound', 'title': 'Sound', 'duration': 4, 'formats': [
+            {'ext': 'm4a', 'vcodec': 'none', 'acodec': 'mp4a.40.2', 'url': f'{origin}/media/sound.m4a?{sound["format_id"]}',
+             **sound} for sound in sounds] + [picture]}
+
+    def _do_dubbed(self, origin):
+        return self._sound(
+            origin, {'format_id': 'original', 'abr': 129.4, 'language': 'en', 'language_preference': 10},
+            {'format_id': 'dub', 'abr': 129.5, 'language': 'de', 'language_preference': -1})
+
+    def _do_hls_audio(self, origin):
+        return self._sound(
+            origin, {'format_id': 'file', 'abr': 129, 'quality': 3},
+            {'format_id': 'hls', 'acodec': None, 'protocol': 'm3u8_native', 'ext': 'mp4', 'quality': 3,
+             'url': origin + '/media/hls/index.m3u8', 'abr': 140})
+
+    def _do_drc(self, origin):
+        return self._sound(origin, {'format_id': 'plain', 'abr': 128, 'quality': 3},
+                           {'format_id': 'drc', 'abr': 131, 'quality': 2.5})
+
+    def _do_mp3_and_aac(self, origin):
+        return self._sound(origin, {'format_id': 'aac', 'abr': 160},
+                           {'format_id': 'mp3', 'abr': 128, 'acodec': 'mp3', 'ext': 'mp3'})
+
+    def _do_refused(self, origin):
+        return {'id': 'refused', 'title': 'Refused', 'duration': 4, 'formats': [
+            {'format_id': 'both', 'url': origin + '/media/refused.mp4', 'ext': 'mp4', 'vcodec': 'avc1.42c01e',
+             'acodec': 'mp4a.40.2', 'width': 640, 'height': 360}]}
 
     def _do_warned(self, origin):
         self.report_warning('[jsc] n challenge solving failed: see https://cdn.example/?token=very-secret')
@@ -231,6 +278,13 @@ class FixtureIE(InfoExtractor):
             if f.get('height'):
                 f['width'], f['height'] = f['height'], f['width']
         return info
+
+
+class _Quiet:
+    """A logger for a plugin that is asked directly."""
+
+    def __getattr__(self, _name):
+        return lambda *_args, **_kwargs: None
 
 
 MESSAGES = {

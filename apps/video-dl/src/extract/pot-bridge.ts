@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Logger } from '@media-services/http-common';
+
+/**
+ * A loopback port that leads to the operator's PO token provider and nowhere else.
+ * An engine may connect to two ports of this machine only; the provider is on another host.
+ */
+export class PotBridge implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(provider: URL, logger: Logger) {
+    const port = provider.port === '' ? 80 : Number(provider.port);
+    const host = provider.hostname.replace(/^\[|\]$/g, '');
+    this.#server = createServer((client) => {
+      const upstream = connect({ host, port });
+      this.#own(client, upstream);
+      this.#own(upstream, client);
+      upstream.once('error', (error) =>
+        logger.warn({ err: error }, 'the PO token provider cannot be reached'),
+      );
+      client.pipe(upstream).pipe(client);
+    });
+  }
+
+  /** @param provider an `http://host:port` URL */
+  static async start(provider: string, logger: Logger): Promise<PotBridge> {
+    const bridge = new PotBridge(new URL(provider), logger);
+    bridge.#server.listen(0, '127.0.0.1');
+    await once(bridge.#server, 'listening');
+    return bridge;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Ends with its other side, whichever way that ends. */
+  #own(socket: Socket, other: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => other.destroy());
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      other.destroy();
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger, Metrics } from '@media-services/http-common';
+import { childEnvironment } from '@media-services/processes';
+import { execa } from 'execa';
+import { engineReadySchema } from './engine-messages.js';
+import { engineCommand, type DownloadEngine, type EngineProgram } from './engine.js';
+
+export const updateChannels = ['stable', 'nightly'] as const;
+export type UpdateChannel = (typeof updateChannels)[number];
+
+export interface EngineUpdaterOptions {
+  readonly engine: Pick<DownloadEngine, 'recycle' | 'health'>;
+  /** What the engine's processes are started with: the updater puts newer packages in it. */
+  readonly program: EngineProgram;
+  readonly channel: UpdateChannel;
+  /** Where versions are installed, each in a folder of its own; a temporary one unless given. */
+  readonly folder: string | undefined;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export type UpdateOutcome = 'updated' | 'current' | 'failed' | 'rolled_back';
+
+const installTimeoutMs = 5 * 60 * 1000;
+const selfTestTimeoutMs = 2 * 60 * 1000;
+
+/**
+ * Brings newer releases of yt-dlp into a running service: installed beside the old,
+ * tested by the engine's own self-test, then taken by one process after the other, each
+ * between two jobs. What fails is taken back, and the old goes on.
+ */
+export class EngineUpdater implements AsyncDisposable {
+  readonly #options: EngineUpdaterOptions;
+  readonly #stopping = new AbortController();
+  readonly #outcomes: ReturnType<typeof outcomeCounter>;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<UpdateOutcome> | undefined;
+  #temporary: string | undefined;
+
+  constructor(options: EngineUpdaterOptions) {
+    this.#options = options;
+    this.#outcomes = outcomeCounter(options.metrics);
+  }
+
+  /** Updates now and then every `everyMs`. */
+  start(everyMs: number): void {
+    void this.update();
+    this.#timer = setInterval(() => void this.update(), everyMs);
+    this.#timer.unref();
+  }
+
+  /** Updates once; never rejects: what went wrong is logged and counted. */
+  async update(): Promise<UpdateOutcome> {
+    this.#running ??= this.#update().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopping.abort();
+    await this.#running;
+    if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true });
+  }
+
+  async #update(): Promise<UpdateOutcome> {
+    const { logger, channel } = this.#options;
+    let outcome: UpdateOutcome = 'failed';
+    try {
+      outcome = await this.#install();
+      logger.info({ outcome, channel, version: this.#version() }, 'update of yt-dlp');
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return 'failed';
+      logger.error({ err: error, channel, version: this.#version() }, 'update of yt-dlp failed');
+    }
+    this.#outcomes.inc({ outcome });
+    return outcome;
+  }
+
+  async #install(): Promise<UpdateOutcome> {
+    const { program } = this.#options;
+    const folder = await this.#folder();
+    const packages = await mkdtemp(join(folder, 'release-'));
+    const discard = async (): Promise<void> => rm(packages, { recursive: true, force: true });
+    try {
+      await this.#download(packages);
+      const version = await this.#selfTest(packages);
+      if (version === this.#version()) {
+        await discard();
+        return 'current';
+      }
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+    const previous = program.packages;
+    const isTaken = await this.#exchange(packages);
+    if (!isTaken) await discard();
+    else if (previous !== undefined) await rm(previous, { recursive: true, force: true });
+    return isTaken ? 'updated' : 'rolled_back';
+  }
+
+  /** @returns false when the processes did not start with it, and the previous ones are back */
+  async #exchange(packages: string): Promise<boolean> {
+    const { program, engine, logger } = this.#options;
+    const previous = program.packages;
+    program.packages = packages;
+    try {
+      await engine.recycle('a newer yt-dlp');
+      return true;
+    } catch (error) {
+      logger.error({ err: error }, 'the newer yt-dlp did not start; going back');
+      program.packages = previous;
+      await engine.recycle('back to the yt-dlp before');
+      return false;
+    }
+  }
+
+  /** Without dependencies: yt-dlp and its scripts are plain Python and run with those of the pinned set. */
+  async #download(packages: string): Promise<void> {
+    const { program, channel } = this.#options;
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-cache-dir'];
+    const what = ['--no-deps', '--only-binary=:all:', '--upgrade', '--target', packages];
+    const pre = channel === 'nightly' ? ['--pre'] : [];
+    await execa(program.python, [...pip, ...what, ...pre, 'yt-dlp', 'yt-dlp-ejs'], {
+      cancelSignal: this.#stopping.signal,
+      timeout: installTimeoutMs,
+      env: { ...childEnvironment(), ...pipSettings() },
+      extendEnv: false,
+      stdin: 'ignore',
+    });
+  }
+
+  /** Starts an engine with the packages, which tests itself before it says that it is ready. @returns its version */
+  async #selfTest(packages: string): Promise<string> {
+    const { file, args, env } = engineCommand({ ...this.#options.program, packages });
+    const child = execa(file, args, {
+      cancelSignal: this.#stopping.signal,
+      timeout: selfTestTimeoutMs,
+      env: childEnvironment(env),
+      extendEnv: false,
+      stdin: 'pipe',
+    });
+    for await (const line of child) {
+      if (line.trim() === '') continue;
+      // The end of its input is the end of the engine.
+      child.stdin.end();
+      await child;
+      return engineReadySchema.parse(JSON.parse(line)).version;
+    }
+    await child;
+    throw new Error('the newer yt-dlp ended before it was ready');
+  }
+
+  /** Only this user can write to it: what is in there is run. */
+  async #folder(): Promise<string> {
+    const { folder } = this.#options;
+    if (folder === undefined) return (this.#temporary ??= await mkdtemp(join(tmpdir(), 'yt-dlp-')));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  #version(): string | undefined {
+    return this.#options.engine.health().ready?.version;
+  }
+}
+
+/** Which index, mirror or proxy the operator's pip uses. */
+function pipSettings(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && /^(PIP_\w+|https?_proxy|no_proxy)$/i.test(name) ? [[name, value]] : [],
+    ),
+  );
+}
+
+function outcomeCounter(metrics: Metrics) {
+  return metrics.counter({
+    name: 'media_engine_updates_total',
+    help: 'Updates of yt-dlp in the running service, by outcome.',
+    labelNames: ['outcome'],
+  });
+}

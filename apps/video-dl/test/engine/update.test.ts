@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { locatePython } from '../../dist/extract/engine.js';
+import { media } from '../site/media.js';
+import { startSite, type Site } from '../site/server.js';
+import { startService, type TestService } from '../support/service.js';
+
+const maker = fileURLToPath(new URL('support/release.py', import.meta.url));
+/** pip and the first import of a release take their time. */
+const timeoutMs = 300_000;
+/** Later than every real release. */
+const newVersion = '2999.1.1';
+
+describe('an update of yt-dlp in the running service', () => {
+  let site: Site;
+  let service: TestService;
+  let folder: string;
+  let python: string;
+  const env = { ...process.env };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'releases-'));
+    python = await locatePython('');
+    site = await startSite();
+    service = await startService({
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      ENGINE_POOL_SIZE: '2',
+      YTDLP_PYTHON: python,
+      UPSTREAM_IDLE_TIMEOUT_SECONDS: '300',
+      FIRST_BYTE_TIMEOUT_SECONDS: '300',
+    });
+    process.env['PIP_NO_INDEX'] = '1';
+  });
+
+  afterAll(async () => {
+    process.env = env;
+    await service[Symbol.asyncDispose]();
+    await site.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const version = () => service.context.engine.health().ready?.version;
+
+  /** An index that has this release. */
+  async function publish(kind: 'good' | 'broken' | 'fickle'): Promise<void> {
+    const index = join(folder, kind);
+    await promisify(execFile)(python, [maker, index, newVersion, kind]);
+    process.env['PIP_FIND_LINKS'] = index;
+  }
+
+  async function expectUnchanged(before: string | undefined): Promise<void> {
+    expect(await service.info(`${site.url}/watch?after=${Math.random()}`)).toMatchObject({ status: 200 });
+    expect(service.context.engine.health()).toMatchObject({ enginesReady: 2, ready: { version: before } });
+  }
+
+  it('that cannot be had leaves the old at work', async () => {
+    const before = version();
+    process.env['PIP_FIND_LINKS'] = join(folder, 'nowhere');
+    await expect(service.context.updater.update()).resolves.toBe('failed');
+    await expectUnchanged(before);
+  });
+
+  it(
+    'that fails its self-test is not taken',
+    async () => {
+      const before = version();
+      await publish('broken');
+      await expect(service.context.updater.update()).resolves.toBe('failed');
+      await expectUnchanged(before);
+    },
+    timeoutMs,
+  );
+
+  it(
+    'that does not start in the place of the old is taken back',
+    async () => {
+      const before = version();
+      await publish('fickle');
+      await expect(service.context.updater.update()).resolves.toBe('rolled_back');
+      await expectUnchanged(before);
+    },
+    timeoutMs,
+  );
+
+  it(
+    'that is good is taken by all engines while a stream goes on',
+    async () => {
+      const film = await readFile(await media('front.mp4'));
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let asked = (): void => undefined;
+      const reached = new Promise<void>((resolve) => (asked = resolve));
+      site.on('/held.mp4', async (req, res) => {
+        res.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
+        res.write(film.subarray(0, film.length - 1000));
+        if (req.headers.range === undefined || req.headers.range === 'bytes=0-') {
+          asked();
+          await released;
+        }
+        res.end(film.subarray(film.length - 1000));
+      });
+      site.on('/held', (_req, res) => {
+        res.setHeader('content-type', 'text/html').end('<title>Held</title><video src="/held.mp4"></video>');
+      });
+      const streamed = service.get('/api/stream', { url: `${site.url}/held` }).then(async (response) => ({
+        status: response.status,
+        bytes: (await response.arrayBuffer()).byteLength,
+      }));
+      await reached;
+
+      await publish('good');
+      const extractions = Promise.all(
+        Array.from({ length: 6 }, async (_, index) => service.info(`${site.url}/watch?during=${index}`)),
+      );
+      await expect(service.context.updater.update()).resolves.toBe('updated');
+      for (const answer of await extractions) expect(answer.status).toBe(200);
+      await expectUnchanged(newVersion);
+
+      release();
+      const { status, bytes } = await streamed;
+      expect(status).toBe(200);
+      expect(bytes).toBeGreaterThan(90_000);
+      await expect(service.context.updater.update()).resolves.toBe('current');
+    },
+    timeoutMs,
+  );
+});
