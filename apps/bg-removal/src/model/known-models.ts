@@ -74,7 +74,7 @@ export const knownModels: readonly KnownModel[] = [
     },
     licence: 'Apache-2.0',
     graph,
-    pinned: {},
+    pinned: { [graph]: '585cbf8e2136eee5b2260c172be57829f8aacbc0512c8340ee888beb98fb7d02' },
     ...square(320),
     ...imagenet,
     activation: 'none',
