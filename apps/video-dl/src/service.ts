@@ -31,7 +31,7 @@ import {
 } from './extract/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
 import type { PlanLimits } from './plan/plan.js';
-import { MediaRelay } from './relay/index.js';
+import { defaultLimits, MediaRelay } from './relay/index.js';
 import { streamLimits } from './stream/limits.js';
 import { StreamingService } from './stream/service.js';
 
@@ -157,6 +157,8 @@ async function createContext(
       firstByteTimeoutMs:
         Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
       idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+      // What is read may be larger than what is made of it: sound out of a film.
+      maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
     },
   });
   const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;

@@ -211,11 +211,21 @@ export class ServedSession implements RelaySession {
   }
 
   #fail(error: unknown): DomainError {
-    const { failure } = error instanceof TransferFault ? error : faultFrom(error);
-    this.#context.logger.warn({ code: failure.code, err: failure }, 'upstream failed beyond recovery');
-    this.#failure ??= failure;
+    this.#failure ??= this.#toFailure(error);
     this.#resolveFailed(this.#failure);
     return this.#failure;
+  }
+
+  #toFailure(error: unknown): DomainError {
+    const { logger } = this.#context;
+    try {
+      const { failure } = faultFrom(error);
+      logger.warn({ code: failure.code, err: failure }, 'upstream failed beyond recovery');
+      return failure;
+    } catch (mistake) {
+      logger.warn({ err: mistake }, 'the relay itself failed');
+      return new DomainError('internal_error', 'The service failed. Try again later.', { cause: mistake });
+    }
   }
 
   #count(bytes: number): void {

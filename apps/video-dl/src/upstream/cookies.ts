@@ -21,6 +21,9 @@ const attributes = new Set([
   'samesite',
 ]);
 
+/** More than any site sets; no request is sent with so many. */
+const maxCharacters = 65_536;
+
 /** The cookies of a source, sent only where they belong. */
 export class SourceCookies {
   readonly #cookies: readonly Cookie[];
@@ -30,7 +33,7 @@ export class SourceCookies {
    * @param sourceUrl cookies without a Domain belong to its host
    */
   constructor(text: string, sourceUrl: string) {
-    this.#cookies = parse(text, new URL(sourceUrl).hostname);
+    this.#cookies = text.length > maxCharacters ? [] : parse(text, new URL(sourceUrl).hostname);
   }
 
   /** The `Cookie` header for an address, undefined when none belongs there (RFC 6265 §5.4). */
@@ -43,7 +46,9 @@ export class SourceCookies {
 function parse(text: string, sourceHost: string): Cookie[] {
   const cookies: Cookie[] = [];
   for (const part of splitOutsideQuotes(text)) {
-    const [, name = '', value = ''] = /^\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$/s.exec(part) ?? [];
+    const equals = part.indexOf('=');
+    const name = (equals === -1 ? part : part.slice(0, equals)).trim();
+    const value = equals === -1 ? '' : part.slice(equals + 1).trim();
     const last = cookies.at(-1);
     if (last && attributes.has(name.toLowerCase())) {
       cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
@@ -83,11 +88,24 @@ function belongs({ domain, subdomains, path, secure }: Cookie, url: URL): boolea
 
 /** Python's SimpleCookie quotes values that hold `;` or other special characters. */
 function splitOutsideQuotes(text: string): string[] {
-  return text.match(/(?:"(?:\\.|[^"\\])*"|[^;"]|")+/g) ?? [];
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (character === '\\' && isQuoted) at += 1;
+    else if (character === ';' && !isQuoted) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
 }
 
 function unquote(value: string): string {
-  if (!/^".*"$/s.test(value)) return value;
+  if (value.length < 2 || !value.startsWith('"') || !value.endsWith('"')) return value;
   return value
     .slice(1, -1)
     .replaceAll(/\\([0-3][0-7]{2})|\\(.)/gs, (_all, octal: string | undefined, plain: string | undefined) =>

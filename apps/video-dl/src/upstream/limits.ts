@@ -12,6 +12,8 @@ export interface RelayLimits {
   /** Before the second attempt; doubles with each further one. */
   readonly retryDelayMs: number;
   readonly maxRetryDelayMs: number;
+  /** The longest pause that a server may ask for with Retry-After; a longer one is a failure at once. */
+  readonly maxRetryAfterMs: number;
   readonly maxManifestBytes: number;
   /** Of one source. */
   readonly maxSegments: number;
@@ -25,6 +27,7 @@ export const defaultLimits: RelayLimits = {
   maxAttempts: 5,
   retryDelayMs: 200,
   maxRetryDelayMs: 5_000,
+  maxRetryAfterMs: 20_000,
   maxManifestBytes: 2 * 1024 ** 2,
   maxSegments: 10_000,
 };

@@ -31,12 +31,14 @@ export class RetryBudget {
     this.#bytesSinceFault = 0;
     this.#withoutProgress += 1;
     this.#total += 1;
-    const { maxAttempts, retryDelayMs, maxRetryDelayMs } = this.#limits;
+    const { maxAttempts, retryDelayMs, maxRetryDelayMs, maxRetryAfterMs } = this.#limits;
     // A new address that is refused before a byte of it came: the site refuses us, not the address.
     if (fault.remedy === 'renew' && this.#withoutProgress > 1) throw fault;
     if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)
       throw fault;
-    const backoff = retryDelayMs * 2 ** (this.#withoutProgress - 1);
-    await delay(Math.min(Math.max(backoff, fault.retryAfterMs), maxRetryDelayMs), undefined, { signal });
+    // A server that names a longer pause than anybody waits is not asked again before it is over.
+    if (fault.retryAfterMs > maxRetryAfterMs) throw fault;
+    const backoff = Math.min(retryDelayMs * 2 ** (this.#withoutProgress - 1), maxRetryDelayMs);
+    await delay(Math.max(backoff, fault.retryAfterMs), undefined, { signal });
   }
 }

@@ -25,7 +25,10 @@ export function brokenRules(what: string, cause?: unknown): TransferFault {
   return new TransferFault(new DomainError('upstream_error', detail, { cause }), 'none');
 }
 
-/** Reads what undici, the guard or a socket threw. */
+/**
+ * Reads what undici, the guard or a socket threw.
+ * @throws the error itself when it is none of the network: a mistake of ours, which no repetition mends
+ */
 export function faultFrom(error: unknown): TransferFault {
   if (error instanceof TransferFault) return error;
   if (error instanceof DomainError) {
@@ -39,8 +42,18 @@ export function faultFrom(error: unknown): TransferFault {
     const detail = "The certificate of the site's media server is not valid, so nothing is read from it.";
     return new TransferFault(new DomainError('upstream_unreachable', detail, { cause: error }), 'none');
   }
+  if (!isNetworkCode(code)) throw error;
   const detail = "The connection to the site's media server broke off and could not be resumed. Try again.";
   return new TransferFault(new DomainError('upstream_error', detail, { cause: error }), 'retry');
+}
+
+/** Of the system, of Node's streams and TLS, of undici and its HTTP parser. */
+function isNetworkCode(code: string): boolean {
+  return (
+    /^(?:E(?:CONN|NET|HOST|TIMEDOUT|PIPE|PROTO|ADDR|AI_)|UND_ERR_|HPE_|ERR_SSL_|ERR_TLS_|ERR_OSSL_)/.test(
+      code,
+    ) || ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'].includes(code)
+  );
 }
 
 const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);

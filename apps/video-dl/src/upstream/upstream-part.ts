@@ -123,7 +123,7 @@ export function tooLarge(maxBytes: number): TransferFault {
   return new TransferFault(
     new DomainError(
       'too_long',
-      `The medium is larger than the ${Math.floor(maxBytes / 1024 ** 2)} MiB that this service reads.`,
+      `The medium is larger than the ${Math.floor(maxBytes / 1024 ** 2)} MiB that this service reads. As the operator, raise MAX_OUTPUT_BYTES.`,
     ),
     'none',
   );

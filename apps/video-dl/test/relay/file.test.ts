@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { DomainError } from '@media-services/http-common';
 import type { MediaSource } from '../../dist/relay/index.js';
 import { refusedHosts } from '../../../../packages/egress-guard/test/support/addresses.js';
 import {
@@ -253,10 +254,34 @@ describe('a fault that the relay does not recover from', () => {
   });
 
   it('is a second extraction that fails: its own error is the failure', async () => {
-    const renew = () => Promise.reject(Object.assign(new Error('gone'), { code: 'x' }));
+    const renew = () => Promise.reject(new DomainError('private_video', 'It is private now.'));
     const { session, isClean } = await relayed('expire=1000000', {}, undefined, renew);
     expect(isClean).toBe(false);
-    expect(session.failure).toMatchObject({ code: 'upstream_error' });
+    expect(session.failure).toMatchObject({ code: 'private_video' });
+  });
+
+  it('is a mistake of our own: it is told as one, and not tried again', async () => {
+    let renewals = 0;
+    const renew = () => {
+      renewals += 1;
+      return Promise.reject(new TypeError('x is not a function'));
+    };
+    const { session } = await relayed('expire=1000000', {}, undefined, renew);
+    expect(session.failure).toMatchObject({
+      code: 'internal_error',
+      cause: expect.any(TypeError) as unknown,
+    });
+    expect(renewals).toBe(1);
+  });
+
+  it('is a server that asks for a longer pause than anybody waits', async () => {
+    bench.on('/pause', (_request, response) => {
+      response.writeHead(503, { 'retry-after': '3600' }).end();
+    });
+    const session = bench.session();
+    const before = bench.requests.length;
+    expect((await readSource(session, fileSource(`${bench.site}/pause`))).status).toBe(502);
+    expect(bench.requests.length - before).toBe(1);
   });
 
   it('is a body without end: it is cut at the limit', async () => {

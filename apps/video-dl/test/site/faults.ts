@@ -23,8 +23,14 @@ import type { SiteHandler, SiteOptions } from './server.js';
  * | `chunked` | no `Content-Length` |
  * | `endless` | a body without end |
  * | `garbage` | noise of the right length |
+ * | `page` | a web page instead of the medium |
+ * | `empty` | nothing, as if that were all |
+ * | `half` | the first half, as if that were all; cut between packets of a transport stream |
  * | `redirect=URL` | a redirect |
  * | `segment=I&segmentFault=QUERY` | on a playlist: gives the I-th address in it a query of its own |
+ * | `slowBefore=N` | with `segment`: the one before it comes with N bytes a second, so that the fault comes late |
+ * | `discontinuous` | with `segment`: a discontinuity in front of each |
+ * | `extinf=N` | with `segment`: says of each that it lasts N seconds |
  * | `times=N` | only the first N times (`cut`, `stall`, `status`, `wrongRange`, `redirect`) |
  */
 export class Faults {
@@ -74,6 +80,7 @@ export class Faults {
       res.writeHead(403).end('expired');
       return;
     }
+    if (query.has('page') || query.has('empty') || query.has('half')) return sendOther(request);
     if (query.has('endless')) return sendEndless(res, type);
     const { start, end } = this.#writeHead(request);
     if (req.method === 'HEAD') {
@@ -180,8 +187,19 @@ const faultNames = new Set([
     'etag',
     'modified',
   ],
-  ...['size', 'length', 'chunked', 'endless', 'garbage', 'redirect'],
+  ...['size', 'length', 'chunked', 'endless', 'garbage', 'redirect', 'page', 'empty', 'half'],
 ]);
+
+async function sendOther({ res, path, type, query }: FaultyRequest): Promise<void> {
+  if (query.has('page')) {
+    const body = `<!DOCTYPE html><title>Gone</title>${'<p>This is not here any more.</p>'.repeat(200)}`;
+    res.writeHead(200, { 'content-type': 'text/html', 'content-length': body.length }).end(body);
+    return;
+  }
+  const whole = await readFile(path);
+  const length = query.has('empty') ? 0 : Math.floor(whole.length / 2 / 188) * 188;
+  res.writeHead(200, { 'content-type': type, 'content-length': length }).end(whole.subarray(0, length));
+}
 
 async function sendPlaylist(
   res: ServerResponse,
@@ -193,12 +211,21 @@ async function sendPlaylist(
   let index = -1;
   const lines = (await readFile(path, 'utf8')).split('\n').map((line) => {
     const isAddress = line !== '' && !line.startsWith('#');
+    if (line.startsWith('#EXTINF')) return extinf(line, query);
     if (isAddress) index += 1;
+    if (isAddress && index === wanted - 1 && query.has('slowBefore'))
+      return `${line}?slow=${query.get('slowBefore') ?? ''}&n=${query.get('n') ?? ''}`;
     return isAddress && index === wanted ? `${line}?${query.get('segmentFault') ?? ''}` : line;
   });
   const body = lines.join('\n');
   res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
   return true;
+}
+
+function extinf(line: string, query: URLSearchParams): string {
+  const seconds = query.get('extinf');
+  const stated = seconds === null ? line : `#EXTINF:${seconds},`;
+  return query.has('discontinuous') ? `#EXT-X-DISCONTINUITY\n${stated}` : stated;
 }
 
 async function sendEndless(res: ServerResponse, type: string): Promise<void> {

@@ -96,6 +96,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'sound.aac': file([audio()], 'sound.aac'),
   'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
   'hls-ts': file(av(), ...hls(), 'index.m3u8'),
+  'hls-long': file(av({ seconds: 12 }), ...hls(), 'index.m3u8'),
   'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),
   'hls-aes': file(av(), ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),
   'hls-byteranges': file(av(), ...hls('-hls_flags', 'single_file'), 'index.m3u8'),

@@ -28,7 +28,7 @@ const knownElements = new Set([
     'Initialization',
   ],
 ]);
-const maxElements = 25_000;
+const maxElements = 12_000;
 const maxDepth = 16;
 const maxTextLength = 8192;
 const sliceLength = 65_536;

@@ -27,6 +27,7 @@ export interface MediaPlaylist {
 }
 
 const maxVariants = 200;
+const maxLines = 100_000;
 
 /**
  * Reads a playlist of a finished medium (RFC 8216): from a few tags, in one pass,
@@ -40,11 +41,12 @@ export function parsePlaylist(
   maxSegments: number,
 ): MasterPlaylist | MediaPlaylist {
   const reader = new PlaylistReader(baseUrl, maxSegments);
-  let isFirst = true;
+  let lines = 0;
   for (const line of linesOf(text)) {
-    if (isFirst && !line.startsWith('#EXTM3U'))
+    if (lines === 0 && !line.startsWith('#EXTM3U'))
       throw brokenRules('sent something else than the HLS playlist it named');
-    isFirst = false;
+    lines += 1;
+    if (lines > maxLines) throw brokenRules('sent a playlist with too many lines');
     reader.take(line);
   }
   return reader.finish();

@@ -107,8 +107,10 @@ export class Timeline {
       overlaps.push(Math.max(...ends) - Math.min(...firsts.values()) - this.offset);
     }
     const overlap = Math.max(...overlaps);
-    // The clock may go on although a discontinuity was announced.
-    if (overlap <= 0.1 && Math.min(...overlaps) >= -longestStepBack) return;
+    // The clock may go on although a discontinuity was announced; how long a last sample was is only an estimate.
+    const steps = [...firsts.keys()].map((track) => this.#tracks.get(track)?.step ?? 0);
+    const goesOn = overlap <= 0.1 + Math.max(0, ...steps) && Math.min(...overlaps) >= -longestStepBack;
+    if (goesOn && !isReset) return;
     this.#offset += overlap;
     this.#isNewRun = true;
   }

@@ -1,16 +1,13 @@
 /** What a client gets: all of it, correct; an error status before any byte; a connection that is reset. */
 export type FaultOutcome = 'complete' | 'reset' | `${number} ${string}`;
 
-/** `status or reset`: before or after the first byte, whichever the fault meets. */
-export type ExpectedOutcome = FaultOutcome | 'status or reset';
-
 export interface FaultCase {
   /** What the media server does. */
   fault: string;
   /** Path and query of the page; `$` becomes a number of its own, `{private}` an address that is not permitted. */
   page: string;
-  mp3: ExpectedOutcome;
-  mp4: ExpectedOutcome;
+  mp3: FaultOutcome;
+  mp4: FaultOutcome;
   /** Seconds of the medium. */
   seconds: number;
 }
@@ -18,7 +15,7 @@ export interface FaultCase {
 /** In the middle of `long.mp4`, which has 4.9 MB. */
 const middle = 2_500_000;
 
-const long = (fault: string, query: string, mp3: ExpectedOutcome, mp4: ExpectedOutcome = mp3): FaultCase => ({
+const long = (fault: string, query: string, mp3: FaultOutcome, mp4: FaultOutcome = mp3): FaultCase => ({
   ...{ fault, mp3, mp4, seconds: 20 },
   page: `/watch?media=long.mp4&${query}&n=$`,
 });
@@ -27,21 +24,24 @@ const short = (
   fault: string,
   media: string,
   query: string,
-  mp3: ExpectedOutcome,
-  mp4: ExpectedOutcome = mp3,
+  mp3: FaultOutcome,
+  mp4: FaultOutcome = mp3,
 ): FaultCase => ({
   ...{ fault, mp3, mp4, seconds: 4 },
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
+const privateUrl = encodeURIComponent('http://127.0.0.2:9/x.ts');
+
+/** A fault of one segment of twelve: of the first, or of the ninth, whose predecessor is slow enough for a first byte to be sent. */
 const segment = (
   fault: string,
-  query: string,
-  mp3: ExpectedOutcome,
-  mp4: ExpectedOutcome = mp3,
+  { query = '', playlist = '', place = 8 }: { query?: string; playlist?: string; place?: 0 | 8 },
+  mp3: FaultOutcome,
+  mp4: FaultOutcome = mp3,
 ): FaultCase => ({
-  ...{ fault, mp3, mp4, seconds: 4 },
-  page: `/watch?media=hls-ts/index.m3u8&n=$&segment=2&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
+  ...{ fault: `HLS: ${fault}`, mp3, mp4, seconds: 12 },
+  page: `/watch?media=hls-long/index.m3u8&n=$&slowBefore=150000${playlist}&segment=${place}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
 });
 
 /** Each fault of the sample site, and what each kind of stream makes of it. */
@@ -70,23 +70,44 @@ export const faultCases: readonly FaultCase[] = [
   long('status 503, once', 'status=503&times=1', 'complete'),
   short('garbage instead of media', 'front.mp4', 'garbage', '502 upstream_error'),
   short('a body without end', 'front.mp4', 'endless', '502 upstream_error'),
-  short('redirect to a private address', 'front.mp4', 'redirect={private}', '403 forbidden_address'),
+  short('redirect to a private address', 'front.mp4', `redirect=${privateUrl}`, '403 forbidden_address'),
   {
     ...{ fault: 'address expires in the middle (403), a new one works', seconds: 20 },
     page: `/expiring?media=long.mp4&expire=${middle}&n=$`,
     ...{ mp3: 'complete', mp4: 'complete' },
   },
-  segment('HLS: none', '', 'complete'),
-  segment('HLS: segment missing', 'status=404', 'status or reset'),
-  segment('HLS: segment fails once', 'status=503&times=1', 'complete'),
-  segment('HLS: segment cut, once', 'cut=50000&times=1', 'complete'),
-  segment('HLS: segment cut, always', 'cut=50000', 'status or reset'),
-  segment('HLS: segment silent, always', 'stall=50000', 'status or reset'),
+  segment('none', {}, 'complete'),
+  segment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),
+  segment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
   segment(
-    'HLS: segment too short, by its own Content-Length',
-    'ignoreRange&length=-100000',
-    'status or reset',
+    'first segment redirects to a private address',
+    { query: `redirect=${privateUrl}`, place: 0 },
+    '403 forbidden_address',
   ),
-  segment('HLS: garbage instead of a segment', 'garbage', 'status or reset'),
-  segment('HLS: segment redirects to a private address', 'redirect={private}', 'status or reset'),
+  segment('segment missing', { query: 'status=404' }, 'reset'),
+  segment('segment fails once', { query: 'status=503&times=1' }, 'complete'),
+  segment('segment cut, once', { query: 'cut=50000&times=1' }, 'complete'),
+  segment('segment cut, always', { query: 'cut=50000' }, 'reset'),
+  segment('segment silent, always', { query: 'stall=50000' }, 'reset'),
+  segment('segment too short, by its own Content-Length', { query: 'ignoreRange&length=-100000' }, 'reset'),
+  segment('garbage instead of a segment', { query: 'garbage' }, 'reset'),
+  segment('a web page instead of a segment', { query: 'page' }, 'reset'),
+  segment('segment empty', { query: 'empty' }, 'reset'),
+  segment('half a segment', { query: 'half' }, 'reset'),
+  segment('segment redirects to a private address', { query: `redirect=${privateUrl}` }, 'reset'),
+  segment('discontinuities: none', { playlist: '&discontinuous' }, 'complete'),
+  segment(
+    'discontinuities: garbage instead of a segment',
+    { query: 'garbage', playlist: '&discontinuous' },
+    'reset',
+  ),
+  segment(
+    'discontinuities: a web page instead of a segment',
+    { query: 'page', playlist: '&discontinuous' },
+    'reset',
+  ),
+  segment('discontinuities: half a segment', { query: 'half', playlist: '&discontinuous' }, 'reset'),
+  segment('lengths understated: none', { playlist: '&extinf=0.1' }, 'complete'),
+  segment('lengths understated: half a segment', { query: 'half', playlist: '&extinf=0.1' }, 'reset'),
+  segment('lengths understated: segment empty', { query: 'empty', playlist: '&extinf=0.1' }, 'reset'),
 ];

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { readManifest } from '../../dist/relay/dash/read-manifest.js';
+import { chooseTracks, segmentsOf } from '../../dist/relay/dash/manifest-segments.js';
+import { parsePlaylist } from '../../dist/relay/hls/parse-playlist.js';
+import { joinerFor } from '../../dist/relay/join/sniff.js';
+import { SourceCookies } from '../../dist/upstream/cookies.js';
+import { TransferFault } from '../../dist/upstream/transfer-fault.js';
+
+/**
+ * Parsers of what strangers send: whatever it is, they end with a result or a fault
+ * of theirs, and take no more than twice as long for twice as much.
+ * `FUZZ_RUNS=200000 npx jest test/relay/parsers` looks longer.
+ */
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 500);
+const base = 'https://outside.example/hls/index.m3u8';
+const maxSegments = 10_000;
+
+const playlist = (text: string) => parsePlaylist(text, base, maxSegments);
+const manifest = (text: string) => {
+  const mpd = readManifest(text);
+  return chooseTracks(mpd, base, undefined).map((track) => segmentsOf(mpd, base, track, maxSegments));
+};
+const cookies = (text: string) => new SourceCookies(text, base).headerFor(new URL(base));
+
+/** Runs a parser; its own fault is an answer too. */
+function outcome<T>(work: () => T): T | TransferFault {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TransferFault) return error;
+    throw error;
+  }
+}
+
+const fragment = fc.constantFrom(
+  ...[
+    '#EXTM3U',
+    '\n',
+    '\r',
+    '\0',
+    '"',
+    ',',
+    '=',
+    ':',
+    '\\',
+    ' ',
+    '#EXTINF:',
+    '1.5,',
+    '#EXT-X-MAP:URI="',
+    '#EXT-X-KEY:',
+  ],
+  ...[
+    'METHOD=AES-128',
+    'METHOD=NONE',
+    'URI=',
+    'IV=0x',
+    'BYTERANGE="1@',
+    '#EXT-X-BYTERANGE:9',
+    'https://x.example/',
+    '../a.ts',
+  ],
+  ...[
+    '#EXT-X-STREAM-INF:BANDWIDTH=1',
+    '#EXT-X-MEDIA:TYPE=AUDIO',
+    '#EXT-X-DISCONTINUITY',
+    '#EXT-X-ENDLIST',
+    '99999999999',
+  ],
+);
+const element = fc.constantFrom(
+  ...[
+    '<MPD>',
+    '</MPD>',
+    '<Period>',
+    '</Period>',
+    '<AdaptationSet mimeType="video/mp4">',
+    '</AdaptationSet>',
+    '<S d="1" r="9"/>',
+  ],
+  ...[
+    '<Representation id="a">',
+    '</Representation>',
+    '<SegmentTemplate media="$Number$" duration="1">',
+    '</SegmentTemplate>',
+  ],
+  ...[
+    '<BaseURL>',
+    '</BaseURL>',
+    'x',
+    '&amp;',
+    '&x;',
+    '<!--',
+    '-->',
+    '<![CDATA[',
+    ']]>',
+    '<!DOCTYPE x>',
+    '<SegmentTimeline>',
+    '"',
+    '>',
+  ],
+);
+
+describe('a parser of outside text', () => {
+  it.each([
+    ['playlists', playlist, fragment, '#EXTM3U\n'],
+    ['manifests', manifest, element, '<MPD mediaPresentationDuration="PT9S"><Period>'],
+    ['cookies', cookies, fragment, 'a=1'],
+  ] as const)('of %s ends with a result or a fault', (_what, parse, part, start) => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+        outcome(() => parse(`${start}${parts.join('')}`));
+      }),
+      { numRuns },
+    );
+  });
+
+  it('of playlists names nothing but the web', () => {
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 60 }), (parts) => {
+        const result = outcome(() => playlist(`#EXTM3U\n${parts.join('')}\n#EXT-X-ENDLIST`));
+        if (result instanceof TransferFault || result.kind === 'master') return;
+        for (const { url, initialisation } of result.segments) {
+          for (const named of [url, initialisation?.url ?? url])
+            expect(named).toMatch(/^https?:\/\/[^\s\0]+$/);
+        }
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('a joiner of segments', () => {
+  const heads = [
+    [0x47],
+    [0, 0, 0, 16, 0x6d, 0x6f, 0x6f, 0x76],
+    [0x1a, 0x45, 0xdf, 0xa3],
+    [0xff, 0xf1, 0x50, 0x80],
+    [0x49, 0x44, 0x33],
+  ];
+
+  it('ends with bytes or a fault, whatever it is given and however that is cut', () => {
+    const bytes = fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(fc.constantFrom(...heads), bytes, (head, chunks) => {
+        outcome(() => {
+          const start = Buffer.concat([Buffer.from(head), Buffer.alloc(8)]);
+          const joiner = joinerFor(start, false);
+          joiner.begin({ seconds: 1, isDiscontinuity: true, initialisation: null });
+          joiner.push(start);
+          for (const chunk of chunks) joiner.push(Buffer.from(chunk));
+          joiner.end();
+          joiner.finish();
+        });
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('what once held the event loop', () => {
+  const mpdOf = (content: string) =>
+    `<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">${content}</AdaptationSet></Period></MPD>`;
+  const timeline = (r: string) =>
+    mpdOf(
+      `<Representation id="a"><SegmentTemplate media="$Time$"><SegmentTimeline><S d="1" r="${r}"/></SegmentTimeline></SegmentTemplate></Representation>`,
+    );
+
+  it.each<readonly [string, (size: number) => () => unknown]>([
+    ['attributes without an end', (size) => () => playlist(`#EXTM3U\n#EXT-X-MAP:${'A'.repeat(size)}\n`)],
+    ['attributes without values', (size) => () => playlist(`#EXTM3U\n#EXT-X-MAP:${'A='.repeat(size / 2)}\n`)],
+    ['lines of nothing', (size) => () => playlist(`#EXTM3U${'\n'.repeat(size)}`)],
+    ['spaces in a line', (size) => () => playlist(`#EXTM3U\n#EXTINF:${' '.repeat(size)}x\n`)],
+    ['cookies of spaces', (size) => () => cookies(`a${' '.repeat(size / 40)}=1;`.repeat(10))],
+    ['cookies of quotes', (size) => () => cookies(`a=${'"\\'.repeat(size / 80)}`)],
+    ['empty elements', (size) => () => manifest(`<MPD>${'<a/>'.repeat(size / 4)}</MPD>`)],
+    ['elements in elements', (size) => () => manifest(`<MPD>${'<a>'.repeat(size / 3)}`)],
+    [
+      'many servers',
+      (size) => () => manifest(mpdOf('<BaseURL>http://x.example/</BaseURL>'.repeat(size / 40))),
+    ],
+  ])('is read in linear time: %s', (_what, make) => {
+    const time = (size: number): number => {
+      const work = make(size);
+      return Math.min(
+        ...[1, 2, 3].map(() => {
+          const start = performance.now();
+          outcome(work);
+          return performance.now() - start;
+        }),
+      );
+    };
+    // 16 times as much: a quadratic parser takes 256 times as long.
+    const [small, large] = [time(100_000), time(1_600_000)];
+    expect(large).toBeLessThan(100 * small + 50);
+  });
+
+  it.each(['2000000000', '99999999999999999999', '-1'])('a run of r="%s" costs nothing', (r) => {
+    const result = outcome(() => manifest(timeline(r)));
+    expect(result instanceof TransferFault || (result[0]?.length ?? 0) <= maxSegments).toBe(true);
+    if (r !== '-1') expect(result).toBeInstanceOf(TransferFault);
+  });
+});
