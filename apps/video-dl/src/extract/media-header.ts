@@ -33,7 +33,10 @@ export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): 
   return async (source, signal) => {
     const deadline = AbortSignal.timeout(maxMs);
     // No renewal: the addresses are new, and what would renew them is what looks here.
-    const session = relay.open({ signal: AbortSignal.any([signal, deadline]) });
+    const session = relay.open({
+      signal: AbortSignal.any([signal, deadline]),
+      exit: source.origin?.exit,
+    });
     const endsAt = performance.now() + maxMs;
     try {
       await untilAvailable([source], { signal, maxMs });

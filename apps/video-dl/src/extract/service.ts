@@ -39,8 +39,18 @@ export interface ExtractOptions {
   readonly fresh?: boolean;
   /** Who asks, for a fair share of the engines. */
   readonly client?: string | undefined;
+  /** The outbound proxy to ask through; the one in use unless given. */
+  readonly exit?: number | undefined;
 }
 
+interface Asked {
+  readonly signal: AbortSignal;
+  readonly client: string;
+  readonly exit: number | undefined;
+}
+
+/** Answers of a site to the address that asks, not to the page that is asked for. */
+const turnedAwayCodes: ReadonlySet<string> = new Set(['bot_check', 'upstream_rate_limited']);
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
 /** A page names any number of others; extractors of real sites open a few dozen connections. */
@@ -53,6 +63,8 @@ export class ExtractionService {
   readonly #flights = new SingleFlight<Extraction>();
   readonly #answers: ReturnType<typeof answerCounter>;
   readonly #warnings: ExtractionWarnings;
+  /** The outbound proxy that sites are asked through, until one turns it away. */
+  #exit = 0;
   #extractions = 0;
 
   constructor(options: ExtractionServiceOptions) {
@@ -78,7 +90,7 @@ export class ExtractionService {
    */
   async extract(
     address: string,
-    { signal, fresh = false, client = '' }: ExtractOptions,
+    { signal, fresh = false, client = '', exit }: ExtractOptions,
   ): Promise<Extraction> {
     const url = parseVideoUrl(address);
     const cached = fresh ? undefined : this.#cache.get(url, Date.now());
@@ -86,9 +98,10 @@ export class ExtractionService {
       this.#answers.inc({ from: 'cache' });
       return cached;
     }
-    this.#answers.inc({ from: this.#flights.has(url) ? 'shared' : 'site' });
-    return this.#flights.run(url, signal, async (shared) => {
-      const extraction = await this.#extractNow(url, shared, client);
+    const key = exit === undefined ? url : `${exit} ${url}`;
+    this.#answers.inc({ from: this.#flights.has(key) ? 'shared' : 'site' });
+    return this.#flights.run(key, signal, async (shared) => {
+      const extraction = await this.#extractNow(url, { signal: shared, client, exit });
       this.#cache.set(url, extraction, Date.now());
       return extraction;
     });
@@ -104,7 +117,9 @@ export class ExtractionService {
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
     const cached = this.#cache.get(url, Date.now());
     const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;
-    const extraction = isNewer ? cached : await this.extract(url, { signal, fresh: true });
+    const isReachable = cached?.formats.every(({ source }) => source.origin?.exit === origin.exit) === true;
+    const extraction =
+      isNewer && isReachable ? cached : await this.extract(url, { signal, fresh: true, exit: origin.exit });
     const format = extraction.formats.find(({ id }) => id === origin.formatId);
     if (format === undefined)
       throw codedError('upstream_error', url, new Error('a format is no longer offered'));
@@ -112,7 +127,8 @@ export class ExtractionService {
   }
 
   /** One deadline over all of it; the engine's share is what the address check has left. */
-  async #extractNow(url: string, shared: AbortSignal, client: string): Promise<Extraction> {
+  async #extractNow(url: string, asked: Asked): Promise<Extraction> {
+    const { signal: shared, client } = asked;
     const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
     const endsAt = performance.now() + timeoutMs;
     const deadline = new AbortController();
@@ -120,24 +136,46 @@ export class ExtractionService {
     const signal = AbortSignal.any([shared, deadline.signal]);
     try {
       await guard.checkUrl(new URL(url), signal);
-      const timeLeftMs = Math.max(1, endsAt - performance.now());
-      const raw = await this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client });
+      const { raw, exit } = await this.#throughAnExit(asked.exit, async (through) => {
+        const timeLeftMs = Math.max(1, endsAt - performance.now());
+        return this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client, exit: through });
+      });
       this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
       refuseUnfinished(raw, url);
-      const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs };
+      const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
       return await withProbedDetails(toExtraction(raw, context), probeSource, signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
+  /** The next outbound proxy is taken, for this page and those after it, where a site turns one away. */
+  async #throughAnExit(
+    pinned: number | undefined,
+    ask: (exit: number) => Promise<RawExtraction>,
+  ): Promise<{ raw: RawExtraction; exit: number }> {
+    const { exits } = this.#options.guard;
+    for (let attempt = 1; ; attempt += 1) {
+      const exit = pinned ?? this.#exit;
+      try {
+        return { raw: await ask(exit), exit };
+      } catch (error) {
+        const isTurnedAway = error instanceof DomainError && turnedAwayCodes.has(error.code);
+        if (!isTurnedAway || pinned !== undefined) throw error;
+        if (this.#exit === exit) this.#exit = (exit + 1) % exits;
+        if (attempt >= exits) throw error;
+      }
+    }
+  }
+
   async #runEngine(
     url: string,
-    run: { timeoutMs: number; signal: AbortSignal; client: string },
+    run: { timeoutMs: number; signal: AbortSignal; client: string; exit: number },
   ): Promise<RawExtraction> {
     const { engine, egress, cookiesFile, maxPageBytes, extractorArguments } = this.#options;
     const { timeoutMs, signal } = run;
     const session = egress.openSession({
+      exit: run.exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
       onExceeded: (what) => tooMuch(what, maxPageBytes),

@@ -9,11 +9,13 @@ export interface ExtractionContext {
   readonly now: number;
   /** How long an address is trusted that says nothing of its end. */
   readonly defaultLifeMs: number;
+  /** The outbound proxy that the site was asked through. */
+  readonly exit: number;
 }
 
 /** Brings yt-dlp's fields into the project's words and units. */
 export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
-  const formats = raw.formats.map((format, index) => toFormat(format, index, context.now));
+  const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
   const selections = {
     mp3: pick(raw.selections.mp3),
@@ -40,7 +42,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   };
 }
 
-function toFormat(raw: RawFormat, index: number, extractedAt: number): Format {
+function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Format {
   const id = raw.format_id ?? String(index);
   const filesize = raw.filesize ?? raw.filesize_approx;
   const hasVideo = carries(raw.vcodec);
@@ -63,7 +65,7 @@ function toFormat(raw: RawFormat, index: number, extractedAt: number): Format {
     filesizeIsEstimate: raw.filesize === null && raw.filesize_approx !== null,
     note: raw.format_note,
     source: {
-      origin: { formatId: id, extractedAt },
+      origin: { formatId: id, extractedAt: context.now, exit: context.exit },
       url: raw.url,
       headers: raw.http_headers,
       kind: sourceKind(raw),

@@ -21,6 +21,8 @@ export interface MediaRelayOptions {
 export interface OpenOptions {
   readonly signal: AbortSignal;
   readonly renew?: RenewSource | undefined;
+  /** The outbound proxy that the session's sources are bound to; the first unless given. */
+  readonly exit?: number | undefined;
 }
 
 export interface FetchOptions {
@@ -70,13 +72,13 @@ export class MediaRelay implements AsyncDisposable {
    * Opens a session that ends with `signal` or `close()`, whichever is first.
    * @param renew asked when an address is refused; without it, a refused address is a failure
    */
-  open({ signal, renew }: OpenOptions): RelaySession {
+  open({ signal, renew, exit }: OpenOptions): RelaySession {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
     const session: ServedSession = new ServedSession({
       context: {
-        dispatcher: this.#guard.createDispatcher({ signal: closing.signal }),
+        dispatcher: this.#guard.createDispatcher({ signal: closing.signal, exit }),
         limits: this.#limits,
         logger: this.#logger,
       },

@@ -117,7 +117,7 @@ export class StreamingService implements AsyncDisposable {
       ),
     );
     try {
-      const session = relay.open({ signal: abort.signal, renew });
+      const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit });
       try {
         await runStreamJob({
           ...{ plan, response, abort, session, relay, renew, tools, limits },

@@ -65,7 +65,7 @@ async function endsEarlyAtTheSource(stream: FinishedStream, { inputIndex }: Shor
   const { relay, renew, tools, plan, abort, output } = stream;
   const source = plan.inputs[inputIndex];
   if (source?.kind !== 'file') return false;
-  const session = relay.open({ signal: abort.signal, renew });
+  const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit });
   try {
     const [input] = await session.add(source);
     if (input === undefined) return false;

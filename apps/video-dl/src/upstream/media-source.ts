@@ -5,10 +5,18 @@ export interface MediaFragment {
   readonly byteRange?: { readonly start: number; readonly end: number };
 }
 
+/** Which format of which extraction a source is: by it a renewed one is found. */
+export interface SourceOrigin {
+  readonly formatId: string;
+  /** Milliseconds since the epoch. */
+  readonly extractedAt: number;
+  /** The outbound proxy that the site was asked through: signed URLs are bound to its IP. */
+  readonly exit: number;
+}
+
 /** Where a medium is and how its server wants to be asked; plain data. */
 export interface MediaSource {
-  /** Which format of which extraction (milliseconds since the epoch) this is: by it a renewed one is found. */
-  readonly origin?: { readonly formatId: string; readonly extractedAt: number };
+  readonly origin?: SourceOrigin;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** yt-dlp's form (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */

@@ -11,6 +11,7 @@ const maxFaults = 1_000;
 export class RetryBudget {
   readonly #limits: RelayLimits;
   #withoutProgress = 0;
+  #renewalsWithoutProgress = 0;
   #total = 0;
   #bytesSinceFault = 0;
 
@@ -27,13 +28,19 @@ export class RetryBudget {
    * @throws the fault when nothing helps or it has been tried often enough; `signal.reason`
    */
   async spend(fault: TransferFault, signal: AbortSignal): Promise<void> {
-    if (this.#bytesSinceFault >= progressBytes) this.#withoutProgress = 0;
+    if (this.#bytesSinceFault >= progressBytes) {
+      this.#withoutProgress = 0;
+      this.#renewalsWithoutProgress = 0;
+    }
     this.#bytesSinceFault = 0;
     this.#withoutProgress += 1;
     this.#total += 1;
     const { maxAttempts, retryDelayMs, maxRetryDelayMs, maxRetryAfterMs } = this.#limits;
-    // A new address that is refused before a byte of it came: the site refuses us, not the address.
-    if (fault.remedy === 'renew' && this.#withoutProgress > 1) throw fault;
+    if (fault.remedy === 'renew') {
+      this.#renewalsWithoutProgress += 1;
+      // A new address that is refused before a byte of it came: the site refuses us, not the address.
+      if (this.#renewalsWithoutProgress > 1) throw fault;
+    }
     if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)
       throw fault;
     // A server that names a longer pause than anybody waits is not asked again before it is over.

@@ -8,6 +8,28 @@ import { startSite, type Site } from '../site/server.js';
 import { interpreters } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 
+/** An outbound proxy that counts. */
+async function startProxy() {
+  let connections = 0;
+  const server = createServer();
+  server.on('connect', (request, client) => {
+    connections += 1;
+    const [host = '', port = ''] = (request.url ?? '').split(':');
+    const upstream = connect(Number(port), host, () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const socket of [client, upstream]) socket.on('error', () => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
+    close: () => server.close(),
+  };
+}
+
 describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python }) => {
   let site: Site;
 
@@ -80,6 +102,33 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     expect(targets.length).toBeGreaterThanOrEqual(2);
     expect(new Set(targets)).toEqual(new Set([site.host]));
     proxy.close();
+  });
+
+  it('goes on through the next proxy, media included, where a site turns one away', async () => {
+    const proxies = await Promise.all([startProxy(), startProxy()]);
+    let asked = 0;
+    site.on('/picky', (_req, res) => {
+      asked += 1;
+      if (asked === 1) res.writeHead(429).end();
+      else
+        res
+          .setHeader('content-type', 'text/html')
+          .end('<title>Picky</title><video src="/media/front.mp4?picky"></video>');
+    });
+    {
+      await using service = await startService({
+        ALLOWED_PRIVATE_SOURCES: site.host,
+        YTDLP_PYTHON: python,
+        OUTBOUND_PROXY: proxies.map(({ url }) => url).join(','),
+      });
+      const { status } = await service.get('/api/stream', { url: `${site.url}/picky` });
+      expect(status).toBe(200);
+      expect(proxies[0].connections()).toBe(1);
+      expect(proxies[1].connections()).toBeGreaterThanOrEqual(2);
+      await service.info(`${site.url}/watch?after=picky`);
+      expect(proxies[0].connections()).toBe(1);
+    }
+    for (const proxy of proxies) proxy.close();
   });
 
   it('gives streams whose address expired the same new one, extracting once', async () => {
