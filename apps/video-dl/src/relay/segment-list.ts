@@ -27,6 +27,8 @@ export interface Segment extends EncryptedPart {
   readonly initialisation: EncryptedPart | null;
   /** As the playlist states it; null where it does not. */
   readonly seconds: number | null;
+  /** The playlist states whole seconds, to which packagers round. */
+  readonly isRounded: boolean;
   readonly isDiscontinuity: boolean;
 }
 

@@ -38,7 +38,14 @@ function fragmentTracks({ source }: Input): SegmentTrack[] {
   return [{ carries: 'all', index: new SegmentIndex(source, read) }];
 }
 
-const plainSegment = { range: null, key: null, initialisation: null, seconds: null, isDiscontinuity: false };
+const plainSegment = {
+  range: null,
+  key: null,
+  initialisation: null,
+  seconds: null,
+  isRounded: false,
+  isDiscontinuity: false,
+};
 
 async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
   const root = await fetchDocument(input, signal);

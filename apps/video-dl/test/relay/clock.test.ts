@@ -68,8 +68,11 @@ function put(body: string | Buffer): string {
   return `${bench.site}${path}`;
 }
 
-function playlist(parts: readonly Buffer[], { tag = '', before = [] as readonly string[] } = {}): string {
-  const lines = parts.flatMap((part) => [tag, '#EXTINF:3.0,', put(part)]);
+function playlist(
+  parts: readonly Buffer[],
+  { tag = '', before = [] as readonly string[], seconds = '3.0' } = {},
+): string {
+  const lines = parts.flatMap((part) => [tag, `#EXTINF:${seconds},`, put(part)]);
   return put(['#EXTM3U', ...before, ...lines, '#EXT-X-ENDLIST', ''].filter((line) => line !== '').join('\n'));
 }
 
@@ -142,7 +145,7 @@ describe('sound and picture are in step', () => {
 
   it('where they come in playlists of their own, whose clocks begin apart', async () => {
     const video = playlist(await clip({ clock: 20, only: 'v' }));
-    const audio = playlist(await clip({ clock: 20, only: 'a', soundFrom: 0.5 }));
+    const audio = playlist(await clip({ clock: 20, only: 'a', soundFrom: 0.5 }), { seconds: '2.5' });
     const master = put(
       [
         '#EXTM3U',

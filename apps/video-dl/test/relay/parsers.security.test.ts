@@ -146,7 +146,7 @@ describe('a joiner of segments', () => {
         outcome(() => {
           const start = Buffer.concat([Buffer.from(head), Buffer.alloc(8)]);
           const joiner = joinerFor(start, false);
-          joiner.begin({ seconds: 1, isDiscontinuity: true, initialisation: null });
+          joiner.begin({ seconds: 1, isRounded: false, isDiscontinuity: true, initialisation: null });
           joiner.push(start);
           for (const chunk of chunks) joiner.push(Buffer.from(chunk));
           joiner.end();

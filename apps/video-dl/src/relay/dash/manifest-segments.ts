@@ -257,6 +257,7 @@ function segment(media: MediaPart, initialisation: MediaPart | null, seconds: nu
     key: null,
     initialisation: initialisation === null ? null : { ...initialisation, key: null },
     seconds,
+    isRounded: false,
     isDiscontinuity: false,
   };
 }

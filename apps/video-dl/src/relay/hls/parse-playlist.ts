@@ -84,6 +84,7 @@ class PlaylistReader {
   #initialisation: EncryptedPart | null = null;
   #mediaSequence = 0;
   #seconds: number | null = null;
+  #isRounded = false;
   #range: string | null = null;
   #isDiscontinuity = false;
   #variant: ReadonlyMap<string, string> | null = null;
@@ -105,6 +106,7 @@ class PlaylistReader {
     switch (colon === -1 ? line : line.slice(0, colon)) {
       case '#EXTINF':
         this.#seconds = readSeconds(value);
+        this.#isRounded = !/^ ?\d{1,9}\./.test(value);
         break;
       case '#EXT-X-BYTERANGE':
         this.#range = value;
@@ -165,6 +167,7 @@ class PlaylistReader {
       key: this.#keyOf(sequence),
       initialisation: this.#initialisation,
       seconds: this.#seconds,
+      isRounded: this.#isRounded,
       isDiscontinuity: this.#isDiscontinuity,
     });
     this.#seconds = null;

@@ -43,7 +43,7 @@ interface TrackRun {
 export class FragmentedMp4Joiner implements Joiner {
   readonly #timeline = new Timeline();
   readonly #isOnlySegment: boolean;
-  #facts: SegmentFacts = { seconds: null, isDiscontinuity: false, initialisation: null };
+  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #moov: Buffer | null = null;
   #tracks = new Map<number, Mp4Track>();
   #header = Buffer.alloc(0);
@@ -104,7 +104,7 @@ export class FragmentedMp4Joiner implements Joiner {
     if (this.#isFileOfItsOwn) return [];
     // The first of yt-dlp's fragments is the initialisation.
     const isInitialisation = this.#facts.initialisation === null && this.#hasMovie && !this.#hasFragment;
-    if (!isInitialisation) this.#timeline.endSegment(this.#facts.seconds);
+    if (!isInitialisation) this.#timeline.endSegment(this.#facts);
     return [];
   }
 

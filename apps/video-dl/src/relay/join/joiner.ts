@@ -5,6 +5,8 @@ import { TransferFault } from '../../upstream/transfer-fault.js';
 export interface SegmentFacts {
   /** As the playlist states it; null where it does not. */
   readonly seconds: number | null;
+  /** To whole seconds: nothing can be measured against it. */
+  readonly isRounded: boolean;
   /** The playlist says that clock, tracks or encoding may change here. */
   readonly isDiscontinuity: boolean;
   /** What has to be read before it; null where that is a segment of its own, or not needed. */

@@ -21,7 +21,7 @@ interface Frame {
  */
 export class PackedAudioJoiner implements Joiner {
   readonly #timeline = new Timeline(false);
-  #facts: SegmentFacts = { seconds: null, isDiscontinuity: false, initialisation: null };
+  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #rest = Buffer.alloc(0);
   #tagLeft = 0;
   #tag: Buffer[] = [];
@@ -63,7 +63,7 @@ export class PackedAudioJoiner implements Joiner {
     if (this.#rest.length > 0 || this.#frameLeft > 0 || this.#tagLeft > 0)
       throw damaged('a part of it ends in the middle of a frame');
     if (!this.#hasFrames) throw damaged('a part of the medium is empty');
-    this.#timeline.endSegment(this.#facts.seconds);
+    this.#timeline.endSegment(this.#facts);
     this.#isFirst = false;
     return [];
   }

@@ -1,4 +1,4 @@
-import { damaged, type TrackLengths } from './joiner.js';
+import { damaged, type SegmentFacts, type TrackLengths } from './joiner.js';
 
 /** A step back further than this, in seconds, is another clock: no encoder orders its frames so. */
 const longestStepBack = 0.5;
@@ -25,6 +25,7 @@ interface Track {
 interface Part {
   /** As the playlist states it; null where it does not. */
   readonly stated: number | null;
+  readonly isRounded: boolean;
   /** From the first sample to the end of the last, of the longest track. */
   readonly seconds: number;
   readonly starts: ReadonlyMap<number, number>;
@@ -139,14 +140,14 @@ export class Timeline {
 
   /**
    * Ends a segment.
-   * @param stated its length as the playlist has it
+   * @param facts its length as the playlist has it
    * @throws TransferFault when it has no media, or something is missing in front of it
    */
-  endSegment(stated: number | null): void {
+  endSegment({ seconds: stated, isRounded }: Pick<SegmentFacts, 'seconds' | 'isRounded'>): void {
     if (this.#starts.size === 0) throw damaged('a part of the medium is empty');
     const ends = new Map([...this.#starts.keys()].map((id) => [id, this.#tracks.get(id)?.end ?? 0]));
     const lengths = [...this.#starts].map(([id, start]) => (ends.get(id) ?? 0) - start);
-    const part = { stated, seconds: Math.max(...lengths), starts: this.#starts, ends };
+    const part = { stated, isRounded, seconds: Math.max(...lengths), starts: this.#starts, ends };
     const previous = this.#previous;
     if (previous !== null && (this.#isNewRun || !this.#hasClock)) assertAsLongAsStated(previous);
     else if (previous !== null) this.#assertNothingBetween(previous, part);
@@ -177,8 +178,8 @@ export class Timeline {
 }
 
 /** Whole seconds are what packagers round to, or put for every segment: nothing can be measured against them. */
-function assertAsLongAsStated({ stated, seconds }: Part): void {
-  if (stated === null || Number.isInteger(stated)) return;
+function assertAsLongAsStated({ stated, isRounded, seconds }: Part): void {
+  if (stated === null || isRounded) return;
   if (stated - seconds > tolerance(stated)) throw shortBy(stated - seconds);
 }
 

@@ -29,7 +29,7 @@ export class TransportStreamJoiner implements Joiner {
   /** By PID: its last time on the source's clock, with the lost upper bits. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
-  #facts: SegmentFacts = { seconds: null, isDiscontinuity: false, initialisation: null };
+  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #rest = Buffer.alloc(0);
   /** Packets of a segment that has not been placed yet; null after. */
   #held: Buffer[] | null = [];
@@ -74,7 +74,7 @@ export class TransportStreamJoiner implements Joiner {
   end(): readonly Buffer[] {
     if (this.#rest.length > 0) throw damaged('a part of it ends in the middle of a packet');
     const output = this.#place();
-    this.#timeline.endSegment(this.#facts.seconds);
+    this.#timeline.endSegment(this.#facts);
     return output;
   }
 
