@@ -31,6 +31,13 @@ const ownErrors = {
     cause: 'The page or its video does not exist or was removed.',
     remedy: 'Open the address in a browser and check that the video plays.',
   },
+  range_not_satisfiable: {
+    status: 416,
+    title: 'Nothing at this range',
+    retryable: false,
+    cause: 'The range begins at or behind the end of the file: whoever resumes there has all of it.',
+    remedy: 'Compare the size of what you have with the Content-Range header of this answer.',
+  },
   not_started: {
     status: 409,
     title: 'The video has not started yet',

@@ -34,6 +34,7 @@ import type { PlanLimits } from './plan/plan.js';
 import { defaultLimits, MediaRelay } from './relay/index.js';
 import { streamLimits } from './stream/limits.js';
 import { StreamingService } from './stream/service.js';
+import { Upstream } from './upstream/upstream.js';
 
 const serviceName = 'video-dl';
 const packageJson = new URL('../package.json', import.meta.url);
@@ -150,17 +151,15 @@ async function createContext(
     lookup: overrides.lookup,
   });
   const egress = await EgressProxy.start({ guard, logger });
-  const relay = await MediaRelay.start({
-    guard,
-    logger,
-    limits: {
-      firstByteTimeoutMs:
-        Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
-      idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
-      // What is read may be larger than what is made of it: sound out of a film.
-      maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
-    },
-  });
+  const upstreamLimits = {
+    firstByteTimeoutMs:
+      Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
+    idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+    // What is read may be larger than what is made of it: sound out of a film.
+    maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
+  };
+  const relay = await MediaRelay.start({ guard, logger, limits: upstreamLimits });
+  const upstream = new Upstream({ guard, logger, limits: upstreamLimits });
   const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const potBridge =
     config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
@@ -207,7 +206,9 @@ async function createContext(
     maxOutputBytes: config.MAX_OUTPUT_BYTES,
   };
   const limits = streamLimits(config);
-  const streaming = new StreamingService({ extraction, relay, tools, planLimits, limits, metrics, logger });
+  const streaming = new StreamingService({
+    ...{ extraction, relay, upstream, tools, planLimits, limits, metrics, logger },
+  });
   const dispose = async (): Promise<void> => {
     // In the order of the data's way back: who writes to clients first.
     await streaming[Symbol.asyncDispose]();

@@ -79,4 +79,4 @@ export class Contract {
 }
 
 /** Documented as absent where the value is unknown. */
-const optionalHeaders = new Set(['Estimated-Content-Length', 'X-Content-Duration']);
+const optionalHeaders = new Set(['Content-Length', 'ETag', 'Estimated-Content-Length', 'X-Content-Duration']);

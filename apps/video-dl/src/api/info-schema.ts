@@ -4,7 +4,7 @@ import { targets } from '../extract/index.js';
 const pixels = z.int().positive().nullable();
 const codec = z.string().nullable().describe('As the site or ffprobe names it; null: none, or unknown.');
 const kbps = z.number().min(0).nullable().describe('kbit/s');
-const action = z.enum(['copy', 'transcode']);
+const action = z.enum(['as is', 'copy', 'transcode']);
 
 const format = z.strictObject({
   id: z.string(),
@@ -33,10 +33,21 @@ const download = z.strictObject({
   video: action
     .nullable()
     .optional()
-    .describe('What is done to the picture; null: it has none; only for MP4.'),
-  audio: action.nullable().describe('What is done to the sound; null: it has none.'),
+    .describe(
+      "What is done to the picture (`as is`: the site's own file is sent, byte for byte); null: it has none; only for MP4.",
+    ),
+  audio: action
+    .nullable()
+    .describe(
+      "What is done to the sound (`as is`: the site's own file is sent, byte for byte); null: it has none.",
+    ),
   formatIds: z.array(z.string()).describe('The entries of `formats` that it is made of.'),
   estimatedBytes: z.int().min(0).nullable(),
+  exactBytes: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('The `Content-Length` that the stream will have; null where only its end tells.'),
 });
 
 /** The answer of `GET /api/info`. Seconds, bytes, pixels, kbit/s; the unknown is null. */

@@ -10,6 +10,7 @@ import {
   type Target,
 } from '../extract/index.js';
 import { planTarget, type Plan, type PlanLimits } from '../plan/plan.js';
+import type { StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
 import { pageUrlParameter } from './page-url-parameter.js';
 
@@ -23,30 +24,27 @@ interface InfoContext {
   readonly planLimits: PlanLimits;
   /** In front of the paths in the answer: `/media`, or nothing. */
   readonly basePath: string;
+  readonly streaming: Pick<StreamingService, 'originalBytes'>;
 }
 
 /** `GET /api/info?url=` */
-export function infoHandler({ extraction: extractions, planLimits, basePath }: InfoContext): RequestHandler {
+export function infoHandler(context: InfoContext): RequestHandler {
+  const { extraction: extractions } = context;
   return async (req, res) => {
-    const context = requestContext(res);
+    const request = requestContext(res);
     const url = parseVideoUrl(parseRequest(infoQuery, req.query).url);
-    context.note({ host: new URL(url).host });
-    const extraction = await context.timings.measure('extract', async () =>
-      extractions.extract(url, { signal: context.signal }),
+    request.note({ host: new URL(url).host });
+    const extraction = await request.timings.measure('extract', async () =>
+      extractions.extract(url, { signal: request.signal, client: req.ip }),
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    res.json(describeExtraction(extraction, url, planLimits, basePath));
+    const downloads = await describeDownloads({ ...context, extraction, url, signal: request.signal });
+    res.json({ ...describeExtraction(extraction), downloads });
   };
 }
 
-/** What `/api/info` answers. */
-function describeExtraction(
-  extraction: Extraction,
-  pageUrl: string,
-  limits: PlanLimits,
-  basePath: string,
-): Info {
+function describeExtraction(extraction: Extraction): Omit<Info, 'downloads'> {
   return {
     id: extraction.id,
     title: extraction.title,
@@ -62,7 +60,6 @@ function describeExtraction(
     playlistIndex: extraction.playlistIndex,
     playlistCount: extraction.playlistCount,
     formats: extraction.formats.map(describeFormat),
-    downloads: targets.flatMap((target) => describeDownload(extraction, target, pageUrl, limits, basePath)),
   };
 }
 
@@ -85,33 +82,48 @@ function describeFormat(format: Format): Info['formats'][number] {
   };
 }
 
-/** One download, or none where the stream of this target would be refused. */
+interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
+  readonly extraction: Extraction;
+  readonly url: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the streams would be; none for a target whose stream would be refused. */
+async function describeDownloads(context: DownloadsContext): Promise<Download[]> {
+  const downloads: Download[] = [];
+  // One after the other: both sizes are often the same file, which is looked at once.
+  for (const target of targets) {
+    const plan = planOrRefusal(context.extraction, target, context.planLimits);
+    if (plan === undefined) continue;
+    const exactBytes = await context.streaming.originalBytes(plan, context.url, context.signal);
+    downloads.push(describeDownload(plan, exactBytes, context));
+  }
+  return downloads;
+}
+
 function describeDownload(
-  extraction: Extraction,
-  target: Target,
-  pageUrl: string,
-  limits: PlanLimits,
-  basePath: string,
-): Download[] {
-  const plan = planOrRefusal(extraction, target, limits);
-  if (plan === undefined) return [];
+  plan: Plan,
+  exactBytes: number | null,
+  { url: pageUrl, basePath }: Pick<DownloadsContext, 'url' | 'basePath'>,
+): Download {
+  const { target } = plan;
   const url = encodeURIComponent(pageUrl);
-  const formatIds = [...plan.formatIds];
-  const { estimatedBytes } = plan;
-  const audio = plan.audio?.action ?? null;
-  if (target === 'mp3')
-    return [{ target, href: `${basePath}/api/stream?url=${url}`, audio, formatIds, estimatedBytes }];
-  return [
-    {
-      target,
-      href: `${basePath}/api/stream/video?url=${url}&fmt=${target}`,
-      height: plan.video?.height ?? null,
-      video: plan.video?.action ?? null,
-      audio,
-      formatIds,
-      estimatedBytes,
-    },
-  ];
+  const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
+    stream !== null && exactBytes !== null ? ('as is' as const) : (stream?.action ?? null);
+  const common = {
+    target,
+    audio: actionOf(plan.audio),
+    formatIds: [...plan.formatIds],
+    estimatedBytes: exactBytes ?? plan.estimatedBytes,
+    exactBytes,
+  };
+  if (target === 'mp3') return { ...common, href: `${basePath}/api/stream?url=${url}` };
+  return {
+    ...common,
+    href: `${basePath}/api/stream/video?url=${url}&fmt=${target}`,
+    height: plan.video?.height ?? null,
+    video: actionOf(plan.video),
+  };
 }
 
 function planOrRefusal(extraction: Extraction, target: Target, limits: PlanLimits): Plan | undefined {

@@ -14,9 +14,22 @@ const streamHeaders = {
     description: 'The title as a file name (RFC 6266).',
     schema: { type: 'string' },
   },
-  'Accept-Ranges': { description: 'A stream is made as it is read.', schema: { const: 'none' } },
+  'Accept-Ranges': {
+    description:
+      '`bytes` where the length is known before the first byte and the same bytes come every time, so that a download can be resumed.',
+    schema: { enum: ['bytes', 'none'] },
+  },
+  'Content-Length': {
+    description: 'Exact; absent where only the end of the stream tells.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  ETag: {
+    description: 'Strong: the same tag means the same bytes. Absent where the site gives no strong one.',
+    schema: { type: 'string' },
+  },
   'Estimated-Content-Length': {
-    description: 'Bytes that the stream will have, about; absent where unknown.',
+    description:
+      'Bytes that the stream will have, about; absent where unknown, or where `Content-Length` tells.',
     schema: { type: 'integer', minimum: 0 },
   },
   'X-Content-Duration': {
@@ -25,8 +38,16 @@ const streamHeaders = {
   },
 };
 
+const partHeaders = {
+  ...streamHeaders,
+  'Content-Range': {
+    description: 'Which part this is, and the size of the whole.',
+    schema: { type: 'string' },
+  },
+};
+
 const streamDescription =
-  'Sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
+  'Where the site has the very file already, its own bytes are sent, with their length and with ranges; the rest is sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
 
 const operations: readonly Operation[] = [
   {
@@ -54,9 +75,10 @@ const operations: readonly Operation[] = [
     method: 'get',
     operationId: 'streamAudio',
     summary: 'The sound as MP3',
-    description: `192 kbit/s with an ID3 tag (title, author, cover); a source that is MP3 already is copied. ${streamDescription}`,
+    description: `192 kbit/s with an ID3 tag (title, author, cover); a file that is MP3 already is sent as it is. ${streamDescription}`,
     query: audioQuery,
     success: { description: 'The MP3.', mediaType: 'audio/mpeg', headers: streamHeaders },
+    partial: { description: 'The part that was asked for.', mediaType: 'audio/mpeg', headers: partHeaders },
   },
   {
     path: '/api/stream/video',
@@ -66,6 +88,7 @@ const operations: readonly Operation[] = [
     description: `Fragmented MP4 with its length in the header. What MP4 players play is copied, the rest is converted to H.264 and AAC. ${streamDescription}`,
     query: videoQuery,
     success: { description: 'The MP4.', mediaType: 'video/mp4', headers: streamHeaders },
+    partial: { description: 'The part that was asked for.', mediaType: 'video/mp4', headers: partHeaders },
   },
 ];
 

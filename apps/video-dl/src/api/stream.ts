@@ -1,8 +1,8 @@
 import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { parseVideoUrl, type Target } from '../extract/index.js';
-import type { StreamingService } from '../stream/service.js';
+import { parseVideoUrl } from '../extract/index.js';
+import type { StreamingService, StreamRequest } from '../stream/service.js';
 import { pageUrlParameter } from './page-url-parameter.js';
 
 export const audioQuery = z.strictObject({ url: pageUrlParameter });
@@ -24,16 +24,16 @@ interface StreamContext {
 /** `GET /api/stream?url=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const query = parseRequest(audioQuery, req.query);
-    await answer(streaming, req, res, query.url, 'mp3');
+    const { url } = parseRequest(audioQuery, req.query);
+    await answer(streaming, req, res, { url, target: 'mp3' });
   };
 }
 
 /** `GET /api/stream/video?url=&fmt=` */
 export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const query = parseRequest(videoQuery, req.query);
-    await answer(streaming, req, res, query.url, query.fmt);
+    const { url, fmt } = parseRequest(videoQuery, req.query);
+    await answer(streaming, req, res, { url, target: fmt });
   };
 }
 
@@ -41,15 +41,21 @@ async function answer(
   streaming: StreamingService,
   req: Request,
   res: Response,
-  rawUrl: string,
-  target: Target,
+  asked: Pick<StreamRequest, 'url' | 'target'>,
 ): Promise<void> {
   const context = requestContext(res);
-  const pageUrl = parseVideoUrl(rawUrl);
-  context.note({ host: new URL(pageUrl).host, target });
+  const url = parseVideoUrl(asked.url);
+  context.note({ host: new URL(url).host, target: asked.target });
+  const request: StreamRequest = {
+    ...asked,
+    url,
+    range: req.get('range'),
+    ifRange: req.get('if-range'),
+    client: req.ip ?? 'unknown',
+  };
   if (req.method === 'HEAD') {
-    res.set(await streaming.headers(pageUrl, target, context)).end();
+    res.set(await streaming.headers(request, context)).end();
     return;
   }
-  await streaming.stream(pageUrl, target, res, context);
+  await streaming.stream(request, res, context);
 }

@@ -107,3 +107,59 @@ function sideInformationBytes(word: number): number {
   if (isFirstVersion) return isMono ? 17 : 32;
   return isMono ? 9 : 17;
 }
+
+const id3HeaderBytes = 10;
+
+/** Bytes of the ID3v2 tag at the beginning of a file, 0 where there is none (id3.org/id3v2.4.0-structure, 3.1). */
+export function id3TagBytes(start: Buffer): number {
+  if (start.length < id3HeaderBytes || start.toString('latin1', 0, 3) !== 'ID3') return 0;
+  const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (start.readUInt8(at) & 0x7f), 0);
+  const hasFooter = (start.readUInt8(5) & 0x10) !== 0;
+  return id3HeaderBytes + size + (hasFooter ? id3HeaderBytes : 0);
+}
+
+/** Whether `sound` begins with so many frames of one sample rate, one after the other. */
+export function startsWithFrames(sound: Buffer, frames: number): boolean {
+  let offset = 0;
+  let sampleRate: number | undefined;
+  for (let index = 0; index < frames; index += 1) {
+    if (sound.length - offset < 4) return false;
+    const header = readMp3FrameHeader(sound.readUInt32BE(offset));
+    if (header === undefined || (sampleRate !== undefined && header.sampleRate !== sampleRate)) return false;
+    sampleRate = header.sampleRate;
+    offset += header.sizeBytes;
+  }
+  return true;
+}
+
+/** The frames that an encoder of constant bit rate makes of so much sound. */
+export interface ConstantFrames {
+  readonly frames: number;
+  readonly totalBytes: number;
+  /** Of a frame without the byte of padding that keeps the rate. */
+  readonly unpaddedBytes: number;
+  /** Bytes of the first so many frames. */
+  bytesBefore(frame: number): number;
+}
+
+/**
+ * What LAME makes of `samples` of MPEG-1 sound: whole frames of 1152, and one more for
+ * its delay; each frame ends at the byte to which the bit rate has come by then.
+ */
+export function constantFrames(
+  samples: number,
+  { bitrateKbps, sampleRate }: { bitrateKbps: number; sampleRate: number },
+): ConstantFrames {
+  const frames = Math.ceil(samples / 1152) + 1;
+  const bytesBefore = (frame: number): number => Math.floor((frame * 144_000 * bitrateKbps) / sampleRate);
+  return { frames, totalBytes: bytesBefore(frames), unpaddedBytes: bytesBefore(1), bytesBefore };
+}
+
+/** A frame of silence of the kind of another one. @param sizeBytes the size without padding, or one more */
+export function silentFrame(like: Buffer, sizeBytes: number): Buffer {
+  const word = ((like.readUInt32BE() | 0x0001_0000) & ~0x0000_0200) >>> 0;
+  const isPadded = readMp3FrameHeader(word)?.sizeBytes !== sizeBytes;
+  const frame = Buffer.alloc(sizeBytes);
+  frame.writeUInt32BE(isPadded ? (word | 0x0000_0200) >>> 0 : word);
+  return frame;
+}

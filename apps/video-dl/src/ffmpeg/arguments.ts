@@ -91,16 +91,23 @@ export function mp4Arguments(
   ];
 }
 
+/** How much sound an MP3 is to have, no more. */
+export interface SoundCut {
+  sampleRate: number;
+  samples: number;
+}
+
 /** ffmpeg's arguments for bare MP3 frames on stdout, without any tag: the service writes its own in front. */
 export function mp3Arguments(
   input: FfmpegInput,
   audio: NonNullable<TrackPlan['audio']>,
   tools: CallOptions,
+  cut: SoundCut | null = null,
 ): string[] {
   return [
     ...generalOptions([input], tools),
     ...[...inputArguments([input], tools), '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions),
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
@@ -137,10 +144,14 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
  * The sample rates are those at which MP3 has 192 kbit/s. Gaps between timestamps,
  * which an MP3 cannot express, are filled.
  */
-const mp3EncoderOptions = [
-  ...['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`],
-  ...['-af', 'aresample=async=1,aformat=sample_rates=44100|48000:channel_layouts=mono|stereo'],
-];
+function mp3EncoderOptions(cut: SoundCut | null): string[] {
+  const filters = [
+    'aresample=async=1',
+    `aformat=sample_rates=${cut?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
+    ...(cut === null ? [] : [`atrim=end_sample=${cut.samples}`]),
+  ];
+  return ['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`, '-af', filters.join(',')];
+}
 
 function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {
   const values = { title, artist, comment };

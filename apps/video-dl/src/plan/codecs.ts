@@ -22,3 +22,17 @@ export function mp4AudioAction(codec: string): StreamAction {
 export function mp3AudioAction(codec: string): StreamAction {
   return mp3.test(codec) ? 'copy' : 'transcode';
 }
+
+const families: readonly (readonly [RegExp, string])[] = [
+  [/^(avc|h264)/i, 'h264'],
+  [/^(hev|hvc|hevc|h265)/i, 'hevc'],
+  [/^(av01|av1)/i, 'av1'],
+  [/^(vp09|vp9)/i, 'vp9'],
+  [mp3, 'mp3'],
+  [mp4Audio, 'aac'],
+];
+
+/** ffprobe's name for a codec that may carry a profile (`avc1.640028` is `h264`); as it is where that is not known. */
+export function codecFamily(codec: string): string {
+  return families.find(([pattern]) => pattern.test(codec))?.[1] ?? codec.toLowerCase();
+}

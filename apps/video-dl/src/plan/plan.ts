@@ -27,6 +27,8 @@ export interface Plan {
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
+  /** The container that the site's own file seems to have already: if it is what it seems, its bytes are the answer. */
+  readonly original: 'mp4' | 'mp3' | null;
   readonly durationSeconds: number | null;
   readonly estimatedBytes: number | null;
   readonly title: string;
@@ -61,6 +63,7 @@ export function planTarget(extraction: Extraction, target: Target, limits: PlanL
     formatIds: streams.formats.map(({ id }) => id),
     video: streams.video,
     audio: streams.audio,
+    original: originalContainer(target, streams),
     durationSeconds,
     estimatedBytes,
     title: extraction.title,
@@ -103,6 +106,15 @@ function mp4Streams(extraction: Extraction, target: Target): Streams {
     video: videoPlan(withVideo),
     audio: sound === undefined ? null : audioPlan(sound, mp4AudioAction),
   };
+}
+
+function originalContainer(target: Target, { formats, video, audio }: Streams): Plan['original'] {
+  const [format, second] = formats;
+  if (format?.source.kind !== 'file' || second !== undefined) return null;
+  const isCopied = (video ?? audio)?.action === 'copy' && (audio === null || audio.action === 'copy');
+  const container = target === 'mp3' ? 'mp3' : 'mp4';
+  const isNamedSo = format.ext === null || format.ext === container || format.ext === 'unknown_video';
+  return isCopied && isNamedSo ? container : null;
 }
 
 function videoPlan({ videoCodec, height, width }: Format): VideoPlan {

@@ -6,10 +6,12 @@ import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelayInput, RelaySession, RenewSource } from '../relay/index.js';
+import { exactHeader, isAsReckoned, missingFrames, type ExactMp3 } from './exact-mp3.js';
 import { watched, type StreamAbort, type StreamLimits } from './limits.js';
-import { fetchCover, makeMp3Header } from './mp3-header.js';
+import { estimateMp3HeaderBytes, makeMp3Header } from './mp3-header.js';
 import { firstByteTimeout, mp3Output, mp4Output, readMedia } from './output.js';
-import { ClientWriter, streamHeaders } from './response.js';
+import type { Selection } from './ranges.js';
+import { clientWriter, streamHeaders } from './response.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
 import { assertComplete } from './verification.js';
 
@@ -27,6 +29,12 @@ export interface StreamJob {
   readonly logger: Logger;
   readonly timings: StageTimings;
   onBytes(bytes: number): void;
+  /** The picture for the tag of an MP3. */
+  readonly cover: Promise<Uint8Array | null>;
+  /** For an MP3 whose length is promised. */
+  readonly exact: ExactMp3 | null;
+  /** The part of such an MP3 that the client wants; a part always goes up to the end. */
+  readonly selection: Selection;
 }
 
 /**
@@ -40,13 +48,12 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   const { plan, abort, session } = job;
   const facts = new InputFactsReader();
   const endFirstByte = job.timings.start('firstByte');
-  const cover = fetchCover(job.relay, plan, { signal: abort.signal, logger: job.logger });
   void session.failed.then((failure) => abort.abort(failure));
   const inputs = await openInputs(job);
 
   await using child = await startMediaProcess({
     file: job.tools.ffmpeg,
-    args: ffmpegArguments(plan, inputs, job.tools),
+    args: ffmpegArguments(job, inputs),
     environment: session.environment,
     signal: abort.signal,
     onStderrLine: (line) => facts.readLine(line),
@@ -54,29 +61,53 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   const expected = (): ExpectedInput[] =>
     inputs.map((input, index) => ({ input, facts: facts.inputs[index] }));
   const knownSeconds = (): number | null => announcedSeconds(expected(), plan.durationSeconds);
-  const output = plan.target === 'mp3' ? mp3Output() : mp4Output(knownSeconds);
-  const writer = clientWriter(job);
+  const output = plan.target === 'mp3' ? mp3Output(job.exact?.sound.totalBytes) : mp4Output(knownSeconds);
+  const writer = clientWriter(job.response, job);
   const media = readMedia(child, output, job);
 
+  let { exact } = job;
   let sentBytes = 0;
+  let firstPart: Buffer | undefined;
+  // A part is made from the beginning, and what the client has already is not sent again.
+  let toSkip = 0;
+  const send = async (part: Buffer): Promise<void> => {
+    const rest = part.subarray(Math.min(toSkip, part.length));
+    toSkip -= part.length - rest.length;
+    sentBytes += part.length;
+    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
+    if (rest.length === 0) return;
+    job.onBytes(rest.length);
+    await writer.write(rest);
+  };
   for await (const part of media) {
-    if (sentBytes === 0) {
-      const picture = await cover;
+    if (firstPart === undefined) {
+      firstPart = part;
+      const picture = await job.cover;
       endFirstByte();
       abort.signal.throwIfAborted();
-      job.response.writeHead(200, streamHeaders(plan, picture));
+      // Another encoder than the one that the length was reckoned for promises nothing.
+      if (exact !== null && !isAsReckoned(part, exact)) exact = null;
+      const selection = exact === null ? ({ kind: 'whole' } as const) : job.selection;
+      if (selection.kind === 'part') toSkip = selection.start;
+      const headerBytes = estimateMp3HeaderBytes(plan, picture);
+      const answer = { file: exact?.file ?? null, selection, headerBytes };
+      job.response.writeHead(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, answer));
       if (plan.target === 'mp3') {
         const exactSeconds = announcedSoundSeconds(expected());
         const lengths = { durationSeconds: knownSeconds(), exactSeconds };
-        await writer.write(makeMp3Header(plan, { cover: picture, ...lengths, sound: part }));
+        const header = exact
+          ? exactHeader(part, exact)
+          : makeMp3Header(plan, { cover: picture, ...lengths, sound: part });
+        await send(header);
       }
     }
-    sentBytes += part.length;
-    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
-    job.onBytes(part.length);
-    await writer.write(part);
+    await send(part);
   }
   await assertComplete({ ...job, child, output, facts, inputs: expected() });
+  if (exact !== null && firstPart !== undefined) {
+    await send(missingFrames(firstPart, output.frames, exact));
+    if (sentBytes !== exact.file.totalBytes) throw unlikeReckoned();
+  }
   await writer.end();
 }
 
@@ -109,30 +140,23 @@ function withTrack(inputs: readonly RelayInput[] = [], track: 'video' | 'audio')
   return input;
 }
 
-function ffmpegArguments(plan: Plan, inputs: readonly RelayInput[], tools: MediaTools): string[] {
+function ffmpegArguments({ plan, tools, exact }: StreamJob, inputs: readonly RelayInput[]): string[] {
   const [input] = inputs;
   if (plan.target !== 'mp3') {
     const metadata = { title: plan.title, artist: plan.uploader, comment: plan.webpageUrl };
     return mp4Arguments(inputs, plan, metadata, tools);
   }
   if (input === undefined || plan.audio === null) throw new Error('a plan for MP3 has an input with sound');
-  return mp3Arguments(input, plan.audio, tools);
+  return mp3Arguments(input, plan.audio, tools, exact);
 }
 
-function clientWriter({ response, abort, limits }: StreamJob): ClientWriter {
-  return new ClientWriter(response, {
-    signal: abort.signal,
-    idleTimeoutMs: limits.clientIdleTimeoutMs,
-    onIdle: () =>
-      abort.abort(
-        new DomainError('timeout', `The client took nothing for ${limits.clientIdleTimeoutMs / 1000} s.`),
-      ),
-  });
-}
-
-function tooLarge({ maxOutputBytes }: StreamLimits): DomainError {
+export function tooLarge({ maxOutputBytes }: StreamLimits): DomainError {
   return new DomainError(
     'too_long',
     `The stream grew over ${maxOutputBytes} bytes, the most that this service makes. Ask for a smaller size, or raise MAX_OUTPUT_BYTES.`,
   );
+}
+
+function unlikeReckoned(): DomainError {
+  return new DomainError('upstream_error', "The site's sound is not what its file states. Try again later.");
 }

@@ -46,12 +46,14 @@ export function makeMp3Header(plan: Plan, options: Mp3HeaderOptions): Buffer {
   return info === undefined ? tag : Buffer.concat([tag, info]);
 }
 
-/** Bytes of the tag, as far as the plan and the cover tell. */
+/** Bytes of the tag, as far as the plan and the cover tell; 0 for what has none. */
 export function estimateMp3HeaderBytes(plan: Plan, cover: Uint8Array | null): number {
+  if (plan.target !== 'mp3') return 0;
   return makeTag(plan, cover, plan.durationSeconds).length;
 }
 
-function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number | null): Buffer {
+/** The ID3 tag of a stream. */
+export function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number | null): Buffer {
   const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
   return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
 }

@@ -20,6 +20,8 @@ export interface MediaOutput {
   /** Whether what has passed ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
+  /** Of an MP3 that have passed; 0 for an MP4. */
+  readonly frames: number;
   /** Takes the next bytes of ffmpeg, gives those for the client. */
   push(chunk: Buffer): readonly Buffer[];
 }
@@ -28,6 +30,7 @@ export interface MediaOutput {
 export function mp4Output(movieSeconds: () => number | null): MediaOutput {
   const mp4 = new FragmentedMp4(movieSeconds);
   return {
+    frames: 0,
     get hasMedia() {
       return mp4.progress.some(({ samples }) => samples > 0);
     },
@@ -45,9 +48,18 @@ export function mp4Output(movieSeconds: () => number | null): MediaOutput {
   };
 }
 
-export function mp3Output(): MediaOutput {
+/** Encoders differ by a frame or two at the end. */
+const maxDroppedBytes = 4 * 1024;
+
+/** An MP3 as ffmpeg makes it. @param maxBytes more than so many bytes do not pass, where the length was promised. */
+export function mp3Output(maxBytes = Infinity): MediaOutput {
   const counter = new Mp3FrameCounter();
+  let passedBytes = 0;
+  let droppedBytes = 0;
   return {
+    get frames() {
+      return counter.frames;
+    },
     get hasMedia() {
       return counter.frames > 0;
     },
@@ -58,8 +70,12 @@ export function mp3Output(): MediaOutput {
       return [{ type: 'audio' as const, endSeconds: counter.seconds, gapSeconds: 0 }];
     },
     push(chunk) {
-      counter.push(chunk);
-      return [chunk];
+      const part = chunk.subarray(0, Math.max(0, maxBytes - passedBytes));
+      passedBytes += part.length;
+      droppedBytes += chunk.length - part.length;
+      if (droppedBytes > maxDroppedBytes) throw tooMuch();
+      counter.push(part);
+      return part.length === 0 ? [] : [part];
     },
   };
 }
@@ -130,7 +146,11 @@ function onIdle({ abort, session, limits }: ReadingContext): () => void {
   };
 }
 
-/** For what has not begun in time. */
+function tooMuch(): DomainError {
+  return new DomainError('internal_error', 'ffmpeg made more sound than it was told to.');
+}
+
+/** Why a stream ends that has not begun in time. */
 export function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',

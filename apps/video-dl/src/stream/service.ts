@@ -1,20 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
-import type { ExtractionService, Target } from '../extract/index.js';
+import type { Extraction, ExtractionService, Target } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, type Plan, type PlanLimits } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
-import { runStreamJob } from './job.js';
+import { untilAvailable, waitMs } from '../upstream/availability.js';
+import type { Upstream } from '../upstream/upstream.js';
+import { runStreamJob, tooLarge } from './job.js';
 import { StreamAbort, watched, type StreamLimits } from './limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
-import { untilAvailable, waitMs } from '../upstream/availability.js';
-import { fetchCover } from './mp3-header.js';
-import { streamHeaders } from './response.js';
+import { exactMp3, StatedSounds, type ExactMp3 } from './exact-mp3.js';
+import { estimateMp3HeaderBytes, fetchCover } from './mp3-header.js';
+import { Originals, probeStreams, withStreams, type Look, type OriginalFile } from './original.js';
+import { firstByteTimeout } from './output.js';
+import { selectRange, SentVersions, type RangeHeaders, type Selection } from './ranges.js';
+import { statusOf, streamHeaders, type KnownFile } from './response.js';
+import { sendOriginal } from './send-original.js';
 import { StreamSlots } from './slots.js';
 
 export interface StreamingOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
   relay: Pick<MediaRelay, 'open' | 'fetchBytes'>;
+  upstream: Upstream;
   tools: MediaTools;
   planLimits: PlanLimits;
   limits: StreamLimits;
@@ -22,21 +29,43 @@ export interface StreamingOptions {
   logger: Logger;
 }
 
-type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger'>;
+type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger' | 'note'>;
 
-interface StreamRun {
+/** What a client asks for. */
+export interface StreamRequest extends RangeHeaders {
+  /** Of the page. */
+  readonly url: string;
+  readonly target: Target;
+  /** Tells one client from another; its address. */
+  readonly client: string;
+}
+
+interface Prepared {
+  readonly extraction: Extraction;
   readonly plan: Plan;
+}
+
+interface StreamRun extends Prepared {
+  readonly request: StreamRequest;
   readonly response: ServerResponse;
   readonly context: StreamContext;
   readonly abort: StreamAbort;
   readonly renew: RenewSource;
 }
 
+const whole: Selection = { kind: 'whole' };
+
+/** What `/api/info` waits for the head of a file. */
+const maxLookMs = 5_000;
+
 /** Turns the address of a page into an MP3 or MP4 that is sent while it is made. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
+  readonly #originals: Originals;
+  readonly #statedSounds: StatedSounds;
+  readonly #sentVersions = new SentVersions();
   readonly #active = new Map<StreamAbort, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -44,23 +73,8 @@ export class StreamingService implements AsyncDisposable {
     const { maxConcurrent, maxQueued } = options.limits;
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
-  }
-
-  /**
-   * What a stream will be, without making it.
-   *
-   * @throws DomainError as extraction and plan do.
-   */
-  async prepare(
-    url: string,
-    target: Target,
-    context: Pick<StreamContext, 'signal' | 'timings'>,
-  ): Promise<Plan> {
-    const { extraction, planLimits } = this.#options;
-    const extracted = await context.timings.measure('extract', () =>
-      extraction.extract(url, { signal: context.signal }),
-    );
-    return planTarget(extracted, target, planLimits);
+    this.#originals = new Originals(options.upstream);
+    this.#statedSounds = new StatedSounds(options.upstream);
   }
 
   /**
@@ -68,9 +82,51 @@ export class StreamingService implements AsyncDisposable {
    *
    * @throws DomainError as extraction and plan do.
    */
-  async headers(url: string, target: Target, context: StreamContext): Promise<Record<string, string>> {
-    const plan = await this.prepare(url, target, context);
-    return streamHeaders(plan, await fetchCover(this.#options.relay, plan, context));
+  async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
+    const { plan } = await this.#prepare(request, context);
+    const options = { signal: context.signal, renew: this.#renewal(request) };
+    const look = await this.#originals.look(plan, options);
+    if (look?.isOriginal === true) {
+      return streamHeaders(plan, {
+        file: { ...look.file, hasRanges: true },
+        selection: whole,
+        headerBytes: 0,
+      });
+    }
+    const cover = await fetchCover(this.#options.relay, plan, context);
+    return streamHeaders(plan, {
+      file: (await this.#exact(plan, cover, options))?.file ?? null,
+      selection: whole,
+      headerBytes: estimateMp3HeaderBytes(plan, cover),
+    });
+  }
+
+  /** The MP3 whose length can be promised; null where it cannot, or where the stream is no MP3. */
+  async #exact(
+    plan: Plan,
+    cover: Uint8Array | null,
+    options: { signal: AbortSignal; renew: RenewSource },
+  ): Promise<ExactMp3 | null> {
+    const stated = await this.#statedSounds.of(plan, options);
+    return stated && exactMp3(plan, stated, { cover, tools: this.#options.tools });
+  }
+
+  /**
+   * Bytes of a stream that is the site's own file, null for one that is made here.
+   * A file that cannot be looked at counts as one that is made: the stream itself tells why.
+   *
+   * @throws the signal's reason.
+   */
+  async originalBytes(plan: Plan, url: string, signal: AbortSignal): Promise<number | null> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
+    try {
+      const look = await this.#originals.look(plan, { signal: limited, renew: this.#renewal({ url }) });
+      return look?.isOriginal === true ? look.file.totalBytes : null;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DomainError || limited.aborted) return null;
+      throw error;
+    }
   }
 
   /**
@@ -79,20 +135,20 @@ export class StreamingService implements AsyncDisposable {
    *
    * @throws DomainError, or the reason of the context's signal. Once headers are sent the connection must be reset.
    */
-  async stream(url: string, target: Target, response: ServerResponse, context: StreamContext): Promise<void> {
+  async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     // Before the extraction: a full service should not spend one on a request it will refuse.
     this.#slots.assertRoom();
-    const plan = await this.prepare(url, target, context);
+    const prepared = await this.#prepare(request, context);
     const { totalTimeoutMs } = this.#options.limits;
     using abort = new StreamAbort(context.signal, totalTimeoutMs, () => totalTimeout(totalTimeoutMs));
-    const renew: RenewSource = async (source, signal) => this.#options.extraction.renew(url, source, signal);
-    const running = this.#run({ plan, response, context, abort, renew });
+    const renew = this.#renewal(request);
+    const running = this.#runInSlot({ ...prepared, request, response, context, abort, renew });
     this.#active.set(abort, running);
     try {
       await running;
-      this.#metrics.countEnd(target, 'ok');
+      this.#metrics.countEnd(request.target, 'ok');
     } catch (error) {
-      this.#metrics.countEnd(target, endOf(response, context));
+      this.#metrics.countEnd(request.target, endOf(response, context));
       throw error;
     } finally {
       this.#active.delete(abort);
@@ -101,35 +157,138 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #run({ plan, response, context, abort, renew }: StreamRun): Promise<void> {
-    const { relay, tools, limits } = this.#options;
+  async #prepare({ url, target, client }: StreamRequest, context: StreamContext): Promise<Prepared> {
+    const { extraction: extractions, planLimits } = this.#options;
+    const extraction = await context.timings.measure('extract', () =>
+      extractions.extract(url, { signal: context.signal, client }),
+    );
+    return { extraction, plan: planTarget(extraction, target, planLimits) };
+  }
+
+  #renewal({ url }: Pick<StreamRequest, 'url'>): RenewSource {
+    return async (source, signal) => this.#options.extraction.renew(url, source, signal);
+  }
+
+  async #runInSlot(run: StreamRun): Promise<void> {
+    const { plan, context, abort } = run;
+    const { firstByteTimeoutMs } = this.#options.limits;
     if (waitMs(plan.inputs, Date.now()) > 0) {
-      const { firstByteTimeoutMs: maxMs } = limits;
       await context.timings.measure('availability', () =>
-        untilAvailable(plan.inputs, { signal: abort.signal, maxMs }),
+        untilAvailable(plan.inputs, { signal: abort.signal, maxMs: firstByteTimeoutMs }),
       );
     }
     const release = await context.timings.measure('queue', () =>
       watched(
-        limits.firstByteTimeoutMs,
+        firstByteTimeoutMs,
         () => abort.abort(queueTimeout()),
         () => this.#slots.acquire(abort.signal),
       ),
     );
     try {
-      const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit });
-      try {
-        await runStreamJob({
-          ...{ plan, response, abort, session, relay, renew, tools, limits },
-          logger: context.logger,
-          timings: context.timings,
-          onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
-        });
-      } finally {
-        session.close();
-      }
+      const other = await this.#sendOriginal(run);
+      if (other !== undefined) await this.#make({ ...run, plan: other });
     } finally {
       release();
+    }
+  }
+
+  /**
+   * Sends the site's own file where that is the answer.
+   * @returns otherwise the plan of what has to be made
+   */
+  async #sendOriginal(run: StreamRun): Promise<Plan | undefined> {
+    const { plan, abort } = run;
+    const isRemembered = this.#originals.remembers(plan);
+    const look = await this.#look(run);
+    if (look === undefined) return plan;
+    if (!look.isOriginal) return this.#replan(run, look);
+    try {
+      await this.#sendFile(run, look.file);
+    } catch (error) {
+      abort.signal.throwIfAborted();
+      this.#originals.forget(plan);
+      // It may be another file since it was looked at; looked at again, it is told what it is now.
+      if (!isRemembered || run.response.headersSent || isOfTheRequest(error)) throw error;
+      return this.#sendOriginal(run);
+    }
+    return undefined;
+  }
+
+  async #look({ plan, abort, renew }: StreamRun): Promise<Look | undefined> {
+    const { limits } = this.#options;
+    return watched(
+      limits.firstByteTimeoutMs,
+      () => abort.abort(firstByteTimeout(limits)),
+      () => this.#originals.look(plan, { signal: abort.signal, renew }),
+    );
+  }
+
+  async #sendFile(run: StreamRun, original: OriginalFile): Promise<void> {
+    const { plan, request, response, context, abort } = run;
+    const { limits, upstream } = this.#options;
+    if (original.totalBytes > limits.maxOutputBytes) throw tooLarge(limits);
+    const file = { ...original, hasRanges: true };
+    const selection = this.#select(request, file);
+    const status = statusOf(selection, file, response);
+    context.note({ delivery: 'original' });
+    await sendOriginal({
+      ...{ plan, response, abort, limits, selection, status, file },
+      reader: upstream.reader(original.object, { signal: abort.signal, exit: plan.inputs[0]?.origin?.exit }),
+      timings: context.timings,
+      onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
+    });
+  }
+
+  #select(request: StreamRequest, file: KnownFile): Selection {
+    const version = file.etag ?? String(file.totalBytes);
+    const isOtherVersion = this.#sentVersions.isOther(request, version);
+    this.#sentVersions.remember(request, version);
+    // A client that resumes without saying of which version must not get the rest of another one.
+    if (request.ifRange === undefined && isOtherVersion) return { kind: 'whole' };
+    return selectRange(request, file);
+  }
+
+  /** What is made can be left out at the beginning, not at the end, where it is verified. */
+  #selectToEnd(request: StreamRequest, file: KnownFile): Selection {
+    if (!file.hasRanges) return whole;
+    const selection = this.#select(request, file);
+    return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
+  }
+
+  /** The plan for a file that is something else than its page says: by what is in it. */
+  async #replan({ extraction, plan, request, abort, renew }: StreamRun, look: Look): Promise<Plan> {
+    const { relay, tools, planLimits } = this.#options;
+    const [source] = plan.inputs;
+    const seen = look.isOriginal || look.streams === null ? undefined : look.streams;
+    const streams = seen ?? (source && (await probeStreams(source, { relay, tools, abort, renew })));
+    const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
+    return planTarget(refined, request.target, planLimits);
+  }
+
+  async #make({ plan, request, response, context, abort, renew }: StreamRun): Promise<void> {
+    const { relay, tools, limits } = this.#options;
+    context.note({ delivery: 'made' });
+    const cover = fetchCover(relay, plan, { signal: abort.signal, logger: context.logger });
+    const exact = await watched(
+      limits.firstByteTimeoutMs,
+      () => abort.abort(firstByteTimeout(limits)),
+      async () => {
+        const stated = await this.#statedSounds.of(plan, { signal: abort.signal, renew });
+        return stated && exactMp3(plan, stated, { cover: await cover, tools });
+      },
+    );
+    const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
+    statusOf(selection, exact?.file ?? null, response);
+    const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit });
+    try {
+      await runStreamJob({
+        ...{ plan, response, abort, session, relay, renew, tools, limits, cover, exact, selection },
+        logger: context.logger,
+        timings: context.timings,
+        onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
+      });
+    } finally {
+      session.close();
     }
   }
 
@@ -158,5 +317,12 @@ function totalTimeout(totalTimeoutMs: number): DomainError {
   return new DomainError(
     'timeout',
     `A stream may take ${totalTimeoutMs / 1000} s altogether, and this one took longer.`,
+  );
+}
+
+/** What says something of the request, not of the site's file. */
+function isOfTheRequest(error: unknown): boolean {
+  return (
+    error instanceof DomainError && (error.code === 'range_not_satisfiable' || error.code === 'too_long')
   );
 }

@@ -102,7 +102,8 @@ function exactly(seconds: number | null): Expectation | undefined {
   return seconds === null ? undefined : { seconds, toleranceSeconds: containerTolerance(seconds) };
 }
 
-function containerTolerance(seconds: number): number {
+/** Seconds by which a container may state more than it has. */
+export function containerTolerance(seconds: number): number {
   return Math.max(0.5, seconds * 0.01);
 }
 

@@ -28,6 +28,7 @@ it.each(['', '/tools/media'])('the addresses of downloads begin with the base pa
     extraction: { extract: () => Promise.resolve(extraction) },
     planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 1e9 },
     basePath,
+    streaming: { originalBytes: () => Promise.resolve(null) },
   });
   const app = createHttpApp({
     logger: createLogger({ service: 'test', level: 'silent' }),

@@ -54,6 +54,7 @@ function file(tracks: readonly Track[], ...output: string[]): Recipe {
 }
 
 const faststart = ['-movflags', '+faststart'];
+const quickTime = ['-brand', 'qt  '];
 const av = (options: VideoOptions = {}) => [
   video(options),
   audio(options.seconds ? { seconds: options.seconds } : {}),
@@ -67,6 +68,10 @@ const separate = ['-adaptation_sets', 'id=0,streams=v id=1,streams=a'];
 export const recipes: Readonly<Record<string, Recipe>> = {
   'front.mp4': file(av(), ...faststart, 'front.mp4'),
   'end.mp4': file(av(), 'end.mp4'),
+  // The same boxes under QuickTime's brand: never the answer as it is.
+  'front-qt.mp4': file(av(), ...faststart, ...quickTime, 'front-qt.mp4'),
+  'end-qt.mp4': file(av(), ...quickTime, 'end-qt.mp4'),
+  'long-qt.mp4': file(av({ seconds: 20 }), ...faststart, ...quickTime, 'long-qt.mp4'),
   '360.mp4': file(av(), ...faststart, '360.mp4'),
   '720.mp4': file(av({ size: '1280x720' }), ...faststart, '720.mp4'),
   '1080.mp4': file(av({ size: '1920x1080' }), ...faststart, '1080.mp4'),
@@ -94,6 +99,47 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
   'sound.aac': file([audio()], 'sound.aac'),
+  'sound-22050.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '22050'] })],
+    ...faststart,
+    'sound-22050.m4a',
+  ),
+  'sound-32000.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '32000'] })],
+    ...faststart,
+    'sound-32000.m4a',
+  ),
+  'sound-48000.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '48000'] })],
+    ...faststart,
+    'sound-48000.m4a',
+  ),
+  'sound-96000.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '96000'] })],
+    ...faststart,
+    'sound-96000.m4a',
+  ),
+  'mono-8000.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '8000', '-ac', '1'] })],
+    ...faststart,
+    'mono-8000.m4a',
+  ),
+  'sound-end.m4a': file([audio()], 'sound-end.m4a'),
+  'short-sound.m4a': file([audio({ seconds: 0.05 })], ...faststart, 'short-sound.m4a'),
+  'long-sound.m4a': file([audio({ seconds: 61.7 })], ...faststart, 'long-sound.m4a'),
+  'indexed.m4a': file(
+    [audio()],
+    '-movflags',
+    '+dash+global_sidx',
+    '-frag_duration',
+    '1000000',
+    'indexed.m4a',
+  ),
+  'fragments.m4a': file([audio()], '-movflags', '+frag_keyframe+empty_moov', 'fragments.m4a'),
+  'alac.m4a': file([audio({ codec: ['-c:a', 'alac'] })], ...faststart, 'alac.m4a'),
+  'opus.webm': file([audio({ codec: opus })], 'opus.webm'),
+  'vbr.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-q:a', '4'] })], 'vbr.mp3'),
+  'sound.flac': file([audio({ codec: ['-c:a', 'flac'] })], 'sound.flac'),
   'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
   'hls-ts': file(av(), ...hls(), 'index.m3u8'),
   'hls-long': file(av({ seconds: 12 }), ...hls(), 'index.m3u8'),

@@ -5,8 +5,7 @@ export function describeDownload(download, formats) {
   const used = (download.formatIds ?? [])
     .map((id) => formats.find((format) => format.id === id))
     .filter(Boolean);
-  const size =
-    download.estimatedBytes === null ? 'size unknown' : `about ${formatBytes(download.estimatedBytes)}`;
+  const size = sizeOf(download);
   if (download.target === 'mp3') {
     const source = codecIn(used, 'audioCodec');
     const made =
@@ -19,6 +18,11 @@ export function describeDownload(download, formats) {
     tag: 'MP4',
     about: joined([size, picture && `${picture.width} × ${picture.height}`, ...parts(download, used)]),
   };
+}
+
+function sizeOf({ exactBytes, estimatedBytes }) {
+  if (typeof exactBytes === 'number') return formatBytes(exactBytes);
+  return estimatedBytes === null ? 'size unknown' : `about ${formatBytes(estimatedBytes)}`;
 }
 
 /** Lines break between the facts, not inside the short ones. */

@@ -51,3 +51,22 @@ export function problemSchema(codes: readonly string[]): JsonObject {
 export function healthSchema(): JsonObject {
   return jsonSchema(health, 'output');
 }
+
+/** The request headers of a download that can be resumed (RFC 9110 §13.1.5, §14.2). */
+export const rangeParameters: readonly JsonObject[] = [
+  {
+    name: 'Range',
+    in: 'header',
+    required: false,
+    description:
+      'One range of bytes, where the answer has `Accept-Ranges: bytes`; anything else gets the whole.',
+    schema: { type: 'string', examples: ['bytes=1000000-'] },
+  },
+  {
+    name: 'If-Range',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of what the client has already: when it is no longer that, the whole comes.',
+    schema: { type: 'string' },
+  },
+];

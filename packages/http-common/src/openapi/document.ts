@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { codesOf, type ErrorCode, type ErrorTable } from '../errors/error-table.js';
 import { problemMediaType } from '../errors/problem.js';
-import { commonHeaders, healthSchema, problemSchema, retryAfterHeader } from './common-parts.js';
+import {
+  commonHeaders,
+  healthSchema,
+  problemSchema,
+  rangeParameters,
+  retryAfterHeader,
+} from './common-parts.js';
 import { jsonSchema, queryParameters, type JsonObject } from './json-schema.js';
 
 /** A successful answer: JSON with a schema, or bytes of a media type. */
@@ -25,6 +31,8 @@ export interface Operation {
   /** The very schema that validates the form, and its file. */
   readonly form?: { readonly fields: z.ZodObject; readonly file: { name: string; description: string } };
   readonly success: Success;
+  /** The answer to a `Range`, where parts can be asked for. */
+  readonly partial?: Success;
 }
 
 export interface DocumentOptions {
@@ -68,9 +76,11 @@ export function createOpenApiDocument(options: DocumentOptions): JsonObject {
 }
 
 function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject] {
-  const { path, method, operationId, summary, description, query, form, success } = operation;
+  const { path, method, operationId, summary, description, query, form, success, partial } = operation;
   const shared = {
-    ...(query && { parameters: queryParameters(query) }),
+    ...((query || partial) && {
+      parameters: [...(query ? queryParameters(query) : []), ...(partial ? rangeParameters : [])],
+    }),
   };
   const describeOperation = (id: string, about: string, withContent: boolean): JsonObject => ({
     tags: [withContent ? 'endpoints' : 'headers'],
@@ -81,6 +91,7 @@ function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject
     ...(form && { requestBody: requestBody(form) }),
     responses: {
       '200': successResponse(success, withContent),
+      ...(partial && withContent && { '206': successResponse(partial, withContent) }),
       ...errorResponses(errors, withContent),
     },
   });

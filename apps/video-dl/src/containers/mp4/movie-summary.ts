@@ -71,6 +71,16 @@ export function summarizeMovie(moov: Buffer): Omit<Probe, 'sizeBytes'> | undefin
   return { durationSeconds, streams, formatName: 'mov,mp4,m4a,3gp,3g2,mj2' };
 }
 
+/** The sample entry types (`avc1`, `mp4a`, …) of a `moov` box, in the order of its tracks. */
+export function sampleEntryTypes(moov: Buffer): string[] {
+  return childBoxes(moov)
+    .filter(({ type }) => type === 'trak')
+    .flatMap((track) => {
+      const description = find(track, 'mdia', 'minf', 'stbl', 'stsd');
+      return description === undefined ? [] : childBoxes(description.bytes, 16).map(({ type }) => type);
+    });
+}
+
 /** The track's stream; null for one that is neither picture nor sound, undefined for one not known here. */
 function readTrack(track: Box): ProbedStream | null | undefined {
   const handler = find(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);

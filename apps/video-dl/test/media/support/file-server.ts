@@ -45,7 +45,7 @@ async function serve(folder: string, request: IncomingMessage, response: ServerR
   }
   const range = /^bytes=(\d+)-(\d*)$/u.exec(request.headers.range ?? '');
   const start = Number(range?.[1] ?? 0);
-  const end = range?.[2] ? Number(range[2]) : size - 1;
+  const end = Math.min(range?.[2] ? Number(range[2]) : Infinity, size - 1);
   response.writeHead(range ? 206 : 200, {
     'accept-ranges': 'bytes',
     'content-length': end - start + 1,

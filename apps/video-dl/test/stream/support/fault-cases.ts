@@ -4,20 +4,31 @@ export type FaultOutcome = 'complete' | 'reset' | `${number} ${string}`;
 export interface FaultCase {
   /** What the media server does. */
   fault: string;
-  /** Path and query of the page; `$` becomes a number of its own, `{private}` an address that is not permitted. */
+  /**
+   * Path and query of the page; `$` becomes a number of its own, `{private}` an address that is not permitted,
+   * `{kind}` what the same medium is called where it is passed on and where it is made anew.
+   */
   page: string;
   mp3: FaultOutcome;
   mp4: FaultOutcome;
+  /** The site's MP4 passed on as it is; absent where there is no such file. */
+  original?: FaultOutcome;
   /** Seconds of the medium. */
   seconds: number;
 }
 
-/** In the middle of `long.mp4`, which has 4.9 MB. */
+/** In the middle of `long.mp4` and `long-qt.mp4`, which have 4.9 MB. */
 const middle = 2_500_000;
 
-const long = (fault: string, query: string, mp3: FaultOutcome, mp4: FaultOutcome = mp3): FaultCase => ({
-  ...{ fault, mp3, mp4, seconds: 20 },
-  page: `/watch?media=long.mp4&${query}&n=$`,
+const long = (
+  fault: string,
+  query: string,
+  mp3: FaultOutcome,
+  mp4: FaultOutcome = mp3,
+  original: FaultOutcome = mp4,
+): FaultCase => ({
+  ...{ fault, mp3, mp4, original, seconds: 20 },
+  page: `/watch?media=long{kind}.mp4&${query}&n=$`,
 });
 
 const short = (
@@ -26,8 +37,9 @@ const short = (
   query: string,
   mp3: FaultOutcome,
   mp4: FaultOutcome = mp3,
+  original: FaultOutcome = mp4,
 ): FaultCase => ({
-  ...{ fault, mp3, mp4, seconds: 4 },
+  ...{ fault, mp3, mp4, original, seconds: 4 },
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
@@ -50,31 +62,47 @@ export const faultCases: readonly FaultCase[] = [
   long('connection cut in the middle, once', `cut=${middle}&times=1`, 'complete'),
   long('connection cut in the middle, always at the same byte', `cut=${middle}`, 'reset'),
   long('connection cut after every 500 kB', 'cutEvery=500000', 'complete'),
-  short('connection cut once, index at the end of the file', 'end.mp4', 'cut=400000&times=1', 'complete'),
-  short('connection cut always, index at the end of the file', 'end.mp4', 'cut=400000', 'reset'),
+  short(
+    'connection cut once, index at the end of the file',
+    'end{kind}.mp4',
+    'cut=400000&times=1',
+    'complete',
+  ),
+  short('connection cut always, index at the end of the file', 'end{kind}.mp4', 'cut=400000', 'reset'),
   long('silence in the middle, once', `stall=${middle}&times=1`, 'complete'),
   long('silence in the middle, always', `stall=${middle}`, 'reset'),
-  short('slow: 500 kB/s', 'front.mp4', 'slow=500000', 'complete'),
+  short('slow: 500 kB/s', 'front{kind}.mp4', 'slow=500000', 'complete'),
   long('no ranges', 'ignoreRange', 'complete'),
-  short('no ranges, index at the end of the file', 'end.mp4', 'ignoreRange', 'complete'),
+  short('no ranges, index at the end of the file', 'end{kind}.mp4', 'ignoreRange', 'complete'),
   long('no ranges, cut in the middle, once', `ignoreRange&cut=${middle}&times=1`, 'complete'),
   long('no Content-Length', 'chunked', 'complete'),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
-  long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset'),
+  long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset', 'reset', '502 upstream_error'),
   long('another size in every answer', 'cutEvery=2500000&size=change', '502 upstream_error'),
   long('Content-Length too large', 'length=1000', '502 upstream_error'),
-  long('Content-Length too large, no ranges', 'ignoreRange&length=1000', '504 upstream_timeout'),
+  long(
+    'Content-Length too large, no ranges',
+    'ignoreRange&length=1000',
+    '504 upstream_timeout',
+    '504 upstream_timeout',
+    'reset',
+  ),
   long('Content-Length too small, no ranges', 'ignoreRange&length=-2000000', 'reset'),
   long('status 404', 'status=404', '502 upstream_error'),
   long('status 500', 'status=500', '502 upstream_error'),
   long('status 503, once', 'status=503&times=1', 'complete'),
-  short('garbage instead of media', 'front.mp4', 'garbage', '502 upstream_error'),
-  short('a body without end', 'front.mp4', 'endless', '502 upstream_error'),
-  short('redirect to a private address', 'front.mp4', `redirect=${privateUrl}`, '403 forbidden_address'),
+  short('garbage instead of media', 'front{kind}.mp4', 'garbage', '502 upstream_error'),
+  short('a body without end', 'front{kind}.mp4', 'endless', '502 upstream_error'),
+  short(
+    'redirect to a private address',
+    'front{kind}.mp4',
+    `redirect=${privateUrl}`,
+    '403 forbidden_address',
+  ),
   {
     ...{ fault: 'address expires in the middle (403), a new one works', seconds: 20 },
-    page: `/expiring?media=long.mp4&expire=${middle}&n=$`,
-    ...{ mp3: 'complete', mp4: 'complete' },
+    page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
+    ...{ mp3: 'complete', mp4: 'complete', original: 'complete' },
   },
   segment('none', {}, 'complete'),
   segment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),

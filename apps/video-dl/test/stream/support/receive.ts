@@ -6,8 +6,14 @@ export interface Answer {
   request: ClientRequest;
 }
 
+interface RequestOptions {
+  method?: string;
+  signal?: AbortSignal;
+  headers?: Readonly<Record<string, string>>;
+}
+
 /** Sends a request and waits for the head of the answer. */
-export function open(url: string, options: { method?: string; signal?: AbortSignal } = {}): Promise<Answer> {
+export function open(url: string, options: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent: false, ...options }, (response) =>
       resolve({ response, request: sent }),
@@ -25,10 +31,7 @@ export interface Received {
   complete: boolean;
 }
 
-export async function receive(
-  url: string,
-  options: { method?: string; signal?: AbortSignal } = {},
-): Promise<Received> {
+export async function receive(url: string, options: RequestOptions = {}): Promise<Received> {
   const { response } = await open(url, options);
   const chunks: Buffer[] = [];
   const complete = await new Promise<boolean>((resolve) => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createGuard } from '@media-services/egress-guard';
 import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
 import type { Metrics } from '@media-services/http-common';
 import { errorTable } from '../../../dist/errors.js';
@@ -9,6 +10,7 @@ import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
 import { StreamingService } from '../../../dist/stream/service.js';
 import type { StreamLimits } from '../../../dist/stream/limits.js';
+import { Upstream } from '../../../dist/upstream/upstream.js';
 import { RelayStandIn } from './relay-stand-in.js';
 
 export const pageUrl = 'http://page.example/video';
@@ -23,11 +25,11 @@ export const limits: StreamLimits = {
   maxOutputBytes: 100_000_000,
 };
 
-/** A format at an address; what is not said is what most have. */
+/** A format at an address, not named MP4, so that the stream is made by ffmpeg unless a test says otherwise. */
 export function format(url: string, fields: Partial<Format> = {}): Format {
   const kind = new URL(url).pathname.endsWith('.m3u8') ? 'hls' : 'file';
   return {
-    ...{ id: '1', ext: 'mp4', protocol: 'http', width: 320, height: 180, fps: 25 },
+    ...{ id: '1', ext: 'mkv', protocol: 'http', width: 320, height: 180, fps: 25 },
     ...{ videoCodec: 'h264', audioCodec: 'aac', hasVideo: true, hasAudio: true },
     ...{ videoBitrateKbps: null, audioBitrateKbps: null, totalBitrateKbps: null },
     ...{ filesizeBytes: null, filesizeIsEstimate: false, note: null },
@@ -66,6 +68,7 @@ export class StreamApp implements AsyncDisposable {
         renew: (_url, source) => Promise.resolve(source),
       },
       relay: this.relay,
+      upstream: new Upstream({ guard: createGuard({ allowedPrivateSources: ['127.0.0.1/32'] }), logger }),
       tools,
       planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000 },
       limits: { ...limits, ...changed },

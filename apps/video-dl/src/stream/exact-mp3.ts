@@ -1,0 +1,141 @@
+import { cpus } from 'node:os';
+import { DomainError, errorCode } from '@media-services/http-common';
+import {
+  constantFrames,
+  makeInfoFrame,
+  readMp3FrameHeader,
+  silentFrame,
+  type ConstantFrames,
+} from '../containers/mp3-frames.js';
+import { Mp4FormatError } from '../containers/mp4/box.js';
+import { findMovie } from '../containers/mp4/find-movie.js';
+import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js';
+import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/plan.js';
+import { waitMs } from '../upstream/availability.js';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import type { Upstream } from '../upstream/upstream.js';
+import { makeTag } from './mp3-header.js';
+import { damageCodes, digest, windowed } from './original.js';
+import type { KnownFile } from './response.js';
+import { containerTolerance } from './shortfall.js';
+
+/** An MP3 of which the length is decided before ffmpeg starts. */
+export interface ExactMp3 {
+  readonly file: KnownFile;
+  /** In front of the sound, the frame with the length not included. */
+  readonly tag: Buffer;
+  readonly sampleRate: 44_100 | 48_000;
+  readonly samples: number;
+  readonly sound: ConstantFrames;
+}
+
+/** What the source of an MP3 says of its sound, and the strong validator of the file that says it. */
+export interface StatedSound extends SoundLength {
+  readonly validator: string | null;
+}
+
+/** Reads how much sound a file states, and remembers it as long as its extraction lives. */
+export class StatedSounds {
+  readonly #upstream: Upstream;
+  readonly #seen = new WeakMap<MediaSource, StatedSound | null>();
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream;
+  }
+
+  /**
+   * @returns null where the file does not state it exactly, or cannot be looked at
+   * @throws the signal's reason
+   */
+  async of(
+    plan: Plan,
+    { signal, renew }: { signal: AbortSignal; renew: RenewSource },
+  ): Promise<StatedSound | null> {
+    const [source] = plan.inputs;
+    if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
+    if (waitMs(plan.inputs, Date.now()) > 0) return null;
+    const seen = this.#seen.get(source);
+    if (seen !== undefined) return seen;
+    const ended = new AbortController();
+    try {
+      const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
+        signal: AbortSignal.any([signal, ended.signal]),
+        exit: source.origin?.exit,
+      });
+      const readAt = windowed(reader);
+      await readAt(0, 1);
+      const { total, strongEtag } = reader.object.identity;
+      const found = total === null ? undefined : await findMovie(readAt, total);
+      const length = found && soundLength(found.movie, found.index);
+      const stated =
+        length === undefined
+          ? null
+          : { ...length, validator: strongEtag === undefined ? null : `${strongEtag} ${String(total)}` };
+      this.#seen.set(source, stated);
+      return stated;
+    } catch (error) {
+      signal.throwIfAborted();
+      // What cannot be looked at is told by ffmpeg, which may read it all the same.
+      const isOfTheFile = error instanceof Mp4FormatError || damageCodes.has(errorCode(error) ?? '');
+      if (isOfTheFile || error instanceof DomainError) return null;
+      throw error;
+    } finally {
+      ended.abort(new Error('the look is over'));
+    }
+  }
+}
+
+/** What an MP3 of this sound will be, byte for byte the same every time it is made with the same tools. */
+export function exactMp3(
+  plan: Plan,
+  stated: StatedSound,
+  { cover, tools }: { cover: Uint8Array | null; tools: MediaTools },
+): ExactMp3 {
+  // The rates at which MP3 has 192 kbit/s; of the two, the one that divides evenly.
+  const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
+  const samples = Math.round(stated.seconds * sampleRate);
+  const sound = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
+  const tag = makeTag(plan, cover, samples / sampleRate);
+  const totalBytes = tag.length + sound.unpaddedBytes + sound.totalBytes;
+  const { validator } = stated;
+  // Another processor's arithmetic may round another way.
+  const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
+  const etag = validator && `"${digest(validator, machine, String(samples), tag.toString('latin1'))}"`;
+  return { file: { totalBytes, etag, hasRanges: etag !== null }, tag, sampleRate, samples, sound };
+}
+
+/** Whether the encoder does what the length was reckoned with. */
+export function isAsReckoned(firstFrame: Buffer, { sound, sampleRate }: ExactMp3): boolean {
+  if (firstFrame.length < 4) return false;
+  const header = readMp3FrameHeader((firstFrame.readUInt32BE() & ~0x0000_0200) >>> 0);
+  return header?.sizeBytes === sound.unpaddedBytes && header.sampleRate === sampleRate;
+}
+
+/** The tag, and the frame that states how many follow. */
+export function exactHeader(firstFrame: Buffer, { tag, samples, sampleRate }: ExactMp3): Buffer {
+  return Buffer.concat([tag, makeInfoFrame(firstFrame, samples / sampleRate, 'Info') ?? Buffer.alloc(0)]);
+}
+
+/**
+ * Silence for the frames that the encoder did not make.
+ * @param firstFrame whose kind they take on
+ * @throws DomainError when more is missing than a container's statement may be off by
+ */
+export function missingFrames(firstFrame: Buffer, madeFrames: number, { sound, ...exact }: ExactMp3): Buffer {
+  const missingSeconds = ((sound.frames - madeFrames) * 1152) / exact.sampleRate;
+  if (missingSeconds > containerTolerance(exact.samples / exact.sampleRate)) {
+    throw new DomainError(
+      'upstream_error',
+      `The media of the site is not complete: ${missingSeconds.toFixed(1)} s of its sound are missing. Try again later.`,
+    );
+  }
+  const frames = Array.from({ length: Math.max(0, sound.frames - madeFrames) }, (_, index) =>
+    silentFrame(
+      firstFrame,
+      sound.bytesBefore(madeFrames + index + 1) - sound.bytesBefore(madeFrames + index),
+    ),
+  );
+  return Buffer.concat(frames);
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+
+/** What a client asks for a part of (RFC 9110 §13.1.5, §14.2). */
+export interface RangeHeaders {
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+}
+
+/** The bytes that an answer brings; first and last included. */
+export type Selection =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'part'; readonly start: number; readonly end: number }
+  | { readonly kind: 'unsatisfiable' };
+
+const whole: Selection = { kind: 'whole' };
+
+/**
+ * Which bytes of a file of known length a request gets. Several ranges at once,
+ * a unit that is not known and what cannot be read get the whole, as RFC 9110
+ * §14.2 allows; so does a part of a version that is no longer the present one.
+ *
+ * @param etag the present version's strong validator, null where it has none
+ */
+export function selectRange(
+  { range, ifRange }: RangeHeaders,
+  { totalBytes, etag }: { totalBytes: number; etag: string | null },
+): Selection {
+  if (ifRange !== undefined && (etag === null || ifRange.trim() !== etag)) return whole;
+  const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range ?? '') ?? [];
+  if (first === '' && last === '') return whole;
+  if (first === '') {
+    const length = Math.min(Number(last), totalBytes);
+    return length === 0
+      ? { kind: 'unsatisfiable' }
+      : { kind: 'part', start: totalBytes - length, end: totalBytes - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? totalBytes - 1 : Math.min(Number(last), totalBytes - 1);
+  if (last !== '' && Number(last) < start) return whole;
+  return start >= totalBytes ? { kind: 'unsatisfiable' } : { kind: 'part', start, end };
+}
+
+const maxRemembered = 10_000;
+
+/** Which version of a stream each client was last sent: for those who resume without saying of what. */
+export class SentVersions {
+  readonly #versions = new Map<string, string>();
+
+  /** Whether the client was last sent another version than this one. */
+  isOther(request: SentTo, version: string): boolean {
+    const sent = this.#versions.get(keyOf(request));
+    return sent !== undefined && sent !== version;
+  }
+
+  remember(request: SentTo, version: string): void {
+    const key = keyOf(request);
+    this.#versions.delete(key);
+    this.#versions.set(key, version);
+    const [oldest] = this.#versions.keys();
+    if (this.#versions.size > maxRemembered && oldest !== undefined) this.#versions.delete(oldest);
+  }
+}
+
+interface SentTo {
+  readonly client: string;
+  readonly url: string;
+  readonly target: string;
+}
+
+/** Short, however long the address is. */
+function keyOf({ client, url, target }: SentTo): string {
+  return createHash('sha256')
+    .update(JSON.stringify([client, target, url]))
+    .digest('base64url');
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { constantFrames, silentFrame } from '../../dist/containers/mp3-frames.js';
+import { inspect } from '../media/support/inspect.js';
+import { media } from '../site/media.js';
+import { sendFile, startSite, type Site } from '../site/server.js';
+import { startService, type TestService } from '../support/service.js';
+import { receive } from './support/receive.js';
+
+let site: Site;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-exact-'));
+  site = await startSite();
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const address = (page: string) => `${service.url}/api/stream?url=${encodeURIComponent(`${site.url}${page}`)}`;
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('the Content-Length of an MP3 is exact', () => {
+  it.each([
+    ['sound.m4a', 4],
+    ['sound-end.m4a', 4],
+    ['short-sound.m4a', 0.05],
+    ['long-sound.m4a', 61.7],
+    ['sound-22050.m4a', 4],
+    ['sound-32000.m4a', 4],
+    ['sound-48000.m4a', 4],
+    ['sound-96000.m4a', 4],
+    ['mono-8000.m4a', 4],
+    ['indexed.m4a', 4],
+    ['alac.m4a', 4],
+    ['front.mp4', 4],
+    ['end.mp4', 4],
+    ['hevc.mp4', 4],
+    ['h264-opus.mp4', 4],
+  ])('of %s', async (name, seconds) => {
+    const { status, headers, body, complete } = await receive(address(`/media/${name}`));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['accept-ranges']).toBe('bytes');
+    expect(body.indexOf('Info')).toBeGreaterThan(0);
+    const file = join(folder, name.replace(/\.\w+$/u, '.mp3'));
+    await writeFile(file, body);
+    const { format, streams } = await inspect(file);
+    expect(streams[0]).toMatchObject({ codec_name: 'mp3', bit_rate: 192_000 });
+    expect(Math.abs((format.duration ?? 0) - seconds)).toBeLessThan(0.1);
+  });
+
+  it.each(['vbr.mp3', 'sound.mp3'])('of %s, which is sent as it is', async (name) => {
+    const { headers, body } = await receive(address(`/media/${name}`));
+    expect(headers['content-length']).toBe(String((await readFile(await media(name))).length));
+    expect(sha256(body)).toBe(sha256(await readFile(await media(name))));
+  });
+
+  it.each(['opus.webm', 'sound.ogg', 'sound.flac', 'h264.mkv', 'fragments.m4a', 'hls-ts/index.m3u8'])(
+    'and estimated where the source does not state the samples: %s',
+    async (name) => {
+      const { headers, body, complete } = await receive(address(`/media/${name}`));
+      expect(complete).toBe(true);
+      expect(headers['content-length']).toBeUndefined();
+      expect(headers['accept-ranges']).toBe('none');
+      const estimate = Number(headers['estimated-content-length']);
+      expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.05);
+    },
+  );
+});
+
+describe('an MP3 of exact length', () => {
+  const page = '/open-graph?media=long.mp4';
+
+  it('is the same, byte for byte, whenever it is made, and HEAD tells its headers', async () => {
+    const first = await receive(address(page));
+    const second = await receive(address(page));
+    const head = await receive(address(page), { method: 'HEAD' });
+    expect(sha256(second.body)).toBe(sha256(first.body));
+    expect(first.headers.etag).toMatch(/^"[\w-]{27}"$/u);
+    for (const name of ['etag', 'content-length', 'accept-ranges']) {
+      expect([name, second.headers[name], head.headers[name]]).toEqual([
+        name,
+        first.headers[name],
+        first.headers[name],
+      ]);
+    }
+  });
+
+  it.each([
+    ['in the tag', 5],
+    ['in the sound', 300_000],
+    ['in the last frame', -100],
+  ])('goes on %s', async (_, offset) => {
+    const { body: wholeBody, headers } = await receive(address(page));
+    const start = offset < 0 ? wholeBody.length + offset : offset;
+    const ifRange = headers.etag ?? '';
+    const rest = await receive(address(page), { headers: { range: `bytes=${start}-`, 'if-range': ifRange } });
+    expect({ status: rest.status, complete: rest.complete }).toEqual({ status: 206, complete: true });
+    expect(rest.body.equals(wholeBody.subarray(start))).toBe(true);
+    expect(rest.headers['content-range']).toBe(`bytes ${start}-${wholeBody.length - 1}/${wholeBody.length}`);
+  });
+
+  it('comes as a whole for another version, and for a part that ends before it does', async () => {
+    const other = { range: 'bytes=1000-', 'if-range': '"another"' };
+    expect((await receive(address(page), { headers: other })).status).toBe(200);
+    expect((await receive(address(page), { headers: { range: 'bytes=1000-2000' } })).status).toBe(200);
+  });
+
+  it('is a problem for a range behind its end, before anything is made', async () => {
+    const { headers } = await receive(address(page), { method: 'HEAD' });
+    const range = `bytes=${headers['content-length'] ?? ''}-`;
+    expect((await receive(address(page), { headers: { range } })).status).toBe(416);
+  });
+
+  it('has another ETag when the site has another file, and cannot be resumed where that is not told', async () => {
+    let etag = '"1"';
+    site.on('/versioned.m4a', async (req, res) => {
+      const writeHead = res.writeHead.bind(res);
+      res.writeHead = ((status: number, headers: Record<string, string>) =>
+        writeHead(status, { ...headers, etag })) as typeof res.writeHead;
+      await sendFile(req, res, await media('sound.m4a'), 'audio/mp4');
+    });
+    const first = await receive(address('/versioned.m4a?1'), { method: 'HEAD' });
+    etag = '"2"';
+    const second = await receive(address('/versioned.m4a?2'), { method: 'HEAD' });
+    expect(second.headers['content-length']).toBe(first.headers['content-length']);
+    expect(second.headers.etag).not.toBe(first.headers.etag);
+    etag = 'W/"3"';
+    const weak = await receive(address('/versioned.m4a?3'), { headers: { range: 'bytes=100-' } });
+    expect(weak).toMatchObject({ status: 200, headers: { 'accept-ranges': 'none' } });
+    expect(weak.headers['content-length']).toBe(String(weak.body.length));
+  });
+
+  it('is broken off when the source has less than it states', async () => {
+    site.on('/hollow.m4a', async (_req, res) => {
+      const bytes = Buffer.from(await readFile(await media('long-sound.m4a')));
+      // The second half of the sound is no sound any more.
+      bytes.fill(0, Math.floor(bytes.length / 2));
+      res.writeHead(200, { 'content-type': 'audio/mp4', 'content-length': bytes.length }).end(bytes);
+    });
+    const { status, complete } = await receive(address('/hollow.m4a'));
+    expect(status === 200 && complete).toBe(false);
+  });
+});
+
+describe('constantFrames', () => {
+  // As ffmpeg with libmp3lame made them.
+  it.each([
+    [44_100, 1, 2, 1253],
+    [44_100, 1152, 2, 1253],
+    [44_100, 1153, 3, 1880],
+    [44_100, 100_000, 88, 55_170],
+    [44_100, 441_001, 384, 240_744],
+    [48_000, 1153, 3, 1728],
+    [48_000, 176_400, 155, 89_280],
+  ])('knows what LAME makes at %d Hz of %d samples', (sampleRate, samples, frames, totalBytes) => {
+    expect(constantFrames(samples, { bitrateKbps: 192, sampleRate })).toMatchObject({ frames, totalBytes });
+  });
+
+  it('has frames of silence of either size', () => {
+    const like = Buffer.from('fffbb264', 'hex');
+    expect(silentFrame(like, 626).readUInt32BE().toString(16)).toBe('fffbb064');
+    expect(silentFrame(like, 627).readUInt32BE().toString(16)).toBe('fffbb264');
+  });
+});
