@@ -31,13 +31,23 @@ export const configSchema = z.object({
   MAX_FILE_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
   MAX_PIXELS: setting
     .integer(50_000_000, { min: 1, max: 250_000_000 })
-    .describe('Largest image, width times height.'),
+    .describe('Largest image, width times height; no side may have more than 65535 pixels.'),
   MAX_QUEUE: setting
     .integer(8, { min: 0, max: 1000 })
-    .describe('Images that may wait besides those in work; more are answered with 503.'),
+    .describe(
+      'Images that may wait besides those in work; more are answered with 503. One client gets at most half of all.',
+    ),
   REQUEST_TIMEOUT_SECONDS: setting
     .seconds(90, { min: 1, max: 3600 })
-    .describe('Deadline of a request, upload and waiting included.'),
+    .describe('From the first byte of a request to the first of its answer: upload, waiting and work.'),
+  ANSWER_TIMEOUT_SECONDS: setting
+    .seconds(300, { min: 1, max: 3600 })
+    .describe('From the first byte of an answer to the last; then the connection is reset.'),
+  MIN_BYTES_PER_SECOND: setting
+    .bytes('4KiB', { min: 0 })
+    .describe(
+      'Least that must pass each second, over 10 seconds, of an upload and of an answer; 0 for no limit.',
+    ),
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')
     .describe(
@@ -56,9 +66,9 @@ export const configSchema = z.object({
   INFERENCE_THREADS: setting
     .integerOrAuto({ min: 1, max: 256 })
     .describe('Threads of one inference; auto: the cores, divided by the processes.'),
-  PIXEL_THREADS: setting
+  PIXEL_PROCESSES: setting
     .integer(2, { min: 1, max: 64 })
-    .describe('Threads that decode, cut out and encode images.'),
+    .describe('Processes that decode, cut out and encode; each takes one image at a time.'),
   RECYCLE_AFTER_IMAGES: setting
     .integer(0, { min: 0 })
     .describe('Images after which an inference process is replaced; 0 for never.'),

@@ -20,7 +20,7 @@ const ownErrors = {
     status: 413,
     title: 'The image has too many pixels',
     retryable: false,
-    cause: 'Width times height is above MAX_PIXELS.',
+    cause: 'Width times height is above MAX_PIXELS, or a side above 65535 pixels.',
     remedy: 'Scale the image down; as the operator, raise MAX_PIXELS.',
   },
   unsupported_media_type: {
@@ -34,7 +34,7 @@ const ownErrors = {
     status: 422,
     title: 'The image cannot be read',
     retryable: false,
-    cause: 'The file is damaged or cut off.',
+    cause: 'The file is damaged, cut off, or made of more scans than a JPEG needs.',
     remedy: 'Open and save the image again, then send it whole.',
   },
   no_foreground: {

@@ -8,26 +8,35 @@ import {
   runService,
   type RunningService,
 } from '@media-services/http-common';
-import { createRateLimiter } from '@media-services/rate-limit';
+import { clientKey, createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
 import { inferenceCapacity, thisMachine } from './inference/capacity.js';
 import { MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
-import { PixelPool } from './threads/pixel-pool.js';
-import { removeBackgroundRoute } from './api/remove-background.js';
 import { admission } from './api/admission.js';
 import { lingerAfterEarlyAnswer, refuseLargeBody } from './api/body-limit.js';
+import { isRefusedBeforeWork } from './api/refused-before-work.js';
+import { removeBackgroundRoute } from './api/remove-background.js';
+import { FairTurns } from './fair-turns.js';
+import { imageLimits } from './images/image-limits.js';
+import { PixelPool } from './pixels/pixel-pool.js';
 
 const serviceName = 'bg-removal';
 const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
+/** Over so long a client's pace is looked at: pauses of a mobile network pass. */
+const defaultPaceWindowMs = 10_000;
 
 /** Replaced in tests only. */
-export type ServiceOverrides = Pick<MattingEngineOptions, 'command' | 'probeCuda'>;
+export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
+  readonly paceWindowMs?: number;
+}
 
 export interface BgRemovalService extends RunningService {
   /** Process ids of the inference processes. */
   enginePids(): number[];
+  /** Process ids of the pixel processes. */
+  pixelPids(): number[];
 }
 
 /**
@@ -45,8 +54,16 @@ export async function createBgRemovalService(
     { processes: config.INFERENCE_PROCESSES, threads: config.INFERENCE_THREADS },
     thisMachine(),
   );
-  const engine = new MattingEngine({ config, logger, metrics, capacity, ...overrides });
-  const pixels = new PixelPool({ threads: config.PIXEL_THREADS });
+  const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;
+  const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
+  const places = capacity.processes + config.MAX_QUEUE;
+  const pixels = new PixelPool({
+    processes: config.PIXEL_PROCESSES,
+    maxQueue: places,
+    taskTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
+    settings: { maxMemoryBytes: pixelMemoryBytes(config.MAX_PIXELS) },
+    logger,
+  });
   const rateLimiter = createRateLimiter({
     name: 'images-per-minute',
     limit: config.IMAGES_PER_MINUTE,
@@ -62,6 +79,7 @@ export async function createBgRemovalService(
     collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
   });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
+  health.add('pixels', { check: () => Promise.resolve(pixels.health()), cacheMs: 0 });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
   health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
 
@@ -77,15 +95,24 @@ export async function createBgRemovalService(
         post: [
           lingerAfterEarlyAnswer(),
           rateLimiter.middleware,
-          admission(capacity.processes + config.MAX_QUEUE),
+          admission({ places, clientKey }),
           refuseLargeBody(config.MAX_FILE_BYTES),
           removeBackgroundRoute({
             engine,
             pixels,
-            maxPixels: config.MAX_PIXELS,
+            // One image in each process, and none more that would only wait inside for one of a greedy client.
+            turns: new FairTurns(capacity.processes + config.PIXEL_PROCESSES),
+            clientKey,
+            limits: imageLimits(config.MAX_PIXELS),
             maxFileBytes: config.MAX_FILE_BYTES,
-            timeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
+            requestTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
+            answerTimeoutMs: config.ANSWER_TIMEOUT_SECONDS * 1000,
+            leastRate: {
+              bytesPerSecond: config.MIN_BYTES_PER_SECOND,
+              windowMs: paceWindowMs,
+            },
           }),
+          rateLimiter.giveBackOn(isRefusedBeforeWork),
         ],
       });
     },
@@ -102,11 +129,18 @@ export async function createBgRemovalService(
       await rateLimiter[Symbol.asyncDispose]();
     },
   });
-  engine.start().catch((error: unknown) => {
-    // Also when the service is stopped before the model is warm.
-    logger.warn({ err: error }, 'the engine was not started');
-  });
-  return { ...service, enginePids: () => engine.pids() };
+  for (const starting of [engine.start(), pixels.start()]) {
+    starting.catch((error: unknown) => {
+      // Also when the service is stopped before all is warm.
+      logger.warn({ err: error }, 'an engine was not started');
+    });
+  }
+  return { ...service, enginePids: () => engine.pids(), pixelPids: () => pixels.pids() };
+}
+
+/** What an image of the most pixels takes at its height, measured, and as much again for the unforeseen. */
+function pixelMemoryBytes(maxPixels: number): number {
+  return 512 * 1024 ** 2 + 24 * maxPixels;
 }
 
 /** What the web page tells its readers before they send anything. */

@@ -1,6 +1,7 @@
 import { DomainError, gatewayClient } from '@media-services/http-common';
-import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import { clientKey } from './client-key.js';
 import { WindowStore, type WindowStoreOptions, type WindowStoreStatus } from './window-store.js';
 
 export interface RateLimiterOptions extends WindowStoreOptions {
@@ -12,17 +13,19 @@ export interface RateLimiterOptions extends WindowStoreOptions {
 
 export interface RateLimiter extends AsyncDisposable {
   readonly middleware: RequestHandler;
+  /**
+   * Goes behind the handlers of what is limited: a request that failed with such an
+   * error is not counted, and its `RateLimit` header says so.
+   */
+  giveBackOn(isGivenBack: (thrown: unknown) => boolean): ErrorRequestHandler;
   status(): WindowStoreStatus;
 }
-
-/** IPv6 clients own at least a /64. */
-const ipv6PrefixLength = 64;
 
 /**
  * At most `limit` requests per client in any window, with the `RateLimit` and
  * `RateLimit-Policy` headers of the IETF draft 8. A client is the name of its key
  * where the gateway has recognised one, which may have a limit of its own, else its
- * address: Express's `req.ip`, so only configured proxies can tell another one.
+ * address ({@link clientKey}).
  * A limit of 0 switches it off.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
@@ -35,6 +38,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     limits.set(limit, made);
     return made;
   };
+  const givesBack = new WeakMap<Response, () => Promise<boolean>>();
   const standard = options.limit === 0 ? undefined : limitOf(options.limit);
   return {
     middleware: (req, res, next) => {
@@ -43,7 +47,22 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         next();
         return;
       }
-      void limitOf(limit).middleware(req, res, next);
+      const { store, middleware } = limitOf(limit);
+      givesBack.set(
+        res,
+        store.forRequest(() => void middleware(req, res, next)),
+      );
+    },
+    giveBackOn: (isGivenBack) => (thrown, _req, res, next) => {
+      const giveBack = givesBack.get(res);
+      if (giveBack === undefined || !isGivenBack(thrown)) {
+        next(thrown);
+        return;
+      }
+      giveBack().then((wasCounted) => {
+        if (wasCounted) tellOneMore(res);
+        next(thrown);
+      }, next);
     },
     status: () => standard?.store.status() ?? { status: 'ok', store: 'memory' },
     [Symbol.asyncDispose]: async () => {
@@ -82,7 +101,12 @@ function createLimit(options: RateLimiterOptions): Limit {
   return { middleware, store };
 }
 
-function clientKey(req: Request): string {
-  const name = gatewayClient(req)?.name;
-  return name === undefined ? ipKeyGenerator(req.ip ?? '', ipv6PrefixLength) : `key:${name}`;
+/** Corrects the `RateLimit` header of a request that is not counted after all. */
+function tellOneMore(res: Response): void {
+  const header = res.getHeader('RateLimit');
+  if (typeof header !== 'string' || res.headersSent) return;
+  res.setHeader(
+    'RateLimit',
+    header.replace(/\br=(\d+)/, (_all, left: string) => `r=${Number(left) + 1}`),
+  );
 }

@@ -77,6 +77,14 @@ export class RedisWindowLog implements AsyncDisposable {
     return { accepted: accepted === 1, hits, resetMs: resetMicroseconds / 1000, atMicroseconds };
   }
 
+  /**
+   * Takes a hit back, by the time that the server counted it at, as if it had never been.
+   * @throws Error when the server is away or does not answer
+   */
+  async giveBack(key: string, atMicroseconds: number): Promise<void> {
+    await this.#redis.lrem(this.#options.prefix + key, 1, String(atMicroseconds));
+  }
+
   async forget(key: string): Promise<void> {
     await this.#redis.del(this.#options.prefix + key);
   }

@@ -61,6 +61,15 @@ export class WindowLog {
     this.#forgetQuietKeys(nowMs);
   }
 
+  /** Takes a hit back, by the time that it was counted at, as if it had never been. */
+  giveBack(key: string, atMs: number): void {
+    const times = this.#times.get(key);
+    const at = times?.indexOf(atMs) ?? -1;
+    if (times === undefined || at < 0) return;
+    times.splice(at, 1);
+    if (times.length === 0) this.#times.delete(key);
+  }
+
   forget(key: string): void {
     this.#times.delete(key);
   }

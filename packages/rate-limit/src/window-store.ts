@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '@media-services/http-common';
 import type { IncrementResponse, Store } from 'express-rate-limit';
 import { RedisWindowLog } from './redis-window-log.js';
@@ -8,6 +9,16 @@ export interface WindowStoreOptions extends WindowLimit {
   readonly redisUrl?: string;
   readonly prefix: string;
   readonly logger: Logger;
+}
+
+/** A hit with the way to take it back. */
+interface CountedHit extends Hit {
+  readonly giveBack: () => Promise<void>;
+}
+
+/** What a request was counted for. */
+interface Counted {
+  hit?: CountedHit;
 }
 
 /** Where hits are counted: `degraded` while Redis is configured but away. */
@@ -31,6 +42,8 @@ export class WindowStore implements Store, AsyncDisposable {
   readonly #memory: WindowLog;
   readonly #redis: RedisWindowLog | undefined;
   readonly #logger: Logger;
+  /** express-rate-limit tells a store the key and not the request: its hit is found by the context it runs in. */
+  readonly #counted = new AsyncLocalStorage<Counted>();
   #degraded: boolean;
   #reason = 'connecting';
 
@@ -60,7 +73,10 @@ export class WindowStore implements Store, AsyncDisposable {
   }
 
   async increment(key: string): Promise<IncrementResponse> {
-    const { accepted, hits, resetMs } = await this.#hit(key);
+    const hit = await this.#hit(key);
+    const { accepted, hits, resetMs } = hit;
+    const counted = this.#counted.getStore();
+    if (accepted && counted !== undefined) counted.hit = hit;
     return {
       // express-rate-limit refuses above the limit.
       totalHits: accepted ? hits : this.#limit.limit + 1,
@@ -68,7 +84,22 @@ export class WindowStore implements Store, AsyncDisposable {
     };
   }
 
-  /** Hits are never taken back: the limit is on what was begun. */
+  /**
+   * Runs what increments for one request.
+   * @returns a function that takes that hit back; it does nothing when none was accepted, or the second time
+   */
+  forRequest(run: () => void): () => Promise<boolean> {
+    const counted: Counted = {};
+    this.#counted.run(counted, run);
+    return async () => {
+      const { hit } = counted;
+      delete counted.hit;
+      await hit?.giveBack();
+      return hit !== undefined;
+    };
+  }
+
+  /** A key alone does not tell which of its hits to take back; {@link forRequest} does. */
   decrement(): void {
     return;
   }
@@ -82,25 +113,45 @@ export class WindowStore implements Store, AsyncDisposable {
     await this.#redis?.[Symbol.asyncDispose]();
   }
 
-  async #hit(key: string): Promise<Hit> {
+  async #hit(key: string): Promise<CountedHit> {
     const nowMs = performance.now();
-    if (this.#redis === undefined || !this.#redis.isReady) return this.#memory.hit(key, nowMs);
+    const redis = this.#redis;
+    if (!redis?.isReady) return this.#hitInMemory(key, nowMs);
     // The hits of this process alone may already be enough.
     const own = this.#memory.peek(key, nowMs);
-    if (!own.accepted) return own;
+    if (!own.accepted) return { ...own, giveBack: () => Promise.resolve() };
     try {
-      const hit = await this.#redis.hit(key);
+      const hit = await redis.hit(key);
       if (hit.accepted) this.#memory.record(key, nowMs);
       this.#recover();
-      return hit;
+      return {
+        ...hit,
+        giveBack: async () => {
+          this.#memory.giveBack(key, nowMs);
+          try {
+            await redis.giveBack(key, hit.atMicroseconds);
+          } catch (error) {
+            this.#degrade(error);
+          }
+        },
+      };
     } catch (error) {
-      this.#degrade(error instanceof Error ? error : new Error(String(error)));
-      this.#redis.reconnect();
-      return this.#memory.hit(key, performance.now());
+      this.#degrade(error);
+      redis.reconnect();
+      return this.#hitInMemory(key, performance.now());
     }
   }
 
-  #degrade(error: Error): void {
+  #hitInMemory(key: string, nowMs: number): CountedHit {
+    const hit = this.#memory.hit(key, nowMs);
+    const giveBack = (): Promise<void> => {
+      this.#memory.giveBack(key, nowMs);
+      return Promise.resolve();
+    };
+    return { ...hit, giveBack };
+  }
+
+  #degrade(error: unknown): void {
     if (!this.#degraded) this.#logger.warn({ err: error }, 'rate limit: Redis is away, counting in memory');
     this.#degraded = true;
     this.#reason = reasonOf(error);

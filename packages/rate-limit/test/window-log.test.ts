@@ -31,6 +31,37 @@ describe('in memory', () => {
     );
   });
 
+  test('decides like the oracle when hits are given back, the newest or an older one', () => {
+    const steps = fc.array(
+      fc.record({
+        key: keys,
+        after: fc.integer({ min: 0, max: 30 }),
+        /** Which of the hits accepted so far is given back, if any. */
+        giveBack: fc.option(fc.nat({ max: 5 })),
+      }),
+      { maxLength: 120 },
+    );
+    fc.assert(
+      fc.property(limits, fc.integer({ min: 1, max: 100 }), steps, (limit, windowMs, sequence) => {
+        const log = new WindowLog({ limit, windowMs });
+        const oracle = new Oracle(limit, windowMs);
+        const accepted: { key: string; now: number }[] = [];
+        let now = 1000;
+        for (const { key, after, giveBack } of sequence) {
+          now += after;
+          const expected = oracle.hit(key, now);
+          expect(log.hit(key, now).accepted).toBe(expected.accepted);
+          if (expected.accepted) accepted.unshift({ key, now });
+          const [taken] = giveBack === null ? [] : accepted.splice(giveBack, 1);
+          if (taken === undefined) continue;
+          log.giveBack(taken.key, taken.now);
+          oracle.giveBack(taken.key, taken.now);
+        }
+        expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+      }),
+    );
+  });
+
   test('lets nine through across the border of a fixed window, but never more than five', () => {
     const log = new WindowLog({ limit: 5, windowMs: 60_000 });
     const at = (...times: number[]) => times.filter((time) => log.hit('client', time).accepted).length;
@@ -116,6 +147,30 @@ describe('in Redis', () => {
           expect(hit).toEqual({ accepted, hits: counted, resetMs: reset / 1000 });
         }
         expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('decides like the oracle when hits are given back', async () => {
+    const steps = fc.array(fc.record({ key: keys, giveBack: fc.option(fc.nat({ max: 3 })) }), {
+      maxLength: 40,
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(limits, steps, async (limit, sequence) => {
+        const log = await open(limit, 60_000, `give back ${run++}:`);
+        const oracle = new Oracle(limit, 60_000_000);
+        const accepted: { key: string; at: number }[] = [];
+        for (const { key, giveBack } of sequence) {
+          const hit = await log.hit(key);
+          expect(hit.accepted).toBe(oracle.hit(key, hit.atMicroseconds).accepted);
+          if (hit.accepted) accepted.unshift({ key, at: hit.atMicroseconds });
+          const [taken] = giveBack === null ? [] : accepted.splice(giveBack, 1);
+          if (taken === undefined) continue;
+          await log.giveBack(taken.key, taken.at);
+          oracle.giveBack(taken.key, taken.at);
+        }
       }),
       { numRuns: 20 },
     );

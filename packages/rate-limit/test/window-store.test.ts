@@ -108,6 +108,49 @@ test('a Redis that does not answer holds a request up for less than a second', a
   expect(store.status()).toEqual(degraded);
 });
 
+/** A request of one hit: whether it was accepted, and the way to take it back. */
+async function request(store: WindowStore): Promise<{ accepted: boolean; giveBack: () => Promise<boolean> }> {
+  let hit: Promise<{ totalHits: number }> | undefined;
+  const giveBack = store.forRequest(() => (hit = store.increment('client')));
+  return { accepted: ((await hit)?.totalHits ?? 0) <= limit.limit, giveBack };
+}
+
+describe.each(['memory', 'redis'])('a request that is given back (%s)', (kind) => {
+  test('leaves room for another, once', async () => {
+    server = kind === 'redis' ? await startRedis() : undefined;
+    const store = open(server?.url);
+    if (server !== undefined) await until(store, redisOk);
+    const { giveBack } = await request(store);
+    expect(await accepted(store, 5)).toBe(2);
+    expect(await giveBack()).toBe(true);
+    expect(await giveBack()).toBe(false);
+    expect(await accepted(store, 5)).toBe(1);
+  });
+
+  test('gives nothing when it had been refused', async () => {
+    server = kind === 'redis' ? await startRedis() : undefined;
+    const store = open(server?.url);
+    if (server !== undefined) await until(store, redisOk);
+    await accepted(store, 3);
+    const refused = await request(store);
+    expect(refused.accepted).toBe(false);
+    expect(await refused.giveBack()).toBe(false);
+    expect(await accepted(store, 2)).toBe(0);
+  });
+});
+
+test('what is given back while Redis is away is given back in this process', async () => {
+  server = await startRedis();
+  const store = open(server.url);
+  await until(store, redisOk);
+  const { giveBack } = await request(store);
+  await accepted(store, 2);
+  await server.kill();
+  expect(await giveBack()).toBe(true);
+  expect(store.status()).toEqual(degraded);
+  expect(await accepted(store, 3)).toBe(1);
+});
+
 test('resetKey forgets a client', async () => {
   const store = open();
   await accepted(store, 3);

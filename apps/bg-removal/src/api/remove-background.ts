@@ -1,14 +1,22 @@
 import { DomainError, requestContext } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
-import type { RequestHandler } from 'express';
-import { readParameters } from './parameters.js';
-import { uploadReader } from './upload.js';
+import type { Request, RequestHandler } from 'express';
 import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
+import { atLeastRate, type LeastRate } from './least-rate.js';
+import { readParameters } from './parameters.js';
 import { pngFileName } from './png-file-name.js';
+import { sendBytes } from './send-bytes.js';
+import { uploadReader } from './upload.js';
 
 export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependencies {
+  readonly clientKey: (req: Request) => string;
   readonly maxFileBytes: number;
-  readonly timeoutMs: number;
+  /** From the first byte of the request to the first of the answer. */
+  readonly requestTimeoutMs: number;
+  /** From the first byte of the answer to the last. */
+  readonly answerTimeoutMs: number;
+  /** Of the upload, and of the answer. */
+  readonly leastRate: LeastRate;
 }
 
 /** `POST /api/remove-background`: an image in a form in, a PNG with a transparent background out. */
@@ -18,29 +26,61 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
   return async (req, res) => {
     const context = requestContext(res);
     const { timings } = context;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
-    res.once('close', () => clearTimeout(timer));
-    const signal = AbortSignal.any([context.signal, deadline.signal]);
 
-    const upload = await timings.measure('upload', () => readUpload(req, res, signal));
-    const { file, fileName, tuning } = readParameters(upload, req.query);
-    const { png, width, height } = await removeBackground(options, {
-      file,
-      tuning,
-      signal,
-      onStage: (stage, milliseconds) => timings.set(stage, milliseconds),
+    const made = await withDeadline(options.requestTimeoutMs, context.signal, async (signal) => {
+      const { socket } = req;
+      const upload = await timings.measure('upload', () =>
+        atLeastRate(
+          options.leastRate,
+          () => socket.bytesRead,
+          signal,
+          (paced) => readUpload(req, res, paced),
+        ),
+      );
+      const { file, fileName, tuning } = readParameters(upload, req.query);
+      const image = await removeBackground(options, {
+        client: options.clientKey(req),
+        file,
+        tuning,
+        signal,
+        onStage: (stage, milliseconds) => timings.set(stage, milliseconds),
+      });
+      return { ...image, fileName, bytesIn: file.length };
     });
 
-    context.note({ width, height, bytesIn: file.length, bytesOut: png.length });
+    const { png, width, height, fileName, bytesIn } = made;
+    context.note({ width, height, bytesIn, bytesOut: png.length });
     res.setHeader('Content-Type', 'image/png');
     res.setHeader('Content-Length', String(png.length));
     res.setHeader('Content-Disposition', contentDisposition(pngFileName(fileName)));
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Width', String(width));
     res.setHeader('X-Height', String(height));
-    res.end(png);
+    await withDeadline(options.answerTimeoutMs, context.signal, async (signal) => {
+      let taken = 0;
+      await atLeastRate(
+        options.leastRate,
+        () => taken,
+        signal,
+        (paced) => sendBytes(res, png, paced, (bytes) => (taken = bytes)),
+      );
+    });
   };
+}
+
+/** Runs `work` with a signal that also aborts when the time is over. */
+async function withDeadline<T>(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(timeoutError(timeoutMs)), timeoutMs);
+  try {
+    return await work(AbortSignal.any([signal, deadline.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function timeoutError(timeoutMs: number): DomainError {

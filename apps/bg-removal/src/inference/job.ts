@@ -1,15 +1,5 @@
 import { z } from 'zod';
-
-/**
- * Checks by tag and not by `instanceof`: messages come from another process and
- * may be read in another realm.
- */
-function typedArray<T extends ArrayBufferView>(tag: string): z.ZodType<T> {
-  return z.custom<T>(
-    (value) => Object.prototype.toString.call(value) === `[object ${tag}]`,
-    `must be a ${tag}`,
-  );
-}
+import { typedArray } from '../typed-array.js';
 
 /** What the inference process needs to know, passed as JSON on its command line. */
 export const inferenceSettingsSchema = z.object({

@@ -22,9 +22,13 @@ afterEach(async () => {
 });
 
 test('of 50 uploads at once every one gets an image or a 503 with Retry-After, and the service stays well', async () => {
-  service = await startWarmService({ MAX_QUEUE: '4' }, fakeInference('slow'));
+  service = await startWarmService({ MAX_QUEUE: '4', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
   const running = service;
-  const responses = await Promise.all(Array.from({ length: 50 }, () => postImage(running, file)));
+  const responses = await Promise.all(
+    Array.from({ length: 50 }, (_, i) =>
+      postImage(running, file, { headers: { 'x-forwarded-for': `203.0.113.${i}` } }),
+    ),
+  );
   const statuses = responses.map(({ status }) => status);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(5);
   for (const response of responses) {

@@ -34,6 +34,26 @@ test('five images a minute, the sixth is 429 with headers that tell when', async
   expect(problem.detail).toContain('ops@example.org');
 });
 
+test('an image that is refused before the network sees it does not count, and the headers say so', async () => {
+  service = await startWarmService({ IMAGES_PER_MINUTE: '2', MAX_PIXELS: '10000', MAX_FILE_BYTES: '50000' });
+  const refused: [Uint8Array, Record<string, string>, number][] = [
+    [Buffer.from('no image'), {}, 415],
+    [file, { threshold: 'x' }, 400],
+    [await picture(200, 100).png().toBuffer(), {}, 413],
+    [file.subarray(0, 60), {}, 422],
+    [Buffer.alloc(60_000), {}, 413],
+  ];
+  for (const [bytes, fields, status] of refused) {
+    const response = await postImage(service, bytes, { fields });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('ratelimit')).toMatch(/; r=2; /);
+  }
+  expect((await postImage(service, file)).headers.get('ratelimit')).toMatch(/; r=1; /);
+  const dark = await picture().linear(0.1, 0).png().toBuffer();
+  expect(await problemOf(await postImage(service, dark))).toMatchObject({ code: 'no_foreground' });
+  expect((await postImage(service, file)).status).toBe(429);
+});
+
 test('the limit is checked before the body is read', async () => {
   service = await startWarmService({ IMAGES_PER_MINUTE: '1' }, fakeInference('slow'));
   expect((await postImage(service, file)).status).toBe(200);

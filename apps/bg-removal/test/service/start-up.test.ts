@@ -138,9 +138,9 @@ test('every problem of the configuration is reported at once', () => {
       PORT: 'x',
       IMAGES_PER_MINUTE: '-1',
       MAX_FILE_BYTES: 'big',
-      PIXEL_THREADS: '0',
+      PIXEL_PROCESSES: '0',
     });
   expect(read).toThrow(ConfigError);
-  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'PIXEL_THREADS'])
+  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'PIXEL_PROCESSES'])
     expect(read).toThrow(name);
 });

@@ -1,9 +1,12 @@
-import type { RequestHandler, Response, Router } from 'express';
+import type { ErrorRequestHandler, RequestHandler, Response, Router } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 
+/** In order; an error handler sees what those before it threw. */
+type Handlers = RequestHandler | readonly (RequestHandler | ErrorRequestHandler)[];
+
 export interface MethodHandlers {
-  readonly get?: RequestHandler | readonly RequestHandler[];
-  readonly post?: RequestHandler | readonly RequestHandler[];
+  readonly get?: Handlers;
+  readonly post?: Handlers;
 }
 
 const routes = new WeakMap<Response, string>();

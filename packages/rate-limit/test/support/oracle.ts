@@ -1,6 +1,6 @@
 /**
- * The plain truth of a sliding-window limit: all accepted hits are remembered
- * for ever, and a hit is accepted when fewer than `limit` of them are less than
+ * The plain truth of a sliding-window limit: all accepted hits that were not given
+ * back are remembered for ever, and a hit is accepted when fewer than `limit` of them are less than
  * a window old.
  */
 export class Oracle {
@@ -21,6 +21,11 @@ export class Oracle {
     if (accepted) times.push(now);
     const counted = accepted ? [...recent, now] : recent;
     return { accepted, hits: counted.length, reset: Math.min(...counted) + this.#window - now };
+  }
+
+  giveBack(key: string, time: number): void {
+    const times = this.#accepted.get(key) ?? [];
+    times.splice(times.indexOf(time), 1);
   }
 
   /** The most accepted hits of any key in any window. */

@@ -1,0 +1,124 @@
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { DomainError, type CheckResult, type Logger } from '@media-services/http-common';
+import { EngineJobError, EngineSupervisor, type EngineCommand } from '@media-services/processes';
+import { z } from 'zod';
+import {
+  pixelResultSchema,
+  type CutOutResult,
+  type CutOutTask,
+  type PixelResult,
+  type PixelSettings,
+  type PixelTask,
+  type Prepared,
+  type PrepareTask,
+} from './task.js';
+
+const readySchema = z.object({ type: z.literal('ready'), warmUpMs: z.number() });
+type Ready = z.output<typeof readySchema>;
+
+const readyTimeoutMs = 60_000;
+/** A decoder cannot be interrupted: what was given up may finish its step for so long, then its process is killed. */
+const cancelGraceMs = 1000;
+const killGraceMs = 500;
+/** Processes are cheap to start, and a client must not stop the service by images that end them. */
+const backoff = { initialMs: 50, maxMs: 500 };
+
+export interface PixelPoolOptions {
+  readonly processes: number;
+  /** Tasks that may wait for a process. */
+  readonly maxQueue: number;
+  /** From the call to the answer, waiting included. */
+  readonly taskTimeoutMs: number;
+  readonly settings: PixelSettings;
+  readonly logger: Logger;
+}
+
+/**
+ * The processes in which images are decoded, cut out and encoded. Processes and not
+ * threads: native code that is at work in a thread can neither be stopped at a
+ * deadline nor kept from taking the whole service with it.
+ */
+export class PixelPool implements AsyncDisposable {
+  readonly #supervisor: EngineSupervisor<PixelTask, PixelResult, Ready>;
+
+  constructor({ processes, maxQueue, taskTimeoutMs, settings, logger }: PixelPoolOptions) {
+    this.#supervisor = new EngineSupervisor({
+      name: 'pixel engine',
+      logger,
+      spawn: () => pixelCommand(settings),
+      channel: 'ipc',
+      readySchema,
+      resultSchema: pixelResultSchema,
+      poolSize: processes,
+      maxQueue,
+      readyTimeoutMs,
+      jobTimeoutMs: taskTimeoutMs,
+      cancelGraceMs,
+      killGraceMs,
+      recycleAboveBytes: settings.maxMemoryBytes / 2,
+      backoff,
+    });
+  }
+
+  /** Resolves when one process is warm. */
+  async start(): Promise<void> {
+    await this.#supervisor.start();
+  }
+
+  /**
+   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
+   * @throws the signal's reason; the task then leaves the queue, or its process ends
+   */
+  async prepare(task: Omit<PrepareTask, 'kind'>, signal: AbortSignal): Promise<Prepared> {
+    const result = await this.#run({ kind: 'prepare', ...task }, signal);
+    if (result.kind === 'cut-out') throw new Error('The pixel engine answered another task.');
+    return result;
+  }
+
+  /**
+   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
+   * @throws the signal's reason; the task then leaves the queue, or its process ends
+   */
+  async cutOut(task: Omit<CutOutTask, 'kind'>, signal: AbortSignal): Promise<CutOutResult> {
+    const result = await this.#run({ kind: 'cut-out', ...task }, signal);
+    if (result.kind === 'prepared') throw new Error('The pixel engine answered another task.');
+    return result;
+  }
+
+  health(): CheckResult {
+    const { status, queueLength, active, restarts, lastError } = this.#supervisor.health();
+    return {
+      status: status === 'ready' ? 'ok' : status === 'starting' ? 'starting' : 'error',
+      queueLength,
+      active,
+      restarts,
+      ...(status === 'failing' && {
+        message: `The pixel engine does not start: it ${lastError ?? 'failed'}.`,
+      }),
+    };
+  }
+
+  /** Process ids of the pixel processes. */
+  pids(): number[] {
+    return this.#supervisor.pids();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#supervisor[Symbol.asyncDispose]();
+  }
+
+  async #run(task: PixelTask, signal: AbortSignal): Promise<PixelResult> {
+    try {
+      return await this.#supervisor.run(task, { signal });
+    } catch (error) {
+      if (!(error instanceof EngineJobError)) throw error;
+      throw new DomainError('internal_error', 'The image could not be worked on.', { cause: error.payload });
+    }
+  }
+}
+
+function pixelCommand(settings: PixelSettings): EngineCommand {
+  const script = fileURLToPath(new URL('./pixel-process.js', import.meta.url));
+  return { file: execPath, args: [script, JSON.stringify(settings)] };
+}

@@ -1,0 +1,136 @@
+import { createLogger, DomainError } from '@media-services/http-common';
+import { imageLimits } from '../../dist/images/image-limits.js';
+import { PixelPool } from '../../dist/pixels/pixel-pool.js';
+import { isFaultOfImage } from '../../dist/images/sharp-failure.js';
+import { manyScansJpeg, plainPng } from '../support/deadly-images.js';
+import { picture } from '../support/pictures.js';
+
+const inputSize = { width: 64, height: 64 };
+const limits = imageLimits(50_000_000);
+/** The first lock taken off: whatever the header says is decoded. */
+const unlimited = { maxPixels: 1e12, maxSide: 1e12, maxScans: 1e12, maxScannedPixels: 1e18 };
+const never = new AbortController().signal;
+
+let pool: PixelPool | undefined;
+afterEach(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  pool = undefined;
+});
+
+async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
+  pool = new PixelPool({
+    processes: 1,
+    maxQueue: 10,
+    taskTimeoutMs: 60_000,
+    settings: { maxMemoryBytes },
+    logger: createLogger({ service: 'test', level: 'silent' }),
+  });
+  await pool.start();
+  return pool;
+}
+
+const good = async () => ({ file: await picture().png().toBuffer(), limits, inputSize });
+
+describe('refused from the header, before anything is decoded', () => {
+  const deadly: Record<string, [() => Promise<Buffer>, object]> = {
+    'a progressive JPEG of 14 000 scans': [
+      () => manyScansJpeg(2000, 14_000),
+      { code: 'too_many_scans', scans: 14_010, maxScans: 100 },
+    ],
+    'a large JPEG with more scans than its size allows': [
+      () => manyScansJpeg(7000, 40),
+      { code: 'too_many_scans', scans: 50, maxScans: 20 },
+    ],
+    'a PNG of 49 000 000 × 1': [
+      () => plainPng(49_000_000, 1),
+      { code: 'image_too_large', width: 49_000_000, height: 1 },
+    ],
+    'a PNG of 1 × 49 000 000': [
+      () => plainPng(1, 49_000_000),
+      { code: 'image_too_large', width: 1, height: 49_000_000 },
+    ],
+  };
+  for (const [name, [make, refusal]] of Object.entries(deadly)) {
+    test(name, async () => {
+      const running = await startPool();
+      const [pid] = running.pids();
+      const result = await running.prepare({ file: await make(), limits, inputSize }, never);
+      expect(result).toEqual({ kind: 'refused', refusal });
+      expect(running.pids()).toEqual([pid]);
+    });
+  }
+});
+
+describe('where the header were not looked at', () => {
+  test('an image that is given up leaves no work behind: its process ends and the next image is done', async () => {
+    const running = await startPool();
+    const file = await manyScansJpeg(4000, 14_000);
+    const [pid = 0] = running.pids();
+    const deadline = new AbortController();
+    const endless = running.prepare({ file, limits: unlimited, inputSize }, deadline.signal);
+    const waiting = running.prepare(await good(), never);
+    deadline.abort(new DomainError('timeout', 'Too long.'));
+    await expect(endless).rejects.toThrow('Too long.');
+    expect((await waiting).kind).toBe('prepared');
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('an image that takes more memory than one may ends its own process, and is not called damaged', async () => {
+    const running = await startPool(400 * 1024 ** 2);
+    const [pid = 0] = running.pids();
+    const size = { mask: new Float32Array(4).fill(1), maskWidth: 2, maskHeight: 2 };
+    const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
+    const file = await plainPng(12_000, 12_000);
+    await expect(running.cutOut({ file, ...size, tuning }, never)).rejects.toMatchObject({
+      code: 'engine_unavailable',
+    });
+    expect((await running.prepare(await good(), never)).kind).toBe('prepared');
+    expect(running.pids()).not.toContain(pid);
+  });
+
+  test('a process that is killed at work fails that image alone, as a failure of the service', async () => {
+    const running = await startPool();
+    const file = await manyScansJpeg(4000, 14_000);
+    const [pid = 0] = running.pids();
+    const endless = running.prepare({ file, limits: unlimited, inputSize }, never);
+    process.kill(pid, 'SIGKILL');
+    await expect(endless).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect((await running.prepare(await good(), never)).kind).toBe('prepared');
+  });
+});
+
+test('a task whose request is gone leaves the queue without being worked on', async () => {
+  const running = await startPool();
+  const gone = new AbortController();
+  const first = running.prepare(await good(), never);
+  const task = await good();
+  const waiting = Array.from({ length: 5 }, () => running.prepare(task, gone.signal));
+  expect(running.health()['queueLength']).toBe(5);
+  gone.abort(new Error('gone'));
+  for (const promise of waiting) await expect(promise).rejects.toThrow('gone');
+  expect(running.health()['queueLength']).toBe(0);
+  expect((await first).kind).toBe('prepared');
+});
+
+describe('whose fault a failure of sharp is', () => {
+  test.each([
+    'VipsJpeg: premature end of JPEG image',
+    'vipspng: libpng read error',
+    'webp2vips: unable to read pixels',
+    'Input buffer contains unsupported image format',
+    'Input buffer has corrupt header: webp: unable to parse image',
+    'Unknown error',
+  ])('the image: %s', (message) => {
+    expect(isFaultOfImage(new Error(message))).toBe(true);
+  });
+
+  test.each([
+    'vips_image_write_to_memory: out of memory -- size == 188MB',
+    'VipsJpeg: out of memory',
+    'std::bad_alloc',
+    'Cannot read properties of undefined',
+    'VipsOperation: class "resize" not found',
+  ])('the service: %s', (message) => {
+    expect(isFaultOfImage(new Error(message))).toBe(false);
+  });
+});

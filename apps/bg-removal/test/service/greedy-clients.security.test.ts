@@ -1,0 +1,144 @@
+import http from 'node:http';
+import net from 'node:net';
+import { once } from 'node:events';
+import sharp from 'sharp';
+import { picture } from '../support/pictures.js';
+import { fakeInference } from '../support/fake-inference.js';
+import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
+
+/** One address or a few that take all they can get, and somebody else who wants to be served. */
+let service: TestService | undefined;
+let file: Buffer;
+beforeAll(async () => {
+  file = await picture().png().toBuffer();
+});
+const sockets: net.Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await service?.stop();
+  service = undefined;
+});
+
+const start = (env: Record<string, string> = {}) =>
+  startWarmService({ TRUST_PROXY_HOPS: '1', ...env }, { ...fakeInference('slow'), paceWindowMs: 1000 });
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+
+/** Begins an upload and sends no more of it. */
+function stalledUpload(running: TestService, address: string): http.ClientRequest {
+  const request = http.request(running.endpoint, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': '100000',
+      'x-forwarded-for': address,
+    },
+  });
+  request.on('error', () => undefined);
+  request.on('socket', (socket) => sockets.push(socket));
+  request.write('--x\r\n');
+  return request;
+}
+
+/** Sends an image and never reads the answer. */
+async function unreadAnswer(running: TestService, image: Buffer, address: string): Promise<net.Socket> {
+  const { hostname, port } = new URL(running.url);
+  const socket = net.connect(Number(port), hostname);
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  socket.pause();
+  const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
+  const end = '\r\n--x--\r\n';
+  socket.write(
+    [
+      'POST /api/remove-background HTTP/1.1',
+      'Host: test',
+      `X-Forwarded-For: ${address}`,
+      'Content-Type: multipart/form-data; boundary=x',
+      `Content-Length: ${head.length + image.length + end.length}`,
+      '',
+      head,
+    ].join('\r\n'),
+  );
+  socket.write(image);
+  socket.write(end);
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('nine slow uploads from two addresses leave a place for a third, and are cut off', async () => {
+  service = await start();
+  const slow = Array.from({ length: 9 }, (_, i) => stalledUpload(service!, `203.0.113.${i % 2}`));
+  const answers = slow.map(async (request) => {
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  });
+  expect((await postImage(service, file, from('198.51.100.7'))).status).toBe(200);
+  const statuses = await Promise.all(answers);
+  expect(statuses.filter((status) => status === 504).length).toBeGreaterThanOrEqual(4);
+  expect(statuses.filter((status) => status !== 504 && status !== 429)).toEqual([]);
+});
+
+test('answers that nobody reads are reset, and their places are free again', async () => {
+  service = await start({ MAX_QUEUE: '1', PIXEL_PROCESSES: '1' });
+  // Larger than what a connection buffers, so that the answer cannot be sent off.
+  const large = await sharp({
+    create: {
+      width: 3000,
+      height: 2500,
+      channels: 3,
+      background: '#fff',
+      noise: { type: 'gaussian', mean: 128, sigma: 60 },
+    },
+  })
+    .jpeg({ quality: 60 })
+    .toBuffer();
+  const readers = [
+    await unreadAnswer(service, large, '203.0.113.1'),
+    await unreadAnswer(service, large, '203.0.113.2'),
+  ];
+  const whole = await postImage(service, file, from('198.51.100.7'));
+  expect([429, 503]).toContain(whole.status);
+  let status = whole.status;
+  while (status !== 200) status = (await postImage(service, file, from('198.51.100.7'))).status;
+  // Their answers were broken off: what had been sent ends in a reset.
+  for (const reader of readers) {
+    const broken = once(reader, 'close');
+    reader.resume();
+    await broken;
+    expect(reader.bytesRead).toBeGreaterThan(1000);
+  }
+}, 60_000);
+
+test('one that sends many at once waits behind its own: a newcomer is served before the rest', async () => {
+  service = await start({ MAX_QUEUE: '11', PIXEL_PROCESSES: '1' });
+  const running = service;
+  const done: string[] = [];
+  const send = async (name: string, address: string) => {
+    const { status } = await postImage(running, file, from(address));
+    done.push(name);
+    return status;
+  };
+  const greedy = Array.from({ length: 6 }, (_, i) => send(`greedy ${i}`, '203.0.113.1'));
+  await new Promise((resolve) => setImmediate(resolve));
+  const newcomer = send('newcomer', '198.51.100.7');
+  expect(await newcomer).toBe(200);
+  expect(done.length).toBeLessThanOrEqual(4);
+  expect(await Promise.all(greedy)).toEqual(Array<number>(6).fill(200));
+});
+
+test('a client that has all that it may have is told so, and others are not', async () => {
+  service = await start({ MAX_QUEUE: '3' });
+  const running = service;
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => postImage(running, file, from('203.0.113.1'))),
+  );
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThanOrEqual(1);
+  for (const response of refused) {
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await problemOf(response)).toMatchObject({ status: 429, code: 'rate_limited' });
+  }
+});
