@@ -2,12 +2,10 @@ import type { Sharp, SharpOptions } from 'sharp';
 import type { ImageLimits, ImageRefusal } from './image-limits.js';
 import { imageTypeOf } from './image-type.js';
 import { countJpegScans } from './jpeg-scans.js';
-import type { RgbaImage } from './rgba-image.js';
+import { neutralGrey, type RgbaImage } from './rgba-image.js';
 import { isFaultOfImage } from './sharp-failure.js';
 import { sharp } from './sharp.js';
 
-/** Grey that stands in for what is transparent in the upload when the network looks at it. */
-export const neutralGrey = 128;
 const neutral = { r: neutralGrey, g: neutralGrey, b: neutralGrey };
 
 /** Only the first frame; damaged or cut files are errors, harmless oddities are not. */

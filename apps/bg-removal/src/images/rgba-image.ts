@@ -1,3 +1,6 @@
+/** Grey that stands in for what is transparent in the upload when the network looks at it. */
+export const neutralGrey = 128;
+
 /** An upright image: interleaved 8-bit RGBA, sRGB, alpha not premultiplied. */
 export interface RgbaImage {
   readonly width: number;

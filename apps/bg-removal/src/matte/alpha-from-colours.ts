@@ -14,7 +14,8 @@ const doubt = 10;
  * `B` are known, a mixed pixel `I` lies on the line between them, and its place
  * there, `(I−B)·(F−B)/|F−B|²`, is its alpha. The less that can be relied on, the
  * more the matte stays as it is. `alpha`, 0-255, is changed in place; its 0 and
- * 255 stay.
+ * 255 stay, and so does what lies under transparency of the image's own: its
+ * colours are no mixture.
  */
 export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, layers: Layers): void {
   const { width, height, data } = image;
@@ -24,7 +25,7 @@ export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, la
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
       const value = alpha[at]!;
-      if (value === 0 || value === 255) continue;
+      if (value === 0 || value === 255 || data[at * 4 + 3] !== 255) continue;
       sampler.moveTo(x, y);
       const certainty = sampler.read(layers.certainty.data);
       if (certainty === 0) continue;

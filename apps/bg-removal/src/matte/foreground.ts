@@ -7,7 +7,8 @@ import { estimateLayers, fuse, type Layers } from './layers.js';
 /**
  * Replaces the colours of translucent pixels by the foreground's own, so that
  * nothing of the old background shines through the edge. Pixels of full alpha
- * keep their colour; `image` is changed in place.
+ * keep their colour, and so do those with transparency of their own, which are no
+ * mixture; `image` is changed in place.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param visible which pixels are visible at all; the others are left alone
  */
@@ -24,7 +25,7 @@ export function estimateForeground(
   const background = layers.background.map((plane) => plane.data);
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
-      if (visible[at] === 0 || alpha[at] === 255) continue;
+      if (visible[at] === 0 || alpha[at] === 255 || data[at * 4 + 3] !== 255) continue;
       sampler.moveTo(x, y);
       const a = alpha[at]! / 255;
       for (let channel = 0; channel < 3; channel++) {

@@ -32,7 +32,7 @@ const goodCoverage = 0.06;
  * Estimates the colours of foreground and background: Blur-Fusion ×2 (Forte,
  * "Approximate Fast Foreground Colour Estimation", ICIP 2021), with weights that
  * trust the purest pixels of a window most, because a mean over mixed pixels is
- * mixed itself. The sides and the power were chosen by measurement; see
+ * mixed itself, and by the image's own alpha: what is hidden has no colour. The sides and the power were chosen by measurement; see
  * docs/decisions-bg-removal.md.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param colours of the cells, where they are known already
@@ -85,7 +85,9 @@ function weighCells(
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const right = Math.min(width, (cellX + 1) * step);
-      if (isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
+      const own = ownAlphaOf(data, width, cellX * step, cellY * step, right, bottom);
+      if (own === 0) continue;
+      if (own === 255 && isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
         const isForeground = alpha[cellY * step * width + cellX * step] === 255;
         (isForeground ? foregroundWeight : backgroundWeight).data[cell] = 1;
         const layer = isForeground ? foreground : background;
@@ -97,8 +99,9 @@ function weighCells(
       const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
       for (let y = cellY * step; y < bottom; y++) {
         for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-          const front = weights[alpha[at]!]! * share;
-          const behind = weights[255 - alpha[at]!]! * share;
+          const counts = (data[at * 4 + 3]! / 255) * share;
+          const front = weights[alpha[at]!]! * counts;
+          const behind = weights[255 - alpha[at]!]! * counts;
           foregroundWeight.data[cell]! += front;
           backgroundWeight.data[cell]! += behind;
           for (let channel = 0; channel < 3; channel++) {
@@ -128,6 +131,25 @@ function isUniform(
     for (let at = y * width + left; at < y * width + right; at++) if (alpha[at] !== first) return false;
   }
   return true;
+}
+
+/** The own alpha of a cell's pixels where all have the same 0 or 255; else undefined. */
+function ownAlphaOf(
+  data: Uint8Array,
+  width: number,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+): 0 | 255 | undefined {
+  const first = data[(top * width + left) * 4 + 3]!;
+  if (first !== 0 && first !== 255) return undefined;
+  for (let y = top; y < bottom; y++) {
+    for (let at = y * width + left; at < y * width + right; at++) {
+      if (data[at * 4 + 3] !== first) return undefined;
+    }
+  }
+  return first;
 }
 
 /** Weighted means of the colours in the window around each cell: `F̂` and `B̂`. */
@@ -204,10 +226,11 @@ function fuseCells(
         let sum = 0;
         for (let y = cellY * step; y < bottom; y++) {
           for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-            sum += weights[alpha[at]!]! * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
+            const weight = weights[alpha[at]!]! * data[at * 4 + 3]!;
+            sum += weight * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
           }
         }
-        cells.foreground[channel]!.data[cell] = sum * share;
+        cells.foreground[channel]!.data[cell] = (sum * share) / 255;
       }
     }
   }

@@ -1,0 +1,72 @@
+import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import { cutOut } from '../../dist/matte/cut-out.js';
+import { defaultTuning, tuneMatte } from '../../dist/matte/tuning.js';
+import { featherMatte } from '../../dist/matte/feather.js';
+import { softDisc } from '../support/synthetic.js';
+
+const [width, height] = [160, 120];
+const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
+const subject = [200, 60, 40] as const;
+
+/** A disc that was cut out already, softly, with something else hidden under what is transparent. */
+function alreadyCutOut(hidden: number): { image: RgbaImage; own: Uint8Array } {
+  const { alpha: own } = softDisc(width, height, 9);
+  const data = new Uint8Array(width * height * 4);
+  own.forEach((value, i) => {
+    data.set(value === 0 ? [hidden, hidden, hidden] : subject, i * 4);
+    data[i * 4 + 3] = value;
+  });
+  return { image: { width, height, data }, own };
+}
+
+const maskOf = (alpha: Uint8Array) => ({ width, height, data: Float32Array.from(alpha, (value) => value / 255) });
+const alphaOf = ({ data }: RgbaImage) => data.filter((_value, i) => i % 4 === 3);
+
+describe('an image that was cut out already', () => {
+  test.each([neutral, defaultTuning])('keeps its colours everywhere (%j)', (tuning) => {
+    const { image, own } = alreadyCutOut(0);
+    cutOut(image, maskOf(own), tuning);
+    for (let i = 0; i < own.length; i++) {
+      if (image.data[i * 4 + 3] === 0) continue;
+      expect([...image.data.subarray(i * 4, i * 4 + 3)]).toEqual([...subject]);
+    }
+  });
+
+  test('keeps its soft edge where the matte has the same one: the two are not multiplied', () => {
+    const { image, own } = alreadyCutOut(0);
+    cutOut(image, maskOf(own), neutral);
+    const largest = Math.max(...alphaOf(image).map((value, i) => Math.abs(value - (own[i] ?? 0))));
+    expect(largest).toBeLessThanOrEqual(12);
+  });
+
+  test('is nowhere more opaque than it was, and nowhere less than matte and own alpha say', () => {
+    const { image, own } = alreadyCutOut(0);
+    cutOut(image, maskOf(own), defaultTuning);
+    const served = featherMatte(tuneMatte(own, defaultTuning), width, height, defaultTuning.feather);
+    alphaOf(image).forEach((value, i) => {
+      const expected = Math.min(own[i] ?? 0, served[i] ?? 0);
+      expect(value).toBeLessThanOrEqual(own[i] ?? 0);
+      expect(value).toBeGreaterThanOrEqual(expected - 12);
+    });
+  });
+
+  test('comes out the same whatever is hidden under what is transparent', () => {
+    const results = [0, 255].map((hidden) => {
+      const { image, own } = alreadyCutOut(hidden);
+      // A matte that knows better than the own alpha: what is hidden must not come forth.
+      cutOut(image, maskOf(own.map((value) => Math.min(255, value * 2))), defaultTuning);
+      return image.data;
+    });
+    expect(results[0]).toEqual(results[1]);
+  });
+});
+
+test('an opaque part of an image with transparency has the background taken out of its edge as ever', () => {
+  const plain = softDisc(width, height, 9);
+  const withHole = softDisc(width, height, 9);
+  for (let y = 0; y < 10; y++) withHole.image.data.fill(0, y * width * 4, (y * width + 10) * 4);
+  cutOut(plain.image, maskOf(plain.alpha), neutral);
+  cutOut(withHole.image, maskOf(withHole.alpha), neutral);
+  const far = (60 * width + 30) * 4;
+  expect(withHole.image.data.subarray(far, far + 400)).toEqual(plain.image.data.subarray(far, far + 400));
+});
