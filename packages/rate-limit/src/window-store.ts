@@ -165,7 +165,8 @@ export class WindowStore implements Store, AsyncDisposable {
 }
 
 /** `ECONNREFUSED` of the network, `WRONGPASS` of Redis, else the kind of error. */
-function reasonOf(error: Error): string {
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return /^[A-Z]{4,}\b/.exec(error.message)?.[0] ?? error.name;
 }
