@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Logger } from '@media-services/http-common';
+import { errorCode, type Logger } from '@media-services/http-common';
 import type { IncrementResponse, Store } from 'express-rate-limit';
+import { z } from 'zod';
 import { RedisWindowLog } from './redis-window-log.js';
 import { WindowLog, type Hit, type WindowLimit } from './window-log.js';
 
@@ -166,7 +167,11 @@ export class WindowStore implements Store, AsyncDisposable {
 
 /** `ECONNREFUSED` of the network, `WRONGPASS` of Redis, else the kind of error. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return /^[A-Z]{4,}\b/.exec(error.message)?.[0] ?? error.name;
+  const code = errorCode(error);
+  if (code !== undefined) return code;
+  const { name, message } = errorSchema.parse(error);
+  return /^[A-Z]{4,}\b/.exec(message)?.[0] ?? name;
 }
+
+/** By form and not by `instanceof`: a test may run in another realm than its libraries. */
+const errorSchema = z.object({ name: z.string(), message: z.string() }).catch({ name: 'Error', message: '' });
