@@ -19,7 +19,11 @@ function alreadyCutOut(hidden: number): { image: RgbaImage; own: Uint8Array } {
   return { image: { width, height, data }, own };
 }
 
-const maskOf = (alpha: Uint8Array) => ({ width, height, data: Float32Array.from(alpha, (value) => value / 255) });
+const maskOf = (alpha: Uint8Array) => ({
+  width,
+  height,
+  data: Float32Array.from(alpha, (value) => value / 255),
+});
 const alphaOf = ({ data }: RgbaImage) => data.filter((_value, i) => i % 4 === 3);
 
 describe('an image that was cut out already', () => {
