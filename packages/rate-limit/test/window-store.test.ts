@@ -111,7 +111,9 @@ test('a Redis that does not answer holds a request up for less than a second', a
 /** A request of one hit: whether it was accepted, and the way to take it back. */
 async function request(store: WindowStore): Promise<{ accepted: boolean; giveBack: () => Promise<boolean> }> {
   let hit: Promise<{ totalHits: number }> | undefined;
-  const giveBack = store.forRequest(() => (hit = store.increment('client')));
+  const giveBack = store.forRequest(() => {
+    hit = store.increment('client');
+  });
   return { accepted: ((await hit)?.totalHits ?? 0) <= limit.limit, giveBack };
 }
 

@@ -10,7 +10,11 @@ function house(places: number) {
     const res = new EventEmitter();
     let code = 'let in';
     try {
-      void handler({ ip: client } as Request, res as unknown as Response, () => undefined);
+      void handler(
+        { ip: client } as Partial<Request> as Request,
+        res as unknown as Response,
+        () => undefined,
+      );
     } catch (error) {
       code = (error as { code: string }).code;
     }

@@ -68,8 +68,9 @@ async function unreadAnswer(running: TestService, image: Buffer, address: string
 }
 
 test('nine slow uploads from two addresses leave a place for a third, and are cut off', async () => {
-  service = await start();
-  const slow = Array.from({ length: 9 }, (_, i) => stalledUpload(service!, `203.0.113.${i % 2}`));
+  const running = await start();
+  service = running;
+  const slow = Array.from({ length: 9 }, (_, i) => stalledUpload(running, `203.0.113.${i % 2}`));
   const answers = slow.map(async (request) => {
     const [response] = (await once(request, 'response')) as [http.IncomingMessage];
     response.resume();
