@@ -9,14 +9,14 @@ const lingerMs = 30_000;
  * @implements {Pick<import('@jest/reporters').Reporter, 'onRunComplete'>}
  */
 export default class Report {
-  /** @param {import('@jest/types').Config.GlobalConfig} config */
+  /** @param {import('@jest/reporters').Config.GlobalConfig} config */
   constructor({ rootDir }) {
     this.rootDir = rootDir;
   }
 
   /**
    * @param {unknown} _contexts
-   * @param {import('@jest/test-result').AggregatedResult} results
+   * @param {import('@jest/reporters').AggregatedResult} results
    */
   onRunComplete(_contexts, results) {
     this.#write(results, false);
@@ -29,7 +29,7 @@ export default class Report {
   }
 
   /**
-   * @param {import('@jest/test-result').AggregatedResult} results
+   * @param {import('@jest/reporters').AggregatedResult} results
    * @param {boolean} hung
    */
   #write(results, hung) {

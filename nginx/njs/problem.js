@@ -94,7 +94,7 @@ function rateLimitDetail(r) {
 }
 
 function problemType(r, code) {
-  const base = (process.env.DOCS_BASE_URL || r.variables.gateway_base_path || '').replace(/\/+$/, '');
+  const base = (process.env.DOCS_BASE_URL || r.variables.gateway_base_path || '').replace(/(?<!\/)\/+$/, '');
   return base + '/docs/errors#' + code.replace(/_/g, '-');
 }
 

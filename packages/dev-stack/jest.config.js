@@ -1,1 +1,4 @@
-export { default } from '../../jest.base.js';
+import base from '../../jest.base.js';
+
+/** Linters and compilers start slowly. */
+export default { ...base, testTimeout: 180_000 };

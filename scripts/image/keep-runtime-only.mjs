@@ -38,7 +38,10 @@ function dropUnreachable() {
   }
 }
 
-/** Links to packages in a node_modules folder, scopes included. */
+/**
+ * Links to packages in a node_modules folder, scopes included.
+ * @param {string} modules
+ */
 function linksIn(modules) {
   return readdirSync(modules)
     .filter((name) => !name.startsWith('.'))
@@ -63,6 +66,7 @@ function dropOtherPlatforms() {
   }
 }
 
+/** @param {string} path */
 function dropEditorFiles(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name);

@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import type { ConnectOptions } from './guard.js';
 
-type Connect = (options: ConnectOptions) => Promise<Socket>;
+type Connect = (target: {
+  readonly host: string;
+  readonly port: number;
+  readonly signal?: AbortSignal | undefined;
+}) => Promise<Socket>;
 
 interface DispatcherOptions {
   readonly connect: Connect;

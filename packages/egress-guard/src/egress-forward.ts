@@ -88,7 +88,10 @@ function send(
 
 /** The headers that go through, in their spelling and order. */
 function endToEnd(message: IncomingMessage, alsoDropped: readonly string[] = []): string[] {
-  const listed = (message.headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  const listed = (message.headers.connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
   const dropped = new Set([...hopByHop, ...listed, ...alsoDropped]);
   const kept: string[] = [];
   for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {

@@ -33,5 +33,5 @@ export function hostForAuthority(host: string): string {
 }
 
 function withoutZone(address: string): string {
-  return address.replace(/%.*$/, '');
+  return address.split('%', 1)[0] ?? '';
 }

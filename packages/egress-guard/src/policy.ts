@@ -60,7 +60,7 @@ export class AddressPolicy {
 }
 
 function canonicalAddress(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.parse(address.replace(/%.*$/, '')).toString() : address;
+  return ipaddr.isValid(address) ? ipaddr.parse(address.split('%', 1)[0] ?? '').toString() : address;
 }
 
 function forbidden(host: string, range: string): DomainError {

@@ -227,7 +227,7 @@ export class MattingEngine implements AsyncDisposable {
 }
 
 /** The inference process of this service. */
-export function inferenceCommand(settings: InferenceSettings): EngineCommand {
+function inferenceCommand(settings: InferenceSettings): EngineCommand {
   const script = fileURLToPath(new URL('./inference-process.js', import.meta.url));
   return { file: execPath, args: [script, JSON.stringify(settings)] };
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '@media-services/http-common';
 import { configSchema } from '../../dist/config.js';
@@ -111,5 +110,3 @@ export async function problemOf(response: Response): Promise<Problem> {
   expect(problem.status).toBe(response.status);
   return problem;
 }
-
-export { once };

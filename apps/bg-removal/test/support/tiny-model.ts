@@ -14,7 +14,7 @@ function float32(values: readonly number[]): Uint8Array {
  * The smallest matting network: foreground is what is bright.
  * `sigmoid(40 × (mean of R, G, B − 0.5))`, one convolution of 1×1.
  */
-export function brightnessNetwork(size = tinySize): OnnxModel {
+function brightnessNetwork(size = tinySize): OnnxModel {
   const image = (name: string, channels: number) => ({
     name,
     type: {

@@ -19,7 +19,7 @@ export function fileName(title: string, extension: string): string {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\ufffd]+/gu, ' ')
     .replace(/\s+/gu, ' ')
     .replace(/^[\s.]+/u, '');
-  const stem = cutToBytes(clean, maxNameBytes).replace(/[\s.]+$/u, '');
+  const stem = cutToBytes(clean, maxNameBytes).replace(/(?<![\s.])[\s.]+$/u, '');
   if (stem === '') return `download.${extension}`;
   return `${reservedNames.test(stem) ? `_${stem}` : stem}.${extension}`;
 }

@@ -51,7 +51,7 @@ export async function startService(
   };
 }
 
-export async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<Answer> {
   const body = (await response.json()) as Readonly<Record<string, unknown>>;
   return { status: response.status, headers: response.headers, body };
 }

@@ -1,4 +1,4 @@
-const trailing = /[.,;:!?'"»”’>]+$/;
+const trailing = /[.,;:!?'"»”’>]{1,20}$/;
 const closing = { ')': '(', ']': '[', '}': '{' };
 /** `example.com/watch`, as people type and share it; the dot keeps file names and words out. */
 const withoutScheme = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?[/?#]\S*$/u;

@@ -11,6 +11,9 @@ import { toldToStop } from '../stack/stop-signals.js';
 import { demoJobs, runJob, type Job, type JobResult } from './jobs.js';
 import { sizeText, table } from './table.js';
 
+/** Where progress is shown. */
+type Shown = Pick<Progress, 'say' | 'step'>;
+
 const outputDir = join(root, 'demo-output');
 const demoLogs = join(logsDir, 'demo');
 
@@ -20,7 +23,7 @@ const demoLogs = join(logsDir, 'demo');
  * @param env of what is started
  * @returns 0 if every result is right, else 1
  */
-export async function runDemo(progress: Progress, env: NodeJS.ProcessEnv): Promise<number> {
+export async function runDemo(progress: Shown, env: NodeJS.ProcessEnv): Promise<number> {
   rmSync(outputDir, { recursive: true, force: true });
   mkdirSync(outputDir);
   const mediaDir = mkdtempSync(join(tmpdir(), 'media-services-demo-'));
@@ -47,7 +50,7 @@ export async function runDemo(progress: Progress, env: NodeJS.ProcessEnv): Promi
   }
 }
 
-async function runAll(progress: Progress, stack: Stack, jobs: readonly Job[]): Promise<readonly JobResult[]> {
+async function runAll(progress: Shown, stack: Stack, jobs: readonly Job[]): Promise<readonly JobResult[]> {
   await progress.step('Services', (log) => stack.healthy({ log }));
   return progress.step('Main jobs through the gateway', async (log) => {
     const results = [];
@@ -59,7 +62,7 @@ async function runAll(progress: Progress, stack: Stack, jobs: readonly Job[]): P
   });
 }
 
-function report(progress: Progress, results: readonly JobResult[]): number {
+function report(progress: Shown, results: readonly JobResult[]): number {
   const rows = results.map((result) => [
     result.problems.length === 0 ? '✓' : '✗',
     result.name,

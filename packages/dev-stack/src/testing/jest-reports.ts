@@ -24,7 +24,7 @@ const jestReport = z.object({
 export type JestReport = z.infer<typeof jestReport>;
 
 /** Where a package's report is put: `apps/video-dl` becomes `apps-video-dl.json`. */
-export function reportFile(reportsDir: string, folder: string): string {
+function reportFile(reportsDir: string, folder: string): string {
   return join(reportsDir, `${folder.replaceAll('/', '-')}.json`);
 }
 

@@ -17,7 +17,15 @@ import { runChecks, runTurboTasks } from './turbo-tasks.js';
 import { testedFolders } from './workspace.js';
 
 /** What holds for all of the code, tests included. */
-const checkTasks = ['lint', 'typecheck', 'format:check', 'check:imports', 'check:unused'];
+const checkTasks = [
+  'lint',
+  'typecheck',
+  'lint:scripts',
+  'typecheck:scripts',
+  'format:check',
+  'check:imports',
+  'check:unused',
+];
 const checksTimeoutMs = 15 * 60_000;
 const testsTimeoutMs = 30 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
@@ -29,7 +37,7 @@ const runMark = 'MEDIA_SERVICES_TEST_RUN';
  * @returns 0 if nothing failed, else 1
  */
 export async function runTests(options: {
-  readonly progress: Progress;
+  readonly progress: Pick<Progress, 'say'>;
   readonly env: NodeJS.ProcessEnv;
   readonly only: readonly string[];
 }): Promise<number> {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folders of the workspace's packages, relative to the root, in the order of pnpm-workspace.yaml. */
-export function workspaceFolders(root: string): string[] {
+function workspaceFolders(root: string): string[] {
   const folders = patternsOf(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')).flatMap((pattern) =>
     pattern.endsWith('/*') ? foldersIn(root, pattern.slice(0, -2)) : [pattern],
   );

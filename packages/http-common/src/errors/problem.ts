@@ -27,7 +27,7 @@ const defaultRetryAfterSeconds = 5;
 
 /** The address that documents a code, for example `/docs/errors#geo-blocked`. */
 export function problemType(code: ErrorCode, docsBaseUrl: string): string {
-  return `${docsBaseUrl.replace(/\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
+  return `${docsBaseUrl.replace(/(?<!\/)\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
 }
 
 /** Maps a domain error to the answer that clients see. */

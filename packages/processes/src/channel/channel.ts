@@ -1,7 +1,3 @@
-import type { ChildGroup } from '../child/child-group.js';
-import type { ChannelKind } from '../engine-options.js';
-import { ipcChannel } from './ipc-channel.js';
-import { jsonLinesChannel } from './json-lines-channel.js';
 import type { SupervisorMessage } from './messages.js';
 
 export interface ChannelListener {
@@ -13,8 +9,4 @@ export interface ChannelListener {
 
 export interface Channel {
   send(message: SupervisorMessage): void;
-}
-
-export function openChannel(kind: ChannelKind, child: ChildGroup, listener: ChannelListener): Channel {
-  return kind === 'ipc' ? ipcChannel(child, listener) : jsonLinesChannel(child, listener);
 }

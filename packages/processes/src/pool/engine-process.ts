@@ -1,5 +1,6 @@
 import { DomainError, type Logger } from '@media-services/http-common';
-import { openChannel, type Channel } from '../channel/channel.js';
+import type { Channel } from '../channel/channel.js';
+import { openChannel } from '../channel/open-channel.js';
 import { engineMessageSchema, type EngineMessage } from '../channel/messages.js';
 import { ChildGroup, type ChildExit } from '../child/child-group.js';
 import { childEnvironment } from '../child/child-environment.js';

