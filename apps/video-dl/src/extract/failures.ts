@@ -16,7 +16,7 @@ interface Cause {
  * wrap a specific reason into a general one ("Video unavailable. The uploader
  * has not made this video available in your country"), so the specific come first.
  */
-export const failureTable: readonly Cause[] = [
+const failureTable: readonly Cause[] = [
   { code: 'invalid_url', messages: [/incomplete \w+ id\b/] },
   { code: 'playlist_not_supported', kinds: ['PlaylistError'], messages: [/\bis a (playlist|channel)\b/] },
   {
