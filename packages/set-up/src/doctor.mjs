@@ -6,7 +6,7 @@ import { runCommand } from './run-command.mjs';
 import { dependenciesAreCurrent } from './node/dependencies.mjs';
 import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
-import { runTools, testTools } from './system/system-tools.mjs';
+import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 
 const setUpFix = 'npm run setup';
@@ -80,7 +80,7 @@ function checkBuild(root) {
 async function checkFfmpeg() {
   const file = process.env.FFMPEG_PATH || 'ffmpeg';
   const version = await firstLine(file, ['-version']);
-  if (version === undefined) return missing('ffmpeg', 'not found', fixFor(runTools, 'ffmpeg'));
+  if (version === undefined) return missing('ffmpeg', 'not found', fixFor([ffmpegTool], 'ffmpeg'));
   /** @type {(string | undefined)[]} */
   const encoders = [];
   await runCommand(file, ['-hide_banner', '-encoders'], {

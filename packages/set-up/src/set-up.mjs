@@ -1,13 +1,15 @@
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { whileLocked } from './lock.mjs';
 import { setUpModel } from './model.mjs';
-import { root } from './project.mjs';
+import { root, toolsDir } from './project.mjs';
 import { setUpPythonEngine } from './python/python-engine.mjs';
 import { UserError } from './user-error.mjs';
 import { build } from './node/build.mjs';
 import { installDependencies } from './node/dependencies.mjs';
 import { checkNodeVersion } from './node/node-version.mjs';
 import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
-import { installSystemTools } from './system/system-packages.mjs';
+import { setUpFfmpeg } from './system/ffmpeg.mjs';
+import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
 import { runTools, testTools } from './system/system-tools.mjs';
 
 /**
@@ -18,13 +20,32 @@ import { runTools, testTools } from './system/system-tools.mjs';
  */
 export async function setUp({ progress, forTests = false }) {
   checkNodeVersion(root);
+  await announceSystemTools({ tools: runTools, say: (text) => progress.say(text) });
+  return whileLocked(
+    join(toolsDir, 'set-up.lock'),
+    (text) => progress.say(text),
+    () => runSteps(progress, forTests),
+  );
+}
+
+/**
+ * @param {import('./progress.mjs').Progress} progress
+ * @param {boolean} forTests
+ */
+async function runSteps(progress, forTests) {
   await progress.step(
     `pnpm ${pinnedPnpmVersion(root)}`,
     async (log) => void (await ensurePnpm({ root, log })),
   );
+  /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
   await progress.step('Dependencies', (log) => installDependencies({ root, env, log }));
-  await progress.step('ffmpeg and nginx', (log) => installSystemTools({ tools: runTools, log }));
+  await progress.step('ffmpeg', async (log) => {
+    const { source, ...paths } = await setUpFfmpeg({ root, log, env });
+    Object.assign(env, paths);
+    return source;
+  });
+  await progress.step('nginx', (log) => installSystemTools({ tools: runTools, log, env }));
   if (forTests) await installTestTools(progress);
   await progress.step('Download engine (yt-dlp)', async (log) => {
     const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });

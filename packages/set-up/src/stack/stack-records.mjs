@@ -91,7 +91,7 @@ function recordFiles(folder) {
  * True where a process with this id runs, whoever owns it.
  * @param {number} pid
  */
-function isAlive(pid) {
+export function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;

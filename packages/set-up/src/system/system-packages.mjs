@@ -29,6 +29,7 @@ const units = { nginx: 'nginx', 'redis-server': 'redis-server' };
 /**
  * @typedef {object} Installer
  * @property {string} name
+ * @property {string} notice what it will do, as a sentence
  * @property {(tools: readonly import('./system-tools.mjs').SystemTool[], log: (line: string) => void) => Promise<import('../run-command.mjs').CommandResult>} install
  */
 
@@ -38,13 +39,13 @@ const units = { nginx: 'nginx', 'redis-server': 'redis-server' };
  * @throws {UserError} that names what to install where neither can
  */
 export async function installSystemTools({ tools, log, env = process.env }) {
-  const missing = tools.filter((tool) => !tool.isThere());
+  const missing = tools.filter((tool) => !tool.isThere(env));
   if (missing.length === 0) return 'present';
   const installer = await findInstaller(env);
   if (installer === undefined)
     throw new UserError(adviceFor(missing, 'No way was found to install it from here.'));
   const { code, output } = await installer.install(missing, log);
-  const stillMissing = missing.filter((tool) => !tool.isThere());
+  const stillMissing = missing.filter((tool) => !tool.isThere(env));
   if (stillMissing.length > 0) {
     const reason =
       code === 0
@@ -56,6 +57,24 @@ export async function installSystemTools({ tools, log, env = process.env }) {
 }
 
 /**
+ * Says what will be installed for the whole machine and how, before anything is.
+ * @param {{ tools: readonly import('./system-tools.mjs').SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @throws {UserError} that names what to install where nothing can
+ */
+export async function announceSystemTools({ tools, say, env = process.env }) {
+  const missing = tools.filter((tool) => !tool.isThere(env));
+  if (missing.length === 0) return;
+  const installer = await findInstaller(env);
+  if (installer === undefined) {
+    throw new UserError(
+      adviceFor(missing, 'Installing it needs root or brew, and neither is there. Nothing has been changed.'),
+    );
+  }
+  const names = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(', ');
+  say(`Missing on this machine: ${names}. ${installer.notice}`);
+}
+
+/**
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<Installer | undefined>}
  */
@@ -63,12 +82,21 @@ async function findInstaller(env) {
   if (findExecutable('apt-get', [], env) !== undefined) {
     const sudo = await rootPrefix(env);
     if (sudo !== undefined) {
-      return { name: 'apt', install: (tools, log) => installWithApt(sudo, tools, log) };
+      const how = sudo.length === 0 ? 'apt' : 'apt through sudo, which may ask for your password';
+      return {
+        name: 'apt',
+        notice: `It will be installed with ${how}.`,
+        install: (tools, log) => installWithApt(sudo, tools, log),
+      };
     }
   }
   const brew = findExecutable('brew', ['/opt/homebrew/bin', '/usr/local/bin'], env);
   if (brew !== undefined) {
-    return { name: 'brew', install: (tools, log) => installWithBrew(brew, tools, log) };
+    return {
+      name: 'brew',
+      notice: 'It will be installed with brew.',
+      install: (tools, log) => installWithBrew(brew, tools, log),
+    };
   }
   return undefined;
 }

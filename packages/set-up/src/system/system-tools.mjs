@@ -5,21 +5,21 @@ import { findNginx } from './nginx-binary.mjs';
  * @typedef {object} SystemTool a program that comes from the system's package manager
  * @property {string} name
  * @property {string} purpose
- * @property {() => boolean} isThere
+ * @property {(env?: NodeJS.ProcessEnv) => boolean} isThere
  * @property {readonly string[]} apt
  * @property {readonly string[]} brew
  * @property {string} [hint] what to know where neither package manager has all of it
  */
 
-/** @type {(name: string) => boolean} */
-const here = (name) => findExecutable(name) !== undefined;
+/** @type {(name: string, env?: NodeJS.ProcessEnv) => boolean} */
+const here = (name, env) => findExecutable(name, [], env) !== undefined;
 
 /** @type {SystemTool} */
-const ffmpeg = {
+export const ffmpegTool = {
   name: 'ffmpeg',
   purpose: 'converts and muxes media',
-  isThere: () =>
-    (here('ffmpeg') && here('ffprobe')) || Boolean(process.env.FFMPEG_PATH && process.env.FFPROBE_PATH),
+  isThere: (env = process.env) =>
+    (here('ffmpeg', env) && here('ffprobe', env)) || Boolean(env.FFMPEG_PATH && env.FFPROBE_PATH),
   apt: ['ffmpeg'],
   brew: ['ffmpeg'],
 };
@@ -52,11 +52,11 @@ const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrom
 const chromium = {
   name: 'chromium',
   purpose: 'tests of the web page',
-  isThere: () => browsers.some(here) || Boolean(process.env.CHROMIUM_PATH),
+  isThere: () => browsers.some((name) => here(name)) || Boolean(process.env.CHROMIUM_PATH),
   apt: ['chromium'],
   brew: ['--cask', 'chromium'],
 };
 
 /** What running needs, and what only the tests need. */
-export const runTools = [ffmpeg, nginx];
+export const runTools = [nginx];
 export const testTools = [redis, chromium];
