@@ -7,7 +7,7 @@ export default {
   compilers: { ts: readDistAsSource, mjs: readDistAsSource },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs of the system: set-up installs them or names them.
-  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'sudo'],
+  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'promtool', 'sudo'],
   workspaces: {
     '.': {
       entry: [

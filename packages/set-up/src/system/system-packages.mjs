@@ -24,7 +24,7 @@ fi
 `;
 
 /** @type {Readonly<Record<string, string>>} */
-const units = { nginx: 'nginx', 'redis-server': 'redis-server' };
+const units = { nginx: 'nginx', 'redis-server': 'redis-server', prometheus: 'prometheus' };
 
 /**
  * @typedef {object} Installer

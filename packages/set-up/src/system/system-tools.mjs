@@ -46,6 +46,15 @@ const redis = {
   brew: ['redis'],
 };
 
+/** @type {SystemTool} */
+const prometheus = {
+  name: 'promtool',
+  purpose: 'tests of the alert rules',
+  isThere: () => here('promtool'),
+  apt: ['prometheus'],
+  brew: ['prometheus'],
+};
+
 const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /** @type {SystemTool} */
@@ -59,4 +68,4 @@ const chromium = {
 
 /** What running needs, and what only the tests need. */
 export const runTools = [nginx];
-export const testTools = [redis, chromium];
+export const testTools = [redis, chromium, prometheus];
