@@ -19,6 +19,8 @@ export default {
         'jest.{base,report}.js',
       ],
       project: ['scripts/**/*.mjs', 'deploy/**/*.mjs', '*.js'],
+      // Its command is there for those who work here.
+      ignoreDependencies: ['@media-services/client'],
     },
     'apps/bg-removal': {
       entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
@@ -26,6 +28,10 @@ export default {
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
+    'packages/client': {
+      entry: ['src/{index,cli/main}.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
     'packages/dev-stack': {
       entry: ['src/{index,demo/demo,testing/run-tests}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],

@@ -44,7 +44,7 @@ export function mediaOf(
 }
 
 /** `"images-per-minute"; r=4; t=60` */
-export function parseRateLimit(header: string | null): RateLimit | undefined {
+function parseRateLimit(header: string | null): RateLimit | undefined {
   const remaining = numberOf(/;\s*r=(\d+)/.exec(header ?? '')?.[1] ?? null);
   const resetSeconds = numberOf(/;\s*t=(\d+)/.exec(header ?? '')?.[1] ?? null);
   return remaining === undefined || resetSeconds === undefined ? undefined : { remaining, resetSeconds };
