@@ -62,7 +62,7 @@ export function engineCommand(
   };
 }
 
-export const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
+const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
 
 /** The supervised pool of Python processes that keep yt-dlp imported. */
 export function createDownloadEngine(options: DownloadEngineOptions): DownloadEngine {
