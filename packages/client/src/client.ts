@@ -47,7 +47,7 @@ export class MediaServicesClient {
   readonly #bgRemoval;
 
   constructor({ baseUrl, key, fetch = globalThis.fetch }: ClientOptions) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '');
+    this.#baseUrl = baseUrl.replace(/(?<!\/)\/+$/, '');
     const options = {
       baseUrl: this.#baseUrl,
       fetch: (request: Request) => connected(fetch, request, this.#baseUrl),
