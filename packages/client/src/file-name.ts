@@ -26,7 +26,7 @@ function decoded(text: string | undefined): string | undefined {
 }
 
 function safeFileName(name: string): string | undefined {
-  const safe = name.replace(unsafe, '_').replace(/^[.\s]+|[.\s]+$/g, '');
+  const safe = name.replace(unsafe, '_').replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
   if (safe === '') return undefined;
   const dot = safe.lastIndexOf('.');
   const extension = dot > 0 ? safe.slice(dot) : '';
