@@ -54,6 +54,11 @@ export const configSchema = z.object({
   CLIENT_IDLE_TIMEOUT_SECONDS: setting
     .seconds(120, { min: 1, max: 3600 })
     .describe('How long a client may read nothing of a stream that has bytes for it.'),
+  MIN_CLIENT_BYTES_PER_MINUTE: setting
+    .bytes('256KiB', { min: 0 })
+    .describe(
+      'A client that takes less in a minute in which a stream waits for it loses the stream; 0 for no such limit.',
+    ),
   MAX_STREAM_SECONDS: setting
     .seconds(14_400, { min: 1 })
     .describe('How long one stream may take altogether.'),

@@ -143,9 +143,23 @@ export class ExtractionService {
       this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
       refuseUnfinished(raw, url);
       const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-      return await withProbedDetails(toExtraction(raw, context), probeSource, signal);
+      const extraction = await withProbedDetails(toExtraction(raw, context), probeSource, signal);
+      return { ...extraction, thumbnail: await this.#publicThumbnail(extraction.thumbnail, signal) };
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /** A page can name any address as its picture, and whoever shows the answer of `/api/info` loads it. */
+  async #publicThumbnail(thumbnail: string | null, signal: AbortSignal): Promise<string | null> {
+    if (thumbnail === null) return null;
+    try {
+      await this.#options.guard.checkUrl(new URL(thumbnail), signal);
+      return thumbnail;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DomainError) return null;
+      throw error;
     }
   }
 

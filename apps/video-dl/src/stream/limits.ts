@@ -10,6 +10,8 @@ export interface StreamLimits {
   readonly upstreamIdleTimeoutMs: number;
   /** Without a byte taken by the client. */
   readonly clientIdleTimeoutMs: number;
+  /** What a client takes at least in each minute in which the stream waits for it; 0 for no such limit. */
+  readonly minClientBytesPerMinute: number;
   readonly totalTimeoutMs: number;
   readonly maxOutputBytes: number;
 }
@@ -21,6 +23,7 @@ export function streamLimits(config: Config): StreamLimits {
     firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
     upstreamIdleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
     clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
+    minClientBytesPerMinute: config.MIN_CLIENT_BYTES_PER_MINUTE,
     totalTimeoutMs: config.MAX_STREAM_SECONDS * 1000,
     maxOutputBytes: config.MAX_OUTPUT_BYTES,
   };

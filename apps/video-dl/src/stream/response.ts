@@ -64,54 +64,80 @@ export function statusOf(selection: Selection, file: KnownFile | null, response:
 /** A writer for the client of a stream, whose silence ends the stream. */
 export function clientWriter(
   response: ServerResponse,
-  { abort, limits: { clientIdleTimeoutMs } }: { abort: StreamAbort; limits: StreamLimits },
+  { abort, limits }: { abort: StreamAbort; limits: StreamLimits },
 ): ClientWriter {
+  const { clientIdleTimeoutMs, minClientBytesPerMinute } = limits;
   return new ClientWriter(response, {
     signal: abort.signal,
     idleTimeoutMs: clientIdleTimeoutMs,
+    minBytesPerMinute: minClientBytesPerMinute,
+    onSlow: () =>
+      abort.abort(
+        new DomainError('timeout', `The client took less than ${minClientBytesPerMinute} bytes in a minute.`),
+      ),
     onIdle: () =>
       abort.abort(new DomainError('timeout', `The client took nothing for ${clientIdleTimeoutMs / 1000} s.`)),
   });
 }
 
-/** Writes to the client no faster than it reads. */
-class ClientWriter {
-  readonly #response: ServerResponse;
-  readonly #signal: AbortSignal;
-  readonly #idleTimeoutMs: number;
-  readonly #onIdle: () => void;
+interface ClientWriterOptions {
+  readonly signal: AbortSignal;
+  readonly idleTimeoutMs: number;
+  /** For each minute spent on waiting for the client; 0 for no limit. */
+  readonly minBytesPerMinute: number;
+  readonly onIdle: () => void;
+  readonly onSlow: () => void;
+}
 
-  constructor(
-    response: ServerResponse,
-    options: { signal: AbortSignal; idleTimeoutMs: number; onIdle: () => void },
-  ) {
+const minuteMs = 60_000;
+
+/** Writes to the client no faster than it reads, and tells when that is too slow to hold a place for. */
+export class ClientWriter {
+  readonly #response: ServerResponse;
+  readonly #options: ClientWriterOptions;
+  /** Since the last look: time spent on waiting for the client, and what it took. */
+  #waitedMs = 0;
+  #takenBytes = 0;
+
+  constructor(response: ServerResponse, options: ClientWriterOptions) {
     this.#response = response;
-    this.#signal = options.signal;
-    this.#idleTimeoutMs = options.idleTimeoutMs;
-    this.#onIdle = options.onIdle;
+    this.#options = options;
   }
 
   /** @throws the signal's reason when that aborts. */
   async write(part: Uint8Array): Promise<void> {
-    this.#signal.throwIfAborted();
-    if (!this.#response.write(part)) await this.#until('drain');
+    this.#options.signal.throwIfAborted();
+    this.#takenBytes += part.length;
+    if (this.#response.write(part)) return;
+    const startedAt = performance.now();
+    await this.#until('drain');
+    this.#countWait(performance.now() - startedAt);
+  }
+
+  /** Only time that the stream waited for its client counts: a slow site is not the client's doing. */
+  #countWait(waitedMs: number): void {
+    this.#waitedMs += waitedMs;
+    if (this.#waitedMs < minuteMs) return;
+    if (this.#takenBytes * (minuteMs / this.#waitedMs) < this.#options.minBytesPerMinute)
+      this.#options.onSlow();
+    this.#waitedMs = 0;
+    this.#takenBytes = 0;
   }
 
   /** Ends the response, and waits until the client's kernel has all of it. */
   async end(): Promise<void> {
-    this.#signal.throwIfAborted();
+    this.#options.signal.throwIfAborted();
     const finished = this.#until('finish');
     this.#response.end();
     await finished;
   }
 
   async #until(event: 'drain' | 'finish'): Promise<void> {
+    const { signal, idleTimeoutMs, onIdle } = this.#options;
     try {
-      await watched(this.#idleTimeoutMs, this.#onIdle, () =>
-        once(this.#response, event, { signal: this.#signal }),
-      );
+      await watched(idleTimeoutMs, onIdle, () => once(this.#response, event, { signal }));
     } catch (error) {
-      this.#signal.throwIfAborted();
+      signal.throwIfAborted();
       throw error;
     }
   }

@@ -137,7 +137,7 @@ export class StreamingService implements AsyncDisposable {
    */
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     // Before the extraction: a full service should not spend one on a request it will refuse.
-    this.#slots.assertRoom();
+    this.#slots.assertRoom(request.client);
     const prepared = await this.#prepare(request, context);
     const { totalTimeoutMs } = this.#options.limits;
     using abort = new StreamAbort(context.signal, totalTimeoutMs, () => totalTimeout(totalTimeoutMs));
@@ -181,7 +181,7 @@ export class StreamingService implements AsyncDisposable {
       watched(
         firstByteTimeoutMs,
         () => abort.abort(queueTimeout()),
-        () => this.#slots.acquire(abort.signal),
+        () => this.#slots.acquire(run.request.client, abort.signal),
       ),
     );
     try {

@@ -1,21 +1,38 @@
 import { DomainError } from '@media-services/http-common';
 
 interface Waiting {
+  readonly client: string;
   grant(): void;
+}
+
+interface SlotsOptions {
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
 }
 
 const retryAfterSeconds = 15;
 
-/** Lets so many streams run and so many more wait, first come, first served. */
+/**
+ * Lets so many streams run and so many more wait, with a share for every client:
+ *
+ * - a quarter of the places is for clients that have nothing running, so that one
+ *   who takes all that it can get leaves room for a newcomer;
+ * - a place that becomes free goes to the client with the fewest, of these to the one that waits longest;
+ * - one client fills at most half of the queue.
+ */
 export class StreamSlots {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
+  /** For clients with nothing running. */
+  readonly #reserved: number;
   readonly #waiting = new Set<Waiting>();
+  readonly #runningOf = new Map<string, number>();
   #running = 0;
 
-  constructor(options: { maxRunning: number; maxWaiting: number }) {
-    this.#maxRunning = options.maxRunning;
-    this.#maxWaiting = options.maxWaiting;
+  constructor({ maxRunning, maxWaiting }: SlotsOptions) {
+    this.#maxRunning = maxRunning;
+    this.#maxWaiting = maxWaiting;
+    this.#reserved = Math.floor(maxRunning / 4);
   }
 
   get running(): number {
@@ -26,12 +43,14 @@ export class StreamSlots {
     return this.#waiting.size;
   }
 
-  /** @throws DomainError `overloaded` when a request that came now would have no place to wait. */
-  assertRoom(): void {
-    if (this.#running < this.#maxRunning || this.#waiting.size < this.#maxWaiting) return;
+  /** @throws DomainError `overloaded` when a request of this client that came now would have no place to wait. */
+  assertRoom(client: string): void {
+    if (this.#hasPlaceFor(client)) return;
+    const own = [...this.#waiting].filter((waiting) => waiting.client === client).length;
+    if (this.#waiting.size < this.#maxWaiting && own < Math.ceil(this.#maxWaiting / 2)) return;
     throw new DomainError(
       'overloaded',
-      `${this.#running} streams are being made and ${this.#waiting.size} wait, which is as many as this service takes. Try again in a moment.`,
+      `${this.#running} streams are being made and ${this.#waiting.size} wait, ${own} of them yours, which is as many as this service takes. Try again in a moment.`,
       { retryAfterSeconds },
     );
   }
@@ -39,26 +58,39 @@ export class StreamSlots {
   /**
    * Waits for a place.
    *
+   * @param client tells one client from another
    * @returns what gives the place back; calling it again does nothing.
    * @throws DomainError `overloaded` when the queue is full; the signal's reason when it aborts first.
    */
-  async acquire(signal: AbortSignal): Promise<() => void> {
+  async acquire(client: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#running >= this.#maxRunning) {
-      this.assertRoom();
-      await this.#wait(signal);
-    } else this.#running += 1;
+    if (this.#hasPlaceFor(client)) this.#take(client);
+    else {
+      this.assertRoom(client);
+      await this.#wait(client, signal);
+    }
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      this.#release();
+      this.#release(client);
     };
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #hasPlaceFor(client: string): boolean {
+    const free = this.#maxRunning - this.#running;
+    return free > (this.#runningOf.has(client) ? this.#reserved : 0);
+  }
+
+  #take(client: string): void {
+    this.#running += 1;
+    this.#runningOf.set(client, (this.#runningOf.get(client) ?? 0) + 1);
+  }
+
+  #wait(client: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
+        client,
         grant: () => {
           signal.removeEventListener('abort', onAbort);
           resolve();
@@ -73,14 +105,24 @@ export class StreamSlots {
     });
   }
 
-  /** The place goes straight to who has waited longest, so that nobody can come between. */
-  #release(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#running -= 1;
-      return;
-    }
+  #release(client: string): void {
+    this.#running -= 1;
+    const left = (this.#runningOf.get(client) ?? 1) - 1;
+    if (left === 0) this.#runningOf.delete(client);
+    else this.#runningOf.set(client, left);
+    this.#grantNext();
+  }
+
+  /** The place is taken before its owner knows, so that nobody can come between. */
+  #grantNext(): void {
+    const runningOf = ({ client }: Waiting): number => this.#runningOf.get(client) ?? 0;
+    const [next] = [...this.#waiting]
+      .filter(({ client }) => this.#hasPlaceFor(client))
+      .toSorted((a, b) => runningOf(a) - runningOf(b));
+    if (next === undefined) return;
     this.#waiting.delete(next);
+    this.#take(next.client);
     next.grant();
+    this.#grantNext();
   }
 }

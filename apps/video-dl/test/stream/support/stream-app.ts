@@ -21,6 +21,7 @@ const limits: StreamLimits = {
   firstByteTimeoutMs: 20_000,
   upstreamIdleTimeoutMs: 20_000,
   clientIdleTimeoutMs: 20_000,
+  minClientBytesPerMinute: 0,
   totalTimeoutMs: 60_000,
   maxOutputBytes: 100_000_000,
 };
