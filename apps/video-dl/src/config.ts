@@ -126,7 +126,7 @@ export const configSchema = z.object({
   YTDLP_PYTHON: setting
     .text()
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
-  FFMPEG_PATH: setting.text().describe("ffmpeg; when empty ffmpeg-static's binary, else the one on PATH."),
+  FFMPEG_PATH: setting.text().describe("ffmpeg; when empty the one on PATH, else ffmpeg-static's binary."),
   FFMPEG_THREADS: setting
     .integer(4, { min: 0, max: 64 })
     .describe('Threads of each decoder and encoder of one stream; 0 for one per core.'),

@@ -35,7 +35,7 @@ export interface LocateOptions {
 }
 
 /**
- * Finds ffmpeg (`ffmpegPath`, ffmpeg-static's binary where it is there, `PATH`)
+ * Finds ffmpeg (`ffmpegPath`, `PATH`, ffmpeg-static's binary where it is there)
  * and ffprobe (`ffprobePath`, beside ffmpeg, `PATH`; ffmpeg-static has none) and
  * asks the version.
  *
@@ -52,10 +52,10 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
 
 async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {
   if (options.ffmpegPath !== undefined) return demand(options.ffmpegPath, 'FFMPEG_PATH');
-  const bundled = options.bundledFfmpeg === undefined ? await bundledFfmpeg() : options.bundledFfmpeg;
-  if (bundled !== null && (await isExecutable(bundled))) return bundled;
   const found = await onPath('ffmpeg', searchPath);
   if (found !== undefined) return found;
+  const bundled = options.bundledFfmpeg === undefined ? await bundledFfmpeg() : options.bundledFfmpeg;
+  if (bundled !== null && (await isExecutable(bundled))) return bundled;
   throw new MediaToolsMissingError(
     'ffmpeg was not found on PATH, and ffmpeg-static has no binary here. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH to its file.',
   );
@@ -85,7 +85,7 @@ async function bundledFfmpeg(): Promise<string | null> {
   try {
     return bundledModule.parse(await import('ffmpeg-static')).default;
   } catch (error) {
-    // An optional dependency: where it is not installed, PATH is next.
+    // An optional dependency, the last place to look in.
     if (errorCode(error) === 'ERR_MODULE_NOT_FOUND') return null;
     throw error;
   }

@@ -41,22 +41,25 @@ describe('locateMediaTools', () => {
     });
   });
 
-  it("takes ffmpeg-static's binary before PATH, and ffprobe from PATH", async () => {
+  it("takes what is on PATH before ffmpeg-static's binary", async () => {
     const tools = await locateMediaTools({
       bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
       searchPath: join(folder, 'path'),
     });
-    expect(tools.ffmpeg).toBe(join(folder, 'bundled/ffmpeg'));
-    expect(tools.ffprobe).toBe(join(folder, 'path/ffprobe'));
-    expect(tools.version).toBe('6.0');
+    expect(tools.ffmpeg).toBe(join(folder, 'path/ffmpeg'));
   });
 
-  it("goes to PATH where ffmpeg-static's binary was not downloaded", async () => {
+  it("takes ffmpeg-static's binary where PATH has none, and ffprobe from PATH", async () => {
+    await fake('probe/ffprobe', 'echo "ffprobe version 6.0"');
     const tools = await locateMediaTools({
-      bundledFfmpeg: join(folder, 'nothing'),
-      searchPath: join(folder, 'path'),
+      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
+      searchPath: join(folder, 'probe'),
     });
-    expect(tools.ffmpeg).toBe(join(folder, 'path/ffmpeg'));
+    expect(tools).toEqual({
+      ffmpeg: join(folder, 'bundled/ffmpeg'),
+      ffprobe: join(folder, 'probe/ffprobe'),
+      version: '6.0',
+    });
   });
 
   it('says how to install ffmpeg where there is none', async () => {
