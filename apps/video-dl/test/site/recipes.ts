@@ -96,6 +96,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'vp8.webm',
   ),
   'h264.mkv': file(av(), 'h264.mkv'),
+  'long.mkv': file(av({ seconds: 20 }), 'long.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
   'sound.aac': file([audio()], 'sound.aac'),

@@ -15,6 +15,8 @@ export class EngineSlot<Job, Result, Ready> {
   #busy = false;
   #recycling = false;
   #idle: Promise<void> = Promise.resolve();
+  /** Whether the present process became ready; and the one after it, for who replaces it. */
+  #start = deferred<boolean>();
   #nextStart = deferred<boolean>();
   #failedStarts = 0;
   #idleEnds = 0;
@@ -86,6 +88,8 @@ export class EngineSlot<Job, Result, Ready> {
   async recycle(reason: string): Promise<boolean> {
     this.#recycling = true;
     try {
+      // One that is still starting would be taken for one that does not start.
+      await this.#start.promise;
       await this.#idle;
       const started = (this.#nextStart = deferred<boolean>());
       const engine = this.#process;
@@ -101,7 +105,7 @@ export class EngineSlot<Job, Result, Ready> {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#nextStart.resolve(false);
+    this.#tellStart(false);
     this.#wakeUp?.();
     await this.#process?.stop();
     await this.#life;
@@ -149,6 +153,7 @@ export class EngineSlot<Job, Result, Ready> {
   /** One process from its start to its end. */
   async #live(): Promise<void> {
     this.#starts += 1;
+    if (!this.#isStopped()) this.#start = deferred<boolean>();
     const startedAt = performance.now();
     const engine = await this.#startProcess();
     if (engine === undefined) return;
@@ -159,7 +164,7 @@ export class EngineSlot<Job, Result, Ready> {
       this.#readyInfo = await engine.ready;
       wasReady = true;
       this.#failedStarts = 0;
-      this.#nextStart.resolve(true);
+      this.#tellStart(true);
       this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
       this.#onChange();
     } catch (error) {
@@ -192,7 +197,12 @@ export class EngineSlot<Job, Result, Ready> {
 
   #noteFailedStart(): void {
     this.#failedStarts += 1;
-    this.#nextStart.resolve(false);
+    this.#tellStart(false);
+  }
+
+  #tellStart(isReady: boolean): void {
+    this.#start.resolve(isReady);
+    this.#nextStart.resolve(isReady);
   }
 
   // A method, because `stop` may have been called during an await, which the compiler cannot see.
