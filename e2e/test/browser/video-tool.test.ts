@@ -28,7 +28,7 @@ describe('an address', () => {
       '720p\nMP4',
       'Sound\nMP3',
     ]);
-    expect(await about(page, 'mp4-1080')).toMatch(/^about [\d.]+ MB · 1920 × 1080 · H\.264 and AAC$/);
+    expect(await about(page, 'mp4-1080')).toMatch(/^[\d.]+ MB · 1920 × 1080 · H\.264 and AAC$/);
     expect(await about(page, 'mp3')).toMatch(/^about \d+ kB · made from AAC$/);
     expect(await page.locator('.download .primary').count()).toBe(1);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Download 1080p MP4');
