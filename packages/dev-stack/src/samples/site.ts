@@ -109,7 +109,7 @@ export async function startSampleSite(
         const dueMs = (Math.max(0, sent - pace.free) / pace.rate) * 1000 - (performance.now() - startedAt);
         if (dueMs > 1) await delay(dueMs, undefined, { signal: left.signal });
         if (res.destroyed) break;
-        if (!res.write(chunk)) await Promise.race([once(res, 'drain'), once(res, 'close')]);
+        if (!res.write(chunk)) await once(res, 'drain', { signal: left.signal });
       }
     } catch (error) {
       // The reader may leave whenever it likes, which ends the file too.
