@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
 
-/** Whether an image has any transparency of its own. */
+/** Whether a pixel of an image is less than opaque. */
 export function hasOwnAlpha(image: RgbaImage): boolean {
   const words = pixelWords(image);
   for (let at = 0; at < words.length; at++) if (words[at]! < 0xff000000) return true;
