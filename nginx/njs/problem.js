@@ -6,8 +6,7 @@ const definitions = {
     code: 'invalid_request',
     title: 'Invalid request',
     retryable: false,
-    detail:
-      'The request is malformed or its address or headers are too long. Check how the query is encoded.',
+    detail: 'The request is malformed or its URL or headers are too long. Check how the query is encoded.',
     errors: [{ field: 'request', message: 'is malformed or too long' }],
   },
   401: {
@@ -83,12 +82,12 @@ function rateLimitDetail(r) {
   const limit = concurrencyLimits.find((each) => each.path.test(r.uri));
   const reason =
     r.variables.limit_conn_status === 'REJECTED'
-      ? 'This client address already has ' +
+      ? 'This client IP already has ' +
         r.variables[limit.variable] +
         ' ' +
         limit.what +
         ' running. Wait until one has finished.'
-      : 'This client address has sent too many requests in the last minute. Wait as long as Retry-After says.';
+      : 'This client IP has sent too many requests in the last minute. Wait as long as Retry-After says.';
   const contact = process.env.OPERATOR_CONTACT;
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }

@@ -16,7 +16,7 @@ export const configSchema = z.object({
     .describe('Where installed models are; empty for the models folder of the service.'),
   IMAGES_PER_MINUTE: setting
     .integer(5, { min: 0, max: 100_000 })
-    .describe('Images per client address in any 60 seconds; 0 switches the limit off.'),
+    .describe('Images per client IP in any 60 seconds; 0 switches the limit off.'),
   REDIS_URL: setting
     .text('')
     .refine((url) => url === '' || (URL.canParse(url) && /^rediss?:\/\//i.test(url)), {

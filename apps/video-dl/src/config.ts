@@ -31,14 +31,14 @@ export const configSchema = z.object({
     ),
   EXTRACTION_CACHE_SECONDS: setting
     .seconds(300, { min: 0, max: 86_400 })
-    .describe('How long an extraction is reused, never beyond the life of its media addresses.'),
+    .describe('How long an extraction is reused, never beyond the life of its media URLs.'),
   EXTRACTION_CACHE_ENTRIES: setting
     .integer(200, { min: 1, max: 100_000 })
     .describe('Extractions kept in memory, at most 64 MiB of them.'),
 
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
-    .describe('From a page address to its media addresses, waiting for an engine included.'),
+    .describe('From a page URL to its media URLs, waiting for an engine included.'),
   MAX_PAGE_BYTES: setting
     .bytes('32MiB', { min: 64 * 1024 })
     .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
@@ -47,7 +47,7 @@ export const configSchema = z.object({
     .describe('How long a look into the header of a medium may take.'),
   FIRST_BYTE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
-    .describe('From the media addresses to the first byte of the stream.'),
+    .describe('From the media URLs to the first byte of the stream.'),
   UPSTREAM_IDLE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
     .describe('How long a media server may send nothing while it is asked to.'),
@@ -74,9 +74,7 @@ export const configSchema = z.object({
           context.addIssue({ code: 'custom', message: `has an entry that cannot be read: ${message}` });
       }
     })
-    .describe(
-      'Addresses that may be read although they are not public: CIDRs or host:port, comma-separated.',
-    ),
+    .describe('Hosts that may be read although they are not public: CIDRs or host:port, comma-separated.'),
   OUTBOUND_PROXY: setting
     .text()
     .superRefine((list, context) => {

@@ -29,7 +29,7 @@ const ownErrors = {
     title: 'Video not found',
     retryable: false,
     cause: 'The page or its video does not exist or was removed.',
-    remedy: 'Open the address in a browser and check that the video plays.',
+    remedy: 'Open the URL in a browser and check that the video plays.',
   },
   range_not_satisfiable: {
     status: 416,
@@ -56,15 +56,15 @@ const ownErrors = {
     status: 422,
     title: 'Playlists are not supported',
     retryable: false,
-    cause: 'The address leads to a playlist, a channel or a search, not to one video.',
-    remedy: 'Send the address of a single video.',
+    cause: 'The URL leads to a playlist, a channel or a search, not to one video.',
+    remedy: 'Send the URL of a single video.',
   },
   unsupported_url: {
     status: 422,
     title: 'The page is not supported',
     retryable: false,
     cause: 'The download engine knows no way to find a video on this page.',
-    remedy: 'Send the address of the page that plays the video; as the operator, update yt-dlp.',
+    remedy: 'Send the URL of the page that plays the video; as the operator, update yt-dlp.',
   },
   no_media: {
     status: 422,
@@ -112,7 +112,7 @@ const ownErrors = {
     status: 503,
     title: 'The site asks for proof of a human',
     retryable: true,
-    cause: 'The site suspects automated access from the address of this service.',
+    cause: 'The site suspects automated access from the IP of this service.',
     remedy: 'Try again later; as the operator, set COOKIES_FILE or OUTBOUND_PROXY.',
   },
 } as const satisfies Record<string, ErrorDefinition>;

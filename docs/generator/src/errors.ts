@@ -20,7 +20,7 @@ export function documentedErrors(): DocumentedError[] {
   );
 }
 
-/** The fragment of a code's address: `geo_blocked` is at `#geo-blocked`. */
+/** The fragment of a code's URL: `geo_blocked` is at `#geo-blocked`. */
 export function anchorOf(code: string): string {
   return code.replaceAll('_', '-');
 }

@@ -10,7 +10,7 @@ export function inlineHtml(text: string): string {
 }
 
 /**
- * A page of the documentation in the frame of the web page. Its addresses are
+ * A page of the documentation in the frame of the web page. Its URLs are
  * relative: the gateway may be below a path of another server.
  * @param options `path` as seen from the folder of the documentation
  */

@@ -9,7 +9,7 @@ export type VideoInfo = videoDlPaths['/api/info']['get']['responses'][200]['cont
 export type VideoFormat = NonNullable<videoDlPaths['/api/stream/video']['get']['parameters']['query']['fmt']>;
 
 export interface ClientOptions {
-  /** Address of the gateway, its base path included: `http://127.0.0.1:8080`. */
+  /** URL of the gateway, its base path included: `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   /** Where the operator asks for keys. */
   readonly key?: string | undefined;

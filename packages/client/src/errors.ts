@@ -58,7 +58,7 @@ export function errorOfAnswer(response: Response, body: unknown): MediaServicesE
   const { status } = response;
   return new MediaServicesError(
     'unexpected_answer',
-    `The answer is HTTP ${status} without a problem document: is this address a media-services gateway?`,
+    `The answer is HTTP ${status} without a problem document: is this URL a media-services gateway?`,
     { status, retryable: status >= 500, retryAfterSeconds },
   );
 }

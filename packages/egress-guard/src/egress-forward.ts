@@ -59,7 +59,7 @@ export async function forwardRequest({ request, response, session, guard, logger
 
 function parseTarget(target: string): URL {
   if (!/^http:\/\//i.test(target) || !URL.canParse(target)) {
-    throw new DomainError('invalid_url', 'The page leads to an address that is not valid.');
+    throw new DomainError('invalid_url', 'The page leads to a URL that is not valid.');
   }
   return new URL(target);
 }

@@ -48,7 +48,7 @@ function parseAuthority(authority: string): { host: string; port: number } {
   const match = /^(?<host>\[[^\]]+\]|[^:\s/]+):(?<port>\d{1,5})$/.exec(authority);
   const port = Number(match?.groups?.['port']);
   if (match?.groups?.['host'] === undefined || port < 1 || port > 65_535) {
-    throw new DomainError('invalid_url', 'The page leads to an address without a valid host and port.');
+    throw new DomainError('invalid_url', 'The page leads to a URL without a valid host and port.');
   }
   return { host: match.groups['host'], port };
 }

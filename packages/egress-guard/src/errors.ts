@@ -4,24 +4,24 @@ import type { ErrorDefinition } from '@media-services/http-common';
 export const egressErrors = {
   invalid_url: {
     status: 400,
-    title: 'Invalid address',
+    title: 'Invalid URL',
     retryable: false,
-    cause: 'The address is not an http or https URL of at most 2048 characters without credentials.',
-    remedy: 'Send the full public address of the page, URL-encoded.',
+    cause: 'It is not an http or https URL of at most 2048 characters without credentials.',
+    remedy: 'Send the full public URL of the page, URL-encoded.',
   },
   forbidden_address: {
     status: 403,
-    title: 'Address not allowed',
+    title: 'IP address not allowed',
     retryable: false,
-    cause: 'The address, or one it leads to, is not on the public internet.',
-    remedy: 'Use a public address; as the operator, permit an intranet source with ALLOWED_PRIVATE_SOURCES.',
+    cause: 'The host of the URL, or one that it leads to, is not on the public internet.',
+    remedy: 'Use a public URL; as the operator, permit an intranet source with ALLOWED_PRIVATE_SOURCES.',
   },
   upstream_unreachable: {
     status: 502,
     title: 'The site cannot be reached',
     retryable: true,
     cause: 'Its name does not resolve, or its server refuses or drops the connection.',
-    remedy: 'Check the address; try again later.',
+    remedy: 'Check the URL; try again later.',
   },
   upstream_timeout: {
     status: 504,

@@ -36,7 +36,7 @@ export interface Guard {
    */
   connect(options: ConnectOptions): Promise<Socket>;
   /**
-   * Checks the URL's scheme, form and address without connecting.
+   * Checks the URL's scheme, form and host without connecting.
    * @throws as `connect`
    */
   checkUrl(url: URL, signal?: AbortSignal): Promise<void>;
@@ -89,7 +89,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (!['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
         throw new DomainError(
           'invalid_url',
-          'Only http:// and https:// addresses without user name and password can be read.',
+          'Only http:// and https:// URLs without user name and password can be read.',
         );
       }
       await policy.check(url.hostname, effectivePort(url), signal);

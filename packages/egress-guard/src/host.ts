@@ -21,7 +21,7 @@ export function canonicalHost(host: string): Host {
   if (url === null || url.hostname === '') {
     throw new DomainError(
       'invalid_url',
-      'The host in the address is not valid. Check the address for typing errors.',
+      'The host in the URL is not valid. Check the URL for typing errors.',
     );
   }
   return { kind: isIP(url.hostname) === 4 ? 'address' : 'name', value: url.hostname };

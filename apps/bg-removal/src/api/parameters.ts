@@ -53,7 +53,7 @@ export function readParameters(
   const { [fileField]: fileAsText, ...fields } = upload.fields;
   const problems: FieldError[] = Object.keys(query).map((field) => ({
     field,
-    message: 'is not read from the address; send it as a field of the form',
+    message: 'is not read from the query; send it as a field of the form',
   }));
   let tuning = defaultTuning;
   try {

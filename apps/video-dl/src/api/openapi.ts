@@ -64,7 +64,7 @@ const operations: readonly Operation[] = [
       schema: infoSchema,
       headers: {
         'Cache-Control': {
-          description: 'Private, for no longer than the media addresses live.',
+          description: 'Private, for no longer than the media URLs live.',
           schema: { type: 'string' },
         },
       },
@@ -100,7 +100,7 @@ export function openApiDocument(): JsonObject {
     title: 'video-dl',
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
-      'The address of a public video page in; JSON details, an MP3 stream or an MP4 stream out. Through the gateway the endpoints are also at `/api/…` without the name of the service; there, 30 requests a minute and 4 streams at once are allowed per client address.',
+      'The URL of a public video page in; JSON details, an MP3 stream or an MP4 stream out. Through the gateway the endpoints are also at `/api/…` without the name of the service; there, 30 requests a minute and 4 streams at once are allowed per client IP.',
     operations,
   });
 }

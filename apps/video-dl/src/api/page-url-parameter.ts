@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { maxUrlCharacters } from '../extract/video-url.js';
 
-/** `url` of every endpoint; what an address must be is in `parseVideoUrl`. */
+/** `url` of every endpoint; what a URL must be is in `parseVideoUrl`. */
 export const pageUrlParameter = z
-  .string({ error: 'is required exactly once: the address of the page that plays the video, URL-encoded' })
+  .string({ error: 'is required exactly once: the URL of the page that plays the video, URL-encoded' })
   .min(1, 'must not be empty')
   .meta({
     format: 'uri',

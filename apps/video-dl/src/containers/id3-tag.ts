@@ -45,7 +45,7 @@ function line(text: string): string {
   return withoutLoneSurrogates(clean.slice(0, 500));
 }
 
-/** Link frames are ISO 8859-1, so an address goes in percent-encoded. */
+/** Link frames are ISO 8859-1, so a URL goes in percent-encoded. */
 function asciiUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).href : encodeURI(withoutLoneSurrogates(url));
 }

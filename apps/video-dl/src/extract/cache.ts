@@ -7,12 +7,12 @@ export interface CacheLimits {
   readonly maxBytes: number;
 }
 
-/** Addresses this close to their end are not handed out again. */
+/** URLs this close to their end are not handed out again. */
 const safetyMarginMs = 5_000;
 /** What plain data take in V8's heap, as a multiple of their serialized size (measured: 0.8 to 1.3). */
 const heapFactor = 2;
 
-/** Extractions in memory, each for no longer than its media addresses live; the least recently used go first. */
+/** Extractions in memory, each for no longer than its media URLs live; the least recently used go first. */
 export class ExtractionCache {
   readonly #entries: LRUCache<string, Extraction>;
 

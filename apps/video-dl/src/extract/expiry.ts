@@ -1,4 +1,4 @@
-/** Query parameters in which media servers tell when an address stops working, in Unix seconds. */
+/** Query parameters in which media servers tell when a URL stops working, in Unix seconds. */
 const expiryParameters = new Set([
   'expire',
   'expires',
@@ -17,15 +17,15 @@ const year2020Seconds = 1_577_836_800;
 const year2100Seconds = 4_102_444_800;
 
 /**
- * When a media address stops working, as far as it tells itself.
- * @returns milliseconds since the epoch, or null where the address says nothing
+ * When a media URL stops working, as far as it tells itself.
+ * @returns milliseconds since the epoch, or null where the URL says nothing
  */
-export function addressExpiry(address: string): number | null {
+export function urlExpiry(mediaUrl: string): number | null {
   let url: URL;
   try {
-    url = new URL(address);
+    url = new URL(mediaUrl);
   } catch {
-    // Not an address at all; whoever fetches it reports that.
+    // Not a URL at all; whoever fetches it reports that.
     return null;
   }
   const known = [

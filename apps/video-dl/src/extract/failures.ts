@@ -262,14 +262,14 @@ const details: Partial<Record<ErrorCode, (host: string) => string>> = {
   age_restricted: (host) =>
     `${host} shows this video only after the viewer's age was confirmed. Use another video; an operator can give this service a session with a confirmed age (COOKIES_FILE).`,
   video_not_found: (host) =>
-    `The video on ${host} does not exist or was removed. Open the address in a browser and check that the video plays.`,
+    `The video on ${host} does not exist or was removed. Open the URL in a browser and check that the video plays.`,
   not_started: (host) => `The video on ${host} has not started yet. Try again after it has been published.`,
   live_not_supported: (host) =>
     `The video on ${host} is live, or its recording is not finished. Try again when the recording is available.`,
   playlist_not_supported: (host) =>
-    `The address on ${host} is a playlist, a channel or a search. Send the address of a single video.`,
+    `The URL on ${host} is a playlist, a channel or a search. Send the URL of a single video.`,
   unsupported_url: (host) =>
-    `No video was found on this page of ${host}. Send the address of the page that plays the video; if it does play there, the download engine may be out of date.`,
+    `No video was found on this page of ${host}. Send the URL of the page that plays the video; if it does play there, the download engine may be out of date.`,
   no_media: (host) =>
     `The page on ${host} has no media that can be downloaded. Check that the video plays in a browser.`,
   drm_protected: (host) =>
@@ -277,14 +277,14 @@ const details: Partial<Record<ErrorCode, (host: string) => string>> = {
   geo_blocked: (host) =>
     `${host} does not show this video in the region that this service runs in. Use another source; an operator can lead out through another region (OUTBOUND_PROXY).`,
   upstream_unreachable: (host) =>
-    `${host}, or an address it leads to, could not be reached. Check the address; try again later.`,
+    `${host}, or a URL it leads to, could not be reached. Check the URL; try again later.`,
   upstream_rate_limited: (host) =>
     `${host} has received too many requests from this service. Try again in a few minutes.`,
   bot_check: (host) =>
     `${host} asks this service to prove that it is not a bot. Try again later; an operator can set COOKIES_FILE or OUTBOUND_PROXY.`,
   upstream_timeout: (host) => `${host} did not answer in time. Try again later.`,
   invalid_url: (host) =>
-    `The address on ${host} is not complete: the id of its video is cut off. Copy the whole address of the page.`,
+    `The URL on ${host} is not complete: the id of its video is cut off. Copy the whole URL of the page.`,
   upstream_error: (host) =>
     `${host} answered with an error or with something the download engine does not understand. Try again later; if it persists, the download engine may be out of date.`,
 };

@@ -32,7 +32,7 @@ function together(probes: readonly Probe[]): Probe {
 export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
   return async (source, signal) => {
     const deadline = AbortSignal.timeout(maxMs);
-    // No renewal: the addresses are new, and what would renew them is what looks here.
+    // No renewal: the URLs are new, and what would renew them is what looks here.
     const session = relay.open({
       signal: AbortSignal.any([signal, deadline]),
       exit: source.origin?.exit,

@@ -49,7 +49,7 @@ function readError(reason: unknown): unknown {
   if (!(reason instanceof ProbeError)) return reason;
   return new DomainError(
     'upstream_error',
-    'The address answers with something that is not readable media. Check that it plays in a browser; try again later.',
+    'The URL answers with something that is not readable media. Check that it plays in a browser; try again later.',
     { cause: reason },
   );
 }

@@ -24,7 +24,7 @@ export interface ExtractionServiceOptions {
   readonly timeoutMs: number;
   /** Of everything that one extraction reads of a site. */
   readonly maxPageBytes: number;
-  /** How long an extraction is reused whose addresses say nothing of their end. */
+  /** How long an extraction is reused whose URLs say nothing of their end. */
   readonly cacheMs: number;
   readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
@@ -49,14 +49,14 @@ interface Asked {
   readonly exit: number | undefined;
 }
 
-/** Answers of a site to the address that asks, not to the page that is asked for. */
+/** Answers of a site to the IP that asks, not to the page that is asked for. */
 const turnedAwayCodes: ReadonlySet<string> = new Set(['bot_check', 'upstream_rate_limited']);
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
 /** A page names any number of others; extractors of real sites open a few dozen connections. */
 const maxPageConnections = 200;
 
-/** From the address of a page to what can be downloaded from it. */
+/** From the URL of a page to what can be downloaded from it. */
 export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
   readonly #cache: ExtractionCache;
@@ -85,14 +85,14 @@ export class ExtractionService {
   }
 
   /**
-   * Extracts a page, at most once at a time and not again while its media addresses live.
+   * Extracts a page, at most once at a time and not again while its media URLs live.
    * @throws DomainError with the cause's code; the signal's reason
    */
   async extract(
-    address: string,
+    pageUrl: string,
     { signal, fresh = false, client = '', exit }: ExtractOptions,
   ): Promise<Extraction> {
-    const url = parseVideoUrl(address);
+    const url = parseVideoUrl(pageUrl);
     const cached = fresh ? undefined : this.#cache.get(url, Date.now());
     if (cached !== undefined) {
       this.#answers.inc({ from: 'cache' });
@@ -108,12 +108,12 @@ export class ExtractionService {
   }
 
   /**
-   * A newer address of a format whose address was refused; streams that are refused
+   * A newer URL of a format whose URL was refused; streams that are refused
    * together extract once.
    * @throws DomainError as `extract`, and where the format is no longer offered
    */
-  async renew(address: string, { origin }: MediaSource, signal: AbortSignal): Promise<MediaSource> {
-    const url = parseVideoUrl(address);
+  async renew(pageUrl: string, { origin }: MediaSource, signal: AbortSignal): Promise<MediaSource> {
+    const url = parseVideoUrl(pageUrl);
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
     const cached = this.#cache.get(url, Date.now());
     const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;
@@ -150,7 +150,7 @@ export class ExtractionService {
     }
   }
 
-  /** A page can name any address as its picture, and whoever shows the answer of `/api/info` loads it. */
+  /** A page can name any URL as its picture, and whoever shows the answer of `/api/info` loads it. */
   async #publicThumbnail(thumbnail: string | null, signal: AbortSignal): Promise<string | null> {
     if (thumbnail === null) return null;
     try {

@@ -1,13 +1,13 @@
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
-import { addressExpiry } from './expiry.js';
+import { urlExpiry } from './expiry.js';
 import type { Extraction, Format } from './types.js';
 
 export interface ExtractionContext {
   readonly requestUrl: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** How long an address is trusted that says nothing of its end. */
+  /** How long a URL is trusted that says nothing of its end. */
   readonly defaultLifeMs: number;
   /** The outbound proxy that the site was asked through. */
   readonly exit: number;
@@ -26,12 +26,12 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   return {
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
-    thumbnail: webAddress(raw.thumbnail),
+    thumbnail: webUrl(raw.thumbnail),
     durationSeconds: duration(raw, chosen),
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,
-    webpageUrl: webAddress(raw.webpage_url) ?? context.requestUrl,
+    webpageUrl: webUrl(raw.webpage_url) ?? context.requestUrl,
     extractor: raw.extractor ?? 'generic',
     playlistIndex: raw.playlist_index,
     playlistCount: raw.playlist_count,
@@ -97,13 +97,13 @@ function duration(raw: RawExtraction, chosen: readonly number[]): number | null 
 }
 
 function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {
-  const addresses = chosen.flatMap((index) => {
+  const urls = chosen.flatMap((index) => {
     const format = raw.formats[index];
     return format === undefined
       ? []
       : [format.url, ...(format.fragments ?? []).slice(0, 2).map(({ url }) => url)];
   });
-  const stated = addresses.flatMap((address) => addressExpiry(address) ?? []);
+  const stated = urls.flatMap((url) => urlExpiry(url) ?? []);
   return Math.min(context.now + context.defaultLifeMs, ...stated);
 }
 
@@ -113,8 +113,8 @@ function cleanTitle(title: string | null): string | null {
   return clean === undefined || clean === '' ? null : clean;
 }
 
-function webAddress(address: string | null): string | null {
-  return address !== null && /^https?:\/\//i.test(address) && URL.canParse(address) ? address : null;
+function webUrl(url: string | null): string | null {
+  return url !== null && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }
 
 /** `20260131` to `2026-01-31`. */

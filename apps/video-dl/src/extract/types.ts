@@ -50,6 +50,6 @@ export interface Extraction {
   readonly selections: Readonly<Record<Target, readonly Format[]>>;
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
-  /** When the media addresses stop working, as far as they tell; milliseconds since the epoch. */
+  /** When the media URLs stop working, as far as they tell; milliseconds since the epoch. */
   readonly expiresAt: number;
 }

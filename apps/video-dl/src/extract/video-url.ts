@@ -3,8 +3,8 @@ import { DomainError } from '@media-services/http-common';
 export const maxUrlCharacters = 2048;
 
 /**
- * Reads the address of a page as a browser would (WHATWG URL) and brings it into
- * one form. The fragment goes: it is not part of the page's address, and yt-dlp
+ * Reads the URL of a page as a browser would (WHATWG URL) and brings it into
+ * one form. The fragment goes: it is not part of the page's URL, and yt-dlp
  * reads options from it (`#__youtubedl_smuggle=`).
  *
  * @throws DomainError `invalid_url`
@@ -29,8 +29,8 @@ export function parseVideoUrl(text: string): string {
 }
 
 const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
-/** Whether a text is a sentence with exactly one address in it. */
-function hasOneAddressInside(text: string): boolean {
+/** Whether a text is a sentence with exactly one URL in it. */
+function hasOneUrlInside(text: string): boolean {
   const [first, ...others] = [...text.matchAll(/https?:\/\//gi)];
   return first !== undefined && others.length === 0 && /\s["'(<[]?$/.test(text.slice(0, first.index));
 }
@@ -40,20 +40,16 @@ function withoutScheme(text: string): DomainError {
   if (hostAndPath.test(text)) {
     return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');
   }
-  if (hasOneAddressInside(text)) {
-    return invalid(
-      'is a text with an address inside',
-      undefined,
-      'Send the address alone, from https:// to its end.',
-    );
+  if (hasOneUrlInside(text)) {
+    return invalid('is a text with a URL inside', undefined, 'Send the URL alone, from https:// to its end.');
   }
   return invalid('does not begin with http:// or https://');
 }
 
-const whatToSend = 'Send the full http(s) address of the page that plays the video, URL-encoded.';
+const whatToSend = 'Send the full http(s) URL of the page that plays the video, URL-encoded.';
 
 function invalid(why: string, cause?: unknown, remedy = whatToSend): DomainError {
-  return new DomainError('invalid_url', `The address in \`url\` ${why}. ${remedy}`, {
+  return new DomainError('invalid_url', `The URL in \`url\` ${why}. ${remedy}`, {
     fields: [{ field: 'url', message: `must be an http or https URL; it ${why}` }],
     cause,
   });

@@ -5,7 +5,7 @@ import type { ChildGroup } from '@media-services/processes';
 import { startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
-/** Media that ffprobe cannot read, or not in time. The message has no addresses in it. */
+/** Media that ffprobe cannot read, or not in time. The message has no URLs in it. */
 export class ProbeError extends Error {
   override name = 'ProbeError';
 }
@@ -49,7 +49,7 @@ const answerSchema = z.object({
 });
 
 /**
- * What is in the media behind a relay address: ffprobe reads its header only.
+ * What is in the media behind a relay URL: ffprobe reads its header only.
  *
  * @throws ProbeError when it is not readable media or takes longer than `maxMs`; the signal's reason when aborted.
  */

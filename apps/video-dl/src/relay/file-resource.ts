@@ -54,7 +54,7 @@ export class FileResource implements Resource {
 /** The file that a source names. */
 export function fileObject(source: RenewableSource): RemoteObject {
   return new RemoteObject(
-    source.addressOf(({ url }) => url),
+    source.renewableUrl(({ url }) => url),
     source.current.chunkBytes ?? null,
   );
 }

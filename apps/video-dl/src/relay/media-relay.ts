@@ -70,7 +70,7 @@ export class MediaRelay implements AsyncDisposable {
 
   /**
    * Opens a session that ends with `signal` or `close()`, whichever is first.
-   * @param renew asked when an address is refused; without it, a refused address is a failure
+   * @param renew asked when a URL is refused; without it, a refused URL is a failure
    */
   open({ signal, renew, exit }: OpenOptions): RelaySession {
     const closing = new AbortController();
@@ -114,7 +114,7 @@ export class MediaRelay implements AsyncDisposable {
       countReceived: () => undefined,
     };
     try {
-      const object = new RemoteObject(source.addressOf((current) => current.url));
+      const object = new RemoteObject(source.renewableUrl((current) => current.url));
       const { bytes, contentType } = await fetchSmall(object, { range: null, maxBytes, context, signal });
       return { bytes, contentType };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { SingleFlight } from '../single-flight.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
-import type { ObjectAddress } from '../upstream/remote-object.js';
+import type { RenewableUrl } from '../upstream/remote-object.js';
 import { brokenRules } from '../upstream/transfer-fault.js';
 
 /** All or some of the bytes at a URL. */
@@ -65,7 +65,7 @@ export class SegmentIndex {
   }
 
   /** Where something that the list names is, through every renewal. */
-  addressOf(urlOf: (list: SegmentList) => string | undefined): ObjectAddress {
+  renewableUrl(urlOf: (list: SegmentList) => string | undefined): RenewableUrl {
     let seen = this.#source.generation;
     return {
       locate: async (signal) => {

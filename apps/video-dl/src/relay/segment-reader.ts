@@ -31,10 +31,10 @@ export class SegmentReader {
 
   /** Asks for a segment; its bytes come from what is returned. */
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
-    const address = this.#index.addressOf((list) => list[number]?.url);
+    const url = this.#index.renewableUrl((list) => list[number]?.url);
     const [transfer, key] = await Promise.all([
       Transfer.open({
-        object: new RemoteObject(address),
+        object: new RemoteObject(url),
         range: segment.range,
         context: this.#context,
         signal,
@@ -61,9 +61,9 @@ export class SegmentReader {
   }
 
   async #readInitialisation(number: number, part: EncryptedPart, signal: AbortSignal): Promise<Buffer> {
-    const address = this.#index.addressOf((list) => list[number]?.initialisation?.url);
+    const url = this.#index.renewableUrl((list) => list[number]?.initialisation?.url);
     const [{ bytes }, key] = await Promise.all([
-      fetchSmall(new RemoteObject(address), {
+      fetchSmall(new RemoteObject(url), {
         ...{ range: part.range, maxBytes: maxInitialisationBytes },
         ...{ context: this.#context, signal },
       }),
@@ -83,11 +83,11 @@ export class SegmentReader {
     if (typeof key.key !== 'string') return checkedKey(key.key);
     let reading = this.#keys.get(key.key);
     if (reading === undefined) {
-      const address = this.#index.addressOf((list) => {
+      const url = this.#index.renewableUrl((list) => {
         const url = keyOf(list);
         return typeof url === 'string' ? url : undefined;
       });
-      reading = fetchSmall(new RemoteObject(address), {
+      reading = fetchSmall(new RemoteObject(url), {
         ...{ range: null, maxBytes: keyBytes },
         ...{ context: this.#context, signal },
       }).then(({ bytes }) => checkedKey(bytes));

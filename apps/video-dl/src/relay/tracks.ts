@@ -104,6 +104,6 @@ async function fetchDocument(
   signal: AbortSignal,
   url?: string,
 ): Promise<SmallObject> {
-  const object = new RemoteObject(source.addressOf((current) => url ?? current.url));
+  const object = new RemoteObject(source.renewableUrl((current) => url ?? current.url));
   return fetchSmall(object, { range: null, maxBytes: context.limits.maxManifestBytes, context, signal });
 }

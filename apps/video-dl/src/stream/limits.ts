@@ -4,7 +4,7 @@ import type { Config } from '../config.js';
 export interface StreamLimits {
   readonly maxConcurrent: number;
   readonly maxQueued: number;
-  /** From the media addresses to the first byte, waiting for a place included. */
+  /** From the media URLs to the first byte, waiting for a place included. */
   readonly firstByteTimeoutMs: number;
   /** Without a byte from the media server, and none from ffmpeg. */
   readonly upstreamIdleTimeoutMs: number;

@@ -67,7 +67,7 @@ interface SentTo {
   readonly target: string;
 }
 
-/** Short, however long the address is. */
+/** Short, however long the URL is. */
 function keyOf({ client, url, target }: SentTo): string {
   return createHash('sha256')
     .update(JSON.stringify([client, target, url]))

@@ -36,7 +36,7 @@ export interface StreamRequest extends RangeHeaders {
   /** Of the page. */
   readonly url: string;
   readonly target: Target;
-  /** Tells one client from another; its address. */
+  /** Tells one client from another; its IP. */
   readonly client: string;
 }
 
@@ -58,7 +58,7 @@ const whole: Selection = { kind: 'whole' };
 /** What `/api/info` waits for the head of a file. */
 const maxLookMs = 5_000;
 
-/** Turns the address of a page into an MP3 or MP4 that is sent while it is made. */
+/** Turns the URL of a page into an MP3 or MP4 that is sent while it is made. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;

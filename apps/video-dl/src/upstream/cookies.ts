@@ -36,7 +36,7 @@ export class SourceCookies {
     this.#cookies = text.length > maxCharacters ? [] : parse(text, new URL(sourceUrl).hostname);
   }
 
-  /** The `Cookie` header for an address, undefined when none belongs there (RFC 6265 §5.4). */
+  /** The `Cookie` header for a URL, undefined when none belongs there (RFC 6265 §5.4). */
   headerFor(url: URL): string | undefined {
     const fitting = this.#cookies.filter((cookie) => belongs(cookie, url));
     return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join('; ');

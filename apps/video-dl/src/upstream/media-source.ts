@@ -31,8 +31,8 @@ export interface MediaSource {
 }
 
 /**
- * Finds the same medium under an address that works again.
- * @param source the one whose address was refused
+ * Finds the same medium under a URL that works again.
+ * @param source the one whose URL was refused
  * @throws DomainError when the site offers it no more; the signal's reason
  */
 export type RenewSource = (source: MediaSource, signal: AbortSignal) => Promise<MediaSource>;

@@ -2,7 +2,7 @@ import { ObjectIdentity } from './object-identity.js';
 import type { Locator } from './upstream-request.js';
 
 /** Knows where an object is at the moment. */
-export interface ObjectAddress {
+export interface RenewableUrl {
   /** May have to load something first, such as the playlist that lists the object. */
   locate(signal: AbortSignal): Promise<Locator>;
   /**
@@ -15,12 +15,12 @@ export interface ObjectAddress {
 /** One object upstream; all transfers of it must agree on its identity. */
 export class RemoteObject {
   readonly identity = new ObjectIdentity();
-  readonly address: ObjectAddress;
+  readonly url: RenewableUrl;
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes: number | null;
 
-  constructor(address: ObjectAddress, chunkBytes: number | null = null) {
-    this.address = address;
+  constructor(url: RenewableUrl, chunkBytes: number | null = null) {
+    this.url = url;
     this.chunkBytes = chunkBytes;
   }
 }

@@ -1,7 +1,7 @@
 import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource } from './media-source.js';
-import type { ObjectAddress } from './remote-object.js';
+import type { RenewableUrl } from './remote-object.js';
 import type { Locator } from './upstream-request.js';
 
 /** A source whose URLs may expire and be replaced; everything read of it shares the replacement. */
@@ -38,7 +38,7 @@ export class RenewableSource {
    * Where something is that the source itself names.
    * @param urlOf finds it in the source as it is now; throws when a renewed source has it no more
    */
-  addressOf(urlOf: (source: MediaSource) => string): ObjectAddress {
+  renewableUrl(urlOf: (source: MediaSource) => string): RenewableUrl {
     let seen = this.#generation;
     return {
       locate: () => {

@@ -38,7 +38,7 @@ export class RetryBudget {
     const { maxAttempts, retryDelayMs, maxRetryDelayMs, maxRetryAfterMs } = this.#limits;
     if (fault.remedy === 'renew') {
       this.#renewalsWithoutProgress += 1;
-      // A new address that is refused before a byte of it came: the site refuses us, not the address.
+      // A new URL that is refused before a byte of it came: the site refuses us, not the URL.
       if (this.#renewalsWithoutProgress > 1) throw fault;
     }
     if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)

@@ -1,6 +1,6 @@
 import { DomainError, errorCode } from '@media-services/http-common';
 
-/** What may help against a fault: asking again, a new address, nothing. */
+/** What may help against a fault: asking again, a new URL, nothing. */
 export type Remedy = 'retry' | 'renew' | 'none';
 
 /** Something went wrong between the relay and upstream; `failure` is what it comes to when not recovered. */

@@ -68,7 +68,7 @@ export class Transfer {
     return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
   }
 
-  /** Address after redirects. */
+  /** URL after redirects. */
   get url(): string | undefined {
     return this.#first.kind === 'bytes' ? this.#first.response.url : undefined;
   }
@@ -177,7 +177,7 @@ async function recover(
   await budget.spend(fault, signal);
   if (fault.remedy !== 'renew') return;
   try {
-    if (await object.address.renew(signal)) return;
+    if (await object.url.renew(signal)) return;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof DomainError ? new TransferFault(error, 'none') : faultFrom(error);

@@ -45,7 +45,7 @@ export async function requestPart(
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
   const response = await requestUpstream({
-    locator: await object.address.locate(signal),
+    locator: await object.url.locate(signal),
     extraHeaders: { ...(range && { range: formatRange(range) }), ...(ifRange && { 'if-range': ifRange }) },
     dispatcher: context.dispatcher,
     limits: context.limits,

@@ -25,7 +25,7 @@ export interface UpstreamResponse {
   /** The first value of each. */
   header(name: string): string | undefined;
   readonly body: Dispatcher.ResponseData['body'];
-  /** After redirects; what relative addresses in the body refer to. */
+  /** After redirects; what relative URLs in the body refer to. */
   readonly url: string;
 }
 
@@ -36,7 +36,7 @@ export interface UpstreamResponse {
  */
 export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamResponse> {
   const { locator, limits } = input;
-  const sourceUrl = webAddress(locator.url, undefined);
+  const sourceUrl = webUrl(locator.url, undefined);
   let url = sourceUrl;
   for (let redirects = 0; ; redirects++) {
     const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies: locator.cookies });
@@ -52,14 +52,14 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
         `The site's media server redirected more than ${limits.maxRedirects} times.`,
       );
     }
-    url = webAddress(location, url.href);
+    url = webUrl(location, url.href);
   }
 }
 
-function webAddress(address: string, base: string | undefined): URL {
-  const target = URL.canParse(address, base) ? new URL(address, base) : null;
+function webUrl(url: string, base: string | undefined): URL {
+  const target = URL.canParse(url, base) ? new URL(url, base) : null;
   if (!target || !['http:', 'https:'].includes(target.protocol)) {
-    throw new DomainError('upstream_error', 'The site leads to something that is not a web address.');
+    throw new DomainError('upstream_error', 'The site leads to something that is not an http or https URL.');
   }
   target.username = '';
   target.password = '';

@@ -32,10 +32,13 @@ export class Upstream {
     this.#options = options;
   }
 
-  /** The one object of a source in a single file. @param renew absent where an address that is refused is the end of it */
+  /** The one object of a source in a single file. @param renew absent where a URL that is refused is the end of it */
   object(source: MediaSource, renew?: RenewSource): RemoteObject {
-    const address = new RenewableSource(source, renew).addressOf(({ url }) => url);
-    return new RemoteObject(address, source.chunkBytes ?? null);
+    const renewable = new RenewableSource(source, renew);
+    return new RemoteObject(
+      renewable.renewableUrl(({ url }) => url),
+      source.chunkBytes ?? null,
+    );
   }
 
   /** @param exit the way out that the source's page was read through, which its URLs may be bound to */

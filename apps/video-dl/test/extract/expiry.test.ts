@@ -1,8 +1,8 @@
-import { addressExpiry } from '../../dist/extract/expiry.js';
+import { urlExpiry } from '../../dist/extract/expiry.js';
 
 const at = 1_800_000_000_000;
 
-describe('addressExpiry', () => {
+describe('urlExpiry', () => {
   it.each([
     ['YouTube', 'https://r1.googlevideo.com/videoplayback?expire=1800000000&ei=x'],
     [
@@ -16,13 +16,13 @@ describe('addressExpiry', () => {
     ['milliseconds', 'https://cdn.example/v.mp4?expires=1800000000000'],
     ['the sooner of two', 'https://cdn.example/v.mp4?expires=1800000000&exp=1900000000'],
   ])('reads the end of %s addresses', (_site, address) => {
-    expect(addressExpiry(address)).toBe(at);
+    expect(urlExpiry(address)).toBe(at);
   });
 
   it('adds the lifetime of an AWS signature to its date', () => {
     const address =
       'https://b.s3.amazonaws.com/v.mp4?X-Amz-Date=20270115T070000Z&X-Amz-Expires=3600&X-Amz-Signature=x';
-    expect(addressExpiry(address)).toBe(Date.UTC(2027, 0, 15, 8));
+    expect(urlExpiry(address)).toBe(Date.UTC(2027, 0, 15, 8));
   });
 
   it.each([
@@ -32,6 +32,6 @@ describe('addressExpiry', () => {
     'https://example.com/v.mp4?expires=99999999999',
     'not an address',
   ])('says nothing of %s', (address) => {
-    expect(addressExpiry(address)).toBeNull();
+    expect(urlExpiry(address)).toBeNull();
   });
 });

@@ -37,11 +37,11 @@ describe('parseVideoUrl', () => {
   it.each([
     ['youtube.com/watch?v=abc', 'Put https:// in front of it.'],
     [' www.example.com:8080/film ', 'Put https:// in front of it.'],
-    ['Look at this! https://example.com/film', 'Send the address alone'],
-    ['A film\n(https://example.com/film) by me', 'Send the address alone'],
-    ['https inside, https://a.example/ and https://b.example/', 'Send the full http(s) address'],
-    ['no address at all', 'Send the full http(s) address'],
-    ['ytsearch5:https://example.com/', 'Send the full http(s) address'],
+    ['Look at this! https://example.com/film', 'Send the URL alone'],
+    ['A film\n(https://example.com/film) by me', 'Send the URL alone'],
+    ['https inside, https://a.example/ and https://b.example/', 'Send the full http(s) URL'],
+    ['no URL at all', 'Send the full http(s) URL'],
+    ['ytsearch5:https://example.com/', 'Send the full http(s) URL'],
   ])('says what to do about %j', (given, advice) => {
     expect(() => parseVideoUrl(given)).toThrow(advice);
   });

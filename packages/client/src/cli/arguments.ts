@@ -10,7 +10,7 @@ cutout  cuts the subject out of every JPEG, PNG and WebP in a folder, as fast as
         allows, into FOLDER/cutouts; those that are there already are left alone.
 
   --output FOLDER   where to write; for video the current folder unless given
-  --server URL      the gateway's address, or MEDIA_SERVICES_URL; http://127.0.0.1:8080 unless given
+  --server URL      the gateway's URL, or MEDIA_SERVICES_URL; http://127.0.0.1:8080 unless given
   --key KEY         where the server asks for one; better as MEDIA_SERVICES_KEY, which no process list shows
   --quiet           no progress
   --help            this
@@ -57,7 +57,7 @@ const optionsSchema = z.object({
   mp3: z.boolean().default(false),
   mp4: z.enum(['720', '1080'], { error: '--mp4 must be 720 or 1080' }).optional(),
   output: z.string().optional(),
-  server: z.url({ protocol: /^https?$/, error: '--server must be an http or https address' }),
+  server: z.url({ protocol: /^https?$/, error: '--server must be an http or https URL' }),
   key: z.string().min(1).optional(),
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),

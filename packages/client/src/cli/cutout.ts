@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.js';
 type CutoutCommand = Extract<Command, { name: 'cutout' }>;
 
 const pictures = new Set(['.jpg', '.jpeg', '.png', '.webp']);
-/** A limit of a minute may well be used up by others behind the same address. */
+/** A limit of a minute may well be used up by others behind the same IP. */
 const retries = 10;
 
 /**

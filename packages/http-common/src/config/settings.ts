@@ -127,7 +127,7 @@ export const setting = {
 export function commonSettings(defaults: { port: number; metricsPort: number }) {
   return {
     PORT: setting.port(defaults.port).describe('Port of the public endpoints.'),
-    HOST: setting.text('0.0.0.0').describe('Address that the public port listens on.'),
+    HOST: setting.text('0.0.0.0').describe('IP address that the public port listens on.'),
     METRICS_PORT: setting
       .port(defaults.metricsPort)
       .describe('Port of /metrics and /livez; never publish it.'),

@@ -35,7 +35,7 @@ export const sharedErrors = {
     status: 429,
     title: 'Too many requests',
     retryable: true,
-    cause: 'This client address has used up its requests for now.',
+    cause: 'This client IP has used up its requests for now.',
     remedy: 'Wait as many seconds as `Retry-After` says.',
   },
   overloaded: {

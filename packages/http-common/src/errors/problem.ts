@@ -25,7 +25,7 @@ export interface ProblemContext {
 
 const defaultRetryAfterSeconds = 5;
 
-/** The address that documents a code, for example `/docs/errors#geo-blocked`. */
+/** The URL that documents a code, for example `/docs/errors#geo-blocked`. */
 export function problemType(code: ErrorCode, docsBaseUrl: string): string {
   return `${docsBaseUrl.replace(/(?<!\/)\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
 }

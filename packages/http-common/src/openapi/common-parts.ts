@@ -21,7 +21,7 @@ export const retryAfterHeader: JsonObject = {
 
 const problem = (codes: readonly string[]) =>
   z.strictObject({
-    type: z.string().describe('Address of the documentation of this code.'),
+    type: z.string().describe('URL of the documentation of this code.'),
     title: z.string().describe('The code in words, the same every time.'),
     status: z.int().min(400).max(599),
     detail: z.string().describe('What happened this time, why, and what to do.'),

@@ -25,9 +25,9 @@ function malformedAnswer(): string {
   const requestId = randomUUID();
   const error = new InvalidRequestError(
     [{ field: 'request', message: 'is malformed or too long' }],
-    'The request is malformed, or its address or headers are too long. Check how the query is encoded.',
+    'The request is malformed, or its URL or headers are too long. Check how the query is encoded.',
   );
-  // Which host was asked for is not known, so the documentation's address stays a path.
+  // Which host was asked for is not known, so the documentation's URL stays a path.
   const body = JSON.stringify(toProblem(error, { errors: sharedErrors, requestId, docsBaseUrl: '' }));
   return [
     'HTTP/1.1 400 Bad Request',
