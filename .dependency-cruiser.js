@@ -19,9 +19,9 @@ const videoDlRooms = {
 
 /** Rooms of bg-removal. */
 const bgRemovalRooms = {
-  api: ['images', 'matte', 'inference', 'threads', 'model'],
-  inference: ['images', 'matte', 'model', 'threads'],
-  threads: ['images', 'matte'],
+  api: ['images', 'matte', 'inference', 'pixels', 'model'],
+  inference: ['images', 'matte', 'model', 'pixels'],
+  pixels: ['images', 'matte'],
   matte: ['images'],
   model: [],
   images: [],

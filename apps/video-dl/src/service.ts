@@ -186,7 +186,7 @@ async function createContext(
     engine,
     guard,
     egress,
-    probeSource: createProbeSource({ relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
+    probeSource: createProbeSource({ upstream, relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
     timeoutMs: extractionTimeoutMs,
     maxPageBytes: config.MAX_PAGE_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,

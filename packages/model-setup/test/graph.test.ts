@@ -64,9 +64,8 @@ function halfNetwork(): OnnxModel {
 
 test('a rewritten graph has single-precision weights, no casts, one output and nothing unused', () => {
   const model = decodeModel(encodeModel(halfNetwork()));
-  const report = rewriteGraph(model, 'mask');
+  rewriteGraph(model, 'mask');
   const { graph } = decodeModel(encodeModel(model));
-  expect(report).toMatchObject({ nodesBefore: 6, nodesAfter: 2, outputsDropped: 1 });
   expect(graph.node.map(({ opType, input, output }) => [opType, input, output])).toEqual([
     ['Mul', ['x', 'w'], ['y16']],
     ['Relu', ['y16'], ['mask']],

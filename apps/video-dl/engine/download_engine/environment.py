@@ -31,7 +31,6 @@ def describe(network_lock):
         'ageDays': _age_days(version),
         'javascriptRuntime': f'{runtime.name} {runtime.version}' if runtime else None,
         'networkLock': network_lock,
-        'pythonVersion': '.'.join(map(str, sys.version_info[:3])),
     }
 
 

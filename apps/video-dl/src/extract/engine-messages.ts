@@ -126,7 +126,6 @@ const descriptionSchema = z.object({
   networkLock: z.enum(['kernel', 'process']),
   /** Version of the PO token plugin; null where there is no provider or the plugin cannot be loaded. */
   potProvider: z.string().nullable(),
-  pythonVersion: z.string(),
 });
 
 export const engineReadySchema = descriptionSchema;

@@ -3,11 +3,13 @@ import { readBoxHeader, Mp4FormatError } from '../containers/mp4/box.js';
 import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
 import { probe } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { MediaRelay, OpenFile } from '../relay/index.js';
+import type { MediaRelay } from '../relay/index.js';
 import { untilAvailable } from '../upstream/availability.js';
+import type { OpenFile, Upstream } from '../upstream/upstream.js';
 import type { ProbeSource } from './probed-details.js';
 
 export interface ProbeSourceOptions {
+  readonly upstream: Pick<Upstream, 'openFile'>;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
   readonly maxMs: number;
@@ -29,18 +31,21 @@ function together(probes: readonly Probe[]): Probe {
  * A look into a medium's header by ffprobe where it is not an MP4 that begins with it.
  * What went wrong upstream is the reason, if something did: the reader sees its effect only.
  */
-export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
+export function createProbeSource({ upstream, relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
   return async (source, signal) => {
     const deadline = AbortSignal.timeout(maxMs);
     // No renewal: the URLs are new, and what would renew them is what looks here.
-    const session = relay.open({
-      signal: AbortSignal.any([signal, deadline]),
+    const ended = new AbortController();
+    const options = {
+      signal: AbortSignal.any([signal, deadline, ended.signal]),
       exit: source.origin?.exit,
-    });
+    };
+    const session = relay.open(options);
     const endsAt = performance.now() + maxMs;
     try {
       await untilAvailable([source], { signal, maxMs });
-      const seen = source.kind === 'file' ? await readMp4Header(await session.read(source)) : undefined;
+      const seen =
+        source.kind === 'file' ? await readMp4Header(await upstream.openFile(source, options)) : undefined;
       if (seen !== undefined) return seen;
       const inputs = await session.add(source);
       const { environment } = session;
@@ -58,7 +63,7 @@ export function createProbeSource({ relay, tools, maxMs }: ProbeSourceOptions): 
       if (deadline.aborted) throw tooSlow(error);
       throw session.failure ?? error;
     } finally {
-      session.close();
+      ended.abort(new Error('the look is over'));
     }
   };
 }

@@ -1,6 +1,6 @@
 import { parseRange } from '../upstream/byte-range.js';
-import { RemoteObject } from '../upstream/remote-object.js';
-import type { RenewableSource } from '../upstream/renewable-source.js';
+import type { RemoteObject } from '../upstream/remote-object.js';
+import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
 import type { Resource, ResourceRequest } from './resource.js';
@@ -49,12 +49,4 @@ export class FileResource implements Resource {
   isComplete(): boolean {
     return true;
   }
-}
-
-/** The file that a source names. */
-export function fileObject(source: RenewableSource): RemoteObject {
-  return new RemoteObject(
-    source.renewableUrl(({ url }) => url),
-    source.current.chunkBytes ?? null,
-  );
 }

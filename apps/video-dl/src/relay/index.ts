@@ -1,4 +1,4 @@
-export { defaultLimits, type RelayLimits } from '../upstream/limits.js';
+export { defaultLimits, type UpstreamLimits } from '../upstream/limits.js';
 export { MediaRelay } from './media-relay.js';
 export type { MediaSource, RenewSource } from '../upstream/media-source.js';
-export type { OpenFile, RelayInput, RelaySession } from './session.js';
+export type { RelayInput, RelaySession } from './session.js';

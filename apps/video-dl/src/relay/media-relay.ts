@@ -4,18 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
-import { fetchSmall } from '../upstream/fetch-small.js';
-import { defaultLimits, type RelayLimits } from '../upstream/limits.js';
+import { defaultLimits, type UpstreamLimits } from '../upstream/limits.js';
 import type { RenewSource } from '../upstream/media-source.js';
-import { RemoteObject } from '../upstream/remote-object.js';
-import { RenewableSource } from '../upstream/renewable-source.js';
 import { ServedSession, type RelaySession } from './session.js';
-import { faultFrom } from '../upstream/transfer-fault.js';
 
 export interface MediaRelayOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
-  readonly limits?: Partial<RelayLimits> | undefined;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
 export interface OpenOptions {
@@ -23,12 +19,6 @@ export interface OpenOptions {
   readonly renew?: RenewSource | undefined;
   /** The outbound proxy that the session's sources are bound to; the first unless given. */
   readonly exit?: number | undefined;
-}
-
-export interface FetchOptions {
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -40,7 +30,7 @@ export class MediaRelay implements AsyncDisposable {
   readonly #server: Server;
   readonly #guard: Guard;
   readonly #logger: NetworkLogger;
-  readonly #limits: RelayLimits;
+  readonly #limits: UpstreamLimits;
   /** By token. */
   readonly #sessions = new Map<string, ServedSession>();
 
@@ -95,34 +85,6 @@ export class MediaRelay implements AsyncDisposable {
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
     return session;
-  }
-
-  /**
-   * Reads something small, such as a thumbnail.
-   * @throws DomainError, also when it is larger than `maxBytes`; `signal.reason`
-   */
-  async fetchBytes(
-    url: string,
-    { headers = {}, maxBytes, signal }: FetchOptions,
-  ): Promise<{ bytes: Buffer; contentType: string | undefined }> {
-    const source = new RenewableSource({ url, headers, kind: 'file' });
-    const ended = new AbortController();
-    const context = {
-      dispatcher: this.#guard.createDispatcher({ signal: ended.signal }),
-      limits: { ...this.#limits, maxAttempts: Math.min(this.#limits.maxAttempts, 2) },
-      logger: this.#logger,
-      countReceived: () => undefined,
-    };
-    try {
-      const object = new RemoteObject(source.renewableUrl((current) => current.url));
-      const { bytes, contentType } = await fetchSmall(object, { range: null, maxBytes, context, signal });
-      return { bytes, contentType };
-    } catch (error) {
-      signal.throwIfAborted();
-      throw faultFrom(error).failure;
-    } finally {
-      ended.abort();
-    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,9 +4,8 @@ import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
 import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
-import { Transfer } from '../upstream/transfer.js';
 import { tooLarge } from '../upstream/upstream-part.js';
-import { fileObject, FileResource } from './file-resource.js';
+import { FileResource } from './file-resource.js';
 import type { TrackLengths } from './join/joiner.js';
 import type { Resource } from './resource.js';
 import { breakOff } from './respond.js';
@@ -31,12 +30,6 @@ export interface RelayInput {
   readonly lengths: TrackLengths | null;
 }
 
-/** A file whose bytes come as they are taken; leaving them early lets go of the server. */
-export interface OpenFile {
-  readonly sizeBytes: number | null;
-  readonly chunks: AsyncIterable<Buffer>;
-}
-
 /** The media of one job on their way from upstream to ffmpeg. */
 export interface RelaySession {
   /** What a child needs in its environment to reach the session's inputs; it reaches nothing else. */
@@ -47,11 +40,6 @@ export interface RelaySession {
    * @throws DomainError, which is the session's failure too; the session's end as a reason
    */
   add(source: MediaSource): Promise<readonly RelayInput[]>;
-  /**
-   * Reads a file from its beginning here, not in a child.
-   * @throws DomainError as `add`; so do the chunks
-   */
-  read(source: MediaSource): Promise<OpenFile>;
   /** Resolves with the first upstream failure that was not recovered; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly failure: DomainError | undefined;
@@ -120,19 +108,6 @@ export class ServedSession implements RelaySession {
     } catch (error) {
       signal.throwIfAborted();
       throw this.#fail(error);
-    }
-  }
-
-  async read(source: MediaSource): Promise<OpenFile> {
-    const { signal } = this.#options.closing;
-    const object = fileObject(new RenewableSource(source, this.#options.renew));
-    const context = this.#context;
-    const failed = (error: unknown): unknown => (signal.aborted ? signal.reason : this.#fail(error));
-    try {
-      const transfer = await Transfer.open({ object, range: null, context, signal });
-      return { sizeBytes: transfer.total, chunks: rethrowing(transfer.chunks(), failed) };
-    } catch (error) {
-      throw failed(error);
     }
   }
 
@@ -232,16 +207,5 @@ export class ServedSession implements RelaySession {
     this.#bytesReceived += bytes;
     const { maxBytes } = this.#context.limits;
     if (this.#bytesReceived > maxBytes) throw tooLarge(maxBytes);
-  }
-}
-
-async function* rethrowing(
-  chunks: AsyncIterable<Buffer>,
-  toError: (error: unknown) => unknown,
-): AsyncGenerator<Buffer, void, void> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw toError(error);
   }
 }

@@ -21,7 +21,7 @@ export interface StreamJob {
   readonly response: ServerResponse;
   readonly abort: StreamAbort;
   readonly session: RelaySession;
-  readonly relay: Pick<MediaRelay, 'open' | 'fetchBytes'>;
+  readonly relay: Pick<MediaRelay, 'open'>;
   /** For what is read of the media outside of the session. */
   readonly renew: RenewSource;
   readonly tools: MediaTools;

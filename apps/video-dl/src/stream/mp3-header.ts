@@ -2,24 +2,20 @@ import type { Logger } from '@media-services/http-common';
 import { isCoverImage, makeId3Tag, maxCoverBytes } from '../containers/id3-tag.js';
 import { makeInfoFrame } from '../containers/mp3-frames.js';
 import type { Plan } from '../plan/plan.js';
-import type { MediaRelay } from '../relay/index.js';
+import type { Upstream } from '../upstream/upstream.js';
 
 const maxCoverWaitMs = 1500;
 
 /** The page's thumbnail for the tag of an MP3; null where it is none, too large, late or broken: a picture never fails a stream. */
 export async function fetchCover(
-  relay: Pick<MediaRelay, 'fetchBytes'>,
+  upstream: Pick<Upstream, 'fetchBytes'>,
   { target, thumbnail }: Pick<Plan, 'target' | 'thumbnail'>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): Promise<Uint8Array | null> {
   if (target !== 'mp3' || thumbnail === null) return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
   try {
-    const { bytes } = await relay.fetchBytes(thumbnail, {
-      headers: {},
-      maxBytes: maxCoverBytes,
-      signal: limited,
-    });
+    const { bytes } = await upstream.fetchBytes(thumbnail, { maxBytes: maxCoverBytes, signal: limited });
     return isCoverImage(bytes) ? bytes : null;
   } catch (error) {
     logger.debug({ err: error }, 'no cover');

@@ -20,7 +20,7 @@ import { StreamSlots } from './slots.js';
 
 export interface StreamingOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
-  relay: Pick<MediaRelay, 'open' | 'fetchBytes'>;
+  relay: Pick<MediaRelay, 'open'>;
   upstream: Upstream;
   tools: MediaTools;
   planLimits: PlanLimits;
@@ -93,7 +93,7 @@ export class StreamingService implements AsyncDisposable {
         headerBytes: 0,
       });
     }
-    const cover = await fetchCover(this.#options.relay, plan, context);
+    const cover = await fetchCover(this.#options.upstream, plan, context);
     return streamHeaders(plan, {
       file: (await this.#exact(plan, cover, options))?.file ?? null,
       selection: whole,
@@ -266,9 +266,9 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #make({ plan, request, response, context, abort, renew }: StreamRun): Promise<void> {
-    const { relay, tools, limits } = this.#options;
+    const { relay, upstream, tools, limits } = this.#options;
     context.note({ delivery: 'made' });
-    const cover = fetchCover(relay, plan, { signal: abort.signal, logger: context.logger });
+    const cover = fetchCover(upstream, plan, { signal: abort.signal, logger: context.logger });
     const exact = await watched(
       limits.firstByteTimeoutMs,
       () => abort.abort(firstByteTimeout(limits)),

@@ -1,5 +1,5 @@
-/** What the relay waits for and how much it takes. */
-export interface RelayLimits {
+/** What is waited for of media servers, and how much is taken. */
+export interface UpstreamLimits {
   /** From sending a request to the head of its answer. */
   readonly firstByteTimeoutMs: number;
   /** Without a byte from upstream while the reader wants some. */
@@ -19,7 +19,7 @@ export interface RelayLimits {
   readonly maxSegments: number;
 }
 
-export const defaultLimits: RelayLimits = {
+export const defaultLimits: UpstreamLimits = {
   firstByteTimeoutMs: 15_000,
   idleTimeoutMs: 20_000,
   maxBytes: 16 * 1024 ** 3,

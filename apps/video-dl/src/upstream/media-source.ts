@@ -1,8 +1,6 @@
 /** One piece of a medium that is sent in pieces. */
 export interface MediaFragment {
   readonly url: string;
-  /** First and last byte, both included. */
-  readonly byteRange?: { readonly start: number; readonly end: number };
 }
 
 /** Which format of which extraction a source is: by it a renewed one is found. */

@@ -1,7 +1,7 @@
 import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource } from './media-source.js';
-import type { RenewableUrl } from './remote-object.js';
+import { RemoteObject, type RenewableUrl } from './remote-object.js';
 import type { Locator } from './upstream-request.js';
 
 /** A source whose URLs may expire and be replaced; everything read of it shares the replacement. */
@@ -67,6 +67,14 @@ export class RenewableSource {
     this.#cookies = cookiesOf(next);
     this.#generation += 1;
   }
+}
+
+/** The file that a source names. */
+export function fileObject(source: RenewableSource): RemoteObject {
+  return new RemoteObject(
+    source.renewableUrl(({ url }) => url),
+    source.current.chunkBytes ?? null,
+  );
 }
 
 function cookiesOf({ cookies, url }: MediaSource): SourceCookies | undefined {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RelayLimits } from './limits.js';
+import type { UpstreamLimits } from './limits.js';
 import type { TransferFault } from './transfer-fault.js';
 
 /** Less than this between two faults is no progress: a server must not be able to feed byte by byte for ever. */
@@ -9,13 +9,13 @@ const maxFaults = 1_000;
 
 /** Counts the faults of one transfer and paces its repetitions. */
 export class RetryBudget {
-  readonly #limits: RelayLimits;
+  readonly #limits: UpstreamLimits;
   #withoutProgress = 0;
   #renewalsWithoutProgress = 0;
   #total = 0;
   #bytesSinceFault = 0;
 
-  constructor(limits: RelayLimits) {
+  constructor(limits: UpstreamLimits) {
     this.#limits = limits;
   }
 

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import type { NetworkLogger } from '@media-services/egress-guard';
-import type { RelayLimits } from './limits.js';
+import type { UpstreamLimits } from './limits.js';
 
 /** What every transfer of a session shares. */
 export interface TransferContext {
   readonly dispatcher: Dispatcher;
-  readonly limits: RelayLimits;
+  readonly limits: UpstreamLimits;
   readonly logger: NetworkLogger;
   /**
    * Counts bytes from upstream.

@@ -1,7 +1,7 @@
 import { request, type Dispatcher } from 'undici';
 import { DomainError } from '@media-services/http-common';
 import type { SourceCookies } from './cookies.js';
-import type { RelayLimits } from './limits.js';
+import type { UpstreamLimits } from './limits.js';
 import { requestHeaders } from './request-headers.js';
 
 /** Where an object is and how to ask for it. */
@@ -16,7 +16,7 @@ export interface UpstreamRequest {
   /** `Range`, `If-Range`. */
   readonly extraHeaders: Readonly<Record<string, string>>;
   readonly dispatcher: Dispatcher;
-  readonly limits: RelayLimits;
+  readonly limits: UpstreamLimits;
   readonly signal: AbortSignal;
 }
 

@@ -1,16 +1,18 @@
 import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ByteRange } from './byte-range.js';
-import { defaultLimits, type RelayLimits } from './limits.js';
+import { fetchSmall, type SmallObject } from './fetch-small.js';
+import { defaultLimits, type UpstreamLimits } from './limits.js';
 import type { MediaSource, RenewSource } from './media-source.js';
-import { RemoteObject } from './remote-object.js';
-import { RenewableSource } from './renewable-source.js';
+import type { RemoteObject } from './remote-object.js';
+import { fileObject, RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
-import { TransferFault } from './transfer-fault.js';
+import type { TransferContext } from './transfer-context.js';
+import { faultFrom, TransferFault } from './transfer-fault.js';
 
 interface UpstreamOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
-  readonly limits?: Partial<RelayLimits> | undefined;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
 /** Reads one object through the guard; its connections end with the signal that it was made with. */
@@ -24,6 +26,12 @@ export interface ObjectReader {
   open(range: ByteRange | null): Promise<Transfer>;
 }
 
+/** A file whose bytes come as they are taken; leaving them early lets go of the server. */
+export interface OpenFile {
+  readonly sizeBytes: number | null;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
 /** The media servers, for what reads their bytes in process: files that are passed on, heads that are looked at. */
 export class Upstream {
   readonly #options: UpstreamOptions;
@@ -34,11 +42,7 @@ export class Upstream {
 
   /** The one object of a source in a single file. @param renew absent where a URL that is refused is the end of it */
   object(source: MediaSource, renew?: RenewSource): RemoteObject {
-    const renewable = new RenewableSource(source, renew);
-    return new RemoteObject(
-      renewable.renewableUrl(({ url }) => url),
-      source.chunkBytes ?? null,
-    );
+    return fileObject(new RenewableSource(source, renew));
   }
 
   /** @param exit the way out that the source's page was read through, which its URLs may be bound to */
@@ -46,13 +50,7 @@ export class Upstream {
     object: RemoteObject,
     { signal, exit }: { signal: AbortSignal; exit?: number | undefined },
   ): ObjectReader {
-    const { guard, logger, limits } = this.#options;
-    const context = {
-      dispatcher: guard.createDispatcher({ signal, exit }),
-      limits: { ...defaultLimits, ...limits },
-      logger,
-      countReceived: () => undefined,
-    };
+    const context = this.#context(signal, exit);
     return {
       object,
       open: async (range) => {
@@ -63,6 +61,60 @@ export class Upstream {
         }
       },
     };
+  }
+
+  /**
+   * A file from its beginning, whose bytes come as they are taken.
+   * @throws DomainError as `ObjectReader.open`; so do the chunks
+   */
+  async openFile(
+    source: MediaSource,
+    { signal, exit }: { signal: AbortSignal; exit?: number | undefined },
+  ): Promise<OpenFile> {
+    const transfer = await this.reader(this.object(source), { signal, exit }).open(null);
+    return { sizeBytes: transfer.total, chunks: withFailures(transfer.chunks()) };
+  }
+
+  /**
+   * Reads something small, such as a thumbnail.
+   * @throws DomainError, also when it is larger than `maxBytes`; `signal.reason`
+   */
+  async fetchBytes(
+    url: string,
+    { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+  ): Promise<SmallObject> {
+    const ended = new AbortController();
+    const context = this.#context(ended.signal, undefined);
+    const maxAttempts = Math.min(context.limits.maxAttempts, 2);
+    try {
+      return await fetchSmall(this.object({ url, headers: {}, kind: 'file' }), {
+        ...{ range: null, maxBytes, signal },
+        context: { ...context, limits: { ...context.limits, maxAttempts } },
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw faultFrom(error).failure;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #context(signal: AbortSignal, exit: number | undefined): TransferContext {
+    const { guard, logger, limits } = this.#options;
+    return {
+      dispatcher: guard.createDispatcher({ signal, exit }),
+      limits: { ...defaultLimits, ...limits },
+      logger,
+      countReceived: () => undefined,
+    };
+  }
+}
+
+async function* withFailures(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw failureOf(error);
   }
 }
 

@@ -409,35 +409,3 @@ describe('an address that is not public', () => {
     expect(session.failure?.code).toBe('forbidden_address');
   });
 });
-
-describe('fetchBytes', () => {
-  const signal = new AbortController().signal;
-
-  it('reads something small', async () => {
-    const { bytes, contentType } = await bench.relay.fetchBytes(media(), { maxBytes: fileSize, signal });
-    expect(hash(bytes)).toBe(hash(bench.file));
-    expect(contentType).toBe('video/mp4');
-  });
-
-  it('resumes', async () => {
-    const { bytes } = await bench.relay.fetchBytes(media('cut=1000000&times=1'), {
-      maxBytes: fileSize,
-      signal,
-    });
-    expect(hash(bytes)).toBe(hash(bench.file));
-  });
-
-  it.each([
-    ['something too large', () => media('chunked'), 'upstream_error'],
-    ['a private address', () => 'http://10.0.0.1/cover.jpg', 'forbidden_address'],
-    [
-      'a redirect to a private address',
-      () => media('redirect=http%3A%2F%2F10.0.0.1%2F'),
-      'forbidden_address',
-    ],
-    ['what is not a web address', () => 'file:///etc/passwd', 'upstream_error'],
-    ['what is no address', () => 'nonsense', 'upstream_error'],
-  ])('refuses %s', async (_what, url, code) => {
-    await expect(bench.relay.fetchBytes(url(), { maxBytes: 1000, signal })).rejects.toMatchObject({ code });
-  });
-});

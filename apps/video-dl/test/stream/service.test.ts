@@ -81,7 +81,7 @@ describe('a stream', () => {
   it('is an MP3 with tag, cover and the whole sound', async () => {
     await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
     const cover = await readFile(await samples.get('cover.jpg'));
-    service.relay.cover = () => Promise.resolve({ bytes: cover });
+    service.cover = () => Promise.resolve({ bytes: cover });
     const { status, headers, body, complete } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
     expect(headers).toMatchObject({ 'content-type': 'audio/mpeg' });
@@ -109,7 +109,7 @@ describe('a stream', () => {
     ['never comes', aborted],
   ])('comes without a cover when the thumbnail %s', async (_, cover) => {
     await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
-    service.relay.cover = cover;
+    service.cover = cover;
     const { body, complete } = await receive(service.url('mp3'));
     expect(complete).toBe(true);
     expect((await inspectBody(body, 'mp3')).streams).toHaveLength(1);
@@ -147,7 +147,7 @@ describe('a stream', () => {
     const without = { ...tools, ffmpeg: '/bin/false', ffprobe: '/bin/false' };
     await using headOnly = await new StreamApp(without, found).start();
     const cover = await readFile(await samples.get('cover.png'));
-    for (const { relay } of [service, headOnly]) relay.cover = () => Promise.resolve({ bytes: cover });
+    for (const app of [service, headOnly]) app.cover = () => Promise.resolve({ bytes: cover });
     for (const target of ['mp3', 'mp4-720'] as const) {
       const head = await receive(headOnly.url(target), { method: 'HEAD' });
       const get = await receive(service.url(target));

@@ -16,8 +16,6 @@ export interface ServiceRuntimeOptions {
   readonly metrics: Metrics;
   readonly health: HealthRegistry;
   readonly logger: Logger;
-  /** Called when draining begins, before running work is waited for. */
-  readonly onDrain?: () => void;
   /** Releases engines, pools and connections after the last request. */
   readonly dispose: () => Promise<void>;
 }
@@ -58,7 +56,6 @@ export async function runService(options: ServiceRuntimeOptions): Promise<Runnin
   const stop = async (): Promise<void> => {
     logger.info('draining');
     health.setDraining();
-    options.onDrain?.();
     await listener.close(config.SHUTDOWN_GRACE_SECONDS * 1000);
     await options.dispose();
     await metricsListener.close(0);

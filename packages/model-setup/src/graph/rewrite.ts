@@ -2,13 +2,6 @@ import { widenFloat16 } from './float16.js';
 import type { OnnxModel, OnnxNode, OnnxTensor } from './onnx-schema.js';
 import { dataType } from './onnx-schema.js';
 
-export interface RewriteReport {
-  nodesBefore: number;
-  nodesAfter: number;
-  castsDropped: number;
-  outputsDropped: number;
-}
-
 /**
  * Rewrites an inference graph so that a CPU has less to do for the same mask:
  * half-precision weights become single precision (CPUs compute in single
@@ -16,22 +9,14 @@ export interface RewriteReport {
  * the two are dropped, every output but `outputName` is cut, and what nobody
  * reads any more is removed. Changes `model`.
  */
-export function rewriteGraph(model: OnnxModel, outputName: string): RewriteReport {
+export function rewriteGraph(model: OnnxModel, outputName: string): void {
   const graph = model.graph;
-  const nodesBefore = graph.node.length;
-  const outputsBefore = graph.output.length;
   const kept = graph.output.find((output) => output.name === outputName);
   if (kept === undefined) throw new Error(`The model has no output named ${outputName}.`);
   graph.output = [kept];
-  const castsDropped = dropFloatCasts(model);
+  dropFloatCasts(model);
   widenWeights(model);
   removeDeadNodes(model);
-  return {
-    nodesBefore,
-    nodesAfter: graph.node.length,
-    castsDropped,
-    outputsDropped: outputsBefore - 1,
-  };
 }
 
 function isFloat(type: number | undefined): boolean {
@@ -43,7 +28,7 @@ function castTarget(node: OnnxNode): number | undefined {
 }
 
 /** Casts between half and single precision become aliases once all is single precision. */
-function dropFloatCasts(model: OnnxModel): number {
+function dropFloatCasts(model: OnnxModel): void {
   const { graph } = model;
   const types = new Map<string, number | undefined>();
   for (const value of [...graph.input, ...graph.output, ...(graph.valueInfo ?? [])]) {
@@ -80,7 +65,6 @@ function dropFloatCasts(model: OnnxModel): number {
   }
   graph.node = graph.node.filter((node) => !dropped.has(node));
   for (const node of graph.node) if (node.input) node.input = node.input.map(resolve);
-  return dropped.size;
 }
 
 function widenTensor(tensor: OnnxTensor): void {

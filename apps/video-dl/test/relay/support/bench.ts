@@ -9,7 +9,7 @@ import { createGuard, type GuardOptions } from '@media-services/egress-guard';
 import {
   MediaRelay,
   type MediaSource,
-  type RelayLimits,
+  type UpstreamLimits,
   type RelaySession,
 } from '../../../dist/relay/index.js';
 import { silentLogger } from '../../../../../packages/egress-guard/test/support/servers.js';
@@ -33,10 +33,10 @@ export interface Bench extends AsyncDisposable {
   on(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void;
   session(renew?: () => Promise<MediaSource>): RelaySession;
   /** A relay of its own with other limits or another guard. */
-  otherRelay(limits: Partial<RelayLimits>, guard?: Partial<GuardOptions>): Promise<MediaRelay>;
+  otherRelay(limits: Partial<UpstreamLimits>, guard?: Partial<GuardOptions>): Promise<MediaRelay>;
 }
 
-export const quickLimits: Partial<RelayLimits> = {
+export const quickLimits: Partial<UpstreamLimits> = {
   firstByteTimeoutMs: 2_000,
   idleTimeoutMs: 400,
   retryDelayMs: 1,
@@ -76,7 +76,7 @@ export async function startBench(): Promise<Bench> {
   const relays: MediaRelay[] = [];
   const ended = new AbortController();
 
-  const otherRelay = async (limits: Partial<RelayLimits>, guardOptions: Partial<GuardOptions> = {}) => {
+  const otherRelay = async (limits: Partial<UpstreamLimits>, guardOptions: Partial<GuardOptions> = {}) => {
     const guard = createGuard({ allowedPrivateSources: [host], ...guardOptions });
     const relay = await MediaRelay.start({
       guard,

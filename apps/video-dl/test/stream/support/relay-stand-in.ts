@@ -3,23 +3,15 @@ import type { MediaSource } from '../../../dist/upstream/media-source.js';
 import type { MediaRelay, RelayInput, RelaySession } from '../../../dist/relay/index.js';
 
 /** A relay that lets ffmpeg read the sources themselves, and fails on command. */
-export class RelayStandIn implements Pick<MediaRelay, 'open' | 'fetchBytes'> {
+export class RelayStandIn implements Pick<MediaRelay, 'open'> {
   readonly sessions: SessionStandIn[] = [];
   allReceived = true;
   bytesReceived = 0;
-  cover: (signal: AbortSignal) => Promise<{ bytes: Buffer }> = () => Promise.reject(new Error('no cover'));
 
   open(): SessionStandIn {
     const session = new SessionStandIn(this);
     this.sessions.push(session);
     return session;
-  }
-
-  async fetchBytes(
-    _url: string,
-    { signal }: { signal: AbortSignal },
-  ): Promise<{ bytes: Buffer; contentType: undefined }> {
-    return { ...(await this.cover(signal)), contentType: undefined };
   }
 }
 
@@ -45,10 +37,6 @@ export class SessionStandIn implements RelaySession {
   add({ url }: MediaSource): Promise<readonly RelayInput[]> {
     const unknown = { startSeconds: null, statedSeconds: null, lengths: null };
     return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
-  }
-
-  read(): Promise<never> {
-    return Promise.reject(new Error('streams are read by ffmpeg'));
   }
 
   fail(error: DomainError): void {

@@ -58,18 +58,28 @@ export class StreamApp implements AsyncDisposable {
   readonly streaming: StreamingService;
   readonly metrics: Metrics = createMetrics({ service: 'test' });
   extract: (signal: AbortSignal) => Promise<Extraction>;
+  cover: (signal: AbortSignal) => Promise<{ bytes: Buffer }> = () => Promise.reject(new Error('no cover'));
   readonly #server: Server;
 
   constructor(tools: MediaTools, found: Extraction, changed: Partial<StreamLimits> = {}) {
     this.extract = () => Promise.resolve(found);
     const logger = createLogger({ service: 'test', level: 'silent' });
+    const upstream = new Upstream({
+      guard: createGuard({ allowedPrivateSources: ['127.0.0.1/32'] }),
+      logger,
+    });
+    upstream.fetchBytes = async (url, { signal }) => ({
+      ...(await this.cover(signal)),
+      contentType: undefined,
+      url,
+    });
     this.streaming = new StreamingService({
       extraction: {
         extract: (_url, { signal }) => this.extract(signal),
         renew: (_url, source) => Promise.resolve(source),
       },
       relay: this.relay,
-      upstream: new Upstream({ guard: createGuard({ allowedPrivateSources: ['127.0.0.1/32'] }), logger }),
+      upstream,
       tools,
       planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000 },
       limits: { ...limits, ...changed },

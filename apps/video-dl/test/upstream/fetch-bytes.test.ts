@@ -1,0 +1,50 @@
+import { createGuard } from '@media-services/egress-guard';
+import { Upstream } from '../../dist/upstream/upstream.js';
+import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
+import { fileSize, hash, quickLimits, startBench, type Bench } from '../relay/support/bench.js';
+
+let bench: Bench;
+let upstream: Upstream;
+let counter = 0;
+
+beforeAll(async () => {
+  bench = await startBench();
+  const guard = createGuard({ allowedPrivateSources: [bench.host] });
+  upstream = new Upstream({ guard, logger: silentLogger, limits: quickLimits });
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** A URL of the file that no other test has used: faults are counted per URL. */
+const media = (query = '') => `${bench.site}/file.mp4?n=${counter++}${query === '' ? '' : `&${query}`}`;
+
+const signal = new AbortController().signal;
+
+describe('fetchBytes', () => {
+  it('reads something small', async () => {
+    const { bytes, contentType } = await upstream.fetchBytes(media(), { maxBytes: fileSize, signal });
+    expect(hash(bytes)).toBe(hash(bench.file));
+    expect(contentType).toBe('video/mp4');
+  });
+
+  it('resumes', async () => {
+    const { bytes } = await upstream.fetchBytes(media('cut=1000000&times=1'), {
+      maxBytes: fileSize,
+      signal,
+    });
+    expect(hash(bytes)).toBe(hash(bench.file));
+  });
+
+  it.each([
+    ['something too large', () => media('chunked'), 'upstream_error'],
+    ['a private address', () => 'http://10.0.0.1/cover.jpg', 'forbidden_address'],
+    [
+      'a redirect to a private address',
+      () => media('redirect=http%3A%2F%2F10.0.0.1%2F'),
+      'forbidden_address',
+    ],
+    ['what is not an http or https URL', () => 'file:///etc/passwd', 'upstream_error'],
+    ['what is no URL', () => 'nonsense', 'upstream_error'],
+  ])('refuses %s', async (_what, url, code) => {
+    await expect(upstream.fetchBytes(url(), { maxBytes: 1000, signal })).rejects.toMatchObject({ code });
+  });
+});
