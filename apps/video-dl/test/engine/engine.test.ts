@@ -1,6 +1,6 @@
 import { createLogger } from '@media-services/http-common';
 import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { interpreters } from '../support/pythons.js';
 import { BareEngine, wideBudget } from './support/engine.js';
 

@@ -3,7 +3,7 @@ import { residentMemoryBytes } from '@media-services/processes';
 import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
 import { createLogger } from '@media-services/http-common';
 import { engineFailureSchema, engineResultSchema } from '../../dist/extract/engine-messages.js';
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { interpreters } from '../support/pythons.js';
 import { BareEngine, maxMemoryBytes, wideBudget } from './support/engine.js';
 

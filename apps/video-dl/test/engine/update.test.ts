@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { locatePython } from '../../dist/extract/engine.js';
-import { media } from '../site/media.js';
-import { startSite, type Site } from '../site/server.js';
+import { media, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 
 const maker = fileURLToPath(new URL('support/release.py', import.meta.url));

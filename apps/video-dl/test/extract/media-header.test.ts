@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { readMp4Header } from '../../dist/extract/media-header.js';
 import { probe } from '../../dist/ffmpeg/probe.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
-import { media } from '../site/media.js';
+import { media } from '@media-services/fault-site';
 
 const signal = new AbortController().signal;
 

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { downloadEngineCheck } from '../../dist/api/health.js';
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { fixtureEngine, interpreters } from '../support/pythons.js';
 import { startService, type Answer, type TestService } from '../support/service.js';
 

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { media } from '../site/media.js';
-import { sendFile, startSite, type Site } from '../site/server.js';
+import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 

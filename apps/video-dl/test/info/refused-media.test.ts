@@ -1,5 +1,4 @@
-import { startSite, type Site } from '../site/server.js';
-import { media } from '../site/media.js';
+import { media, type Site, startSite } from '@media-services/fault-site';
 import { readFile } from 'node:fs/promises';
 import { startService, type TestService } from '../support/service.js';
 

@@ -1,4 +1,4 @@
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 

@@ -1,4 +1,4 @@
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 
 describe('the thumbnail of a page', () => {

@@ -5,8 +5,7 @@ import { createGuard } from '@media-services/egress-guard';
 import { inputArguments } from '../../dist/ffmpeg/arguments.js';
 import { MediaRelay, type MediaSource, type RelaySession } from '../../dist/relay/index.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { Faults } from '../site/faults.js';
-import { startSite, type Site } from '../site/server.js';
+import { Faults, type Site, startSite } from '@media-services/fault-site';
 import { quickLimits } from './support/bench.js';
 
 /** What ffmpeg makes of media through the relay, compared with what it makes of the same media read directly. */

@@ -8,7 +8,7 @@ import { inputArguments, inputOptions } from '../../dist/ffmpeg/arguments.js';
 import { childEnvironment } from '@media-services/processes';
 import { startMediaProcess } from '../../dist/ffmpeg/process.js';
 import type { MediaSource, RelaySession } from '../../dist/relay/index.js';
-import { media } from '../site/media.js';
+import { media } from '@media-services/fault-site';
 import { hash, readInput, requestInput, startBench, type Bench } from './support/bench.js';
 
 /**

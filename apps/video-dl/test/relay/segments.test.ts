@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaSource, RelaySession } from '../../dist/relay/index.js';
-import { media } from '../site/media.js';
+import { media } from '@media-services/fault-site';
 import { readInput, readSource, startBench, type Bench, type Reading } from './support/bench.js';
 
 let bench: Bench;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const anyPort = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', ENGINE_POOL_SIZE: '1' };

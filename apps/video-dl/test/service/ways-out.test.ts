@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSite, type Site } from '../site/server.js';
+import { type Site, startSite } from '@media-services/fault-site';
 import { interpreters } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constantFrames, silentFrame } from '../../dist/containers/mp3-frames.js';
 import { inspect } from '../media/support/inspect.js';
-import { media } from '../site/media.js';
-import { sendFile, startSite, type Site } from '../site/server.js';
+import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 

@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from '../media/support/inspect.js';
-import { Faults } from '../site/faults.js';
-import { media } from '../site/media.js';
-import { startSite } from '../site/server.js';
-import type { Site } from '../site/server.js';
+import {
+  type FaultCase,
+  faultCases,
+  type FaultOutcome,
+  Faults,
+  media,
+  type Site,
+  startSite,
+} from '@media-services/fault-site';
 import { startService } from '../support/service.js';
 import type { TestService } from '../support/service.js';
-import { faultCases } from './support/fault-cases.js';
-import type { FaultCase, FaultOutcome } from './support/fault-cases.js';
 import { receive } from './support/receive.js';
 import type { Received } from './support/receive.js';
 

@@ -1,10 +1,7 @@
 import { kill } from 'node:process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Faults } from '../site/faults.js';
-import { sendFile, startSite } from '../site/server.js';
-import type { Site } from '../site/server.js';
-import { media } from '../site/media.js';
+import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { open, receive } from './support/receive.js';
 import type { Answer } from './support/receive.js';
 import { ServiceProcess } from './support/service-process.js';

@@ -13,8 +13,7 @@ import {
   type RelaySession,
 } from '../../../dist/relay/index.js';
 import { silentLogger } from '../../../../../packages/egress-guard/test/support/servers.js';
-import { Faults } from '../../site/faults.js';
-import { sendFile } from '../../site/server.js';
+import { Faults, sendFile } from '@media-services/fault-site';
 
 /** Small enough for a test, larger than every buffer on the way that a test could hide behind. */
 export const fileSize = 3_000_000;
