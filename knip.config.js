@@ -51,6 +51,11 @@ export default {
     },
     // What the stack runs: listed, so that turbo builds it first.
     e2e: { ignoreDependencies: ['axe-core', '@media-services/*'] },
-    bench: { entry: ['*.mjs', '**/{origin,bare-process}.mjs'], project: ['**/*.mjs'] },
+    // Its programs, and what they start; the apps are listed, so that turbo builds them first.
+    bench: {
+      entry: ['src/*.ts', 'src/**/plain-proxy.ts', '*.mjs', '**/bare-process.mjs'],
+      project: ['src/**/*.ts', '**/*.mjs'],
+      ignoreDependencies: ['@media-services/*'],
+    },
   },
 };

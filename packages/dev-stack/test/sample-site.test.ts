@@ -36,6 +36,30 @@ test('a range is exactly that part', async () => {
   expect(Buffer.from(await response.arrayBuffer()).equals(bytes.subarray(1000, 2000))).toBe(true);
 });
 
+test('a range of another version of the file is answered with the whole', async () => {
+  const etag = (await fetch(site.url('/film-720.mp4'), { method: 'HEAD' })).headers.get('etag') ?? '';
+  const part = (version: string) =>
+    fetch(site.url('/film-720.mp4'), { headers: { Range: 'bytes=1000-', 'If-Range': version } });
+
+  expect((await part(etag)).status).toBe(206);
+  expect((await part('"another"')).status).toBe(200);
+});
+
+test('nothing is behind the end of a file', async () => {
+  const response = await fetch(site.url('/film-720.mp4'), { headers: { Range: `bytes=${bytes.length}-` } });
+
+  expect(response.status).toBe(416);
+  expect(response.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
+});
+
+test('what was asked for is told', async () => {
+  await bodyOf('/film-720.mp4', { headers: { Range: 'bytes=7-9' } });
+
+  const { requests } = JSON.parse((await bodyOf('/seen')).toString()) as { requests: unknown[] };
+
+  expect(requests.at(-1)).toEqual({ path: '/film-720.mp4', range: 'bytes=7-9' });
+});
+
 test('a page hands its faults on to the files', async () => {
   expect((await bodyOf('/film?cut=0.5')).toString()).toContain('src="/film-720.mp4?cut=0.5"');
 });

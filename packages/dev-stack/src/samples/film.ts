@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 
@@ -39,6 +39,59 @@ export async function makeSampleFilm(folder: string, options: FilmOptions = {}):
       join(folder, `hls-${height}`, 'index.m3u8'),
     ]);
   }
+}
+
+/**
+ * Makes a film of at least so many bytes, with noise over the picture so that it has the
+ * bit rate of real material: `long.mp4`, as QuickTime `long.mov`, and as HLS
+ * `long-hls/index.m3u8`.
+ */
+export async function makeLongFilm(folder: string, minBytes: number): Promise<void> {
+  const piece = join(folder, 'long-piece.mp4');
+  const file = join(folder, 'long.mp4');
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', 'testsrc2=size=1280x720:rate=25:duration=8'],
+    ...['-f', 'lavfi', '-i', 'anoisesrc=color=pink:amplitude=0.3:sample_rate=44100:duration=8'],
+    ...['-vf', 'noise=alls=40:allf=t', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'],
+    ...[
+      '-g',
+      '50',
+      '-b:v',
+      '20M',
+      '-maxrate',
+      '20M',
+      '-bufsize',
+      '20M',
+      '-c:a',
+      'aac',
+      '-b:a',
+      '128k',
+      piece,
+    ],
+  ]);
+  const loops = Math.ceil(minBytes / (await stat(piece)).size) - 1;
+  const copied = ['-c', 'copy', '-movflags', '+faststart'];
+  await ffmpeg(['-stream_loop', String(loops), '-i', piece, ...copied, file]);
+  await rm(piece);
+  await makeQuickTime(file);
+  await mkdir(join(folder, 'long-hls'));
+  await ffmpeg([
+    ...['-i', file, '-c', 'copy', '-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'],
+    join(folder, 'long-hls', 'index.m3u8'),
+  ]);
+}
+
+/** Puts an MP4 beside itself as QuickTime, `.mov`: the same film in what is no MP4. */
+export async function makeQuickTime(mp4: string): Promise<void> {
+  await ffmpeg(['-i', mp4, '-c', 'copy', '-movflags', '+faststart', mp4.replace(/\.mp4$/, '.mov')]);
+}
+
+/** Makes sound of so many seconds with the bit rate of real material, AAC: `long.m4a`. */
+export async function makeLongSound(folder: string, seconds: number): Promise<void> {
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', `anoisesrc=color=pink:amplitude=0.3:sample_rate=44100:duration=${seconds}`],
+    ...['-c:a', 'aac', '-b:a', '128k', '-movflags', '+faststart', join(folder, 'long.m4a')],
+  ]);
 }
 
 async function ffmpeg(args: readonly string[]): Promise<void> {

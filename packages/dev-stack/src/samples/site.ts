@@ -8,6 +8,7 @@ import { film, masterPlaylist } from './film.js';
 const types: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
   '.m4a': 'audio/mp4',
+  '.mov': 'video/quicktime',
   '.m3u8': 'application/vnd.apple.mpegurl',
   '.ts': 'video/mp2t',
 };
@@ -39,6 +40,7 @@ export interface SampleSite extends AsyncDisposable {
  *     /only-words     a page without any film
  *     /hangs          never answers
  *     /redirect?to=   sends its reader on to a URL
+ *     /seen           JSON: the files that were asked for, with their ranges
  *
  * A query of `/film` and `/watch` is handed on to the files, which read it:
  * `rate=` is bytes a second, `free=` how many bytes come at full speed before that,
@@ -50,6 +52,7 @@ export async function startSampleSite(
 ): Promise<SampleSite> {
   const events = new EventEmitter();
   let sentBytes = 0;
+  const requests: { readonly path: string; readonly range: string | null }[] = [];
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? '/', 'http://site');
     const path = normalize(url.pathname);
@@ -59,7 +62,8 @@ export async function startSampleSite(
     if (page !== undefined) send(res, 'text/html; charset=utf-8', page);
     else if (path === '/redirect') {
       res.writeHead(302, { Location: url.searchParams.get('to') ?? '/' }).end();
-    } else if (path === '/poster.svg') send(res, 'image/svg+xml', poster);
+    } else if (path === '/seen') send(res, 'application/json', JSON.stringify({ requests }));
+    else if (path === '/poster.svg') send(res, 'image/svg+xml', poster);
     else if (path === '/master.m3u8') send(res, 'application/vnd.apple.mpegurl', masterPlaylist());
     else void sendFile(req, res, join(folder, path), url.searchParams);
   });
@@ -76,10 +80,18 @@ export async function startSampleSite(
       res.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here');
       return;
     }
-    const { start, end, partial } = rangeOf(req, stats.size);
+    const { pathname } = new URL(req.url ?? '/', 'http://site');
+    requests.push({ path: pathname, range: req.headers.range ?? null });
+    const etag = `"${stats.size}-${stats.mtimeMs}"`;
+    const { start, end, partial } = rangeOf(req, stats.size, etag);
+    if (start >= stats.size) {
+      res.writeHead(416, { 'Content-Range': `bytes */${stats.size}` }).end();
+      return;
+    }
     res.writeHead(partial ? 206 : 200, {
       'Content-Type': type,
       'Accept-Ranges': 'bytes',
+      ETag: etag,
       'Content-Length': end - start + 1,
       ...(partial ? { 'Content-Range': `bytes ${start}-${end}/${stats.size}` } : {}),
     });
@@ -90,7 +102,7 @@ export async function startSampleSite(
     res.flushHeaders();
     const cutAt = Number(faults.get('cut') ?? 1) * stats.size;
     const pace = { rate: Number(faults.get('rate') ?? Infinity), free: Number(faults.get('free') ?? 0) };
-    const body = createReadStream(file, { start, end, highWaterMark: 64 * 1024 });
+    const body = createReadStream(file, { start, end, highWaterMark: 256 * 1024 });
     const left = new AbortController();
     res.on('close', () => {
       left.abort();
@@ -181,8 +193,15 @@ function send(res: ServerResponse, type: string, body: string): void {
   res.end(body);
 }
 
-function rangeOf(req: IncomingMessage, size: number): { start: number; end: number; partial: boolean } {
-  const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '') ?? [];
+/** The whole where a range is of another version of the file (RFC 9110 §13.1.5). */
+function rangeOf(
+  { headers }: IncomingMessage,
+  size: number,
+  etag: string,
+): { start: number; end: number; partial: boolean } {
+  const isOfOther = headers['if-range'] !== undefined && headers['if-range'] !== etag;
+  const asked = isOfOther ? undefined : headers.range;
+  const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(asked ?? '') ?? [];
   const end = to === '' ? size - 1 : Math.min(Number(to), size - 1);
   return { start: Number(from ?? 0), end, partial: from !== undefined };
 }

@@ -1,0 +1,68 @@
+import { get } from 'node:http';
+import { execa } from 'execa';
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Runs `work` so many times, one after the other; the median of what it returns. */
+export async function medianOf(times: number, work: () => Promise<number>): Promise<number> {
+  const values: number[] = [];
+  for (let index = 0; index < times; index += 1) values.push(await work());
+  return median(values);
+}
+
+/**
+ * Runs each of several things so many times, in turn, so that what else the machine
+ * does falls on all alike.
+ * @returns what each returned, in the order of the rounds
+ */
+export async function inTurn<Name extends string>(
+  rounds: number,
+  runs: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(runs) as Name[];
+  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of names) measured[name].push(await runs[name]());
+  }
+  return measured;
+}
+
+/** Milliseconds until a whole answer is there. */
+export async function timeAnswer(url: string): Promise<number> {
+  const start = performance.now();
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${response.status} from ${url}`);
+  return performance.now() - start;
+}
+
+/** Milliseconds until the first byte of a stream; the rest is not read. */
+export function timeFirstByte(url: string): Promise<number> {
+  const start = performance.now();
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent: false }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`${response.statusCode ?? 'nothing'} from ${url}`));
+      response.once('data', () => {
+        resolve(performance.now() - start);
+        request.destroy();
+      });
+      // What is not read any more breaks off.
+      response.on('error', () => undefined);
+    });
+    request.on('error', reject);
+  });
+}
+
+/** Milliseconds until curl has all of a stream. */
+export function timeDownload(url: string): Promise<number> {
+  return timeCommand('curl', ['--silent', '--show-error', '--fail', '--output', '/dev/null', url]);
+}
+
+/** Milliseconds that a command takes. @throws ExecaError when it fails */
+export async function timeCommand(file: string, args: readonly string[]): Promise<number> {
+  const start = performance.now();
+  await execa(file, args, { stdin: 'ignore', stdout: 'ignore' });
+  return performance.now() - start;
+}
