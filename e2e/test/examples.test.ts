@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +30,7 @@ const results: Readonly<
   'video-info': { says: /A short sample film/ },
   'save-audio': { file: 'audio.mp3', offset: 0, signature: 'ID3' },
   'save-video': { file: 'video.mp4', offset: 4, signature: 'ftyp' },
+  'resume-download': { file: 'audio.mp3', offset: 0, signature: 'ID3' },
   'remove-background': { file: 'cutout.png', offset: 1, signature: 'PNG' },
 };
 
@@ -48,4 +58,24 @@ describe('the examples of the documentation do what they say', () => {
       rmSync(folder, { recursive: true, force: true });
     }
   });
+});
+
+it('the example that resumes goes on with the halves of its files', async () => {
+  await using client = await newClient();
+  const folder = mkdtempSync(join(tmpdir(), 'media-services-example-'));
+  try {
+    const runExample = async () => {
+      const env = { ...process.env, BASE_URL: client.url, VIDEO_URL: `${stack.films}/film` };
+      await run('sh', ['-e', join(examples, 'resume-download.sh')], { cwd: folder, env });
+    };
+    const files = ['video.mp4', 'audio.mp3'].map((name) => join(folder, name));
+    const digests = () => files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex'));
+    await runExample();
+    const whole = digests();
+    for (const file of files) truncateSync(file, Math.floor(statSync(file).size / 2));
+    await runExample();
+    expect(digests()).toEqual(whole);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentationPage, escapeHtml } from './html.js';
 
 const languages = [
-  { extension: 'sh', name: 'curl' },
+  { extension: 'sh', name: 'Shell' },
   { extension: 'mjs', name: 'JavaScript' },
   { extension: 'py', name: 'Python' },
 ] as const;
@@ -12,14 +12,17 @@ const tasks = [
   { file: 'video-info', title: 'What is on a page, and what each download will be' },
   { file: 'save-audio', title: 'Save the sound as MP3' },
   { file: 'save-video', title: 'Save the video as MP4' },
+  { file: 'resume-download', title: 'Go on with a download that broke' },
   { file: 'remove-background', title: 'Cut the subject out of an image' },
 ] as const;
 
 /** The page at /docs/examples, from the files in docs/examples that the tests run. */
 export function renderExamplesPage(root: string): string {
   const sections = tasks.map(({ file, title }) => {
-    const blocks = languages.map(({ extension, name }) => {
-      const source = readFileSync(join(root, 'docs/examples', `${file}.${extension}`), 'utf8');
+    const blocks = languages.flatMap(({ extension, name }) => {
+      const path = join(root, 'docs/examples', `${file}.${extension}`);
+      if (!existsSync(path)) return [];
+      const source = readFileSync(path, 'utf8');
       return `        <h3>${name}</h3>
         <pre tabindex="0" aria-label="${escapeHtml(`${title}, in ${name}`)}"><code>${escapeHtml(source.trimEnd())}</code></pre>`;
     });

@@ -17,4 +17,6 @@ export const stack = {
   pages: given('E2E_SITE'),
   metrics: [given('E2E_VIDEO_DL_METRICS'), given('E2E_BG_REMOVAL_METRICS')],
   photo: join(given('E2E_FOLDER'), 'photo.jpg'),
+  /** What the sample site serves. */
+  folder: given('E2E_FOLDER'),
 };
