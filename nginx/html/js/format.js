@@ -32,7 +32,7 @@ export function formatDate(isoDate) {
 
 const codecNames = [
   [/^(avc|h264)/i, 'H.264'],
-  [/^(hev|hvc|hevc|h265|dvh)/i, 'HEVC'],
+  [/^(hev|hvc|h265|dvh)/i, 'HEVC'],
   [/^(av01|av1)/i, 'AV1'],
   [/^(vp09|vp9)/i, 'VP9'],
   [/^(vp08|vp8)/i, 'VP8'],
@@ -41,7 +41,7 @@ const codecNames = [
   [/^(mp4a|aac)/i, 'AAC'],
   [/^opus/i, 'Opus'],
   [/^vorbis/i, 'Vorbis'],
-  [/^(flac|fLaC)/i, 'FLAC'],
+  [/^flac/i, 'FLAC'],
   [/^(ac-?3|ec-?3|eac3)/i, 'Dolby'],
 ];
 

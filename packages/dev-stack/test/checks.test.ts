@@ -134,5 +134,8 @@ describe('patterns', () => {
     expect(await lint('export const a = /^(?:a+)+$/;\n')).toMatchObject({
       ...{ failed: true, output: expect.stringContaining('no-super-linear-backtracking') as string },
     });
+    expect(await lint('export const a = /^(?:a|a)+$/;\n')).toMatchObject({
+      ...{ failed: true, output: expect.stringContaining('no-dupe-disjunctions') as string },
+    });
   });
 });

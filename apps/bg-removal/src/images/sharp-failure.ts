@@ -3,7 +3,7 @@ const faultsOfTheImage = [
   /^Input (buffer|file|image)/,
   /^(VipsJpeg|jpegload|VipsForeignLoad)/,
   /^(vipspng|pngload|spngload)/,
-  /^(webp|webpload|webp2vips)/,
+  /^webp/,
   // What libspng's refusal of damaged pixels comes to: sharp finds no message.
   /^Unknown error$/,
 ];

@@ -108,7 +108,7 @@ const failureTable: readonly Cause[] = [
       /because of (its|the) privacy settings|privacy settings/,
       /members?[- ]only|only available (for|to) .*members|channel's members/,
       /join this channel/,
-      /subscri(be|bers?|ption)/,
+      /subscri(be|ption)/,
       /\bpremium\b|\bvip\b/,
       /requires? (payment|purchase|rental)|\bpaid\b|\bpay for\b|\bpurchase/,
       /password|passcode/,

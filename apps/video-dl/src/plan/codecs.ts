@@ -2,7 +2,7 @@
 export type StreamAction = 'copy' | 'transcode';
 
 /** MP4 carries these and its players play them: H.264, HEVC, AV1, VP9, MPEG-4 Part 2. */
-const mp4Video = /^(avc|h264|hev|hvc|hevc|h265|dvh|av01|av1|vp09|vp9|mp4v|mpeg4)/i;
+const mp4Video = /^(avc|h264|hev|hvc|h265|dvh|av01|av1|vp09|vp9|mp4v|mpeg4)/i;
 
 /** Opus, Vorbis, FLAC, AC-3 and the like go into MP4 too, but most of its players stay silent. */
 const mp4Audio = /^(mp4a|aac)/i;
@@ -25,7 +25,7 @@ export function mp3AudioAction(codec: string): StreamAction {
 
 const families: readonly (readonly [RegExp, string])[] = [
   [/^(avc|h264)/i, 'h264'],
-  [/^(hev|hvc|hevc|h265)/i, 'hevc'],
+  [/^(hev|hvc|h265)/i, 'hevc'],
   [/^(av01|av1)/i, 'av1'],
   [/^(vp09|vp9)/i, 'vp9'],
   [mp3, 'mp3'],
