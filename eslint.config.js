@@ -10,6 +10,7 @@ export default tseslint.config(
       '**/dist/**',
       '**/.venv/**',
       '**/.tools/**',
+      '**/.stryker-tmp/**',
       '**/models/**',
       '**/demo-output/**',
       'nginx/html/docs/vendor/**',

@@ -16,7 +16,7 @@ export default {
         'deploy/verify/*/main.mjs',
         'deploy/verify/compose/inside/*.mjs',
         'docs/examples/*.mjs',
-        'jest.{base,report}.js',
+        '{jest,stryker}.{base,report}.js',
       ],
       project: ['scripts/**/*.mjs', 'deploy/**/*.mjs', '*.js'],
       // Its command is there for those who work here.

@@ -42,7 +42,7 @@ export class AddressPolicy {
     const answers = kind === 'address' ? [host] : await resolveName(host, { lookup, timeoutMs, signal });
     if (answers.length === 0) {
       if (behindProxy) return this.#leaveToProxy(host, port);
-      throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the address.`);
+      throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the URL.`);
     }
     const addresses = answers.map(canonicalAddress);
     for (const address of addresses) {
@@ -66,7 +66,7 @@ function canonicalAddress(address: string): string {
 function forbidden(host: string, range: string): DomainError {
   return new DomainError(
     'forbidden_address',
-    `The address leads to ${host}, which is not on the public internet (${range}). Only public sites can be read; ` +
+    `The URL leads to ${host}, which is not on the public internet (${range}). Only public sites can be read; ` +
       'the operator of this service can allow more with ALLOWED_PRIVATE_SOURCES.',
   );
 }

@@ -1,0 +1,29 @@
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * A mutation test of some files of a package: each is broken in many small ways, and the
+ * package's tests must notice. Works in place, since the tests import other packages' files.
+ * @param {{ mutate: string[], tests: string[] }} options files and test files, below the package
+ * @returns {object} options of Stryker
+ */
+export const mutationTest = ({ mutate, tests }) => ({
+  mutate,
+  plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
+  testRunner: 'jest',
+  testRunnerNodeArgs: ['--experimental-vm-modules', '--no-warnings'],
+  // The tests run against the compiled `dist/`.
+  buildCommand: 'tsc -p tsconfig.build.json',
+  // Tests know the sources only by way of `dist/`.
+  jest: {
+    enableFindRelatedTests: false,
+    config: { testMatch: tests.map((test) => `<rootDir>/${test}`), reporters: ['default'] },
+  },
+  coverageAnalysis: 'perTest',
+  inPlace: true,
+  concurrency: 2,
+  timeoutMS: 20_000,
+  reporters: ['clear-text', 'json'],
+  jsonReporter: { fileName: `../../.tools/mutation/${basename(process.cwd())}.json` },
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+});
