@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { updateChannels } from './extract/update.js';
+import { readRoots } from './trusted-roots.js';
 
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({
@@ -83,6 +84,16 @@ export const configSchema = z.object({
     })
     .describe(
       'Proxies that all outgoing connections go through, comma-separated: http://, https:// or socks5h://[user:password@]host:port. One job stays with one of them.',
+    ),
+  TRUSTED_ROOTS_FILE: setting
+    .text()
+    .superRefine((file, context) => {
+      const message = file === '' ? undefined : problemOf(() => readRoots(file));
+      if (message !== undefined)
+        context.addIssue({ code: 'custom', message: `names a file that cannot be used: ${message}` });
+    })
+    .describe(
+      'PEM file of certificate authorities that are trusted beside the public ones, such as that of a proxy that inspects TLS.',
     ),
   COOKIES_FILE: setting
     .text()

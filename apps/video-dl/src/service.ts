@@ -34,6 +34,7 @@ import type { PlanLimits } from './plan/plan.js';
 import { defaultLimits, MediaRelay } from './relay/index.js';
 import { streamLimits } from './stream/limits.js';
 import { StreamingService } from './stream/service.js';
+import { TrustedRoots } from './trusted-roots.js';
 import { Upstream } from './upstream/upstream.js';
 
 const serviceName = 'video-dl';
@@ -45,6 +46,7 @@ export interface AppContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly guard: Guard;
+  readonly trustedRoots: TrustedRoots | undefined;
   readonly egress: EgressProxy;
   readonly relay: MediaRelay;
   readonly tools: MediaTools;
@@ -145,10 +147,13 @@ async function createContext(
   overrides: ContextOverrides = {},
 ): Promise<AppContext> {
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const trustedRoots =
+    config.TRUSTED_ROOTS_FILE === '' ? undefined : await TrustedRoots.withThoseIn(config.TRUSTED_ROOTS_FILE);
   const guard = createGuard({
     allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
     outboundProxy: orUndefined(config.OUTBOUND_PROXY),
     lookup: overrides.lookup,
+    trustedRoots: trustedRoots?.certificates,
   });
   const egress = await EgressProxy.start({ guard, logger });
   const upstreamLimits = {
@@ -168,6 +173,7 @@ async function createContext(
     script: overrides.engineScript,
     proxyPort: egress.port,
     potProviderPort: potBridge?.port,
+    trustedRootsFile: trustedRoots?.file,
     maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
   };
   const engine = createDownloadEngine({
@@ -217,6 +223,7 @@ async function createContext(
     await engine[Symbol.asyncDispose]();
     await relay[Symbol.asyncDispose]();
     await egress[Symbol.asyncDispose]();
+    await trustedRoots?.[Symbol.asyncDispose]();
   };
   return {
     ...{
@@ -224,6 +231,7 @@ async function createContext(
       logger,
       metrics,
       guard,
+      trustedRoots,
       egress,
       relay,
       tools,

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 
 type Connect = (target: {
@@ -21,7 +22,9 @@ interface DispatcherOptions {
  * @param trustedRoots PEM certificates that take the place of the usual roots
  */
 export function createTlsConnector(trustedRoots: readonly string[] | undefined): buildConnector.connector {
-  return buildConnector({ timeout: 10_000, ...(trustedRoots && { ca: [...trustedRoots] }) });
+  // Read once: a list of all public roots takes longer than a handshake.
+  const secureContext = trustedRoots && createSecureContext({ ca: [...trustedRoots] });
+  return buildConnector({ timeout: 10_000, ...(secureContext && { secureContext }) });
 }
 
 /** An undici agent that opens connections only through `connect`. */

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { hlsKey, recipes } from './recipes.js';
+import { hlsKey, recipes, type Recipe } from './recipes.js';
 
 // Outside of the sources: transport stream segments are called .ts as well.
 const folder = fileURLToPath(new URL('../../.tools/test-media', import.meta.url));
@@ -16,14 +16,19 @@ const building = new Map<string, Promise<string>>();
  * @param name a key of `recipes`; for a recipe with several files, the folder of them
  */
 export async function media(name: string): Promise<string> {
-  const made = building.get(name) ?? make(name);
-  building.set(name, made);
-  return made;
-}
-
-async function make(name: string): Promise<string> {
   const recipe = recipes[name];
   if (recipe === undefined) throw new Error(`the site has no medium "${name}"`);
+  return made(name, recipe);
+}
+
+/** The path of what a recipe makes, likewise. */
+export async function made(name: string, recipe: Recipe): Promise<string> {
+  const medium = building.get(name) ?? make(name, recipe);
+  building.set(name, medium);
+  return medium;
+}
+
+async function make(name: string, recipe: Recipe): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
   const target = join(folder, hash);
   const path = /\.\w+$/.test(name) ? join(target, name) : target;

@@ -5,7 +5,7 @@ import gc
 import sys
 import urllib.parse
 
-from . import environment, kernel_lock, limits, lockdown
+from . import environment, kernel_lock, limits, lockdown, trusted_roots
 from .channel import Channel, JobCancelled
 from .selftest import SelfTest
 
@@ -21,6 +21,8 @@ def serve(arguments=()):
     network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
     channel = Channel()
     environment.prepare()
+    if options.trusted_roots:
+        trusted_roots.engage(options.trusted_roots)
     limits.limit_memory(options.max_memory_bytes)
     _Engine(channel, self_test, network_lock, options).serve()
 
@@ -29,6 +31,7 @@ def _parser():
     parser = argparse.ArgumentParser()
     parser.add_argument('--proxy-port', type=int, default=0, help='port of the proxy that is the only way out')
     parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
+    parser.add_argument('--trusted-roots', help='PEM file of the only certificate authorities to trust')
     parser.add_argument('--packages', help='folder whose packages come before the installed ones')
     parser.add_argument('--max-memory-bytes', type=int, default=0, help='most data of this process; 0 for no limit')
     return parser

@@ -40,6 +40,8 @@ export interface EngineProgram {
   readonly proxyPort: number;
   /** Loopback port that leads to the PO token provider, where there is one. */
   readonly potProviderPort?: number | undefined;
+  /** PEM file of the only certificate authorities to trust; the usual ones unless given. */
+  readonly trustedRootsFile?: string | undefined;
   /** Most data of the Python process; 0 for no limit. */
   readonly maxMemoryBytes: number;
 }
@@ -48,7 +50,8 @@ export interface EngineProgram {
 export function engineCommand(
   program: EngineProgram,
 ): EngineCommand & { readonly env: Record<string, string> } {
-  const { python, script = engineScript, packages, proxyPort, potProviderPort, maxMemoryBytes } = program;
+  const { python, script = engineScript, packages, proxyPort, maxMemoryBytes } = program;
+  const { potProviderPort, trustedRootsFile } = program;
   const pythonPath = process.env['PYTHONPATH'];
   return {
     file: python,
@@ -57,6 +60,7 @@ export function engineCommand(
     args: [
       ...['-u', script, '--proxy-port', String(proxyPort), '--max-memory-bytes', String(maxMemoryBytes)],
       ...(potProviderPort === undefined ? [] : ['--pot-provider-port', String(potProviderPort)]),
+      ...(trustedRootsFile === undefined ? [] : ['--trusted-roots', trustedRootsFile]),
       ...(packages === undefined ? [] : ['--packages', packages]),
     ],
   };

@@ -105,7 +105,7 @@ const failureTable: readonly Cause[] = [
       /--(cookies|username|netrc)\b/,
       /\bauthenticat|not authori[sz]ed|access (is )?denied/,
       /account (credentials|cookies|is (needed|required))|(do|does) not have (access|permission)/,
-      /because of (its|the) privacy settings|privacy settings/,
+      /because of (its|the) privacy settings|privacy settings|\bembed-only video\b/,
       /members?[- ]only|only available (for|to) .*members|channel's members/,
       /join this channel/,
       /subscri(be|ption)/,
@@ -160,6 +160,7 @@ export const warningKinds = [
   'challenge_failed',
   'sabr_only',
   'po_token_missing',
+  'site_failed',
   'other',
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
@@ -175,6 +176,7 @@ const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
   ['sabr_only', /\bsabr\b|only images are available/],
   ['po_token_missing', /\bpo token\b/],
   ['refused', /http error 403|forbidden/],
+  ['site_failed', /precondition check failed|http error (400|5\d\d)/],
 ];
 
 export function warningKind(warning: string): WarningKind {
@@ -208,6 +210,9 @@ export function causeOfFailure(failure: EngineFailure): FailureCause {
   if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsBehind: false };
   if (code === 'video_not_found') return { code, engineIsBehind: false };
   if (kinds.has('refused') && failure.httpStatus == null) return { code: 'bot_check', engineIsBehind: false };
+  // Nothing was found because nothing was answered.
+  if (code === 'no_media' && kinds.has('site_failed'))
+    return { code: 'upstream_error', engineIsBehind: false };
   const isBehind =
     kinds.has('no_javascript_runtime') || kinds.has('challenge_failed') || kinds.has('sabr_only');
   return isBehind ? { code: 'upstream_error', engineIsBehind: true } : { code, engineIsBehind: false };

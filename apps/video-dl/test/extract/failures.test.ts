@@ -60,7 +60,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Join this channel to get access to members-only content like this video, and other exclusive perks.',
     "This video is available to this channel's members on level: X",
     'This video requires payment to watch.',
-    'Cannot download embed-only video without embedding URL. Because of its privacy settings, this video cannot be played here',
+    'Cannot download embed-only video without embedding URL. Please call yt-dlp with the URL of the page that embeds this video.',
     'Because of its privacy settings, this video cannot be played here.',
     'This video is only available for subscribers',
     'This video is protected by a password, use the --video-password option',
@@ -193,6 +193,8 @@ describe('warnings', () => {
     'No supported JavaScript runtime could be found. Only deno is enabled by default; to use another runtime add  --js-runtimes RUNTIME[:PATH]';
 
   it.each([
+    [noFormats, '[youtube] YouTube said: ERROR - Precondition check failed.', 'upstream_error'],
+    [noFormats, '[youtube] abc: Unable to download API page: HTTP Error 400: Bad Request', 'upstream_error'],
     [
       noFormats,
       '[youtube] Unable to download API page: HTTP Error 429: Too Many Requests',

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@media-services/http-common';
 import { readConfig } from '../../dist/config.js';
 
@@ -27,6 +28,7 @@ describe('the configuration', () => {
       ALLOWED_PRIVATE_SOURCES: '10.0.0.0/8,somewhere',
       OUTBOUND_PROXY: 'ftp://127.0.0.1:1080',
       COOKIES_FILE: '/does/not/exist',
+      TRUSTED_ROOTS_FILE: fileURLToPath(import.meta.url),
       BASE_PATH: 'media/',
       EXTRACTION_TIMEOUT_SECONDS: 'soon',
     });
@@ -37,6 +39,7 @@ describe('the configuration', () => {
       'EXTRACTION_TIMEOUT_SECONDS',
       'MAX_CONCURRENT_STREAMS',
       'OUTBOUND_PROXY',
+      'TRUSTED_ROOTS_FILE',
     ]);
   });
 });

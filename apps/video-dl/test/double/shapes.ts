@@ -1,0 +1,58 @@
+import { videoId, type VideoName } from './youtube/videos.js';
+
+/** One way in which a site gives its media. */
+export interface Shape {
+  readonly site: string;
+  readonly shape: string;
+  readonly page: string;
+  /** Pixels of an MP4 asked for as 720 and as 1080; null where the page has no picture. */
+  readonly heights: readonly [mp4720: number, mp41080: number] | null;
+}
+
+export const watchPage = (name: VideoName, number = 1): string =>
+  `https://www.youtube.com/watch?v=${videoId(name, number)}`;
+
+const youTube = (shape: string, name: VideoName, heights: readonly [number, number]): Shape => ({
+  ...{ site: 'YouTube', shape, page: watchPage(name), heights },
+});
+
+export const shapes: readonly Shape[] = [
+  youTube('files and HLS', 'plain', [720, 1080]),
+  youTube('files only', 'files', [720, 1080]),
+  youTube('one file with everything', 'single', [360, 360]),
+  youTube('VP9 and Opus', 'webm', [1080, 1080]),
+  youTube('HLS only, its sound apart', 'playlst', [720, 1080]),
+  youTube('dubbed, files and HLS', 'dubbed', [720, 1080]),
+  youTube('dubbed, files only', 'dubfile', [720, 1080]),
+  youTube('dubbed, HLS only', 'dubhls', [720, 1080]),
+  youTube('compressed and described sound beside the original', 'mixes', [720, 1080]),
+  youTube('3 s of advertisements first', 'ad-3', [720, 1080]),
+  {
+    ...{ site: 'TikTok', shape: 'files that want the cookie and the Referer of the page' },
+    ...{ page: 'https://www.tiktok.com/@somebody/video/1', heights: [720, 720] },
+  },
+  {
+    ...{ site: 'X', shape: 'HLS, its sound apart; a small file' },
+    ...{ page: 'https://x.com/somebody/status/1000000000000000001', heights: [720, 1080] },
+  },
+  {
+    ...{ site: 'Vimeo', shape: 'HLS, its sound apart' },
+    ...{ page: 'https://player.vimeo.com/video/100000001', heights: [720, 1080] },
+  },
+  {
+    ...{ site: 'Reddit', shape: 'DASH, its sound apart' },
+    ...{ page: 'https://www.reddit.com/r/somewhere/comments/double1/a_clip/', heights: [720, 720] },
+  },
+  {
+    ...{ site: 'Instagram', shape: 'several slides, the first a photograph' },
+    ...{ page: 'https://www.instagram.com/p/DoubleCarou/', heights: [720, 720] },
+  },
+  {
+    ...{ site: 'SoundCloud', shape: 'HLS, sound only' },
+    ...{ page: 'https://soundcloud.com/somebody/a-tone', heights: null },
+  },
+  {
+    ...{ site: 'Twitch', shape: 'a clip: files with a token' },
+    ...{ page: 'https://clips.twitch.tv/DoubleClip', heights: [720, 1080] },
+  },
+];

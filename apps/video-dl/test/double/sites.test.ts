@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { receive } from '../stream/support/receive.js';
+import type { TestService } from '../support/service.js';
+import { Double } from './double.js';
+import { measure, type Measured } from './measure.js';
+import { mediaSeconds, tones } from './media.js';
+import { shapes, type Shape } from './shapes.js';
+import { renderTable, withoutPadding, type Cells } from './table.js';
+
+const docs = fileURLToPath(new URL('../../../../docs/sites.md', import.meta.url));
+/** Most that a result may be longer than the video, in seconds: encoders fill their last frames, and MP3's starts with some. */
+const paddingSeconds = 0.1;
+
+let double: Double;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-sites-'));
+  double = await Double.start();
+  service = await double.startService();
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await double[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const paths = {
+  mp3: '/api/stream?',
+  'mp4-720': '/api/stream/video?',
+  'mp4-1080': '/api/stream/video?fmt=mp4-1080&',
+};
+type Target = keyof typeof paths;
+
+/** How many requests to the sites there have been since the last question. */
+function requestsSince(): number {
+  return double.requests.splice(0).length;
+}
+
+async function measured(page: string, target: Target): Promise<Measured> {
+  const { status, complete, body } = await receive(
+    `${service.url}${paths[target]}url=${encodeURIComponent(page)}`,
+  );
+  if (status !== 200) throw new Error(body.toString());
+  expect(complete).toBe(true);
+  const file = join(folder, `result.${target.slice(0, 3)}`);
+  await writeFile(file, body);
+  return measure(file);
+}
+
+function expectWhole({ seconds, pitch }: Measured): void {
+  expect(seconds).toBeGreaterThanOrEqual(mediaSeconds);
+  expect(seconds).toBeLessThan(mediaSeconds + paddingSeconds);
+  expect(pitch).toBe(tones.original);
+}
+
+const results = new Map<Shape, Partial<Cells>>();
+const note = (shape: Shape, cells: Partial<Cells>) => results.set(shape, { ...results.get(shape), ...cells });
+const requested = (requests: number) => `${requests} request${requests === 1 ? '' : 's'}`;
+
+describe.each(shapes)('$site: $shape', (shape) => {
+  const { page, heights } = shape;
+  let extractions: number;
+
+  beforeAll(() => {
+    extractions = service.context.extraction.extractions;
+    double.requests.splice(0);
+  });
+
+  it('tells what there is', async () => {
+    const { status, body } = await service.info(page);
+    expect({ status, body }).toMatchObject({ status: 200, body: { duration: mediaSeconds, isLive: false } });
+    note(shape, { info: requested(requestsSince()) });
+  });
+
+  it('MP3: all of the original sound', async () => {
+    const result = await measured(page, 'mp3');
+    expectWhole(result);
+    expect(result.height).toBeNull();
+    note(shape, { mp3: `${result.pitch} Hz, ${requested(requestsSince())}` });
+  });
+
+  it.each([
+    ['mp4-720', 0],
+    ['mp4-1080', 1],
+  ] as const)('%s: the right picture with all of the original sound', async (target, place) => {
+    if (heights === null) {
+      const { status } = await service.get('/api/stream/video', { url: page });
+      expect(status).toBe(422);
+      note(shape, { [target]: '422 no_media' });
+      return;
+    }
+    const result = await measured(page, target);
+    expectWhole(result);
+    expect(result.height).toBe(heights[place]);
+    note(shape, { [target]: `${result.height} px, ${result.pitch} Hz, ${requested(requestsSince())}` });
+  });
+
+  it('extracts once for all of that', () => {
+    expect(service.context.extraction.extractions - extractions).toBe(1);
+  });
+});
+
+// The figures are those of the pinned yt-dlp; another one may ask its sites otherwise.
+if (process.env['YTDLP_PYTHON'] === undefined) {
+  it('the documentation has these results', async () => {
+    const table = renderTable(shapes, results);
+    if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);
+    expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));
+  });
+}

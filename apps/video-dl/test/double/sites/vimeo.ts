@@ -1,0 +1,37 @@
+import type { Exchange, Site } from '../exchange.js';
+import { mediaSeconds } from '../media.js';
+import { masterPlaylist, sendHls } from './hls-files.js';
+
+/** Vimeo's player: its page holds the settings, which name a playlist with the sound apart. */
+export class Vimeo implements Site {
+  readonly hosts = ['player.vimeo.com', 'vimeo.com', 'skyfire.vimeocdn.com'];
+
+  async answer(exchange: Exchange): Promise<void> {
+    const { hostname, pathname } = exchange.url;
+    if (pathname === '/video/100000002') {
+      return exchange.refuse(403, 'Because of its privacy settings, this video cannot be played here');
+    }
+    if (pathname === '/video/100000001') {
+      return exchange.html(`<script>window.playerConfig = ${JSON.stringify(settings)}</script>`);
+    }
+    if (hostname !== 'skyfire.vimeocdn.com') return exchange.refuse(404);
+    if (pathname.endsWith('/master.m3u8')) {
+      return exchange.send('application/vnd.apple.mpegurl', masterPlaylist('/exp=4102444800/media'));
+    }
+    await sendHls(exchange);
+  }
+}
+
+const settings = {
+  video: {
+    id: 100_000_001,
+    title: 'A film with its sound apart',
+    duration: mediaSeconds,
+    owner: { name: 'Somebody', url: 'https://vimeo.com/somebody' },
+  },
+  request: {
+    files: {
+      hls: { cdns: { fastly: { url: 'https://skyfire.vimeocdn.com/exp=4102444800/playlist/master.m3u8' } } },
+    },
+  },
+};

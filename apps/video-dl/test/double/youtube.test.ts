@@ -1,0 +1,67 @@
+import { open, receive } from '../stream/support/receive.js';
+import type { TestService } from '../support/service.js';
+import { Double } from './double.js';
+import { watchPage } from './shapes.js';
+import type { VideoName } from './youtube/videos.js';
+
+let double: Double;
+let service: TestService;
+
+beforeAll(async () => {
+  double = await Double.start();
+  service = await double.startService();
+});
+
+beforeEach(() => void double.requests.splice(0));
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await double[Symbol.asyncDispose]();
+});
+
+const streamOf = (name: VideoName) => `${service.url}/api/stream?url=${encodeURIComponent(watchPage(name))}`;
+
+/** What a stream of a video takes. */
+async function extractionsDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = service.context.extraction.extractions;
+  await work();
+  return service.context.extraction.extractions - before;
+}
+
+it.each([
+  ['files', 'ad-3'],
+  ['HLS', 'adhls'],
+] as const)('waits until the advertisements are over before it asks for %s', async (_what, name) => {
+  const extractions = await extractionsDuring(async () => {
+    const { status, complete } = await receive(streamOf(name));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+  });
+  expect(extractions).toBe(1);
+  expect(double.requests.filter(({ status }) => status >= 400)).toEqual([]);
+});
+
+it('gives up after one renewal where the media servers refuse for good', async () => {
+  const extractions = await extractionsDuring(async () => {
+    const { response } = await open(streamOf('refused'));
+    response.resume();
+    expect(response.statusCode).toBe(502);
+  });
+  expect(extractions).toBe(2);
+  const refused = double.requests.filter(({ status }) => status === 403);
+  expect(refused.length).toBeLessThanOrEqual(6);
+});
+
+it('fetches the player once for any number of videos', async () => {
+  for (const number of [1, 2, 3]) {
+    const { status } = await service.info(watchPage('plain', number));
+    expect(status).toBe(200);
+  }
+  const scripts = double.requests.filter(({ path }) => path.endsWith('/base.js'));
+  expect(scripts.length).toBeLessThanOrEqual(1);
+});
+
+it('goes on with a playlist where the player is not solved, and tells health', async () => {
+  const { status } = await service.info(watchPage('pzlhls'));
+  expect(status).toBe(200);
+  expect(service.context.extraction.degradation).toContain('player script');
+});

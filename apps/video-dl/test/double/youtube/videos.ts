@@ -1,0 +1,184 @@
+import type { Tone } from '../media.js';
+
+/** What YouTube says of one video, and how its media servers behave. */
+export interface Video {
+  /** What the clients with addresses of their own (`tv`) are given. */
+  readonly itags: readonly number[];
+  /** Heights that clients with a playlist (`visionos`) are given. */
+  readonly hlsHeights: readonly number[];
+  /** Its largest file has more bytes than are given out at once. */
+  readonly isLarge: boolean;
+  readonly tracks: readonly Track[];
+  /** Seconds of advertisements before which no medium is given out. */
+  readonly adSeconds: number;
+  /** How long its media addresses live. */
+  readonly lifeSeconds: number;
+  /** The media servers refuse it whatever is asked. */
+  readonly isRefused: boolean;
+  readonly drm: boolean;
+  readonly isLive: boolean;
+  readonly isUpcoming: boolean;
+  /** What stands in the way of asking for it. */
+  readonly fault?: Fault;
+  readonly playability: Playability;
+}
+
+export type Fault = 'rate limit' | 'forbidden' | 'precondition' | 'another video' | 'unreadable player';
+
+export interface Playability {
+  readonly status: string;
+  readonly reason?: string;
+  readonly errorScreen?: unknown;
+}
+
+/** One language, or one kind of mix, of the sound. */
+export interface Track {
+  readonly id: string;
+  readonly language: string;
+  readonly name: string;
+  readonly tone: Tone;
+  readonly isDefault: boolean;
+  readonly isCompressed?: boolean;
+  /** Bits a second on top: sites' dubs are a little larger than their originals. */
+  readonly extraBitrate?: number;
+}
+
+const original: Track = { id: '', language: 'en', name: '', tone: 'original', isDefault: true };
+const dubbed: readonly Track[] = [
+  { id: 'de.3', language: 'de', name: 'German', tone: 'dub', isDefault: false, extraBitrate: 100 },
+  { id: 'en.4', language: 'en', name: 'English original', tone: 'original', isDefault: true },
+];
+const mixes: readonly Track[] = [
+  { ...original, tone: 'compressed', isCompressed: true, extraBitrate: 2000 },
+  {
+    id: 'en.10',
+    language: 'en',
+    name: 'English descriptive',
+    tone: 'described',
+    isDefault: false,
+    extraBitrate: 1000,
+  },
+  { id: 'en.4', language: 'en', name: 'English original', tone: 'original', isDefault: true },
+];
+
+const ok: Playability = { status: 'OK' };
+const allItags = [18, 134, 136, 137, 140, 248, 251];
+
+const usual: Video = {
+  itags: allItags,
+  hlsHeights: [360, 720, 1080],
+  isLarge: false,
+  tracks: [original],
+  adSeconds: 0,
+  lifeSeconds: 6 * 3600,
+  isRefused: false,
+  drm: false,
+  isLive: false,
+  isUpcoming: false,
+  playability: ok,
+};
+
+const withoutMedia = (status: string, reason: string, subreason?: string): Video => ({
+  ...usual,
+  playability: {
+    status,
+    reason,
+    ...(subreason !== undefined && {
+      errorScreen: {
+        playerErrorMessageRenderer: { reason: { simpleText: reason }, subreason: { simpleText: subreason } },
+      },
+    }),
+  },
+});
+
+/** By what stands in front of the number in the video's id. */
+const videos = {
+  plain: usual,
+  files: { ...usual, hlsHeights: [], isLarge: true },
+  single: { ...usual, itags: [18], hlsHeights: [] },
+  webm: { ...usual, itags: [248, 251], hlsHeights: [] },
+  playlst: { ...usual, itags: [] },
+  dubbed: { ...usual, tracks: dubbed },
+  dubfile: { ...usual, tracks: dubbed, hlsHeights: [] },
+  dubhls: { ...usual, tracks: dubbed, itags: [] },
+  mixes: { ...usual, tracks: mixes, hlsHeights: [] },
+  'ad-3': { ...usual, adSeconds: 3 },
+  'ad-5': { ...usual, adSeconds: 5 },
+  'ad-15': { ...usual, adSeconds: 15 },
+  adhls: { ...usual, itags: [], adSeconds: 3 },
+  refused: { ...usual, isRefused: true },
+  sabr: { ...usual, itags: [], hlsHeights: [] },
+  drm: { ...usual, hlsHeights: [], drm: true },
+  live: { ...usual, isLive: true },
+  soon: { ...withoutMedia('LIVE_STREAM_OFFLINE', 'Premieres in 3 hours'), isUpcoming: true },
+  private: withoutMedia(
+    'LOGIN_REQUIRED',
+    'Private video',
+    "Sign in if you've been granted access to this video",
+  ),
+  bot: withoutMedia(
+    'LOGIN_REQUIRED',
+    'Sign in to confirm you’re not a bot',
+    'This helps protect our community. Learn more',
+  ),
+  age: withoutMedia(
+    'LOGIN_REQUIRED',
+    'Sign in to confirm your age',
+    'This video may be inappropriate for some users.',
+  ),
+  geo: withoutMedia(
+    'UNPLAYABLE',
+    'Video unavailable',
+    'The uploader has not made this video available in your country',
+  ),
+  blocked: withoutMedia(
+    'UNPLAYABLE',
+    'Video unavailable',
+    'This video contains content from Somebody, who has blocked it in your country on copyright grounds',
+  ),
+  removed: withoutMedia('ERROR', 'Video unavailable', 'This video has been removed by the uploader'),
+  closed: withoutMedia(
+    'ERROR',
+    'This video is no longer available because the YouTube account associated with this video has been terminated.',
+  ),
+  gone: withoutMedia('ERROR', 'Video unavailable', "This video isn't available anymore"),
+  ended: withoutMedia('LIVE_STREAM_OFFLINE', 'This live event has ended.'),
+  members: withoutMedia(
+    'UNPLAYABLE',
+    'Join this channel to get access to members-only content like this video, and other exclusive perks.',
+  ),
+  paid: withoutMedia('UNPLAYABLE', 'This video requires payment to watch.'),
+  working: withoutMedia('ERROR', "We're processing this video. Check back later."),
+  limited: withoutMedia('UNPLAYABLE', 'Video unavailable', "This content isn't available, try again later."),
+  captcha: {
+    ...usual,
+    playability: {
+      status: 'LOGIN_REQUIRED',
+      reason: 'Unable to play',
+      errorScreen: { playerCaptchaViewModel: { site: 'x' } },
+    },
+  },
+  http429: { ...usual, fault: 'rate limit' },
+  http403: { ...usual, fault: 'forbidden' },
+  unmet: { ...usual, fault: 'precondition' },
+  other: { ...usual, fault: 'another video' },
+  puzzle: { ...usual, hlsHeights: [], fault: 'unreadable player' },
+  pzlhls: { ...usual, fault: 'unreadable player' },
+} satisfies Record<string, Video>;
+
+export type VideoName = keyof typeof videos;
+
+/** The id of the `number`th video of a kind: eleven characters. */
+export function videoId(name: VideoName, number = 1): string {
+  return `${name}-${String(number).padStart(10 - name.length, '0')}`;
+}
+
+/** @returns undefined where there is no such video */
+export function videoOf(id: string): Video | undefined {
+  const name = id.slice(0, id.lastIndexOf('-'));
+  return isKnown(name) ? videos[name] : undefined;
+}
+
+function isKnown(name: string): name is keyof typeof videos {
+  return Object.hasOwn(videos, name);
+}
