@@ -19,22 +19,21 @@ const doubt = 10;
  */
 export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, layers: Layers): void {
   const { width, height, data } = image;
-  const sampler = new GridSampler(width, height, grid);
-  const foreground = layers.foreground.map((plane) => plane.data);
-  const background = layers.background.map((plane) => plane.data);
+  const { foreground, background, certainty: certainties } = layers;
+  const sampler = new GridSampler(width, height, grid, [...foreground, ...background, certainties]);
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
       const value = alpha[at]!;
       if (value === 0 || value === 255 || data[at * 4 + 3] !== 255) continue;
       sampler.moveTo(x, y);
-      const certainty = sampler.read(layers.certainty.data);
+      const certainty = sampler.read(6);
       if (certainty === 0) continue;
       let along = 0;
       let length = 0;
       let distance = 0;
       for (let channel = 0; channel < 3; channel++) {
-        const behind = sampler.read(background[channel]!);
-        const difference = sampler.read(foreground[channel]!) - behind;
+        const behind = sampler.read(channel + 3);
+        const difference = sampler.read(channel) - behind;
         const fromBehind = data[at * 4 + channel]! - behind;
         along += fromBehind * difference;
         length += difference * difference;

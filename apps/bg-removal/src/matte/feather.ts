@@ -15,11 +15,11 @@ export function featherMatte(alpha: Uint8Array, width: number, height: number, f
   const sigma = feather / widthPerSigma;
   const radius = Math.max(1, Math.ceil(3 * sigma));
   const kernel = gaussianKernel(sigma, radius);
-  const size = kernel.length;
   const result = alpha.slice();
   const side = tileSize + 2 * radius;
   const across = new Float32Array(tileSize * side);
   const line = new Float32Array(side);
+  const blurred = new Float32Array(tileSize);
   for (let top = 0; top < height; top += tileSize) {
     for (let left = 0; left < width; left += tileSize) {
       const right = Math.min(left + tileSize, width);
@@ -38,22 +38,50 @@ export function featherMatte(alpha: Uint8Array, width: number, height: number, f
             line[x] = alpha[from + Math.min(Math.max(start + x, 0), width - 1)]!;
           }
         }
-        for (let x = 0; x < columns; x++) {
-          let sum = 0;
-          for (let k = 0; k < size; k++) sum += kernel[k]! * line[x + k]!;
-          across[y * tileSize + x] = sum;
-        }
+        convolve(line, 0, 1, kernel, across, y * tileSize, columns);
       }
       for (let y = 0; y < rows; y++) {
-        for (let x = 0; x < columns; x++) {
-          let sum = 0.5;
-          for (let k = 0; k < size; k++) sum += kernel[k]! * across[(y + k) * tileSize + x]!;
-          result[(top + y) * width + left + x] = sum;
-        }
+        convolve(across, y * tileSize, tileSize, kernel, blurred, 0, columns);
+        const to = (top + y) * width + left;
+        for (let x = 0; x < columns; x++) result[to + x] = blurred[x]! + 0.5;
       }
     }
   }
   return result;
+}
+
+/**
+ * `count` neighbours of `source`, from `from`, each weighed with those that follow it at
+ * `stride`. The kernel is the same from both ends; the seven weights of the default feather
+ * are kept at hand, which takes a third of the time.
+ */
+function convolve(
+  source: Float32Array,
+  from: number,
+  stride: number,
+  kernel: Float32Array,
+  target: Float32Array,
+  to: number,
+  count: number,
+): void {
+  const size = kernel.length;
+  if (size === 7) {
+    const [outer, far, near, centre] = [kernel[0]!, kernel[1]!, kernel[2]!, kernel[3]!];
+    const [s2, s3, s4, s5, s6] = [2 * stride, 3 * stride, 4 * stride, 5 * stride, 6 * stride];
+    for (let i = from, end = from + count; i < end; i++, to++) {
+      target[to] =
+        centre * source[i + s3]! +
+        near * (source[i + s2]! + source[i + s4]!) +
+        far * (source[i + stride]! + source[i + s5]!) +
+        outer * (source[i]! + source[i + s6]!);
+    }
+    return;
+  }
+  for (let i = from, end = from + count; i < end; i++, to++) {
+    let sum = 0;
+    for (let k = 0, at = i; k < size; k++, at += stride) sum += kernel[k]! * source[at]!;
+    target[to] = sum;
+  }
 }
 
 /** Weights of the pixels around, each the integral of the Gaussian over the pixel, summing to 1. */

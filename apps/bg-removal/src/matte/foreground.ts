@@ -20,9 +20,7 @@ export function estimateForeground(
   layers: Layers = estimateLayers(image, alpha, grid),
 ): void {
   const { width, height, data } = image;
-  const sampler = new GridSampler(width, height, grid);
-  const foreground = layers.foreground.map((plane) => plane.data);
-  const background = layers.background.map((plane) => plane.data);
+  const sampler = new GridSampler(width, height, grid, [...layers.foreground, ...layers.background]);
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
       if (visible[at] === 0 || alpha[at] === 255 || data[at * 4 + 3] !== 255) continue;
@@ -30,8 +28,7 @@ export function estimateForeground(
       const a = alpha[at]! / 255;
       for (let channel = 0; channel < 3; channel++) {
         const i = at * 4 + channel;
-        const front = sampler.read(foreground[channel]!);
-        data[i] = fuse(front, sampler.read(background[channel]!), a, data[i]!) + 0.5;
+        data[i] = fuse(sampler.read(channel), sampler.read(channel + 3), a, data[i]!) + 0.5;
       }
     }
   }

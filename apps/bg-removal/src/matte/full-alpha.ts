@@ -70,14 +70,14 @@ function refinementOf(
   grid: Grid,
   model: LocalModel,
 ): (value: number, margin: number, x: number, y: number) => number {
-  const sampler = new GridSampler(width, height, grid);
-  const [red, green, blue, offset] = [model.red.data, model.green.data, model.blue.data, model.offset.data];
+  const { red, green, blue, offset } = model;
+  const sampler = new GridSampler(width, height, grid, [red, green, blue, offset]);
   return (value, margin, x, y) => {
     sampler.moveTo(x, y);
     const i = (y * width + x) * 4;
     const coloured =
-      sampler.read(red) * data[i]! + sampler.read(green) * data[i + 1]! + sampler.read(blue) * data[i + 2]!;
-    const guided = coloured / 255 + sampler.read(offset);
+      sampler.read(0) * data[i]! + sampler.read(1) * data[i + 1]! + sampler.read(2) * data[i + 2]!;
+    const guided = coloured / 255 + sampler.read(3);
     const weight = Math.min(1, margin / (fullRefinement - refinementFloor));
     return value + (Math.min(1, Math.max(0, guided)) - value) * weight;
   };

@@ -1,52 +1,73 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import type { Grid } from './grid.js';
 import { interpolation, type Interpolation } from './interpolation.js';
+import type { Plane } from './plane.js';
 
-/** Reads planes of a grid at the centres of pixels, linearly between the cells. */
+/**
+ * Reads planes of a grid at the centres of pixels, linearly between the cells. Pixels
+ * are visited row by row: the two rows of cells around one of pixels are mixed once,
+ * cell by cell as they are needed, for all of the pixels between.
+ */
 export class GridSampler {
+  readonly #channels: number;
   readonly #gridWidth: number;
   readonly #columns: Interpolation;
   readonly #rows: Interpolation;
-  #topLeft = 0;
-  #topRight = 0;
-  #bottomLeft = 0;
-  #bottomRight = 0;
-  #topLeftShare = 0;
-  #topRightShare = 0;
-  #bottomLeftShare = 0;
-  #bottomRightShare = 0;
+  /** All planes' values of a cell side by side. */
+  readonly #cells: Float32Array;
+  /** The same for the row of pixels in {@link #y}, where {@link #mixedFor} says so. */
+  readonly #mixed: Float32Array;
+  readonly #mixedFor: Int32Array;
+  #y = -1;
+  #left = 0;
+  #right = 0;
+  #across = 0;
 
-  constructor(imageWidth: number, imageHeight: number, grid: Grid) {
+  constructor(imageWidth: number, imageHeight: number, grid: Grid, planes: readonly Plane[]) {
+    const channels = planes.length;
+    this.#channels = channels;
     this.#gridWidth = grid.width;
     this.#columns = interpolation(imageWidth, grid.width, grid.step);
     this.#rows = interpolation(imageHeight, grid.height, grid.step);
+    this.#cells = new Float32Array(grid.width * grid.height * channels);
+    this.#mixed = new Float32Array(grid.width * channels);
+    this.#mixedFor = new Int32Array(grid.width).fill(-1);
+    for (const [channel, { data }] of planes.entries()) {
+      for (let cell = 0, to = channel; cell < data.length; cell++, to += channels) {
+        this.#cells[to] = data[cell]!;
+      }
+    }
   }
 
   /** Goes to a pixel of the image. */
   moveTo(x: number, y: number): void {
-    const top = this.#rows.before[y]! * this.#gridWidth;
-    const bottom = this.#rows.after[y]! * this.#gridWidth;
     const left = this.#columns.before[x]!;
     const right = this.#columns.after[x]!;
-    this.#topLeft = top + left;
-    this.#topRight = top + right;
-    this.#bottomLeft = bottom + left;
-    this.#bottomRight = bottom + right;
-    const down = this.#rows.fraction[y]!;
-    const across = this.#columns.fraction[x]!;
-    this.#bottomRightShare = down * across;
-    this.#bottomLeftShare = down - this.#bottomRightShare;
-    this.#topRightShare = across - this.#bottomRightShare;
-    this.#topLeftShare = 1 - across - this.#bottomLeftShare;
+    this.#y = y;
+    if (this.#mixedFor[left] !== y) this.#mix(left);
+    if (this.#mixedFor[right] !== y) this.#mix(right);
+    this.#left = left * this.#channels;
+    this.#right = right * this.#channels;
+    this.#across = this.#columns.fraction[x]!;
   }
 
-  /** The value of a plane of the grid at the pixel moved to. */
-  read(plane: Float32Array): number {
-    return (
-      plane[this.#topLeft]! * this.#topLeftShare +
-      plane[this.#topRight]! * this.#topRightShare +
-      plane[this.#bottomLeft]! * this.#bottomLeftShare +
-      plane[this.#bottomRight]! * this.#bottomRightShare
-    );
+  /** The value of a plane, by its place in the list, at the pixel moved to. */
+  read(channel: number): number {
+    const left = this.#mixed[this.#left + channel]!;
+    return left + (this.#mixed[this.#right + channel]! - left) * this.#across;
+  }
+
+  #mix(column: number): void {
+    const channels = this.#channels;
+    const y = this.#y;
+    const down = this.#rows.fraction[y]!;
+    let top = (this.#rows.before[y]! * this.#gridWidth + column) * channels;
+    let bottom = (this.#rows.after[y]! * this.#gridWidth + column) * channels;
+    const end = top + channels;
+    for (let to = column * channels; top < end; top++, bottom++, to++) {
+      const above = this.#cells[top]!;
+      this.#mixed[to] = above + (this.#cells[bottom]! - above) * down;
+    }
+    this.#mixedFor[column] = y;
   }
 }

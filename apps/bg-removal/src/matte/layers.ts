@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { boxFilter } from './box-filter.js';
-import type { RgbaImage } from '../images/rgba-image.js';
+import { pixelWords, type RgbaImage } from '../images/rgba-image.js';
 import { cellColours, createPlanes, type Grid, type Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';
 
@@ -74,7 +74,8 @@ function weighCells(
   colours: Planes,
   weights: Float32Array,
 ): WeighedCells {
-  const { width, height, data } = image;
+  const { width, height } = image;
+  const words = pixelWords(image);
   const { step } = grid;
   const foregroundWeight = createPlane(grid.width, grid.height);
   const backgroundWeight = createPlane(grid.width, grid.height);
@@ -85,7 +86,7 @@ function weighCells(
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const right = Math.min(width, (cellX + 1) * step);
-      const own = ownAlphaOf(data, width, cellX * step, cellY * step, right, bottom);
+      const own = ownAlphaOf(words, width, cellX * step, cellY * step, right, bottom);
       if (own === 0) continue;
       if (own === 255 && isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
         const isForeground = alpha[cellY * step * width + cellX * step] === 255;
@@ -96,21 +97,40 @@ function weighCells(
         continue;
       }
       mixed[cell] = 1;
-      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
+      // Sums in locals: this is the innermost loop over every soft edge.
+      let front = 0;
+      let behind = 0;
+      let [frontRed, frontGreen, frontBlue] = [0, 0, 0];
+      let [behindRed, behindGreen, behindBlue] = [0, 0, 0];
       for (let y = cellY * step; y < bottom; y++) {
         for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-          const counts = (data[at * 4 + 3]! / 255) * share;
-          const front = weights[alpha[at]!]! * counts;
-          const behind = weights[255 - alpha[at]!]! * counts;
-          foregroundWeight.data[cell]! += front;
-          backgroundWeight.data[cell]! += behind;
-          for (let channel = 0; channel < 3; channel++) {
-            const value = data[at * 4 + channel]!;
-            foreground[channel]!.data[cell]! += front * value;
-            background[channel]!.data[cell]! += behind * value;
-          }
+          const word = words[at]!;
+          const value = alpha[at]!;
+          const visible = word >>> 24;
+          const frontShare = weights[value]! * visible;
+          const behindShare = weights[255 - value]! * visible;
+          const red = word & 255;
+          const green = (word >>> 8) & 255;
+          const blue = (word >>> 16) & 255;
+          front += frontShare;
+          behind += behindShare;
+          frontRed += frontShare * red;
+          frontGreen += frontShare * green;
+          frontBlue += frontShare * blue;
+          behindRed += behindShare * red;
+          behindGreen += behindShare * green;
+          behindBlue += behindShare * blue;
         }
       }
+      const share = 1 / (255 * (bottom - cellY * step) * (right - cellX * step));
+      foregroundWeight.data[cell] = front * share;
+      backgroundWeight.data[cell] = behind * share;
+      foreground[0].data[cell] = frontRed * share;
+      foreground[1].data[cell] = frontGreen * share;
+      foreground[2].data[cell] = frontBlue * share;
+      background[0].data[cell] = behindRed * share;
+      background[1].data[cell] = behindGreen * share;
+      background[2].data[cell] = behindBlue * share;
     }
   }
   return { foregroundWeight, backgroundWeight, mixed, foreground, background };
@@ -135,18 +155,18 @@ function isUniform(
 
 /** The own alpha of a cell's pixels where all have the same 0 or 255; else undefined. */
 function ownAlphaOf(
-  data: Uint8Array,
+  words: Uint32Array,
   width: number,
   left: number,
   top: number,
   right: number,
   bottom: number,
 ): 0 | 255 | undefined {
-  const first = data[(top * width + left) * 4 + 3]!;
+  const first = words[top * width + left]! >>> 24;
   if (first !== 0 && first !== 255) return undefined;
   for (let y = top; y < bottom; y++) {
     for (let at = y * width + left; at < y * width + right; at++) {
-      if (data[at * 4 + 3] !== first) return undefined;
+      if (words[at]! >>> 24 !== first) return undefined;
     }
   }
   return first;
@@ -208,7 +228,8 @@ function fuseCells(
   first: Colours,
   weights: Float32Array,
 ): void {
-  const { width, height, data } = image;
+  const { width, height } = image;
+  const words = pixelWords(image);
   const { step } = grid;
   for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
     const bottom = Math.min(height, (cellY + 1) * step);
@@ -219,19 +240,28 @@ function fuseCells(
       }
       if (cells.mixed[cell] === 0) continue;
       const right = Math.min(width, (cellX + 1) * step);
-      const share = 1 / ((bottom - cellY * step) * (right - cellX * step));
-      for (let channel = 0; channel < 3; channel++) {
-        const f = first.foreground[channel]!.data[cell]!;
-        const b = first.background[channel]!.data[cell]!;
-        let sum = 0;
-        for (let y = cellY * step; y < bottom; y++) {
-          for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
-            const weight = weights[alpha[at]!]! * data[at * 4 + 3]!;
-            sum += weight * fuse(f, b, alpha[at]! / 255, data[at * 4 + channel]!);
-          }
+      const [frontRed, frontGreen, frontBlue] = coloursAt(first.foreground, cell);
+      const [behindRed, behindGreen, behindBlue] = coloursAt(first.background, cell);
+      let [red, green, blue] = [0, 0, 0];
+      for (let y = cellY * step; y < bottom; y++) {
+        for (let x = cellX * step, at = y * width + x; x < right; x++, at++) {
+          const word = words[at]!;
+          const weight = weights[alpha[at]!]! * (word >>> 24);
+          if (weight === 0) continue;
+          const a = alpha[at]! / 255;
+          red += weight * fuse(frontRed, behindRed, a, word & 255);
+          green += weight * fuse(frontGreen, behindGreen, a, (word >>> 8) & 255);
+          blue += weight * fuse(frontBlue, behindBlue, a, (word >>> 16) & 255);
         }
-        cells.foreground[channel]!.data[cell] = (sum * share) / 255;
       }
+      const share = 1 / (255 * (bottom - cellY * step) * (right - cellX * step));
+      cells.foreground[0].data[cell] = red * share;
+      cells.foreground[1].data[cell] = green * share;
+      cells.foreground[2].data[cell] = blue * share;
     }
   }
+}
+
+function coloursAt(planes: Planes, cell: number): [number, number, number] {
+  return [planes[0].data[cell]!, planes[1].data[cell]!, planes[2].data[cell]!];
 }
