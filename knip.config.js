@@ -53,7 +53,7 @@ export default {
     e2e: { ignoreDependencies: ['axe-core', '@media-services/*'] },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     bench: {
-      entry: ['src/*.ts', 'src/**/plain-proxy.ts', '*.mjs', '**/bare-process.mjs'],
+      entry: ['src/*.ts', 'src/**/plain-proxy.ts', '*.mjs', '**/bare-process.mjs', '**/peers/imgly.mjs'],
       project: ['src/**/*.ts', '**/*.mjs'],
       ignoreDependencies: ['@media-services/*'],
     },

@@ -16,21 +16,28 @@ import { makeScene, sceneList } from './matting/scenes.mjs';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const [folder] = positionals;
-if (!folder) throw new Error('name the folder of pictures');
+if (folder === undefined) throw new Error('name the folder of pictures');
 const name = 'isnet-general-use';
 const size = 1024;
 
-async function* pictures() {
-  for (const file of (await readdir(folder)).sort()) yield { file, image: sharp(path.join(folder, file)) };
+/**
+ * @param {string} from
+ * @returns {AsyncGenerator<{ file: string, image: import('sharp').Sharp }>}
+ */
+async function* pictures(from) {
+  for (const file of (await readdir(from)).sort()) yield { file, image: sharp(path.join(from, file)) };
   for (const spec of sceneList({ small: true })) {
     // Other scenes than those that quality is measured on.
     const { composite, width, height } = await makeScene({ ...spec, seed: spec.seed + 9000 });
-    const image = sharp(Buffer.from(composite), { raw: { width, height, channels: 3 } });
+    const image = sharp(composite, { raw: { width, height, channels: 3 } });
     yield { file: `generated scene: ${spec.group} on ${spec.background}`, image };
   }
 }
 
-/** As the service makes the network's input, then `value / 255 - 0.5` in planes. */
+/**
+ * As the service makes the network's input, then `value / 255 - 0.5` in planes.
+ * @param {import('sharp').Sharp} image
+ */
 async function input(image) {
   const rgb = await image
     .autoOrient()
@@ -41,20 +48,27 @@ async function input(image) {
     .raw()
     .toBuffer();
   const planes = new Float32Array(rgb.length);
-  for (let i = 0; i < rgb.length; i++) planes[(i % 3) * size * size + Math.floor(i / 3)] = rgb[i] / 255 - 0.5;
+  for (const [i, value] of rgb.entries()) {
+    planes[(i % 3) * size * size + Math.floor(i / 3)] = value / 255 - 0.5;
+  }
   return new ort.Tensor('float32', planes, [1, 3, size, size]);
 }
 
 const model = decodeModel(await readFile(path.join(defaultModelsDir, name, 'onnx', 'model.onnx')));
 const tensors = exposeActivations(model);
 const session = await ort.InferenceSession.create(encodeModel(model), { logSeverityLevel: 3 });
+const [inputName] = session.inputNames;
+if (inputName === undefined) throw new Error('the network has no input');
 const meter = new RangeMeter();
+/** @type {string[]} */
 const measuredOn = [];
-for await (const { file, image } of pictures()) {
-  const outputs = await session.run({ [session.inputNames[0]]: await input(image) });
+for await (const { file, image } of pictures(folder)) {
+  const outputs = await session.run({ [inputName]: await input(image) });
   for (const tensor of tensors) {
-    meter.add(tensor, outputs[tensor].data);
-    outputs[tensor].dispose();
+    const output = outputs[tensor];
+    if (!(output?.data instanceof Float32Array)) throw new Error(`${tensor} is no single-precision tensor`);
+    meter.add(tensor, output.data);
+    output.dispose();
   }
   measuredOn.push(file);
   process.stderr.write(`${file}\n`);

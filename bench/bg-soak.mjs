@@ -1,31 +1,74 @@
 /**
- * Memory over many images: `node bench/bg-soak.mjs [--images 300]`. Mixed sizes,
- * the resident memory of the service and of its inference process as it goes.
+ * Memory over many images: `pnpm bench:bg-soak [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
+ * Sizes take turns; resident memory of every process as it goes, and with `--rembg` of rembg,
+ * which gets the same pictures. Ends after so many images or minutes, whichever is first.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { rembg } from './bg/peers.mjs';
 import { photographs } from './bg/photographs.mjs';
+import { markdownTable } from './bg/report.mjs';
 import { startService } from './bg/service.mjs';
+import { median } from './bg/statistics.mjs';
 
-const { values } = parseArgs({ options: { images: { type: 'string', default: '300' } } });
+const { values } = parseArgs({
+  options: {
+    images: { type: 'string', default: '10000' },
+    minutes: { type: 'string', default: 'Infinity' },
+    sizes: { type: 'string', default: '0.3,0.7,2,6,12' },
+    rembg: { type: 'boolean', default: false },
+  },
+});
+/** @param {string} line */
+const log = (line) => process.stderr.write(`${line}\n`);
+const sampleEvery = 25;
+
+/** @type {Map<string, number[]>} */
+const samples = new Map();
+/** @param {string} name @param {number} mib */
+const sample = (name, mib) => samples.set(name, [...(samples.get(name) ?? []), mib]);
+
 const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-soak-'));
 const service = await startService();
+const peer = values.rembg ? await rembg(log) : undefined;
 try {
-  const files = await photographs(folder, [0.3, 0.7, 2, 6, 12]);
-  const images = await Promise.all(files.map(({ file }) => readFile(file)));
-  process.stdout.write('| images | service MiB | inference MiB |\n|---|---|---|\n');
-  for (let i = 1; i <= Number(values.images); i++) {
-    const { status } = await service.request(images[(i * 7) % images.length]);
-    if (status !== 200) throw new Error(`image ${i} was answered with ${status}`);
-    if (i % 25 === 0 || i === 5) {
-      process.stdout.write(
-        `| ${i} | ${await service.residentMiB()} | ${await service.inferenceResidentMiB()} |\n`,
-      );
+  const pictures = await photographs(folder, values.sizes.split(',').map(Number));
+  const files = await Promise.all(pictures.map(async ({ file }) => Uint8Array.from(await readFile(file))));
+  const endsAt = performance.now() + Number(values.minutes) * 60_000;
+  let images = 0;
+  while (images < Number(values.images) && performance.now() < endsAt) {
+    for (const [i, file] of files.entries()) {
+      const { status } = await service.request(file);
+      images++;
+      if (status !== 200) throw new Error(`image ${images} was answered with ${status}`);
+      const picture = pictures[i];
+      if (peer && picture) await peer.run(picture);
     }
+    if (images % sampleEvery >= files.length) continue;
+    const { service: front, pixels, inference } = await service.residentMiB();
+    sample('service', front);
+    for (const [i, mib] of pixels.entries()) sample(`pixels ${i + 1}`, mib);
+    for (const [i, mib] of inference.entries()) sample(`inference ${i + 1}`, mib);
+    if (peer) sample(peer.name, await peer.residentMiB());
+    log(`${images} images: ${[...samples].map(([name, each]) => `${name} ${each.at(-1)}`).join(', ')} MiB`);
   }
+  process.stdout.write(
+    `${images} images of ${values.sizes} megapixels in turn, resident MiB:\n\n` +
+      markdownTable(
+        ['process', 'start', 'median', 'most', 'end'],
+        [...samples].map(([name, each]) => [
+          name,
+          each[0] ?? 0,
+          median(each),
+          Math.max(...each),
+          each.at(-1) ?? 0,
+        ]),
+      ),
+  );
 } finally {
   await service.stop();
+  await peer?.stop();
   await rm(folder, { recursive: true, force: true });
 }

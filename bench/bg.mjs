@@ -1,116 +1,110 @@
 /**
- * Speed of bg-removal: `pnpm bench:bg [--repeat N] [--sizes 0.7,2,12,24] [--peers] [--json FILE]`.
- * Whole requests with their stages beside bare inference in the same run, and
- * with `--peers` @imgly/background-removal-node and rembg, each in a throw-away
- * folder. Photographs are generated; `--image FILE` takes one of yours.
+ * Speed of bg-removal: `pnpm bench:bg [--rounds N] [--sizes 0.7,2,12,24] [--peers] [--json FILE]`.
+ * In turn, in one run: whole requests in the precision that the service chooses and in single
+ * precision, the bare networks and, with `--peers`, rembg and @imgly/background-removal-node.
+ * Then health and uploads under load. Pictures are generated; `--image FILE` takes one of yours.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { bareInference } from './bg/bare-inference.mjs';
+import { bareNetwork, requests } from './bg/contenders.mjs';
 import { healthUnderLoad, uploadsAtOnce } from './bg/load.mjs';
 import { imgly, rembg } from './bg/peers.mjs';
 import { photographs } from './bg/photographs.mjs';
+import { markdownTable, speedsOf } from './bg/report.mjs';
 import { startService } from './bg/service.mjs';
-import { median } from './bg/statistics.mjs';
+import { takeTurns } from './bg/turns.mjs';
 
 const { values } = parseArgs({
   options: {
-    repeat: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '5' },
     sizes: { type: 'string', default: '0.7,2,12,24' },
     image: { type: 'string' },
     peers: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
-const repeat = Number(values.repeat);
+/** @param {string} line */
 const log = (line) => process.stderr.write(`${line}\n`);
 
+/** @type {import('./bg/turns.mjs').Contender[]} */
+const contenders = [];
+/** @param {import('./bg/turns.mjs').Contender} contender */
+const enter = (contender) => {
+  contenders.push(contender);
+  return contender;
+};
+
 const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-bg-'));
-const rows = [];
-let load;
 try {
-  const images = await photographs(folder, values.sizes.split(',').map(Number), values.image);
-  const bare = await bareInference(repeat);
+  const pictures = await photographs(folder, values.sizes.split(',').map(Number), values.image);
+  const [smallest] = pictures;
+  if (smallest === undefined) throw new Error('name at least one size');
+
   const service = await startService();
-  try {
-    for (const { megapixels, file } of images) {
-      const bytes = await readFile(file);
-      const requests = [];
-      const inferences = [];
-      // In turn, so that what else the machine does falls on both alike.
-      for (let i = 0; i <= repeat; i++) {
-        const request = await service.request(bytes);
-        const inference = await bare.run();
-        if (i === 0) continue;
-        requests.push(request);
-        inferences.push(inference);
-      }
-      const stages = Object.fromEntries(
-        Object.keys(requests[0].stages).map((stage) => [stage, median(requests.map((r) => r.stages[stage]))]),
-      );
-      const row = {
-        megapixels,
-        request: median(requests.map(({ total }) => total)),
-        bare: median(inferences),
-        overhead: median(requests.map(({ total, stages: s }) => total - s.inference)),
-        stages,
-        bytesOut: requests[0].bytesOut,
-        inferencePeakMiB: await service.inferencePeakMiB(),
-        servicePeakMiB: await service.servicePeakMiB(),
-      };
-      rows.push(row);
-      log(JSON.stringify(row));
-    }
-    const smallest = await readFile(images[0].file);
-    load = {
-      health: await healthUnderLoad(service, smallest, 4),
-      uploads: await uploadsAtOnce(service, smallest, 50),
-      servicePeakMiB: await service.servicePeakMiB(),
-    };
-    log(JSON.stringify(load));
-  } finally {
-    await service.stop();
-    bare.stop();
+  const ownRequests = enter(requests(service));
+  const ownNetwork = enter(await bareNetwork(service.precision));
+  if (service.precision !== 'fp32') {
+    enter(requests(await startService({ INFERENCE_PRECISION: 'fp32' })));
+    enter(await bareNetwork('fp32'));
   }
   if (values.peers) {
-    for (const peer of [imgly, rembg]) {
-      try {
-        await peer({ folder, images, repeat: Math.min(repeat, 3), rows, log });
-      } catch (error) {
-        log(`${peer.name} could not be measured: ${error.message}`);
-      }
-    }
+    enter(await rembg(log));
+    enter(await imgly(log));
   }
+
+  const runs = await takeTurns(contenders, pictures, Number(values.rounds), log);
+  const isNetwork = (/** @type {{ name: string }} */ { name }) => name.startsWith('network');
+  const speeds = [
+    ...speedsOf(runs, ownRequests).filter((speed) => !isNetwork(speed)),
+    ...speedsOf(runs, ownNetwork).filter(isNetwork),
+  ];
+  const peaks = await Promise.all(
+    contenders.map(async ({ name, peakMiB }) => ({ name, mib: await peakMiB() })),
+  );
+  const processes = await service.peakMiB();
+  const small = Uint8Array.from(await readFile(smallest.file));
+  const load = {
+    health: await healthUnderLoad(service, small, 4),
+    uploads: await uploadsAtOnce(service, small, 50),
+    peakMiB: await service.peakMiB(),
+  };
+
+  const ms = (/** @type {number} */ value) => Math.round(value);
+  const own = speeds.filter(({ name }) => name === ownRequests.name);
+  const stages = Object.keys(own[0]?.stages ?? {});
+  process.stdout.write(
+    [
+      markdownTable(
+        ['contender', ...pictures.map(({ megapixels }) => `${megapixels} MP: ms (× ours)`)],
+        contenders.map(({ name }) => [
+          name,
+          ...speeds
+            .filter((speed) => speed.name === name)
+            .map((speed) => `${ms(speed.ms)} (${speed.ratio.toFixed(2)})`),
+        ]),
+      ),
+      markdownTable(
+        ['MP', 'request', ...stages],
+        own.map((speed) => [
+          speed.megapixels,
+          ms(speed.ms),
+          ...stages.map((stage) => ms(speed.stages[stage] ?? 0)),
+        ]),
+      ),
+      markdownTable(
+        ['process that runs the network', 'peak MiB'],
+        peaks.map(({ name, mib }) => [name, mib]),
+      ),
+      `The service's processes at their peak, MiB: ${JSON.stringify(processes)}; after 50 uploads at once: ${JSON.stringify(load.peakMiB)}.\n` +
+        `Health while 4 images are in work: median ${load.health.p50.toFixed(1)} ms, 99th percentile ${load.health.p99.toFixed(1)} ms of ${load.health.samples}.\n` +
+        `50 uploads at once: ${JSON.stringify(load.uploads.statuses)} within ${load.uploads.seconds.toFixed(1)} s.\n`,
+    ].join('\n'),
+  );
+  if (values.json)
+    await writeFile(values.json, `${JSON.stringify({ speeds, peaks, processes, load }, null, 2)}\n`);
 } finally {
+  await Promise.allSettled(contenders.map((contender) => contender.stop()));
   await rm(folder, { recursive: true, force: true });
 }
-
-if (values.json) await writeFile(values.json, `${JSON.stringify({ rows, load }, null, 2)}\n`);
-const ms = (value) => (value === undefined ? '–' : `${Math.round(value)}`);
-const times = (peer, own) => (peer === undefined ? '–' : `${(peer / own).toFixed(2)}×`);
-const stageNames = ['upload', 'prepare', 'queue', 'inference', 'decode', 'matte', 'encode'];
-process.stdout.write(
-  `| MP | request ms | bare inference ms | request without inference ms | ${stageNames.join(' | ')} | imgly ms | rembg, published graph ms | rembg, our graph ms | peak MiB inference / service / imgly / rembg |\n|${'---|'.repeat(8 + stageNames.length)}\n`,
-);
-for (const row of rows) {
-  const cells = [
-    row.megapixels,
-    ms(row.request),
-    ms(row.bare),
-    ms(row.overhead),
-    ...stageNames.map((stage) => ms(row.stages[stage])),
-    `${ms(row.imgly?.ms)} (${times(row.imgly?.ms, row.request)})`,
-    `${ms(row.rembg?.ms)} (${times(row.rembg?.ms, row.request)})`,
-    `${ms(row.rembgRewritten?.ms)} (${times(row.rembgRewritten?.ms, row.request)})`,
-    [row.inferencePeakMiB, row.servicePeakMiB, row.imgly?.peakMiB ?? '–', row.rembg?.peakMiB ?? '–'].join(
-      ' / ',
-    ),
-  ];
-  process.stdout.write(`| ${cells.join(' | ')} |\n`);
-}
-process.stdout.write(
-  `\nHealth while 4 images are in work: median ${load.health.p50.toFixed(1)} ms, 99th percentile ${load.health.p99.toFixed(1)} ms of ${load.health.samples}.\n` +
-    `50 uploads at once: ${JSON.stringify(load.uploads.statuses)} within ${load.uploads.seconds.toFixed(1)} s; peak of the service ${load.servicePeakMiB} MiB.\n`,
-);

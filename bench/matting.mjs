@@ -1,22 +1,34 @@
 /**
- * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--json FILE] [FOLDER]`.
- * Without a folder, on generated scenes with exact alpha and colours.
+ * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--gate] [--store] [FOLDER]`.
+ * Without a folder on generated scenes with exact alpha and colours; FOLDER is one of
+ * `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`. `--gate` fails when a
+ * figure is worse than the one in `matting/baseline.json`, `--store` writes them there.
  */
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { folderScenes } from './matting/folder.mjs';
-import { meanScore, score } from './matting/metrics.mjs';
-import { coloursFromTruth, cutOutScene, openModel, variants } from './matting/pipeline.mjs';
+import { pairScenes, pictureScenes } from './matting/folder.mjs';
+import { baselineSchema, regressions, storedForm } from './matting/gate.mjs';
+import { meanFigures, score } from './matting/metrics.mjs';
+import { openNetwork } from './matting/network.mjs';
+import { coloursFromTruth, cutOutScene, servedAlpha, variants } from './matting/pipeline.mjs';
 import { makeScene, sceneList } from './matting/scenes.mjs';
+import { scoredCutOuts } from './pictures/list.mjs';
+
+/** @typedef {import('./matting/metrics.mjs').Figures} Figures */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     small: { type: 'boolean', default: false },
     groups: { type: 'string' },
+    gate: { type: 'boolean', default: false },
+    store: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
+const [folder] = positionals;
 
 async function* generatedScenes() {
   const wanted = values.groups?.split(',');
@@ -25,47 +37,82 @@ async function* generatedScenes() {
   }
 }
 
-const model = await openModel();
-/** @type {Record<string, Record<string, object[]>>} */
-const groups = {};
-const add = (group, variant, figures) => ((groups[group] ??= {})[variant] ??= []).push(figures);
+function scenes() {
+  if (folder === undefined) return generatedScenes();
+  const isOfPictures = existsSync(path.join(folder, 'cut-outs'));
+  return isOfPictures ? pictureScenes(folder, scoredCutOuts) : pairScenes(folder);
+}
 
-for await (const scene of positionals[0] ? folderScenes(positionals[0]) : generatedScenes()) {
-  const mask = await model.mask(scene);
-  const truth = { ...scene, foreground: scene.foreground ?? scene.composite };
-  const record = (variant, figures) => {
-    if (scene.foreground === null) figures.colour = Number.NaN;
-    for (const group of [scene.group, 'all']) add(group, variant, figures);
+const network = await openNetwork();
+/** @type {Record<string, Record<string, Figures[]>>} */
+const scores = {};
+/** @param {string} group @param {string} variant @param {Figures} figures */
+const record = (group, variant, figures) => {
+  for (const each of [group, 'all']) ((scores[each] ??= {})[variant] ??= []).push(figures);
+};
+
+for await (const scene of scenes()) {
+  const mask = await network.mask(scene);
+  const { group } = scene;
+  for (const [variant, settings] of Object.entries(variants)) {
+    record(group, variant, score(cutOutScene(scene, mask, settings), scene));
+  }
+  const served = servedAlpha(scene);
+  // Feather makes pixels visible whose colours photographs do not have.
+  const servedTruth = {
+    ...scene,
+    alpha: served,
+    foreground: group === 'photographs' ? null : scene.foreground,
   };
-  for (const [variant, settings] of Object.entries(variants))
-    record(variant, score(cutOutScene(scene, mask, settings), truth));
+  record(
+    group,
+    'as served, truth tuned alike',
+    score(cutOutScene(scene, mask, variants['as served']), servedTruth),
+  );
   if (scene.foreground !== null) {
-    for (const [variant, estimate] of [
-      ['exact matte', false],
-      ['exact matte + colour', true],
-    ]) {
-      record(variant, score(coloursFromTruth(scene, estimate), truth));
-    }
+    record(group, 'exact matte', score(coloursFromTruth(scene, false), scene));
+    record(group, 'exact matte + colour', score(coloursFromTruth(scene, true), scene));
+    record(group, 'exact matte, tuned', score({ alpha: served, rgb: scene.foreground }, scene));
   }
   process.stderr.write(`${scene.name}\n`);
 }
 
-const result = Object.fromEntries(
-  Object.entries(groups).map(([group, byVariant]) => [
+const groups = Object.fromEntries(
+  Object.entries(scores).map(([group, byVariant]) => [
     group,
-    Object.fromEntries(Object.entries(byVariant).map(([variant, scores]) => [variant, meanScore(scores)])),
+    Object.fromEntries(Object.entries(byVariant).map(([variant, each]) => [variant, meanFigures(each)])),
   ]),
 );
-if (values.json) await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`);
 
-const columns = { mae: 4, sad: 1, grad: 3, iou: 3, colour: 4 };
+const columns = /** @type {const} */ ({ mae: 4, sad: 1, grad: 3, iou: 3, colour: 4 });
 process.stdout.write(
-  `| group | step | MAE | SAD/1000 | gradient/1000 | IoU | colour error |\n|---|---|---|---|---|---|---|\n`,
+  `| group | step (${network.precision}) | MAE | SAD/1000 | gradient/1000 | IoU | colour error |\n|---|---|---|---|---|---|---|\n`,
 );
-const { all, ...single } = result;
-for (const [group, byVariant] of [...Object.entries(single), ['all', all]]) {
+const { all = {}, ...single } = groups;
+for (const [group, byVariant] of [...Object.entries(single), /** @type {const} */ (['all', all])]) {
   for (const [variant, figures] of Object.entries(byVariant)) {
-    const cells = Object.entries(columns).map(([key, digits]) => figures[key].toFixed(digits));
+    const cells = Object.entries(columns).map(([key, digits]) => {
+      const value = figures[/** @type {keyof Figures} */ (key)];
+      return Number.isNaN(value) ? '–' : value.toFixed(digits);
+    });
     process.stdout.write(`| ${group} | ${variant} | ${cells.join(' | ')} |\n`);
+  }
+}
+
+const measured = storedForm(single);
+if (values.json) await writeFile(values.json, `${JSON.stringify(measured, null, 2)}\n`);
+if (values.gate || values.store) {
+  const file = new URL('matting/baseline.json', import.meta.url);
+  const baseline = baselineSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  const set = folder === undefined ? (values.small ? 'small scenes' : 'scenes') : 'photographs';
+  const stored = baseline[network.precision]?.[set] ?? {};
+  if (values.store) {
+    const ofPrecision = { ...baseline[network.precision], [set]: { ...stored, ...measured } };
+    const next = { ...baseline, [network.precision]: ofPrecision };
+    await writeFile(file, `${JSON.stringify(next, null, 2)}\n`);
+  } else {
+    const worse = regressions(stored, measured);
+    for (const line of worse) process.stderr.write(`worse: ${line}\n`);
+    if (worse.length > 0) process.exitCode = 1;
   }
 }

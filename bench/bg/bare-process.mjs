@@ -1,11 +1,16 @@
-import { openModel } from '../matting/pipeline.mjs';
+/**
+ * The bare network of the service in a process that does nothing else, in the precision that
+ * is the argument: a run for every line on standard input, `{"ms": …}` a line on standard output.
+ */
+import { createInterface } from 'node:readline';
+import { openNetwork } from '../matting/network.mjs';
 
-const model = await openModel();
-const { width, height } = model.manifest.inputSize;
-const scene = { width, height, composite: new Uint8Array(width * height * 3).map((_, i) => (i * 31) % 256) };
-await model.mask(scene);
-process.on('message', async () => {
-  const { inferenceMs } = await model.mask(scene);
-  process.send(inferenceMs);
+const network = await openNetwork({ precision: process.argv[2] });
+const { width, height } = network.inputSize;
+const rgb = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 31) % 256);
+process.stdout.write('{"ready":true}\n');
+createInterface({ input: process.stdin }).on('line', () => {
+  void network.session.run(rgb).then(({ inferenceMs }) => {
+    process.stdout.write(`${JSON.stringify({ ms: inferenceMs })}\n`);
+  });
 });
-process.send('ready');

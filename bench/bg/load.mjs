@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { percentile } from './statistics.mjs';
 
-/** Milliseconds that health takes while `images` images are in work. */
-export async function healthUnderLoad(service, bytes, images) {
+/** @typedef {import('./service.mjs').Service} Service */
+
+/**
+ * Milliseconds that health takes while `images` images are in work.
+ * @param {Service} service
+ * @param {Uint8Array<ArrayBuffer>} file
+ * @param {number} images
+ */
+export async function healthUnderLoad(service, file, images) {
   let running = true;
-  const work = Promise.all(Array.from({ length: images }, () => service.request(bytes))).finally(
+  const work = Promise.all(Array.from({ length: images }, () => service.request(file))).finally(
     () => (running = false),
   );
   const times = [];
@@ -18,11 +25,17 @@ export async function healthUnderLoad(service, bytes, images) {
   return { samples: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
 }
 
-/** How many of `count` uploads at once got which status, and how long the last one took. */
-export async function uploadsAtOnce(service, bytes, count) {
+/**
+ * How many of `count` uploads at once got which status, and how long the last one took.
+ * @param {Service} service
+ * @param {Uint8Array<ArrayBuffer>} file
+ * @param {number} count
+ */
+export async function uploadsAtOnce(service, file, count) {
   const startedAt = performance.now();
-  const results = await Promise.all(Array.from({ length: count }, () => service.request(bytes)));
+  const answers = await Promise.all(Array.from({ length: count }, () => service.request(file)));
+  /** @type {Record<number, number>} */
   const statuses = {};
-  for (const { status } of results) statuses[status] = (statuses[status] ?? 0) + 1;
+  for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
   return { statuses, seconds: (performance.now() - startedAt) / 1000 };
 }

@@ -2,7 +2,13 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { makeScene } from '../matting/scenes.mjs';
 
-/** JPEGs of about the wanted megapixels, 3:2: a generated portrait with hair, or the given picture, resized. */
+/**
+ * JPEGs of about the wanted megapixels, 3:2: a generated portrait with hair, or the given picture, resized.
+ * @param {string} folder
+ * @param {readonly number[]} sizes
+ * @param {string} [given]
+ * @returns {Promise<import('./turns.mjs').Picture[]>}
+ */
 export async function photographs(folder, sizes, given) {
   const source = given ? sharp(given) : await generated();
   const picture = await source.png().toBuffer();

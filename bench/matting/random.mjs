@@ -15,7 +15,9 @@ export function seededRandom(seed) {
     next,
     /** @param {number} min @param {number} max */
     between: (min, max) => min + (max - min) * next(),
-    /** @template T @param {readonly T[]} items @returns {T} */
-    pick: (items) => items[Math.floor(next() * items.length)],
+    /** @template T @param {readonly [T, ...T[]]} items @returns {T} */
+    pick: (items) => items[Math.floor(next() * items.length)] ?? items[0],
   };
 }
+
+/** @typedef {ReturnType<typeof seededRandom>} Random */

@@ -1,23 +1,41 @@
-/** Silhouettes as white SVG on black: their brightness is the exact alpha. */
+/**
+ * Silhouettes as white SVG on black: their brightness is the exact alpha.
+ * @typedef {import('./random.mjs').Random} Random
+ * @typedef {readonly [number, number]} Point
+ * @typedef {(random: Random, width: number, height: number) => string} Draw
+ */
 
+/**
+ * @param {number} cx @param {number} cy @param {number} radius @param {number} angle
+ * @returns {Point}
+ */
 const point = (cx, cy, radius, angle) => [cx + radius * Math.cos(angle), cy + radius * Math.sin(angle)];
 
+/**
+ * A closed curve around a centre.
+ * @param {Random} random
+ * @param {number} cx @param {number} cy @param {number} rx @param {number} ry
+ */
 function blob(random, cx, cy, rx, ry, wobble = 0.08) {
+  /** @type {Point[]} */
   const points = Array.from({ length: 12 }, (_, i) => {
     const angle = (i / 12) * 2 * Math.PI;
     const k = 1 + random.between(-wobble, wobble);
     return [cx + rx * k * Math.cos(angle), cy + ry * k * Math.sin(angle)];
   });
+  /** @param {number} i */
+  const pointAt = (i) => points[(i + points.length) % points.length] ?? [cx, cy];
+  /** @param {Point} a @param {Point} b */
   const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  const start = middle(points.at(-1), points[0]);
-  const curves = points.map((p, i) => {
-    const end = middle(p, points[(i + 1) % points.length]);
-    return `Q${p} ${end}`;
-  });
+  const start = middle(pointAt(-1), pointAt(0));
+  const curves = points.map((p, i) => `Q${p} ${middle(p, pointAt(i + 1))}`);
   return `<path d="M${start} ${curves.join(' ')}Z"/>`;
 }
 
-/** An animal: body, head, ears, legs, tail. */
+/**
+ * An animal: body, head, ears, legs, tail.
+ * @type {Draw}
+ */
 function creature(random, w, h) {
   const x = w * random.between(0.42, 0.52);
   const y = h * random.between(0.52, 0.58);
@@ -35,7 +53,10 @@ function creature(random, w, h) {
   ].join('');
 }
 
-/** Hairs that leave the outline of a head and shoulders. */
+/**
+ * Hairs that leave the outline of a head and shoulders.
+ * @type {Draw}
+ */
 function portrait(random, w, h) {
   const s = Math.min(w, h);
   const x = w * random.between(0.46, 0.54);
@@ -56,7 +77,10 @@ function portrait(random, w, h) {
   ].join('');
 }
 
-/** A chair or a wheel: what the background shows through. */
+/**
+ * A chair or a wheel: what the background shows through.
+ * @type {Draw}
+ */
 function withHoles(random, w, h) {
   const s = Math.min(w, h);
   const x = w / 2;
@@ -69,7 +93,10 @@ function withHoles(random, w, h) {
   return `<circle cx="${x}" cy="${y}" r="${s * 0.36}" fill="none" stroke="#fff" stroke-width="${s * 0.075}"/><circle cx="${x}" cy="${y}" r="${s * 0.08}"/>${spokes.join('')}`;
 }
 
-/** A plant: stems and leaves a few pixels wide. */
+/**
+ * A plant: stems and leaves a few pixels wide.
+ * @type {Draw}
+ */
 function thin(random, w, h) {
   const s = Math.min(w, h);
   const x = w / 2;
@@ -87,7 +114,10 @@ function thin(random, w, h) {
   return `${stems.join('')}<path d="M${x - s * 0.13},${h * 0.62} h${s * 0.26} l${-s * 0.04},${h * 0.28} h${-s * 0.18}Z"/>`;
 }
 
-/** A bottle with a translucent body. */
+/**
+ * A bottle with a translucent body.
+ * @type {Draw}
+ */
 function glass(random, w, h) {
   const s = Math.min(w, h);
   const x = w * random.between(0.45, 0.55);
@@ -95,13 +125,17 @@ function glass(random, w, h) {
   return `<g><rect x="${x - s * 0.14}" y="${h * 0.3}" width="${s * 0.28}" height="${h * 0.58}" rx="${s * 0.05}" fill="#fff" opacity="${opacity}"/><rect x="${x - s * 0.15}" y="${h * 0.6}" width="${s * 0.3}" height="${h * 0.3}" rx="${s * 0.04}"/><rect x="${x - s * 0.05}" y="${h * 0.1}" width="${s * 0.1}" height="${h * 0.22}"/></g>`;
 }
 
-/** A sharp thing: pot, box and handle. */
+/**
+ * A sharp thing: pot, box and handle.
+ * @type {Draw}
+ */
 function solid(random, w, h) {
   const s = Math.min(w, h);
   const x = w * random.between(0.42, 0.55);
   return `<path d="M${x - s * 0.2},${h * 0.35} h${s * 0.4} l${-s * 0.05},${h * 0.5} h${-s * 0.3}Z"/>${blob(random, x, h * 0.3, s * 0.24, s * 0.1, 0.15)}<path d="M${x + s * 0.2},${h * 0.42} q${s * 0.2},${h * 0.1} ${-s * 0.02},${h * 0.25}" fill="none" stroke="#fff" stroke-width="${s * 0.04}"/>`;
 }
 
+/** Groups of scenes, and what the lens does to their edges. */
 export const shapes = {
   solid: { draw: solid, blur: 0 },
   creature: { draw: creature, blur: 0 },

@@ -1,6 +1,18 @@
 import sharp from 'sharp';
 
-/** Sums of smoothed noise at several scales: what cloth, fur, stone, leaves and sky look like from afar. */
+/**
+ * @typedef {import('./random.mjs').Random} Random
+ * @typedef {readonly [number, number, number]} Rgb
+ * @typedef {readonly [Rgb, Rgb]} Palette
+ */
+
+/**
+ * Sums of smoothed noise at several scales: what cloth, fur, stone, leaves and sky look like from afar.
+ * @param {number} width @param {number} height
+ * @param {Random} random
+ * @param {readonly { cells: number, weight: number }[]} octaves
+ * @returns {Promise<Float32Array>} 0-1
+ */
 async function clouds(width, height, random, octaves) {
   const sum = new Float32Array(width * height);
   let total = 0;
@@ -13,16 +25,21 @@ async function clouds(width, height, random, octaves) {
       .extractChannel(0)
       .raw()
       .toBuffer({ resolveWithObject: true });
-    for (let i = 0; i < sum.length; i++) sum[i] += (data[i] / 255) * weight;
+    for (const [i, value] of sum.entries()) sum[i] = value + ((data[i] ?? 0) / 255) * weight;
     total += weight;
   }
-  for (let i = 0; i < sum.length; i++) sum[i] /= total;
-  return sum;
+  return sum.map((value) => value / total);
 }
 
+/** @param {number} a @param {number} b @param {number} t 0-1 */
 const mix = (a, b, t) => a + (b - a) * t;
 
-/** An opaque RGB texture between two colours. */
+/**
+ * An opaque RGB texture between two colours.
+ * @param {number} width @param {number} height
+ * @param {Random} random
+ * @param {{ colours: Palette, grain?: number, scale?: number }} look
+ */
 export async function texture(width, height, random, { colours, grain = 0.35, scale = 6 }) {
   const coarse = await clouds(width, height, random, [
     { cells: scale, weight: 1 },
@@ -31,45 +48,55 @@ export async function texture(width, height, random, { colours, grain = 0.35, sc
   ]);
   const fine = await clouds(width, height, random, [{ cells: Math.round(width / 3), weight: 1 }]);
   const rgb = new Uint8Array(width * height * 3);
-  for (let i = 0; i < coarse.length; i++) {
-    const t = Math.min(1, Math.max(0, (coarse[i] - 0.5) * 2.2 + 0.5));
-    const light = 1 + (fine[i] - 0.5) * grain;
-    for (let c = 0; c < 3; c++) {
-      rgb[i * 3 + c] = Math.min(255, Math.max(0, mix(colours[0][c], colours[1][c], t) * light));
-    }
+  const [dark, bright] = colours;
+  for (const [i, value] of coarse.entries()) {
+    const t = Math.min(1, Math.max(0, (value - 0.5) * 2.2 + 0.5));
+    const light = 1 + ((fine[i] ?? 0) - 0.5) * grain;
+    rgb[i * 3] = Math.min(255, Math.max(0, mix(dark[0], bright[0], t) * light));
+    rgb[i * 3 + 1] = Math.min(255, Math.max(0, mix(dark[1], bright[1], t) * light));
+    rgb[i * 3 + 2] = Math.min(255, Math.max(0, mix(dark[2], bright[2], t) * light));
   }
   return rgb;
 }
 
-/** Backgrounds of different difficulty; each is an SVG over a texture, blurred as by a lens. */
+/** @satisfies {Record<string, Palette>} */
+const palettes = {
+  wall: [
+    [205, 200, 190],
+    [228, 224, 216],
+  ],
+  garden: [
+    [28, 66, 24],
+    [110, 150, 70],
+  ],
+  street: [
+    [70, 74, 82],
+    [150, 146, 140],
+  ],
+  dusk: [
+    [40, 32, 70],
+    [214, 120, 84],
+  ],
+};
+
+/** @typedef {keyof typeof palettes} BackgroundKind */
+
+/**
+ * Backgrounds of different difficulty; each is an SVG over a texture, blurred as by a lens.
+ * @param {number} width @param {number} height
+ * @param {Random} random
+ * @param {BackgroundKind} kind
+ */
 export async function background(width, height, random, kind) {
-  const palettes = {
-    wall: [
-      [205, 200, 190],
-      [228, 224, 216],
-    ],
-    garden: [
-      [28, 66, 24],
-      [110, 150, 70],
-    ],
-    street: [
-      [70, 74, 82],
-      [150, 146, 140],
-    ],
-    dusk: [
-      [40, 32, 70],
-      [214, 120, 84],
-    ],
-  };
   const base = await texture(width, height, random, {
     colours: palettes[kind],
     grain: kind === 'wall' ? 0.08 : 0.3,
     scale: kind === 'wall' ? 3 : 9,
   });
   const spots = Array.from({ length: kind === 'wall' ? 0 : 40 }, () => {
-    const [r, g, b] = palettes[kind][Math.floor(random.next() * 2)].map((v) =>
-      Math.min(255, v * random.between(0.5, 1.6)),
-    );
+    const [r = 0, g = 0, b = 0] = random
+      .pick(palettes[kind])
+      .map((value) => Math.min(255, value * random.between(0.5, 1.6)));
     return `<circle cx="${random.next() * width}" cy="${random.next() * height}" r="${random.between(0.01, 0.07) * width}" fill="rgb(${r | 0},${g | 0},${b | 0})" opacity="${random.between(0.3, 0.9)}"/>`;
   });
   const overlay = Buffer.from(

@@ -1,56 +1,68 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { execa } from 'execa';
 import { z } from 'zod';
 
-const figures = z.object({ mae: z.number(), iou: z.number(), colour: z.number(), grad: z.number() });
+const figures = z.object({
+  mae: z.number(),
+  iou: z.number(),
+  colour: z.number().nullable(),
+  grad: z.number(),
+});
 const table = z.record(z.string(), z.record(z.string(), figures));
 type Table = z.output<typeof table>;
 
-const bench = path.resolve(import.meta.dirname, '../../../../bench');
+const harness = path.resolve(import.meta.dirname, '../../../../bench/matting.mjs');
 
-/** Runs the quality harness with the real model on a few generated scenes. */
-async function measure(groups: readonly string[]): Promise<Table> {
+/**
+ * Runs the quality harness with the real model, in the precision that this processor takes,
+ * on a small generated scene of every group; its gate compares with the stored figures.
+ */
+async function measure(): Promise<{ measured: Table; worse: string[] }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'matting-'));
   const file = path.join(folder, 'figures.json');
-  const args = [path.join(bench, 'matting.mjs'), '--small', '--groups', groups.join(','), '--json', file];
   try {
-    await promisify(execFile)(process.execPath, args);
-    return table.parse(JSON.parse(await readFile(file, 'utf8')));
+    const args = [harness, '--small', '--gate', '--json', file];
+    const { stderr, exitCode } = await execa(process.execPath, args, { reject: false });
+    const worse = stderr.split('\n').filter((line) => line.startsWith('worse:'));
+    if (exitCode !== 0 && worse.length === 0) throw new Error(`the harness failed: ${stderr}`);
+    return { measured: table.parse(JSON.parse(await readFile(file, 'utf8'))), worse };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** What other processors may round differently. */
-const tolerance = { mae: 0.0015, iou: 0.01, colour: 0.01, grad: 0.01 };
-
 describe('quality of the mattes with the real model', () => {
-  let baseline: Table;
   let measured: Table;
+  let worse: string[];
   beforeAll(async () => {
-    baseline = table.parse(JSON.parse(await readFile(path.join(bench, 'matting', 'baseline.json'), 'utf8')));
-    measured = await measure(Object.keys(baseline));
+    ({ measured, worse } = await measure());
   }, 300_000);
 
-  test.each(['solid', 'hair', 'holes'])('%s is not worse than the stored figures', (group) => {
-    for (const [step, expected] of Object.entries(baseline[group] ?? {})) {
-      const actual = figures.parse(measured[group]?.[step]);
-      expect(actual.mae).toBeLessThanOrEqual(expected.mae + tolerance.mae);
-      expect(actual.grad).toBeLessThanOrEqual(expected.grad * 1.1 + tolerance.grad);
-      expect(actual.colour).toBeLessThanOrEqual(expected.colour + tolerance.colour);
-      expect(actual.iou).toBeGreaterThanOrEqual(expected.iou - tolerance.iou);
-    }
+  test('no figure is more than 3 % worse than the stored one', () => {
+    expect(worse).toEqual([]);
+    expect(Object.keys(measured)).toHaveLength(7);
   });
 
   test.each(['solid', 'hair', 'holes'])('%s: every step earns its place', (group) => {
     const of = (step: string) => figures.parse(measured[group]?.[step]);
+    const colourOf = (step: string) => of(step).colour ?? Number.NaN;
     expect(of('refined').mae).toBeLessThanOrEqual(of('bare').mae);
     expect(of('refined').grad).toBeLessThan(of('bare').grad);
     expect(of('refined + colour + alpha').mae).toBeLessThanOrEqual(of('refined + colour').mae);
-    expect(of('refined + colour + alpha').colour).toBeLessThan(of('refined + colour').colour);
-    expect(of('exact matte + colour').colour).toBeLessThan(of('exact matte').colour * 0.6);
+    expect(colourOf('refined + colour + alpha')).toBeLessThan(colourOf('refined + colour'));
+    expect(colourOf('exact matte + colour')).toBeLessThan(colourOf('exact matte') * 0.6);
   });
+
+  test.each(['solid', 'hair', 'holes', 'thin'])(
+    '%s: the default tuning does not undo the colours',
+    (group) => {
+      const colourOf = (step: string) => figures.parse(measured[group]?.[step]).colour ?? Number.NaN;
+      // Threshold and feather change alpha itself, so that only a truth tuned alike can be compared with.
+      expect(colourOf('as served, truth tuned alike')).toBeLessThanOrEqual(
+        colourOf('refined + colour + alpha') * 1.1,
+      );
+    },
+  );
 });

@@ -65,18 +65,14 @@ describe('with the real model', () => {
     expect(pixels.at(609, 348).alpha).toBeLessThan(40);
   }, 120_000);
 
-  test('a grey card has no foreground, or at least does not become a full mask', async () => {
+  test('a grey card has no foreground', async () => {
     const card = await sharp({ create: { width: 400, height: 300, channels: 3, background: '#808080' } })
       .png()
       .toBuffer();
-    const response = await postImage(service, card);
-    if (response.status === 422) {
-      expect((await problemOf(response)).code).toBe('no_foreground');
-      return;
-    }
-    const pixels = await pixelsOf(await response.arrayBuffer());
-    const opaque = pixels.data.filter((value, i) => i % 4 === 3 && value > 250).length;
-    expect(opaque).toBeLessThan(pixels.data.length / 4 / 2);
+    expect(await problemOf(await postImage(service, card))).toMatchObject({
+      status: 422,
+      code: 'no_foreground',
+    });
   }, 120_000);
 
   test('during a real inference health answers in under 50 ms at the median, and the process can be killed', async () => {
