@@ -3,7 +3,7 @@ import { mutationTest } from '../../stryker.base.js';
 export default mutationTest({
   mutate: [
     'src/upstream/byte-range.ts',
-    'src/upstream/object-identity.ts',
+    'src/upstream/remote-object.ts',
     'src/upstream/transfer.ts',
     'src/upstream/upstream-part.ts',
     'src/stream/ranges.ts',

@@ -4,7 +4,7 @@ import { summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
 import { probe } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/index.js';
-import { untilAvailable } from '../upstream/availability.js';
+import { untilAvailable } from '../upstream/media-source.js';
 import type { OpenFile, Upstream } from '../upstream/upstream.js';
 import type { ProbeSource } from './probed-details.js';
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
-import { defaultLimits, type UpstreamLimits } from '../upstream/limits.js';
+import { defaultLimits, type UpstreamLimits } from '../upstream/transfer-context.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import { ServedSession, type RelaySession } from './session.js';
 

@@ -3,6 +3,8 @@ import type { RenewableSource } from '../upstream/renewable-source.js';
 import type { RenewableUrl } from '../upstream/remote-object.js';
 import { brokenRules } from '../upstream/transfer-fault.js';
 
+const maxUrlLength = 8192;
+
 /** All or some of the bytes at a URL. */
 export interface MediaPart {
   readonly url: string;
@@ -100,4 +102,18 @@ function isSameMedium(before: SegmentList, after: SegmentList): boolean {
 function shape(segment: Segment | undefined): string {
   const { range, seconds, isDiscontinuity, initialisation, key } = segment ?? {};
   return JSON.stringify([range, seconds, isDiscontinuity, initialisation?.range, key?.iv.toString('hex')]);
+}
+
+/**
+ * A URL that a playlist or manifest names, absolute and without user and password.
+ * @throws TransferFault when it is none of the web
+ */
+export function resolveUrl(reference: string, baseUrl: string): string {
+  const isPlain = reference !== '' && reference.length <= maxUrlLength && !/\p{Cc}/u.test(reference);
+  const url = isPlain && URL.canParse(reference, baseUrl) ? new URL(reference, baseUrl) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw brokenRules('names something that is no URL of the web');
+  url.username = '';
+  url.password = '';
+  return url.href;
 }

@@ -13,8 +13,7 @@ import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js
 import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import { waitMs } from '../upstream/availability.js';
-import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { makeTag } from './mp3-header.js';
 import { damageCodes, digest, windowed } from './original.js';

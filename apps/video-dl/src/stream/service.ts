@@ -4,7 +4,7 @@ import type { Extraction, ExtractionService, Target } from '../extract/index.js'
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, type Plan, type PlanLimits } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
-import { untilAvailable, waitMs } from '../upstream/availability.js';
+import { untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { runStreamJob, tooLarge } from './job.js';
 import { StreamAbort, watched, type StreamLimits } from './limits.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UpstreamLimits } from './limits.js';
+import type { UpstreamLimits } from './transfer-context.js';
 import type { TransferFault } from './transfer-fault.js';
 
 /** Less than this between two faults is no progress: a server must not be able to feed byte by byte for ever. */

@@ -1,6 +1,6 @@
+import type { Readable } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
-import { readBody } from './read-body.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
 import type { TransferContext } from './transfer-context.js';
@@ -195,4 +195,36 @@ function endedEarly(): TransferFault {
   const detail =
     "The site's media server ended the file before its end and it could not be resumed. Try again.";
   return new TransferFault(new DomainError('upstream_error', detail), 'retry');
+}
+
+/**
+ * The chunks of a body, read only as fast as they are taken.
+ * Leaving the loop early destroys the body.
+ * @param idleTimeoutMs without a byte while one is waited for; the reader's own pauses do not count
+ * @throws DomainError `upstream_timeout`, the body's error
+ */
+async function* readBody(body: Readable, idleTimeoutMs: number): AsyncGenerator<Buffer, void, void> {
+  let waitingSince = Number.POSITIVE_INFINITY;
+  const watch = setInterval(
+    () => {
+      if (performance.now() - waitingSince < idleTimeoutMs) return;
+      body.destroy(
+        new DomainError('upstream_timeout', "The site's media server stopped sending. Try again later."),
+      );
+    },
+    Math.min(idleTimeoutMs / 4, 1_000),
+  );
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  try {
+    for (;;) {
+      waitingSince = performance.now();
+      const next = await chunks.next();
+      waitingSince = Number.POSITIVE_INFINITY;
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    clearInterval(watch);
+    body.destroy();
+  }
 }

@@ -1,7 +1,7 @@
 import { request, type Dispatcher } from 'undici';
 import { DomainError } from '@media-services/http-common';
 import type { SourceCookies } from './cookies.js';
-import type { UpstreamLimits } from './limits.js';
+import type { UpstreamLimits } from './transfer-context.js';
 import { requestHeaders } from './request-headers.js';
 
 /** Where an object is and how to ask for it. */

@@ -1,12 +1,11 @@
 import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ByteRange } from './byte-range.js';
 import { fetchSmall, type SmallObject } from './fetch-small.js';
-import { defaultLimits, type UpstreamLimits } from './limits.js';
 import type { MediaSource, RenewSource } from './media-source.js';
 import type { RemoteObject } from './remote-object.js';
 import { fileObject, RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
-import type { TransferContext } from './transfer-context.js';
+import { defaultLimits, type TransferContext, type UpstreamLimits } from './transfer-context.js';
 import { faultFrom, TransferFault } from './transfer-fault.js';
 
 interface UpstreamOptions {

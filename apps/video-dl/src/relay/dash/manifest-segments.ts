@@ -1,7 +1,6 @@
 import { brokenRules } from '../../upstream/transfer-fault.js';
 import { notJoinable } from '../join/joiner.js';
-import { resolveUrl } from '../resolve-url.js';
-import type { MediaPart, Segment, SegmentList } from '../segment-list.js';
+import { resolveUrl, type MediaPart, type Segment, type SegmentList } from '../segment-list.js';
 import type { ManifestElement } from './read-manifest.js';
 
 /** What one Representation is chosen by. */

@@ -1,9 +1,13 @@
 import { DomainError } from '@media-services/http-common';
 import { brokenRules, TransferFault } from '../../upstream/transfer-fault.js';
-import type { EncryptedPart, PartKey, Segment, SegmentList } from '../segment-list.js';
+import {
+  resolveUrl,
+  type EncryptedPart,
+  type PartKey,
+  type Segment,
+  type SegmentList,
+} from '../segment-list.js';
 import { notJoinable } from '../join/joiner.js';
-import { resolveUrl } from '../resolve-url.js';
-import { readAttributes } from './attribute-list.js';
 
 /** A playlist that names other playlists: the same medium in several qualities. */
 export interface MasterPlaylist {
@@ -28,6 +32,7 @@ export interface MediaPlaylist {
 
 const maxVariants = 200;
 const maxLines = 100_000;
+const maxAttributes = 64;
 
 /**
  * Reads a playlist of a finished medium (RFC 8216): from a few tags, in one pass,
@@ -283,4 +288,28 @@ function readIv(value: string | undefined, sequence: number): Buffer {
 function readKeyUri(uri: string, baseUrl: string): string | Buffer {
   const data = /^data:[\w.+/-]{0,50};base64,([\w+/=]{1,64})$/i.exec(uri)?.[1];
   return data === undefined ? resolveUrl(uri, baseUrl) : Buffer.from(data, 'base64');
+}
+
+/**
+ * The attributes of a tag by name, without quotes (RFC 8216, 4.2), in one pass.
+ * @throws TransferFault when it is no such list
+ */
+function readAttributes(list: string): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  let at = 0;
+  while (at < list.length) {
+    const equals = list.indexOf('=', at);
+    if (equals === -1) break;
+    const name = list.slice(at, equals).trim();
+    const isQuoted = list[equals + 1] === '"';
+    const start = equals + (isQuoted ? 2 : 1);
+    const found = list.indexOf(isQuoted ? '"' : ',', start);
+    if (isQuoted && found === -1) throw brokenRules('sent a playlist with a quote that does not end');
+    const end = found === -1 ? list.length : found;
+    if (attributes.size >= maxAttributes) throw brokenRules('sent a playlist with too many attributes');
+    attributes.set(name, list.slice(start, end).trim());
+    const comma = isQuoted ? list.indexOf(',', end) : end;
+    at = comma === -1 ? list.length : comma + 1;
+  }
+  return attributes;
 }
