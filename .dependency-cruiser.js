@@ -66,6 +66,13 @@ export default {
       to: { path: '^apps/(?!$1/)' },
     },
     {
+      name: 'nobody-knows-bench',
+      comment: 'What measures the services, and tests its own gates, is imported by none of them.',
+      severity: 'error',
+      from: { pathNot: '^bench/' },
+      to: { path: '^bench/' },
+    },
+    {
       name: 'test-support-stays-home',
       comment: 'What several rooms test with belongs into a package.',
       severity: 'error',

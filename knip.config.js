@@ -53,8 +53,8 @@ export default {
     e2e: { ignoreDependencies: ['axe-core', '@media-services/*'] },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     bench: {
-      entry: ['src/*.ts', 'src/**/plain-proxy.ts', '*.mjs', '**/bare-process.mjs', '**/peers/imgly.mjs'],
-      project: ['src/**/*.ts', '**/*.mjs'],
+      entry: ['src/*.ts', 'src/**/plain-proxy.ts', 'src/bg/{bare-process,peers/imgly}.ts'],
+      project: ['{src,test}/**/*.ts'],
       ignoreDependencies: ['@media-services/*'],
     },
   },

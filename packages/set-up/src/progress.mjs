@@ -10,6 +10,7 @@ export class Progress {
   #out;
   #live;
 
+  /** @param {NodeJS.WriteStream} out */
   constructor(out = process.stdout) {
     this.#out = out;
     this.#live = Boolean(out.isTTY) && process.env.CI === undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * What the activations of a network come to on photographs: tensor → [low, high].
- * Measured by `bench/activations`; eight-bit numbers are laid over these.
+ * Measured by `pnpm bench:activations`; eight-bit numbers are laid over these.
  */
 export const activationRangesSchema = z.record(z.string(), z.tuple([z.number(), z.number()]));
 export type ActivationRanges = z.output<typeof activationRangesSchema>;

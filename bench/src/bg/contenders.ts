@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Precision } from '@media-services/bg-removal/dist/inference/precision.js';
+import { lineProcess, type LineProcess } from './line-process.js';
+import type { Service } from './service.js';
+import type { Contender } from './turns.js';
+
+/** Whole requests to a service. */
+export function requests(service: Service): Contender {
+  return {
+    name: `request, ${service.precision}`,
+    async run({ file }) {
+      const { status, ms, stages } = await service.request(Uint8Array.from(await readFile(file)));
+      if (status !== 200) throw new Error(`the service answered ${status}`);
+      return { ms, stages };
+    },
+    peakMiB: async () => Math.max(...(await service.peakMiB()).inference),
+    stop: () => service.stop(),
+  };
+}
+
+/** The service's network alone, in a process that does nothing else; the picture does not matter. */
+export function bareNetwork(precision: Precision): Promise<LineProcess> {
+  const script = fileURLToPath(new URL('bare-process.js', import.meta.url));
+  return lineProcess(`network, ${precision}`, process.execPath, [script, precision]);
+}

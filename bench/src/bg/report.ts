@@ -1,0 +1,46 @@
+import { median } from './statistics.js';
+import type { Contender, Runs } from './turns.js';
+
+/** How long one contender takes for pictures of one size. */
+export interface Speed {
+  readonly name: string;
+  readonly megapixels: number;
+  readonly ms: number;
+  /** How many times as long as the one that it is compared with. */
+  readonly ratio: number;
+  /** Milliseconds of each. */
+  readonly stages: Readonly<Record<string, number>>;
+}
+
+/**
+ * The median of each contender's runs on each picture, and how many times as long as the runs
+ * of `own` they are: the median of the rounds' ratios, so that a busy minute weighs on both sides.
+ */
+export function speedsOf(runs: Runs, own: Contender): Speed[] {
+  return [...runs].flatMap(([{ name }, byPicture]) =>
+    [...byPicture].map(([picture, each]) => {
+      const ours = runs.get(own)?.get(picture) ?? [];
+      return {
+        name,
+        megapixels: picture.megapixels,
+        ms: median(each.map(({ ms }) => ms)),
+        ratio: median(each.map(({ ms }, round) => ms / (ours[round]?.ms ?? Number.NaN))),
+        stages: medianStages(each.map(({ stages = {} }) => stages)),
+      };
+    }),
+  );
+}
+
+function medianStages(runs: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const names = Object.keys(runs[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name] ?? 0))]));
+}
+
+/** A table in Markdown. */
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}

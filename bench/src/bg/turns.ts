@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Somebody who removes backgrounds, or runs the bare network. */
+export interface Contender {
+  readonly name: string;
+  /** One picture, from the file's bytes to the PNG's. */
+  run(picture: Picture): Promise<Run>;
+  /** The most resident memory so far of the process that runs the network. */
+  peakMiB(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface Picture {
+  readonly megapixels: number;
+  /** A JPEG. */
+  readonly file: string;
+}
+
+export interface Run {
+  readonly ms: number;
+  /** Milliseconds of each. */
+  readonly stages?: Readonly<Record<string, number>>;
+}
+
+/** The runs in the order of the rounds. */
+export type Runs = ReadonlyMap<Contender, ReadonlyMap<Picture, readonly Run[]>>;
+
+/** Threads of the one before may still spin. */
+const pauseMs = 150;
+
+/**
+ * Every contender runs every picture once a round, one at a time, so that whatever else
+ * the machine does falls on all alike. A round before the first only warms up.
+ */
+export async function takeTurns(
+  contenders: readonly Contender[],
+  pictures: readonly Picture[],
+  rounds: number,
+  log: (line: string) => void,
+): Promise<Runs> {
+  const runs = new Map(
+    contenders.map((contender) => [
+      contender,
+      new Map(pictures.map((picture): [Picture, Run[]] => [picture, []])),
+    ]),
+  );
+  for (let round = 0; round <= rounds; round++) {
+    for (const picture of pictures) {
+      const line: string[] = [];
+      for (const contender of contenders) {
+        await delay(pauseMs);
+        const run = await contender.run(picture);
+        line.push(`${contender.name} ${Math.round(run.ms)}`);
+        if (round > 0) runs.get(contender)?.get(picture)?.push(run);
+      }
+      log(`round ${round}, ${picture.megapixels} MP: ${line.join(', ')} ms`);
+    }
+  }
+  return runs;
+}

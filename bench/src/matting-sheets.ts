@@ -1,0 +1,94 @@
+/**
+ * Sheets to look at: `pnpm bench:matting-sheets OUT.png [--precisions fp32,int8] [IMAGE …]`.
+ * Each row is an image, then its cut-out as served over magenta and over a checkerboard, or,
+ * with several precisions, over magenta in each. Without images: generated scenes.
+ */
+import { parseArgs } from 'node:util';
+import sharp from 'sharp';
+import { z } from 'zod';
+import { precisionSettings } from '@media-services/bg-removal/dist/inference/precision.js';
+import { openNetwork, type Network } from './matting/network.js';
+import { cutOutScene, variants } from './matting/pipeline.js';
+import { makeScene, sceneList, type Shot } from './matting/scenes.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { precisions: { type: 'string', default: 'auto' }, side: { type: 'string', default: '400' } },
+});
+const [out, ...files] = positionals;
+if (out === undefined) throw new Error('name the file to write');
+const cell = { width: Number(values.side), height: Math.round(Number(values.side) * 0.75) };
+
+async function shotFrom(file: string): Promise<Shot> {
+  const { data, info } = await sharp(file)
+    .autoOrient()
+    .toColourspace('srgb')
+    .flatten({ background: '#ffffff' })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, composite: Uint8Array.from(data) };
+}
+
+/** @param backdrop SVG that fills the cell */
+const over = (backdrop: string) =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${cell.width}" height="${cell.height}">${backdrop}</svg>`,
+  );
+const magenta = over('<rect width="100%" height="100%" fill="#f0f"/>');
+const checkerboard = over(
+  '<defs><pattern id="c" width="24" height="24" patternUnits="userSpaceOnUse"><rect width="24" height="24" fill="#fff"/><path d="M0 0h12v12H0zM12 12h12v12H12z" fill="#bbb"/></pattern></defs><rect width="100%" height="100%" fill="url(#c)"/>',
+);
+
+async function cutOutOf(shot: Shot, network: Network): Promise<Buffer> {
+  const { width, height } = shot;
+  const { alpha, rgb } = cutOutScene(shot, await network.mask(shot), variants['as served']);
+  return sharp(rgb, { raw: { width, height, channels: 3 } })
+    .joinChannel(Buffer.from(alpha), { raw: { width, height, channels: 1 } })
+    .resize(cell.width, cell.height, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .png()
+    .toBuffer();
+}
+
+const networks: Network[] = [];
+for (const precision of z.array(z.enum(precisionSettings)).parse(values.precisions.split(','))) {
+  networks.push(await openNetwork({ precision }));
+}
+const backdrops = networks.length > 1 ? [magenta] : [magenta, checkerboard];
+
+const shown = sceneList({ small: true }).filter(({ group }) =>
+  ['solid', 'soft', 'hair', 'holes'].includes(group),
+);
+const sources =
+  files.length > 0 ? files.map((file) => () => shotFrom(file)) : shown.map((spec) => () => makeScene(spec));
+const rows: Buffer[][] = [];
+for (const source of sources) {
+  const shot = await source();
+  const { width, height } = shot;
+  const cells = [
+    await sharp(shot.composite, { raw: { width, height, channels: 3 } })
+      .resize(cell.width, cell.height, { fit: 'contain', background: '#ffffff' })
+      .png()
+      .toBuffer(),
+  ];
+  for (const network of networks) {
+    const input = await cutOutOf(shot, network);
+    for (const backdrop of backdrops)
+      cells.push(await sharp(backdrop).composite([{ input }]).png().toBuffer());
+  }
+  rows.push(cells);
+}
+await sharp({
+  create: {
+    width: cell.width * (rows[0]?.length ?? 1),
+    height: cell.height * rows.length,
+    channels: 3,
+    background: '#ffffff',
+  },
+})
+  .composite(
+    rows.flatMap((cells, row) =>
+      cells.map((input, column) => ({ input, left: column * cell.width, top: row * cell.height })),
+    ),
+  )
+  .png({ palette: true, quality: 90 })
+  .toFile(out);

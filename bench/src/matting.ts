@@ -1,0 +1,120 @@
+/**
+ * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--gate] [--store] [FOLDER]`.
+ * Without a folder on generated scenes with exact alpha and colours; FOLDER is one of
+ * `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`. `--gate` fails when a
+ * figure is worse than the one in `data/baseline.json`, `--store` writes them there.
+ */
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { pairScenes, pictureScenes } from './matting/folder.js';
+import { baselineSchema, regressions, storedForm } from './matting/gate.js';
+import { meanFigures, score, type Figures } from './matting/metrics.js';
+import { openNetwork } from './matting/network.js';
+import { coloursFromTruth, cutOutScene, servedAlpha, variants } from './matting/pipeline.js';
+import { makeScene, sceneList, type Scene } from './matting/scenes.js';
+import { scoredCutOuts } from './pictures/list.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    small: { type: 'boolean', default: false },
+    groups: { type: 'string' },
+    gate: { type: 'boolean', default: false },
+    store: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+const [folder] = positionals;
+
+async function* generatedScenes(): AsyncGenerator<Scene> {
+  const wanted = values.groups?.split(',');
+  for (const spec of sceneList({ small: values.small })) {
+    if (wanted === undefined || wanted.includes(spec.group)) yield makeScene(spec);
+  }
+}
+
+function scenes(): AsyncGenerator<Scene> {
+  if (folder === undefined) return generatedScenes();
+  const isOfPictures = existsSync(path.join(folder, 'cut-outs'));
+  return isOfPictures ? pictureScenes(folder, scoredCutOuts) : pairScenes(folder);
+}
+
+const network = await openNetwork();
+const scores: Record<string, Record<string, Figures[]>> = {};
+const record = (group: string, variant: string, figures: Figures): void => {
+  for (const each of [group, 'all']) ((scores[each] ??= {})[variant] ??= []).push(figures);
+};
+
+for await (const scene of scenes()) {
+  const mask = await network.mask(scene);
+  const { group } = scene;
+  for (const [variant, settings] of Object.entries(variants)) {
+    record(group, variant, score(cutOutScene(scene, mask, settings), scene));
+  }
+  const served = servedAlpha(scene);
+  // Feather makes pixels visible whose colours photographs do not have.
+  const servedTruth = {
+    ...scene,
+    alpha: served,
+    foreground: group === 'photographs' ? null : scene.foreground,
+  };
+  record(
+    group,
+    'as served, truth tuned alike',
+    score(cutOutScene(scene, mask, variants['as served']), servedTruth),
+  );
+  if (scene.foreground !== null) {
+    record(group, 'exact matte', score(coloursFromTruth(scene, false), scene));
+    record(group, 'exact matte + colour', score(coloursFromTruth(scene, true), scene));
+    record(group, 'exact matte, tuned', score({ alpha: served, rgb: scene.foreground }, scene));
+  }
+  process.stderr.write(`${scene.name}\n`);
+}
+
+const groups = Object.fromEntries(
+  Object.entries(scores).map(([group, byVariant]) => [
+    group,
+    Object.fromEntries(Object.entries(byVariant).map(([variant, each]) => [variant, meanFigures(each)])),
+  ]),
+);
+
+const columns = [
+  ['mae', 4],
+  ['sad', 1],
+  ['grad', 3],
+  ['iou', 3],
+  ['colour', 4],
+] as const;
+process.stdout.write(
+  `| group | step (${network.precision}) | MAE | SAD/1000 | gradient/1000 | IoU | colour error |\n|---|---|---|---|---|---|---|\n`,
+);
+const { all = {}, ...single } = groups;
+for (const [group, byVariant] of [...Object.entries(single), ['all', all] as const]) {
+  for (const [variant, figures] of Object.entries(byVariant)) {
+    const cells = columns.map(([key, digits]) => {
+      const value = figures[key];
+      return Number.isNaN(value) ? '–' : value.toFixed(digits);
+    });
+    process.stdout.write(`| ${group} | ${variant} | ${cells.join(' | ')} |\n`);
+  }
+}
+
+const measured = storedForm(single);
+if (values.json) await writeFile(values.json, `${JSON.stringify(measured, null, 2)}\n`);
+if (values.gate || values.store) {
+  const file = new URL('../data/baseline.json', import.meta.url);
+  const baseline = baselineSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  const set = folder === undefined ? (values.small ? 'small scenes' : 'scenes') : 'photographs';
+  const stored = baseline[network.precision]?.[set] ?? {};
+  if (values.store) {
+    const ofPrecision = { ...baseline[network.precision], [set]: { ...stored, ...measured } };
+    const next = { ...baseline, [network.precision]: ofPrecision };
+    await writeFile(file, `${JSON.stringify(next, null, 2)}\n`);
+  } else {
+    const worse = regressions(stored, measured);
+    for (const line of worse) process.stderr.write(`worse: ${line}\n`);
+    if (worse.length > 0) process.exitCode = 1;
+  }
+}
