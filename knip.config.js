@@ -33,7 +33,7 @@ export default {
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/dev-stack': {
-      entry: ['src/{index,demo/demo,testing/run-tests}.ts'],
+      entry: ['src/{index,demo/demo,soak/soak,testing/run-tests}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/model-setup': {

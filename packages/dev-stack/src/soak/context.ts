@@ -1,0 +1,70 @@
+import type { Site } from '@media-services/fault-site';
+import { setTimeout as delay } from 'node:timers/promises';
+import { exchange, newClient, type Answer, type Upload } from './exchange.js';
+import type { Killer } from './killer.js';
+import type { Ledger } from './ledger.js';
+
+/** What every client of a soak works with. */
+export interface SoakContext {
+  readonly gatewayUrl: string;
+  readonly site: Site;
+  readonly ledger: Ledger;
+  readonly killer: Killer;
+  /** The load ends; what has begun is finished. */
+  readonly signal: AbortSignal;
+}
+
+/** A request that has a right answer. */
+export interface GoodRequest {
+  readonly kind: string;
+  /** Path and query at the gateway; another page each time, so that nothing is remembered. */
+  readonly path: () => string;
+  readonly upload?: Upload;
+  /** What is wrong with an answer of 200 that came whole; undefined where nothing is. */
+  readonly wrongWith: (answer: Answer) => Promise<string | undefined>;
+}
+
+const maxAttempts = 5;
+
+/**
+ * Asks until the answer is right. Only an answer that says itself that it is none, in
+ * the time of a kill, may be asked for again; every other one that is not right is a problem.
+ */
+export async function expectRight(context: SoakContext, good: GoodRequest): Promise<void> {
+  const { ledger, killer, gatewayUrl } = context;
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = performance.now();
+    const path = good.path();
+    const answer = await exchange({ url: gatewayUrl + path, client: newClient(), upload: good.upload });
+    const wrong = await wrongWith(answer, good);
+    if (wrong === undefined) {
+      ledger.count(good.kind, attempt === 1 ? 'right' : 'right, asked again after a kill');
+      return;
+    }
+    const isHonest = !answer.isWhole || answer.status >= 500;
+    if (!isHonest || !killer.mayHaveHit(startedAt) || attempt === maxAttempts) {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      ledger.count(good.kind, 'wrong');
+      ledger.problem(`${good.kind}: ${wrong} (${path}, after ${seconds} s, attempt ${attempt})`);
+      return;
+    }
+    await delay(Number(answer.headers['retry-after'] ?? 1) * 1000);
+  }
+}
+
+async function wrongWith(answer: Answer, good: GoodRequest): Promise<string | undefined> {
+  if (answer.status !== 200)
+    return `status ${answer.status} ${answer.body.toString('utf8').slice(0, 300)}`.trim();
+  return answer.isWhole ? good.wrongWith(answer) : `the connection broke after ${answer.body.length} bytes`;
+}
+
+/** A request whose answer has to be an error, or to break off. */
+export async function expectFailure(
+  { ledger, gatewayUrl }: SoakContext,
+  { kind, path, upload }: Pick<GoodRequest, 'kind' | 'upload'> & { readonly path: string },
+): Promise<void> {
+  const { status, isWhole, body } = await exchange({ url: gatewayUrl + path, client: newClient(), upload });
+  ledger.count(kind, isWhole ? String(status) : 'reset');
+  if (isWhole && status < 400) ledger.problem(`${kind}: a clean ${status} of ${body.length} bytes (${path})`);
+  if (status === 500) ledger.problem(`${kind}: ${body.toString('utf8').slice(0, 300)} (${path})`);
+}

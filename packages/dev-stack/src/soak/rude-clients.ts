@@ -1,0 +1,110 @@
+import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SoakContext } from './context.js';
+import { begin, exchange, newClient, type Upload } from './exchange.js';
+import { imagePath } from './image-load.js';
+import { streamPath } from './video-load.js';
+
+let counter = 0;
+
+/** What a rude client does, one after the other. */
+export type RudeClient = (context: SoakContext) => Promise<void>;
+
+const upTo = (milliseconds: number) => Math.floor(Math.random() * milliseconds);
+
+/** Leaves a stream: before its page has answered, before its first byte, or in the middle. */
+export const leaves: RudeClient = async ({ gatewayUrl, site, ledger }) => {
+  counter += 1;
+  const page = ['/hangs?', '/watch?media=long.mkv&slow=300000&', '/watch?media=long.mp4&slow=300000&'][
+    counter % 3
+  ];
+  const target = counter % 2 === 0 ? 'mp3' : 'mp4';
+  const leaving = AbortSignal.timeout(300 + upTo(4000));
+  const { isWhole } = await exchange({
+    url: gatewayUrl + streamPath(site, target, `${page ?? ''}leaves=${counter}`),
+    client: newClient(),
+    signal: leaving,
+  });
+  ledger.count('leaves a stream', isWhole ? 'was answered before' : 'left');
+};
+
+/** Takes what it gets slowly, and leaves after a while or at the end. */
+export const readsSlowly: RudeClient = async ({ gatewayUrl, site, ledger, signal }) => {
+  counter += 1;
+  const file = counter % 2 === 0 ? 'long.mkv' : 'long.mp4';
+  const { isWhole } = await exchange({
+    url: gatewayUrl + streamPath(site, 'mp4', `/watch?media=${file}&slowReader=${counter}`),
+    client: newClient(),
+    bytesPerSecond: 200_000,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(5000 + upTo(40_000))]),
+  });
+  ledger.count('reads slowly', isWhole ? 'had all' : 'left');
+};
+
+/** Asks, takes the head, reads nothing of what follows, and is still there for a while. */
+export const readsNothing =
+  (picture: Upload): RudeClient =>
+  async ({ gatewayUrl, site, ledger, signal }) => {
+    counter += 1;
+    const isImage = counter % 2 === 0;
+    const path = isImage ? imagePath : streamPath(site, 'mp4', `/watch?media=long.mkv&reader=${counter}`);
+    const upload = isImage ? picture : undefined;
+    const response = await begin({ url: gatewayUrl + path, client: newClient(), upload }).catch(
+      () => undefined,
+    );
+    response?.on('error', () => undefined);
+    await delay(5000 + upTo(15_000), undefined, { signal }).catch(() => undefined); // the load ends
+    response?.destroy();
+    ledger.count('reads nothing', 'left');
+  };
+
+/** Sends a part of a picture and goes, or sends it so slowly that it is sent away. */
+export const abortsUpload =
+  ({ body, contentType }: Upload): RudeClient =>
+  async ({ gatewayUrl, ledger, signal }) => {
+    counter += 1;
+    const isSlow = counter % 4 === 0;
+    const sent = request(gatewayUrl + imagePath, {
+      agent: false,
+      method: 'POST',
+      headers: {
+        'x-forwarded-for': newClient(),
+        'content-type': contentType,
+        'content-length': body.length,
+      },
+    });
+    const ended = new Promise<string>((resolve) => {
+      sent.on('response', (response) => {
+        response.resume();
+        resolve(`${response.statusCode}`);
+      });
+      sent.on('close', () => resolve('cut'));
+      sent.on('error', () => resolve('cut'));
+    });
+    if (isSlow) {
+      let at = 0;
+      const timer = setInterval(() => sent.write(body.subarray(at, (at += 500))), 500);
+      const patience = delay(20_000, 'left', { signal }).catch(() => 'left');
+      const outcome = await Promise.race([ended, patience]);
+      clearInterval(timer);
+      ledger.count('uploads slowly', outcome);
+    } else {
+      sent.write(body.subarray(0, Math.floor(Math.random() * body.length)));
+      await delay(upTo(500));
+      ledger.count('aborts an upload', 'left');
+    }
+    sent.destroy();
+  };
+
+/** Waits for a picture's work to begin and goes. */
+export const leavesImage =
+  (picture: Upload): RudeClient =>
+  async ({ gatewayUrl, ledger }) => {
+    const { isWhole } = await exchange({
+      url: gatewayUrl + imagePath,
+      client: newClient(),
+      upload: picture,
+      signal: AbortSignal.timeout(50 + upTo(1500)),
+    });
+    ledger.count('leaves an image', isWhole ? 'was answered before' : 'left');
+  };

@@ -1,0 +1,89 @@
+import type { Footprint } from './footprint.js';
+
+const MiB = 1024 ** 2;
+
+/**
+ * The memory that the documents give each container (docs/deployment.md), and a download
+ * engine (ENGINE_MAX_MEMORY_BYTES), in bytes.
+ */
+const memoryLimits: readonly {
+  readonly name: string;
+  readonly parts: readonly string[];
+  readonly bytes: number;
+}[] = [
+  { name: 'gateway', parts: ['gateway'], bytes: 256 * MiB },
+  {
+    name: 'video-dl with engines and ffmpeg',
+    parts: ['video-dl', 'download engine', 'ffmpeg'],
+    bytes: 2048 * MiB,
+  },
+  { name: 'download engines (two)', parts: ['download engine'], bytes: 2 * 600 * MiB },
+  { name: 'bg-removal with its processes', parts: ['bg-removal', 'inference', 'pixels'], bytes: 3072 * MiB },
+];
+
+/** What a stack held, second after second. */
+export class Samples {
+  readonly #samples: Footprint[] = [];
+
+  add(sample: Footprint): void {
+    this.#samples.push(sample);
+  }
+
+  /** Limits that were passed. */
+  excesses(): string[] {
+    return memoryLimits.flatMap(({ name, parts, bytes }) => {
+      const most = Math.max(0, ...this.#samples.map((sample) => memoryOf(sample, parts)));
+      return most <= bytes ? [] : [`${name} took ${mebibytes(most)} MiB of ${mebibytes(bytes)} MiB`];
+    });
+  }
+
+  /** Rows of what, at the start, median, most, after the end, limit. */
+  rows(start: Footprint, end: Footprint): string[][] {
+    const row = (name: string, measure: (sample: Footprint) => number, limit = '') => {
+      const each = this.#samples.map(measure).toSorted((a, b) => a - b);
+      const median = each[Math.floor(each.length / 2)] ?? 0;
+      return [name, ...[measure(start), median, each.at(-1) ?? 0, measure(end)].map(String), limit];
+    };
+    const parts = [...new Set(this.#samples.flatMap(({ memory }) => [...memory.keys()]))].toSorted();
+    const memory = (names: readonly string[]) => (sample: Footprint) => mebibytes(memoryOf(sample, names));
+    return [
+      ...memoryLimits.map(({ name, parts: names, bytes }) =>
+        row(`${name}, MiB`, memory(names), String(mebibytes(bytes))),
+      ),
+      ...['video-dl', 'bg-removal', 'inference', 'pixels'].map((name) =>
+        row(`${name} alone, MiB`, memory([name])),
+      ),
+      ...parts.map((part) => row(`processes: ${part}`, ({ processes }) => processes.get(part) ?? 0)),
+      row('sockets', ({ sockets }) => sockets),
+      row('file descriptors', ({ descriptors }) => descriptors),
+      row('temporary files', ({ temporaryFiles }) => temporaryFiles.length),
+    ];
+  }
+}
+
+/** What is there that was not there at the start. */
+export function leftOver(start: Footprint, end: Footprint): string[] {
+  const parts = new Set([...start.processes.keys(), ...end.processes.keys()]);
+  const counts = [...parts].map((part) => [
+    `processes of ${part}`,
+    start.processes.get(part) ?? 0,
+    end.processes.get(part) ?? 0,
+    part,
+  ]);
+  const found = counts
+    .filter(([, before, after]) => before !== after)
+    .map(([name, before, after]) => `${after} ${name} instead of ${before}`);
+  if (end.sockets > start.sockets) found.push(`${end.sockets} sockets instead of ${start.sockets}`);
+  if (end.descriptors > start.descriptors)
+    found.push(`${end.descriptors} file descriptors instead of ${start.descriptors}`);
+  const files = end.temporaryFiles.filter((file) => !start.temporaryFiles.includes(file));
+  return [...found, ...files.map((file) => `the temporary file ${file}`)];
+}
+
+function memoryOf({ memory }: Footprint, parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + (memory.get(part) ?? 0), 0);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / MiB);
+}
