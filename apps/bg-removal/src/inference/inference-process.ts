@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { inferenceJobSchema, inferenceSettingsSchema, type InferenceReady } from './job.js';
 import { MattingSession } from './matting-session.js';
@@ -17,6 +20,8 @@ async function loadWarm(settingsJson: string): Promise<{ session: MattingSession
   const settings = inferenceSettingsSchema.parse(JSON.parse(settingsJson));
   const loadStartedAt = performance.now();
   const session = await MattingSession.load(settings);
+  // onnxruntime makes this file, empty, and leaves it where the process is killed.
+  await rm(join(tmpdir(), `mat-debug-${process.pid}.log`), { force: true });
   const warmUpStartedAt = performance.now();
   // The first run allocates and is slower: no client should wait for that.
   await session.run(new Uint8Array(settings.inputSize.width * settings.inputSize.height * 3).fill(128));
