@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { updateChannels } from './extract/update.js';
+import { mp4VideoChoices } from './plan/codecs.js';
 import { readRoots } from './trusted-roots.js';
 
 /** Every environment variable of video-dl. */
@@ -65,6 +66,11 @@ export const configSchema = z.object({
     .describe('How long one stream may take altogether.'),
   MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is taken.'),
   MAX_OUTPUT_BYTES: setting.bytes('10GiB').describe('The largest stream that is made.'),
+  MP4_VIDEO: setting
+    .oneOf(mp4VideoChoices, 'copy')
+    .describe(
+      'What becomes of pictures in VP9, AV1 or HEVC, where a page has no H.264: copy them, which newer players play, or make h264 of them, which all play and which takes a core or more for as long as the stream lasts.',
+    ),
 
   ALLOWED_PRIVATE_SOURCES: setting
     .list()

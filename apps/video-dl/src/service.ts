@@ -30,7 +30,7 @@ import {
   type EngineProgram,
 } from './extract/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
-import type { PlanLimits } from './plan/plan.js';
+import type { PlanSettings } from './plan/plan.js';
 import { defaultLimits, MediaRelay } from './relay/index.js';
 import { streamLimits } from './stream/limits.js';
 import { StreamingService } from './stream/service.js';
@@ -53,7 +53,7 @@ export interface AppContext {
   readonly engine: DownloadEngine;
   readonly updater: EngineUpdater;
   readonly extraction: ExtractionService;
-  readonly planLimits: PlanLimits;
+  readonly planSettings: PlanSettings;
   readonly streaming: StreamingService;
   /** Ends processes and connections; the last thing a service does. */
   dispose(): Promise<void>;
@@ -207,13 +207,14 @@ async function createContext(
     channel: config.YTDLP_CHANNEL,
     folder: orUndefined(config.YTDLP_UPDATE_DIR),
   });
-  const planLimits = {
+  const planSettings = {
     maxDurationSeconds: config.MAX_DURATION_SECONDS,
     maxOutputBytes: config.MAX_OUTPUT_BYTES,
+    mp4Video: config.MP4_VIDEO,
   };
   const limits = streamLimits(config);
   const streaming = new StreamingService({
-    ...{ extraction, relay, upstream, tools, planLimits, limits, metrics, logger },
+    ...{ extraction, relay, upstream, tools, planSettings, limits, metrics, logger },
   });
   const dispose = async (): Promise<void> => {
     // In the order of the data's way back: who writes to clients first.
@@ -238,7 +239,7 @@ async function createContext(
       engine,
       updater,
       extraction,
-      planLimits,
+      planSettings,
       streaming,
     },
     dispose,

@@ -181,6 +181,12 @@ describe('the downloads', () => {
       ['Sound\nMP3'],
     ],
     [
+      'what is encoded anew by the size that it will have',
+      [{ ...film1440, videoCodec: 'vp9' }],
+      [{ target: 'mp4-720', ...copy, video: 'transcode', height: 720, formatIds: ['only'] }],
+      ['720p\nMP4'],
+    ],
+    [
       'the page’s own file',
       [film1440],
       [{ target: 'mp4-720', ...copy, video: 'as is', audio: 'as is', height: 1440, formatIds: ['only'] }],

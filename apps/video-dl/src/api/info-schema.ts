@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { targets } from '../extract/index.js';
+import { players } from '../plan/codecs.js';
 
 const pixels = z.int().positive().nullable();
 const codec = z.string().nullable().describe('As the site or ffprobe names it; null: none, or unknown.');
@@ -35,6 +36,13 @@ const download = z.strictObject({
     .optional()
     .describe(
       "What is done to the picture (`as is`: the site's own file is sent, byte for byte); null: it has none; only for MP4.",
+    ),
+  plays: z
+    .enum(players)
+    .nullable()
+    .optional()
+    .describe(
+      'What plays it. `everywhere`: H.264. `newer players`: HEVC, AV1 or VP9, because the page has nothing else of that size: VLC and most current browsers, but not QuickTime (AV1, VP9) and older phones. `some players`: older codecs, such as MPEG-4 Part 2. null: it has no picture. Only for MP4. Where the operator has set `MP4_VIDEO=h264`, all of it plays everywhere.',
     ),
   audio: action
     .nullable()

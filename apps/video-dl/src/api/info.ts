@@ -9,7 +9,7 @@ import {
   type Format,
   type Target,
 } from '../extract/index.js';
-import { planTarget, type Plan, type PlanLimits } from '../plan/plan.js';
+import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
 import { pageUrlParameter } from './page-url-parameter.js';
@@ -21,7 +21,7 @@ type Download = Info['downloads'][number];
 
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
-  readonly planLimits: PlanLimits;
+  readonly planSettings: PlanSettings;
   /** In front of the paths in the answer: `/media`, or nothing. */
   readonly basePath: string;
   readonly streaming: Pick<StreamingService, 'originalBytes'>;
@@ -93,7 +93,7 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   const downloads: Download[] = [];
   // One after the other: both sizes are often the same file, which is looked at once.
   for (const target of targets) {
-    const plan = planOrRefusal(context.extraction, target, context.planLimits);
+    const plan = planOrRefusal(context.extraction, target, context.planSettings);
     if (plan === undefined) continue;
     const exactBytes = await context.streaming.originalBytes(plan, context.url, context.signal);
     downloads.push(describeDownload(plan, exactBytes, context));
@@ -123,12 +123,13 @@ function describeDownload(
     href: `${basePath}/api/stream/video?url=${url}&fmt=${target}`,
     height: plan.video?.height ?? null,
     video: actionOf(plan.video),
+    plays: plan.video?.plays ?? null,
   };
 }
 
-function planOrRefusal(extraction: Extraction, target: Target, limits: PlanLimits): Plan | undefined {
+function planOrRefusal(extraction: Extraction, target: Target, settings: PlanSettings): Plan | undefined {
   try {
-    return planTarget(extraction, target, limits);
+    return planTarget(extraction, target, settings);
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;

@@ -13,7 +13,7 @@ export const videoQuery = z.strictObject({
     .enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' })
     .default('mp4-720')
     .describe(
-      'Largest picture: the shorter side has at most 720 or 1080 pixels. Where the page offers nothing that small, the smallest it has is sent: `height` and `estimatedBytes` of `/api/info` tell what comes.',
+      'Largest picture: the shorter side has at most 720 or 1080 pixels. Where the page offers nothing that small, the smallest it has is sent, scaled down where it is encoded anew: `height` and `estimatedBytes` of `/api/info` tell what comes.',
     ),
 });
 

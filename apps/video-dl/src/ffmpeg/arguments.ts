@@ -15,7 +15,11 @@ type CallOptions = Pick<MediaTools, 'threads'>;
 
 /** What to do with each track; null leaves it out. */
 export interface TrackPlan {
-  video: { action: 'copy' | 'transcode'; codec: string } | null;
+  video:
+    | { action: 'copy'; codec: string }
+    /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
+    | { action: 'transcode'; codec: string; maxShortSide: number }
+    | null;
   audio: { action: 'copy' | 'transcode'; codec: string; adtsToAsc: boolean } | null;
 }
 
@@ -122,8 +126,7 @@ function videoOptions(video: NonNullable<TrackPlan['video']>): string[] {
   if (video.action === 'transcode') {
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
-      // H.264 players want 4:2:0, and 4:2:0 wants even sizes.
-      ...['-vf', 'scale=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p'],
+      ...['-vf', `${scaleInto(video.maxShortSide)},format=yuv420p`],
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)'],
     ];
   }
@@ -131,6 +134,16 @@ function videoOptions(video: NonNullable<TrackPlan['video']>): string[] {
   return /^(?:hevc|h265|hvc1|hev1)/u.test(video.codec)
     ? ['-c:v', 'copy', '-tag:v', 'hvc1']
     : ['-c:v', 'copy'];
+}
+
+/** H.264 players want 4:2:0, and 4:2:0 wants even sizes: -2 is what the other side and the shape make of it. */
+function scaleInto(maxShortSide: number): string {
+  const [isPortrait, width, height] = [
+    'lt(iw,ih)',
+    `min(${maxShortSide},trunc(iw/2)*2)`,
+    `min(${maxShortSide},trunc(ih/2)*2)`,
+  ];
+  return `scale='if(${isPortrait},${width},-2)':'if(${isPortrait},-2,${height})'`;
 }
 
 function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {

@@ -9,12 +9,28 @@ const mp4Audio = /^(mp4a|aac)/i;
 
 const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 
-/** Whether an MP4 player plays this video codec as it is. */
-export function mp4VideoAction(codec: string): StreamAction {
-  return mp4Video.test(codec) ? 'copy' : 'transcode';
+/** H.264 in 8 bits and 4:2:0; by their names, its other profiles (High 10, High 4:2:2, High 4:4:4) are for few players. */
+const commonH264 = /^(avc\d?|h264)(?!\d?\.(6e|7a|f4))/i;
+
+/** Which codecs of pictures go into an MP4 as they are: all that MP4 carries and some players play, or only what all play. */
+export const mp4VideoChoices = ['copy', 'h264'] as const;
+export type Mp4VideoChoice = (typeof mp4VideoChoices)[number];
+
+export function mp4VideoAction(codec: string, choice: Mp4VideoChoice): StreamAction {
+  return (choice === 'copy' ? mp4Video : commonH264).test(codec) ? 'copy' : 'transcode';
 }
 
-/** Whether an MP4 player plays this audio codec as it is. */
+/** What plays an MP4, by its pictures; the sound is AAC always. */
+export const players = ['everywhere', 'newer players', 'some players'] as const;
+export type Players = (typeof players)[number];
+
+/** @param codec of the pictures in the MP4 */
+export function playersOf(codec: string): Players {
+  if (commonH264.test(codec)) return 'everywhere';
+  return /^(hevc|av1|vp9)$/.test(codecFamily(codec)) ? 'newer players' : 'some players';
+}
+
+/** Whether MP4 players play this audio codec as it is. */
 export function mp4AudioAction(codec: string): StreamAction {
   return mp4Audio.test(codec) && !mp3.test(codec) ? 'copy' : 'transcode';
 }

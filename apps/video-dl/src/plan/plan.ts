@@ -1,15 +1,26 @@
 import { DomainError } from '@media-services/http-common';
 import type { Extraction, Format, Target } from '../extract/types.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import { mp3AudioAction, mp4AudioAction, mp4VideoAction, type StreamAction } from './codecs.js';
+import {
+  mp3AudioAction,
+  mp4AudioAction,
+  mp4VideoAction,
+  playersOf,
+  type Mp4VideoChoice,
+  type Players,
+  type StreamAction,
+} from './codecs.js';
 import { estimateMp3Bytes, estimateMp4Bytes } from './estimate.js';
+import { fitInto, type Size } from './size.js';
 
-export interface VideoPlan {
+/** `height` and `width` are those of the result. */
+export interface VideoPlan extends Size {
   readonly action: StreamAction;
+  /** Of the source. */
   readonly codec: string;
-  /** Pixels. */
-  readonly height: number | null;
-  readonly width: number | null;
+  /** What the shorter side may have where it is encoded here, in pixels. */
+  readonly maxShortSide: number;
+  readonly plays: Players;
 }
 
 export interface AudioPlan {
@@ -37,17 +48,19 @@ export interface Plan {
   readonly thumbnail: string | null;
 }
 
-export interface PlanLimits {
+/** What the operator has set. */
+export interface PlanSettings {
   readonly maxDurationSeconds: number;
   readonly maxOutputBytes: number;
+  readonly mp4Video: Mp4VideoChoice;
 }
 
 /**
  * Decides what a target is made of: which formats, and copy or transcode by codec.
  * @throws DomainError `no_media` where the page has nothing for this target, `too_long`
  */
-export function planTarget(extraction: Extraction, target: Target, limits: PlanLimits): Plan {
-  const streams = target === 'mp3' ? mp3Streams(extraction) : mp4Streams(extraction, target);
+export function planTarget(extraction: Extraction, target: Target, settings: PlanSettings): Plan {
+  const streams = target === 'mp3' ? mp3Streams(extraction) : mp4Streams(extraction, target, settings);
   const { durationSeconds } = extraction;
   const estimate = {
     formats: streams.formats,
@@ -56,7 +69,7 @@ export function planTarget(extraction: Extraction, target: Target, limits: PlanL
     transcodesAudio: streams.audio?.action === 'transcode',
   };
   const estimatedBytes = target === 'mp3' ? estimateMp3Bytes(estimate) : estimateMp4Bytes(estimate);
-  refuseTooLong({ durationSeconds, estimatedBytes }, limits);
+  refuseTooLong({ durationSeconds, estimatedBytes }, settings);
   return {
     target,
     inputs: streams.formats.map(({ source }) => source),
@@ -90,7 +103,13 @@ function mp3Streams(extraction: Extraction): Streams {
   return { formats: [format], video: null, audio: audioPlan(format, mp3AudioAction) };
 }
 
-function mp4Streams(extraction: Extraction, target: Target): Streams {
+const shortSides = { 'mp4-720': 720, 'mp4-1080': 1080 };
+
+function mp4Streams(
+  extraction: Extraction,
+  target: Exclude<Target, 'mp3'>,
+  { mp4Video }: PlanSettings,
+): Streams {
   const selection = extraction.selections[target];
   const withVideo = selection.find(({ hasVideo }) => hasVideo !== false);
   if (withVideo === undefined) {
@@ -103,7 +122,7 @@ function mp4Streams(extraction: Extraction, target: Target): Streams {
   const sound = withAudio ?? (withVideo.hasAudio === false ? undefined : withVideo);
   return {
     formats: withAudio === undefined ? [withVideo] : [withVideo, withAudio],
-    video: videoPlan(withVideo),
+    video: videoPlan(withVideo, mp4Video, shortSides[target]),
     audio: sound === undefined ? null : audioPlan(sound, mp4AudioAction),
   };
 }
@@ -117,9 +136,18 @@ function originalContainer(target: Target, { formats, video, audio }: Streams): 
   return isCopied && isNamedSo ? container : null;
 }
 
-function videoPlan({ videoCodec, height, width }: Format): VideoPlan {
+function videoPlan(
+  { videoCodec, height, width }: Format,
+  choice: Mp4VideoChoice,
+  maxShortSide: number,
+): VideoPlan {
   const codec = videoCodec ?? 'unknown';
-  return { action: mp4VideoAction(codec), codec, height, width };
+  const action = mp4VideoAction(codec, choice);
+  const isCopied = action === 'copy';
+  return {
+    ...(isCopied ? { height, width } : fitInto({ height, width }, maxShortSide)),
+    ...{ action, codec, maxShortSide, plays: isCopied ? playersOf(codec) : 'everywhere' },
+  };
 }
 
 function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
@@ -131,7 +159,7 @@ function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): 
 
 function refuseTooLong(
   { durationSeconds, estimatedBytes }: Pick<Plan, 'durationSeconds' | 'estimatedBytes'>,
-  limits: PlanLimits,
+  limits: PlanSettings,
 ): void {
   if (durationSeconds !== null && durationSeconds > limits.maxDurationSeconds) {
     throw new DomainError(

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
 import type { Extraction, ExtractionService, Target } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import { planTarget, type Plan, type PlanLimits } from '../plan/plan.js';
+import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
 import { untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
@@ -23,7 +23,7 @@ export interface StreamingOptions {
   relay: Pick<MediaRelay, 'open'>;
   upstream: Upstream;
   tools: MediaTools;
-  planLimits: PlanLimits;
+  planSettings: PlanSettings;
   limits: StreamLimits;
   metrics: Metrics;
   logger: Logger;
@@ -158,11 +158,11 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #prepare({ url, target, client }: StreamRequest, context: StreamContext): Promise<Prepared> {
-    const { extraction: extractions, planLimits } = this.#options;
+    const { extraction: extractions, planSettings } = this.#options;
     const extraction = await context.timings.measure('extract', () =>
       extractions.extract(url, { signal: context.signal, client }),
     );
-    return { extraction, plan: planTarget(extraction, target, planLimits) };
+    return { extraction, plan: planTarget(extraction, target, planSettings) };
   }
 
   #renewal({ url }: Pick<StreamRequest, 'url'>): RenewSource {
@@ -257,12 +257,12 @@ export class StreamingService implements AsyncDisposable {
 
   /** The plan for a file that is something else than its page says: by what is in it. */
   async #replan({ extraction, plan, request, abort, renew }: StreamRun, look: Look): Promise<Plan> {
-    const { relay, tools, planLimits } = this.#options;
+    const { relay, tools, planSettings } = this.#options;
     const [source] = plan.inputs;
     const seen = look.isOriginal || look.streams === null ? undefined : look.streams;
     const streams = seen ?? (source && (await probeStreams(source, { relay, tools, abort, renew })));
     const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
-    return planTarget(refined, request.target, planLimits);
+    return planTarget(refined, request.target, planSettings);
   }
 
   async #make({ plan, request, response, context, abort, renew }: StreamRun): Promise<void> {

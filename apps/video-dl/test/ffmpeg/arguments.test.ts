@@ -11,7 +11,11 @@ import type { Inspection } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
 
-const video = (action: 'copy' | 'transcode', codec = 'h264'): TrackPlan['video'] => ({ action, codec });
+const video = (action: 'copy' | 'transcode', codec = 'h264', maxShortSide = 720): TrackPlan['video'] => ({
+  action,
+  codec,
+  maxShortSide,
+});
 const audio = (action: 'copy' | 'transcode', codec = 'aac', adtsToAsc = false): TrackPlan['audio'] => ({
   action,
   codec,
@@ -142,6 +146,18 @@ describe('mp4Arguments', () => {
     });
     expect(output.streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac']);
     expect(output.streams[0]).toMatchObject({ width: 320, height: 180, nb_read_frames: 100 });
+  });
+
+  it.each([
+    ['portrait.mp4', 120, 120, 214],
+    ['portrait.mp4', 720, 180, 320],
+    ['h264-aac.mp4', 120, 214, 120],
+  ] as const)('scales %s into %d pixels where it encodes', async (name, maxShortSide, width, height) => {
+    const { output } = await mp4([await input(name)], {
+      video: video('transcode', 'h264', maxShortSide),
+      audio: null,
+    });
+    expect(output.streams[0]).toMatchObject({ codec_name: 'h264', width, height });
   });
 
   it('tags HEVC so that Apple players take it', async () => {

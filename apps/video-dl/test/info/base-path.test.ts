@@ -26,7 +26,7 @@ const extraction: Extraction = {
 it.each(['', '/tools/media'])('the addresses of downloads begin with the base path %p', async (basePath) => {
   const info = infoHandler({
     extraction: { extract: () => Promise.resolve(extraction) },
-    planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 1e9 },
+    planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
     basePath,
     streaming: { originalBytes: () => Promise.resolve(null) },
   });

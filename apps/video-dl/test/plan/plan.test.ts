@@ -2,7 +2,8 @@ import { planTarget } from '../../dist/plan/plan.js';
 import { codeOf } from '../support/errors.js';
 import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
 
-const limits = { maxDurationSeconds: 1000, maxOutputBytes: 1e9 };
+const limits = { maxDurationSeconds: 1000, maxOutputBytes: 1e9, mp4Video: 'copy' } as const;
+const h264 = { ...limits, mp4Video: 'h264' } as const;
 
 describe('planTarget for MP4', () => {
   it.each([
@@ -18,6 +19,41 @@ describe('planTarget for MP4', () => {
   ])('of %s with %s: video %s, audio %s', (videoCodec, audioCodec, video, audio) => {
     const plan = planTarget(extraction([format({ videoCodec, audioCodec })]), 'mp4-720', limits);
     expect(plan).toMatchObject({ video: { action: video }, audio: { action: audio } });
+  });
+
+  it.each([
+    ['avc1.640028', 'copy', 'copy', 'everywhere'],
+    ['h264', 'copy', 'copy', 'everywhere'],
+    ['avc1.6e0028', 'copy', 'transcode', 'some players'],
+    ['hvc1.1.6.L93', 'copy', 'transcode', 'newer players'],
+    ['av01.0.08M.08', 'copy', 'transcode', 'newer players'],
+    ['vp09.00.10.08', 'copy', 'transcode', 'newer players'],
+    ['mp4v.20.9', 'copy', 'transcode', 'some players'],
+    ['vp8', 'transcode', 'transcode', 'everywhere'],
+    ['unknown', 'transcode', 'transcode', 'everywhere'],
+  ])('of %s: %s, or where all is to be H.264, %s; copied it plays %s', (videoCodec, usual, all, plays) => {
+    const page = extraction([format({ videoCodec })]);
+    expect(planTarget(page, 'mp4-720', limits).video).toMatchObject({ action: usual, plays });
+    expect(planTarget(page, 'mp4-720', h264).video).toMatchObject({ action: all, plays: 'everywhere' });
+  });
+
+  it.each([
+    ['mp4-720', 1080, 1920, 720, 1280],
+    ['mp4-1080', 1080, 1920, 1080, 1920],
+    ['mp4-720', 1920, 1080, 1280, 720],
+    ['mp4-720', 241, 427, 240, 426],
+    ['mp4-720', 817, 1920, 720, 1692],
+  ] as const)('encodes at the size of %s: %d × %d as %d × %d', (target, height, width, ...expected) => {
+    const page = extraction([format({ videoCodec: 'vp9', height, width })]);
+    const { video } = planTarget(page, target, h264);
+    expect([video?.height, video?.width]).toEqual(expected);
+    expect(planTarget(page, target, limits).video).toMatchObject({ height, width });
+  });
+
+  it('does not pass on a file whose pictures are to be H.264', () => {
+    const page = extraction([format({ videoCodec: 'vp9' })]);
+    expect(planTarget(page, 'mp4-720', limits).original).toBe('mp4');
+    expect(planTarget(page, 'mp4-720', h264).original).toBeNull();
   });
 
   it('takes video and audio from two formats, in that order', () => {

@@ -29,10 +29,10 @@ interface Stream extends Received {
   media: Inspection;
 }
 
-async function stream(page: string, target: 'mp3' | 'mp4-720' | 'mp4-1080'): Promise<Stream> {
+async function stream(page: string, target: 'mp3' | 'mp4-720' | 'mp4-1080', from = service): Promise<Stream> {
   const url = encodeURIComponent(`${site.url}${page}`);
   const path = target === 'mp3' ? `/api/stream?url=${url}` : `/api/stream/video?url=${url}&fmt=${target}`;
-  const received = await receive(`${service.url}${path}`);
+  const received = await receive(`${from.url}${path}`);
   if (received.status !== 200) throw new Error(`${received.status}: ${received.body.toString()}`);
   const file = join(folder, `output.${target.slice(0, 3)}`);
   await writeFile(file, received.body);
@@ -92,6 +92,56 @@ describe('an MP4', () => {
   it('has the size that was asked for', async () => {
     expect((await stream('/media/hls-master/index.m3u8', 'mp4-1080')).media.streams[0]?.height).toBe(720);
     expect((await stream('/media/1080.mp4', 'mp4-1080')).media.streams[0]?.height).toBe(1080);
+  });
+});
+
+describe('with MP4_VIDEO=h264', () => {
+  let h264: TestService;
+
+  beforeAll(async () => {
+    h264 = await startService({ ALLOWED_PRIVATE_SOURCES: site.host, MP4_VIDEO: 'h264' });
+  });
+
+  afterAll(async () => h264[Symbol.asyncDispose]());
+
+  const downloadsOf = async (from: TestService, page: string) =>
+    (await from.info(`${site.url}${page}`)).body['downloads'];
+
+  it.each([
+    ['/media/vp9.webm', 'newer players'],
+    ['/media/hevc.mp4', 'newer players'],
+    ['/media/mpeg4.mp4', 'some players'],
+  ])('%s becomes what plays everywhere', async (page, usually) => {
+    const { complete, media } = await stream(page, 'mp4-720', h264);
+    expect(complete).toBe(true);
+    expect(media.streams).toMatchObject([
+      { codec_name: 'h264', pix_fmt: 'yuv420p', nb_read_frames: seconds * framesPerSecond, height: 360 },
+      { codec_name: 'aac' },
+    ]);
+    const mp3 = { target: 'mp3' };
+    expect(await downloadsOf(h264, page)).toMatchObject([
+      mp3,
+      ...['mp4-720', 'mp4-1080'].map((target) => ({ target, video: 'transcode', plays: 'everywhere' })),
+    ]);
+    expect(await downloadsOf(service, page)).toMatchObject([
+      mp3,
+      ...['mp4-720', 'mp4-1080'].map((target) => ({ target, plays: usually })),
+    ]);
+  });
+
+  it('H.264 stays as it is', async () => {
+    const asItIs = { video: 'as is', plays: 'everywhere' };
+    expect(await downloadsOf(h264, '/media/front.mp4')).toMatchObject([{}, asItIs, asItIs]);
+  });
+
+  it('what is encoded has the size that was asked for', async () => {
+    const { media } = await stream('/media/1080-vp9.webm', 'mp4-720', h264);
+    expect(media.streams[0]).toMatchObject({ width: 1280, height: 720 });
+    expect(await downloadsOf(h264, '/media/1080-vp9.webm')).toMatchObject([
+      {},
+      { target: 'mp4-720', height: 720 },
+      { target: 'mp4-1080', height: 1080 },
+    ]);
   });
 });
 

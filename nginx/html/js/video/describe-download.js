@@ -12,12 +12,21 @@ export function describeDownload(download, formats) {
       download.audio === 'transcode' ? `made from ${source ?? 'the sound'}` : 'unchanged from the page';
     return { title: 'Sound', tag: 'MP3', about: joined([size, made]) };
   }
-  const picture = used.find((format) => format.width && format.height);
+  const picture = scaledTo(
+    download.height,
+    used.find((format) => format.width && format.height),
+  );
   return {
     title: titleOf(download, picture),
     tag: 'MP4',
     about: joined([size, picture && `${picture.width} × ${picture.height}`, ...parts(download, used)]),
   };
+}
+
+/** What is encoded anew may be smaller than what the page has. */
+function scaledTo(height, picture) {
+  if (!picture || !height || height >= picture.height) return picture;
+  return { width: 2 * Math.floor((picture.width * height) / picture.height / 2), height };
 }
 
 function sizeOf({ exactBytes, estimatedBytes }) {
@@ -39,7 +48,7 @@ function titleOf({ height }, picture) {
   return lines ? `${lines}p` : 'Video';
 }
 
-function parts({ video, audio }, used) {
+function parts({ video, audio, plays }, used) {
   const picture = codecIn(used, 'videoCodec');
   const sound = codecIn(used, 'audioCodec');
   const kept = [video !== 'transcode' && video && picture, audio !== 'transcode' && audio && sound];
@@ -48,6 +57,7 @@ function parts({ video, audio }, used) {
     video === 'transcode' && `picture converted from ${picture ?? 'another format'}`,
     audio === 'transcode' && `sound converted from ${sound ?? 'another format'}`,
     !audio && 'no sound',
+    (plays === 'newer players' || plays === 'some players') && `for ${plays}`,
   ];
 }
 

@@ -13,6 +13,7 @@ const answerSchema = z.object({
       codec_type: z.string(),
       codec_name: z.string(),
       codec_tag_string: z.string(),
+      pix_fmt: z.string().optional(),
       width: z.number().optional(),
       height: z.number().optional(),
       sample_rate: z.coerce.number().optional(),

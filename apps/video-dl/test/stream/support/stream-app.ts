@@ -81,7 +81,7 @@ export class StreamApp implements AsyncDisposable {
       relay: this.relay,
       upstream,
       tools,
-      planLimits: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000 },
+      planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000, mp4Video: 'copy' },
       limits: { ...limits, ...changed },
       metrics: this.metrics,
       logger,
