@@ -90,7 +90,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },
-    exclude: { path: ['(^|/)(\\.venv|models)/', '^nginx/html/docs/vendor/'] },
+    exclude: { path: ['(^|/)(\\.venv|models)/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['types', 'import', 'default'] },

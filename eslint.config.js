@@ -13,7 +13,6 @@ export default tseslint.config(
       '**/.stryker-tmp/**',
       '**/models/**',
       '**/demo-output/**',
-      'nginx/html/docs/vendor/**',
       'packages/client/src/generated/**',
     ],
   },

@@ -44,10 +44,10 @@ export default {
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
     'docs/generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
-      entry: ['html/js/main.js', 'html/docs/api.js', 'html/js/**/*-worker.js', 'njs/*.js', 'tools/*.mjs'],
-      project: ['{html,njs,test,tools}/**/*.{js,mjs,ts}', '!html/docs/vendor/**'],
-      // The first is copied into html/docs/vendor by tools/vendor-docs-ui.mjs, the others are what the stack runs.
-      ignoreDependencies: ['swagger-ui-dist', '@media-services/*'],
+      entry: ['html/js/main.js', 'html/js/docs/reference.js', 'html/js/**/*-worker.js', 'njs/*.js'],
+      project: ['{html,njs,test}/**/*.{js,ts}'],
+      // What the stack runs: listed, so that turbo builds it first.
+      ignoreDependencies: ['@media-services/*'],
     },
     // What the stack runs: listed, so that turbo builds it first.
     e2e: { ignoreDependencies: ['axe-core', '@media-services/*'] },

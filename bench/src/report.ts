@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { root } from '@media-services/set-up';
 import { z } from 'zod';
 
-const document = join(root, 'docs/benchmarks.md');
-
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 export const mb = (value: number): string => `${(value / 1e6).toFixed(1)} MB`;
 export const times = (value: number): string => `${value < 10 ? value.toFixed(2) : Math.round(value)} ×`;
@@ -52,8 +50,9 @@ export async function machine(videoDlUrl: string, load: number): Promise<string>
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 1024 ** 3)} GB, Node ${process.version}, ffmpeg ${muxingEngine.version}, yt-dlp ${downloadEngine.version}; load before: ${load.toFixed(1)}`;
 }
 
-/** Puts the section of a benchmark between its marks in docs/benchmarks.md. */
-export async function keep(benchmark: string, section: string): Promise<void> {
+/** Puts the section of a benchmark between its marks in a document of the repository. */
+export async function keep(benchmark: string, section: string, file = 'docs/benchmarks.md'): Promise<void> {
+  const document = join(root, file);
   const [begin, end] = [`<!-- ${benchmark} -->`, `<!-- /${benchmark} -->`];
   const text = await readFile(document, 'utf8');
   const [before, rest] = text.split(begin);

@@ -18,9 +18,9 @@ const refused = '!';
 function identify(r) {
   const file = process.env.API_KEYS_FILE;
   if (!file) return '';
-  const sent = /^Bearer +(\S+) *$/i.exec(r.headersIn['Authorization'] || '');
+  const sent = sentKey(r);
   if (sent === null) return refused;
-  const hash = crypto.createHash('sha256').update(sent[1]).digest('hex');
+  const hash = crypto.createHash('sha256').update(sent).digest('hex');
   let lines;
   try {
     lines = fs.readFileSync(file, 'utf8').split('\n');
@@ -38,6 +38,28 @@ function identify(r) {
   r.variables.api_key_images = limitOf(found[3], 'images');
   r.variables.api_key_videos = limitOf(found[3], 'videos');
   return found[1];
+}
+
+/**
+ * The key of a request, or null. The web page sends it as a cookie (SameSite=Strict, for
+ * a minute) where the browser itself downloads, since a link can have no headers; so it
+ * counts for nothing but reading a stream.
+ */
+function sentKey(r) {
+  const header = r.headersIn['Authorization'];
+  if (header) {
+    const bearer = /^Bearer +(\S+) *$/i.exec(header);
+    return bearer === null ? null : bearer[1];
+  }
+  const readsStream = /^(GET|HEAD)$/.test(r.method) && /^(\/video-dl)?\/api\/stream(\/video)?$/.test(r.uri);
+  if (!readsStream) return null;
+  const cookie = /(?:^|; *)access-key=([^;\s]+)/.exec(r.headersIn['Cookie'] || '');
+  try {
+    return cookie === null ? null : decodeURIComponent(cookie[1]);
+  } catch (error) {
+    r.log('The cookie with a key is not as the page writes it: ' + error);
+    return null;
+  }
 }
 
 /** In a time that does not depend on where they differ. */

@@ -70,6 +70,38 @@ test.each([
   await expectProblem(response, 401, 'unauthorized');
 });
 
+describe('as a cookie, which the page sends where the browser downloads, a key', () => {
+  const withCookie = (path: string, cookie: string, method = 'GET') =>
+    fetch(gateway.url + path, { method, headers: { Cookie: cookie } });
+
+  test.each(['/api/stream?url=x', '/api/stream/video?url=x', '/video-dl/api/stream?url=x'])(
+    'lets %s be read, and goes no further',
+    async (path) => {
+      const response = await withCookie(path, 'theme=dark; access-key=key-of%2Dalice');
+      expect(response.status).toBe(200);
+      const { headers } = (await response.json()) as Echo;
+      expect(headers).toMatchObject({ 'x-client-name': 'alice' });
+      expect(headers).not.toHaveProperty('cookie');
+      expect((await withCookie(path, 'access-key=key-of-alice', 'HEAD')).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['for anything else', 'GET', '/api/info?url=x', 'access-key=key-of-alice'],
+    ['for an upload', 'POST', '/api/remove-background', 'access-key=key-of-alice'],
+    ['that is wrong', 'GET', '/api/stream?url=x', 'access-key=nobody'],
+    ['that is not encoded', 'GET', '/api/stream?url=x', 'access-key=%'],
+    ['under another name', 'GET', '/api/stream?url=x', 'my-access-key=key-of-alice'],
+  ])('%s is refused', async (_name, method, path, cookie) => {
+    await expectProblem(await withCookie(path, cookie, method), 401, 'unauthorized');
+  });
+
+  test('counts for nothing beside a header that is wrong', async () => {
+    const headers = { Cookie: 'access-key=key-of-alice', Authorization: 'Bearer nobody' };
+    await expectProblem(await fetch(`${gateway.url}/api/stream?url=x`, { headers }), 401, 'unauthorized');
+  });
+});
+
 test('health, the page and the documentation need none', async () => {
   for (const path of ['/', '/docs/', '/video-dl/api/health', '/bg-removal/api/health']) {
     expect((await ask(path)).status).toBe(200);

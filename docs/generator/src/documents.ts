@@ -5,6 +5,7 @@ import { renderConfigurationMarkdown, renderEnvironmentExample } from './configu
 import { renderErrorsMarkdown } from './errors-markdown.js';
 import { renderErrorsPage } from './errors-page.js';
 import { renderExamplesPage } from './examples.js';
+import { renderReferencePage } from './reference/reference-page.js';
 
 /** Every generated file, by its path in the repository. */
 export async function renderDocuments(root: string): Promise<Map<string, string>> {
@@ -13,6 +14,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
   return new Map([
     ['nginx/html/docs/video-dl.openapi.json', json(videoDlDocument())],
     ['nginx/html/docs/bg-removal.openapi.json', json(bgRemovalDocument())],
+    ['nginx/html/docs/index.html', renderReferencePage()],
     ['nginx/html/docs/errors.html', renderErrorsPage()],
     ['nginx/html/docs/examples.html', renderExamplesPage(root)],
     ['docs/errors.md', await markdown(renderErrorsMarkdown())],

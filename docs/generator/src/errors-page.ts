@@ -3,7 +3,7 @@ import { documentationPage, escapeHtml, inlineHtml } from './html.js';
 
 /** A service leads to its endpoints; the gateway has no document of its own. */
 function originHtml(origin: string): string {
-  return origin === 'gateway' ? origin : `<a href="./?service=${origin}">${origin}</a>`;
+  return origin === 'gateway' ? origin : `<a href="./#${origin}">${origin}</a>`;
 }
 
 /** The page at /docs/errors, where the `type` of every problem leads. */

@@ -18,6 +18,8 @@ export function documentationPage(options: {
   readonly title: string;
   readonly path: string;
   readonly main: string;
+  /** The URL of a module that the page runs. */
+  readonly script?: string;
 }): string {
   const link = (href: string, text: string) =>
     `<a href="${href}"${href === options.path ? ' aria-current="page"' : ''}>${text}</a>`;
@@ -30,7 +32,7 @@ export function documentationPage(options: {
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="../favicon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="../css/base.css" />
-    <link rel="stylesheet" href="docs.css" />
+    <link rel="stylesheet" href="docs.css" />${options.script === undefined ? '' : `\n    <script type="module" src="${options.script}"></script>`}
   </head>
   <body>
     <a class="skip-link" href="#content">Skip to the content</a>

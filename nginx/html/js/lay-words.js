@@ -9,6 +9,11 @@ const words = {
     detail:
       'The link, or one it leads to, is inside a private network. Only pages that anybody can open can be looked up here.',
   },
+  unauthorized: {
+    title: 'This server asks for an access key',
+    detail:
+      'Whoever runs it has given keys to the people who may use it. Enter yours; it is sent to this server only.',
+  },
   missing_file: {
     title: 'The image did not arrive',
     detail: 'What was sent is empty. Choose the image again.',

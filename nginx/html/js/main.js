@@ -1,3 +1,4 @@
+import { showKeptKey } from './access-key-form.js';
 import { byId } from './dom.js';
 import { takeFiles } from './image/file-intake.js';
 import { ImageTool } from './image/image-tool.js';
@@ -26,4 +27,5 @@ const address = shared.map(addressIn).find(Boolean);
 if (address !== undefined) videoTool.open(address);
 else if (shared.length > 0) byId('video-url').value = shared[0];
 
+showKeptKey(byId('kept-key'));
 new ServiceStatus((limits) => imageTool.know(limits)).watch();

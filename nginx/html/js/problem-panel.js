@@ -1,3 +1,4 @@
+import { accessKeyForm } from './access-key-form.js';
 import { find, fromTemplate } from './dom.js';
 import { inLayWords } from './lay-words.js';
 
@@ -28,12 +29,22 @@ export class ProblemPanel {
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);
     this.#offerRetry(find(panel, '.problem-retry'), problem, retry);
+    const askForKey = problem.code === 'unauthorized' && retry !== undefined;
+    if (askForKey) find(panel, '.problem-actions').before(this.#keyForm(retry));
     find(panel, '.problem-close').addEventListener('click', () => {
       this.clear();
       onClose?.();
     });
     this.#slot.append(panel);
     panel.scrollIntoView({ block: 'nearest' });
+    if (askForKey) find(panel, '.key-form input').focus({ preventScroll: true });
+  }
+
+  #keyForm(retry) {
+    return accessKeyForm(() => {
+      this.clear();
+      retry();
+    });
   }
 
   #offerRetry(button, problem, retry) {

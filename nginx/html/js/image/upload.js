@@ -1,3 +1,4 @@
+import { withAccessKey } from '../access-key.js';
 import { parseProblem, RequestFailed } from '../problem.js';
 
 /** With these the service leaves the matte as it found it: the page tunes it itself, without another upload. */
@@ -17,6 +18,7 @@ export function removeBackground(file, { signal, onProgress, onUploaded, onHeade
     const request = new XMLHttpRequest();
     request.open('POST', 'api/remove-background');
     request.responseType = 'blob';
+    for (const [name, value] of Object.entries(withAccessKey())) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
       if (lengthComputable && total > 0) onProgress(loaded / total);
     });

@@ -1,3 +1,4 @@
+import { lendAccessKey, withAccessKey } from '../access-key.js';
 import { find, fromTemplate, startDownload } from '../dom.js';
 import { formatBytes, formatSeconds } from '../format.js';
 import { ensureSuccess, isAbort } from '../problem.js';
@@ -94,6 +95,7 @@ export class DownloadRow {
   }
 
   #leaveToBrowser(size) {
+    lendAccessKey(this.#start.href);
     startDownload(this.#start.href);
     this.#show('started', `Started${sizeWords(size)}: your browser shows how far it is.`);
     this.#handlers.onStatus(`${this.#name} has started.`);
@@ -187,7 +189,8 @@ function sizeWords({ bytes, isExact }) {
 
 /** @throws RequestFailed where the stream would be refused */
 async function askFirst(href, signal, { target }) {
-  const head = await fetch(href, { method: 'HEAD', cache: 'no-store', signal });
+  const options = { headers: withAccessKey(), cache: 'no-store' };
+  const head = await fetch(href, { ...options, method: 'HEAD', signal });
   const header = (name) => head.headers.get(name);
   if (head.ok) {
     const fallback = target === 'mp3' ? 'sound.mp3' : 'video.mp4';
@@ -195,7 +198,7 @@ async function askFirst(href, signal, { target }) {
   }
   // An answer to HEAD has no body: the reason is in the one to GET.
   const reading = new AbortController();
-  const get = await fetch(href, { cache: 'no-store', signal: AbortSignal.any([signal, reading.signal]) });
+  const get = await fetch(href, { ...options, signal: AbortSignal.any([signal, reading.signal]) });
   try {
     await ensureSuccess(get);
   } finally {

@@ -1,3 +1,4 @@
+import { withAccessKey } from '../access-key.js';
 import { ensureSuccess } from '../problem.js';
 
 const speedWindowMs = 3000;
@@ -68,7 +69,7 @@ export class Transfer {
     const range = this.canResume
       ? { Range: `bytes=${this.receivedBytes}-`, 'If-Range': this.#validator }
       : undefined;
-    const request = fetch(this.#href, { headers: range, cache: 'no-store', signal });
+    const request = fetch(this.#href, { headers: withAccessKey(range), cache: 'no-store', signal });
     const response = await ensureSuccess(await request.catch((error) => this.#broken(error, signal)));
     const header = (name) => response.headers.get(name);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('Content-Range') ?? '') ?? [];

@@ -1,3 +1,4 @@
+import { withAccessKey } from '../access-key.js';
 import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
@@ -72,7 +73,8 @@ export class VideoTool {
     this.#tell('Looking at the page…');
     try {
       const query = new URLSearchParams({ url: address });
-      const response = await ensureSuccess(await fetch(`api/info?${query}`, { signal: request.signal }));
+      const options = { headers: withAccessKey(), signal: request.signal };
+      const response = await ensureSuccess(await fetch(`api/info?${query}`, options));
       const info = await response.json();
       if (this.#request !== request) return;
       this.#show(info, address);

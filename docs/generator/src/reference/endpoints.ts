@@ -1,0 +1,70 @@
+import { openApiDocument as bgRemovalDocument } from '@media-services/bg-removal/dist/api/openapi.js';
+import { openApiDocument as videoDlDocument } from '@media-services/video-dl/dist/api/openapi.js';
+import { readOpenApi, type OpenApi, type Operation, type Schema } from './open-api.js';
+
+/** One input of an endpoint, wherever in the request it goes. */
+export interface Input {
+  readonly name: string;
+  readonly in: 'query' | 'header' | 'form';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+export interface Endpoint {
+  /** The fragment of its section. */
+  readonly id: string;
+  readonly method: 'get' | 'post';
+  /** At the gateway, without the base path. */
+  readonly path: string;
+  readonly operation: Operation;
+  readonly inputs: readonly Input[];
+  /** Whether HEAD answers it too. */
+  readonly hasHead: boolean;
+}
+
+export interface Service {
+  readonly name: string;
+  readonly document: OpenApi;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** What both services answer, from their OpenAPI documents. */
+export function services(): Service[] {
+  return [videoDlDocument(), bgRemovalDocument()].map((json) => {
+    const document = readOpenApi(json);
+    const name = document.info.title;
+    return { name, document, endpoints: endpointsOf(name, document) };
+  });
+}
+
+function endpointsOf(service: string, { paths }: OpenApi): Endpoint[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    (['get', 'post'] as const).flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const id = `${service}-${operation.operationId}`;
+      const hasHead = method === 'get' && item.head !== undefined;
+      return [
+        { id, method, path: pathAtGateway(service, path), operation, inputs: inputsOf(operation), hasHead },
+      ];
+    }),
+  );
+}
+
+/** At the root the gateway answers for the health of both; of one it does so below its name. */
+function pathAtGateway(service: string, path: string): string {
+  return path === '/api/health' ? `/${service}${path}` : path;
+}
+
+function inputsOf({ parameters, requestBody }: Operation): Input[] {
+  const form = requestBody?.content['multipart/form-data'].schema;
+  const fields = Object.entries(form?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'form' as const,
+    required: form?.required?.includes(name) ?? false,
+    description: schema.description ?? '',
+    schema,
+  }));
+  return [...parameters, ...fields];
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+/** A JSON Schema as far as the documents use it. */
+export interface Schema {
+  readonly $ref?: string | undefined;
+  readonly type?: string | readonly string[] | undefined;
+  readonly format?: string | undefined;
+  readonly description?: string | undefined;
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly items?: Schema | undefined;
+  readonly anyOf?: readonly Schema[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[] | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly maxLength?: number | undefined;
+}
+
+const schema: z.ZodType<Schema> = z.lazy(() =>
+  z.looseObject({
+    $ref: z.string().optional(),
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    format: z.string().optional(),
+    description: z.string().optional(),
+    properties: z.record(z.string(), schema).optional(),
+    required: z.array(z.string()).optional(),
+    items: schema.optional(),
+    anyOf: z.array(schema).optional(),
+    enum: z.array(z.unknown()).optional(),
+    default: z.unknown().optional(),
+    examples: z.array(z.unknown()).optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    maxLength: z.number().optional(),
+  }),
+);
+
+const header = z.object({
+  $ref: z.string().optional(),
+  description: z.string().optional(),
+});
+
+const response = z.object({
+  description: z.string(),
+  headers: z.record(z.string(), header).default({}),
+  content: z
+    .record(
+      z.string(),
+      z.object({
+        schema,
+        examples: z.record(z.string(), z.object({ summary: z.string(), value: z.unknown() })).default({}),
+      }),
+    )
+    .default({}),
+});
+
+const parameter = z.object({
+  name: z.string(),
+  in: z.enum(['query', 'header']),
+  required: z.boolean(),
+  description: z.string().default(''),
+  schema,
+});
+
+const operation = z.object({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
+  parameters: z.array(parameter).default([]),
+  requestBody: z.object({ content: z.object({ 'multipart/form-data': z.object({ schema }) }) }).optional(),
+  responses: z.record(z.string(), response),
+});
+
+const pathItem = z.object({
+  get: operation.optional(),
+  head: operation.optional(),
+  post: operation.optional(),
+});
+
+const document = z.object({
+  info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
+  paths: z.record(z.string(), pathItem),
+  components: z.object({
+    schemas: z.record(z.string(), schema),
+    headers: z.record(z.string(), header),
+  }),
+});
+
+export type OpenApi = z.infer<typeof document>;
+export type Operation = z.infer<typeof operation>;
+export type Response = z.infer<typeof response>;
+export type Header = z.infer<typeof header>;
+
+/** @throws ZodError where a document has what the reference does not show */
+export function readOpenApi(json: unknown): OpenApi {
+  return document.parse(json);
+}
+
+/** What a reference such as `#/components/schemas/Health` means; anything else is itself. */
+export function resolve<Part extends { $ref?: string | undefined }>(
+  part: Part,
+  components: Readonly<Record<string, Part>>,
+): Part {
+  if (part.$ref === undefined) return part;
+  const target = components[part.$ref.split('/').at(-1) ?? ''];
+  if (target === undefined) throw new Error(`The document has no ${part.$ref}.`);
+  return target;
+}

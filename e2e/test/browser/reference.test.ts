@@ -1,0 +1,148 @@
+import type { Browser, Page } from 'playwright-core';
+import { film, launchBrowser, visit } from '../support/browser.js';
+import { startPageServer } from '../support/page-server.js';
+import { stack } from '../support/stack.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+const endpoint = (page: Page, id: string) => page.locator(`#${id}`);
+const outcome = (page: Page, id: string) => endpoint(page, id).locator('.outcome');
+
+async function unfold(page: Page, id: string): Promise<void> {
+  await endpoint(page, id).locator('summary').first().click();
+}
+
+describe('the reference of the API', () => {
+  it('is read without a request to anything but its own server, and is folded at first', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page, outside, faults } = reader;
+    expect(await page.locator('details.endpoint').count()).toBe(6);
+    expect(await page.locator('details[open]').count()).toBe(0);
+    expect([...outside, ...faults]).toEqual([]);
+  });
+
+  it('shows for each status the codes that it can have, and leads to their explanations and back', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'video-dl-getInfo');
+    const answer = endpoint(page, 'video-dl-getInfo').locator('[data-status="451"]');
+    await answer.locator('summary').click();
+    expect(await answer.locator('pre').textContent()).toContain('"code": "geo_blocked"');
+    await answer.getByRole('link', { name: 'geo_blocked' }).click();
+    await page.waitForURL('**/docs/errors#geo-blocked');
+    await page.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
+    await page.waitForURL('**/docs/#video-dl');
+  });
+
+  it('unfolds the endpoint that a link leads to', async () => {
+    await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
+    await reader.page.getByText('Width of the soft edge').waitFor();
+  });
+});
+
+describe('trying an endpoint out, against the gateway that serves the reference,', () => {
+  it('shows status, headers and details of a video', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page, client, faults } = reader;
+    await unfold(page, 'video-dl-getInfo');
+    const form = endpoint(page, 'video-dl-getInfo');
+    await form.getByLabel('url').fill(`${film}?it's=1`);
+    expect(await form.locator('.curl').innerText()).toBe(
+      `curl -sS --data-urlencode 'url=${film}?it'\\''s=1' -G '${client.url}/api/info'`,
+    );
+    await form.getByLabel('url').fill(film);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await outcome(page, 'video-dl-getInfo').getByText('"title": "A short sample film"').waitFor();
+    expect(await outcome(page, 'video-dl-getInfo').textContent()).toMatch(/^200 after .*x-request-id: /s);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows a problem as it is', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'video-dl-streamVideo');
+    const form = endpoint(page, 'video-dl-streamVideo');
+    await form.getByLabel('url').fill(`${stack.pages}/gone`);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await outcome(page, 'video-dl-streamVideo').getByText('"code": "video_not_found"').waitFor();
+  });
+
+  it('reads of media only the headers, and saves the file when that is asked for', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'video-dl-streamAudio');
+    const form = endpoint(page, 'video-dl-streamAudio');
+    await form.getByLabel('url').fill(film);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await outcome(page, 'video-dl-streamAudio').getByText('content-type: audio/mpeg').waitFor();
+    const started = page.waitForEvent('download');
+    await form.getByRole('button', { name: 'Save the file' }).click();
+    expect((await started).suggestedFilename()).toBe('A short sample film.mp3');
+  });
+
+  it('sends a range as a header', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'video-dl-streamVideo');
+    const form = endpoint(page, 'video-dl-streamVideo');
+    await form.getByLabel('url').fill(film);
+    await form.getByLabel('Range', { exact: true }).fill('bytes=100-');
+    expect(await form.locator('.curl').innerText()).toContain("-H 'Range: bytes=100-'");
+    const asked = page.waitForRequest('**/api/stream/video?*');
+    await form.getByRole('button', { name: 'Send' }).click();
+    const request = await asked;
+    expect(request.headers().range).toBe('bytes=100-');
+    expect(new URL(request.url()).searchParams.get('fmt')).toBe('mp4-720');
+  });
+
+  it('shows the cut-out of an image', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page, faults } = reader;
+    await unfold(page, 'bg-removal-removeBackground');
+    const form = endpoint(page, 'bg-removal-removeBackground');
+    await form.getByLabel('file').setInputFiles(stack.photo);
+    expect(await form.locator('.curl').innerText()).toContain("-F 'file=@photo.jpg'");
+    await form.getByRole('button', { name: 'Send' }).click();
+    const picture = form.getByAltText('The image of the answer');
+    await picture.waitFor({ timeout: 60_000 });
+    expect(
+      await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
+    ).toBe(1600);
+    expect(faults).toEqual([]);
+  });
+
+  it('can be given up', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'video-dl-getInfo');
+    const form = endpoint(page, 'video-dl-getInfo');
+    await form.getByLabel('url').fill(`${stack.pages}/hangs`);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await outcome(page, 'video-dl-getInfo').getByText('Cancelled.').waitFor();
+    await form.getByRole('button', { name: 'Send' }).waitFor();
+  });
+
+  it('below a path of another server, goes there', async () => {
+    await using server = await startPageServer(
+      {
+        'video-dl/api/health': (_req, res) =>
+          res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"ok"}'),
+      },
+      '/media/',
+    );
+    await using reader = await visit(browser, '/docs/', { url: server.url });
+    const { page } = reader;
+    await unfold(page, 'video-dl-getHealth');
+    const form = endpoint(page, 'video-dl-getHealth');
+    expect(await form.locator('.curl').innerText()).toBe(`curl -sS '${server.url}/video-dl/api/health'`);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await outcome(page, 'video-dl-getHealth').getByText('"status": "ok"').waitFor();
+  });
+});

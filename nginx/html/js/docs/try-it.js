@@ -1,0 +1,105 @@
+import { accessKeyForm } from '../access-key-form.js';
+import { lendAccessKey, withAccessKey } from '../access-key.js';
+import { find, make, startDownload } from '../dom.js';
+import { isAbort } from '../problem.js';
+import { showCurlLine } from './curl-line.js';
+
+/** A form of the reference: sends its request and shows the answer below it. */
+export class TryIt {
+  #form;
+  #button;
+  #outcome;
+  #request;
+  #picture;
+
+  constructor(form) {
+    this.#form = form;
+    this.#button = find(form, 'button[type="submit"]');
+    this.#outcome = find(form, '.outcome');
+    form.addEventListener('input', () => showCurlLine(form));
+    addEventListener('accesskeychange', () => showCurlLine(form));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (this.#request) this.#request.abort();
+      else void this.#send();
+    });
+    showCurlLine(form);
+  }
+
+  async #send() {
+    this.#request = new AbortController();
+    const { signal } = this.#request;
+    this.#button.textContent = 'Cancel';
+    this.#show(make('p', {}, 'Waiting for the answer…'));
+    try {
+      const { url, options } = this.#compose();
+      const startedAt = performance.now();
+      const response = await fetch(url, { ...options, signal, cache: 'no-store' });
+      const seconds = (performance.now() - startedAt) / 1000;
+      await this.#showAnswer(response, seconds);
+    } catch (error) {
+      this.#show(make('p', {}, isAbort(error) ? 'Cancelled.' : 'No answer came: the connection failed.'));
+    } finally {
+      // What is left of a film is not wanted here.
+      this.#request.abort();
+      this.#request = undefined;
+      this.#button.textContent = 'Send';
+    }
+  }
+
+  #compose() {
+    const form = this.#form;
+    const fields = [...form.querySelectorAll('[data-header]')].filter(({ value }) => value.trim() !== '');
+    const headers = withAccessKey(
+      Object.fromEntries(fields.map((field) => [field.dataset.header, field.value.trim()])),
+    );
+    const data = new FormData(form);
+    for (const [name, value] of [...data]) {
+      if (typeof value === 'string' && value.trim() === '') data.delete(name);
+    }
+    if (form.method === 'post') return { url: form.action, options: { method: 'POST', headers, body: data } };
+    const query = new URLSearchParams([...data]).toString();
+    return { url: query === '' ? form.action : `${form.action}?${query}`, options: { headers } };
+  }
+
+  async #showAnswer(response, seconds) {
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+    const head = make('p', {}, make('strong', {}, `${response.status}`), ` after ${seconds.toFixed(2)} s`);
+    const body = await this.#body(response);
+    this.#show(head, make('pre', {}, make('code', {}, lines.join('\n'))), ...body);
+    if (response.status === 401) this.#askForKey();
+  }
+
+  /** What can be shown of a body. Media are offered as a file: a look needs no whole film. */
+  async #body(response) {
+    const type = response.headers.get('Content-Type') ?? '';
+    if (type.includes('json')) {
+      return [make('pre', {}, make('code', {}, JSON.stringify(await response.json(), null, 2)))];
+    }
+    if (type.startsWith('image/')) {
+      this.#picture = URL.createObjectURL(await response.blob());
+      return [make('img', { src: this.#picture, alt: 'The image of the answer' })];
+    }
+    if (!/^(audio|video)\//.test(type)) return [make('pre', {}, await response.text())];
+    const save = make('button', { type: 'button', className: 'button' }, 'Save the file');
+    save.addEventListener('click', () => {
+      lendAccessKey(response.url);
+      startDownload(response.url);
+    });
+    return [make('p', {}, 'The media begins here; it was not read further. ', save)];
+  }
+
+  #askForKey() {
+    const form = accessKeyForm(() => void this.#send());
+    // Its place is behind the form: one form cannot be inside another.
+    this.#form.after(form);
+    find(form, 'input').focus();
+    addEventListener('accesskeychange', () => form.remove(), { once: true });
+  }
+
+  #show(...parts) {
+    if (this.#picture) URL.revokeObjectURL(this.#picture);
+    this.#picture = undefined;
+    this.#outcome.replaceChildren(...parts);
+  }
+}
