@@ -7,18 +7,16 @@ export default {
   compilers: { ts: readDistAsSource, mjs: readDistAsSource },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs of the system: set-up installs them or names them.
-  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'promtool', 'sudo'],
+  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'promtool', 'sudo', 'docker', 'kubectl'],
   workspaces: {
     '.': {
       entry: [
         'scripts/*.mjs',
         'scripts/image/*.mjs',
-        'deploy/verify/*/main.mjs',
-        'deploy/verify/compose/inside/*.mjs',
         'docs/examples/*.mjs',
         '{jest,stryker}.{base,report}.js',
       ],
-      project: ['scripts/**/*.mjs', 'deploy/**/*.mjs', '*.js'],
+      project: ['scripts/**/*.mjs', '*.js'],
       // Its command is there for those who work here.
       ignoreDependencies: ['@media-services/client'],
     },
@@ -42,6 +40,10 @@ export default {
       ignoreDependencies: ['@imgly/background-removal-node', 'onnxruntime-node'],
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
+    'deploy/verify': {
+      entry: ['src/*.ts', 'src/inside/*.mts'],
+      project: ['src/**/*.{ts,mts}'],
+    },
     'docs/generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
       entry: ['html/js/main.js', 'html/js/docs/reference.js', 'html/js/**/*-worker.js', 'njs/*.js'],

@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(runDir, { recursive: true, force: true });
 });
 
-// Replicas that come and go are proved by scripts/verify-compose, which has them.
+// Replicas that come and go are proved by npm run verify:compose, which has them.
 test('nginx takes the upstreams of the containers, as far as its version knows them', async () => {
   const { nginx = '', njsModule = '', version = '0' } = findNginx();
   renderGateway({

@@ -4,10 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createReadStream, statSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 
 const film = '/tmp/film.mp4';
 const freeBytes = 1_000_000;
@@ -22,16 +21,18 @@ execFileSync('ffmpeg', [
 const { size } = statSync(film);
 
 createServer((request, response) => {
-  const url = new URL(request.url, 'http://source');
-  if (url.pathname === '/film.mp4')
-    return void sendFilm(request, response, Number(url.searchParams.get('rate')));
+  const url = new URL(request.url ?? '/', 'http://source');
+  if (url.pathname === '/film.mp4') {
+    void sendFilm(request, response, Number(url.searchParams.get('rate')));
+    return;
+  }
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   response.end(
     `<!doctype html><title>A film for the proof</title><video src="/film.mp4${url.search}"></video>`,
   );
 }).listen(8000);
 
-async function sendFilm(request, response, rate) {
+async function sendFilm(request: IncomingMessage, response: ServerResponse, rate: number): Promise<void> {
   const [, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
   const start = Number(from);
   const end = to === '' ? size - 1 : Math.min(Number(to), size - 1);
@@ -41,22 +42,30 @@ async function sendFilm(request, response, rate) {
     'Content-Length': end - start + 1,
     ...(from === '' ? {} : { 'Content-Range': `bytes ${start}-${end}/${size}` }),
   });
-  if (request.method === 'HEAD') return void response.end();
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
   try {
     await pipeline(createReadStream(film, { start, end }), throttle(rate), response);
   } catch (error) {
-    // The reader may leave whenever it likes.
-    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE' && error.code !== 'ECONNRESET') throw error;
+    if (!hasLeft(error)) throw error;
   }
 }
 
-function throttle(rate) {
+/** The reader may leave whenever it likes. */
+function hasLeft(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+function throttle(rate: number): Transform {
   let sent = 0;
   return new Transform({
-    async transform(chunk, _encoding, done) {
+    transform(chunk: Uint8Array, _encoding, done) {
       sent += chunk.length;
-      if (rate > 0 && sent > freeBytes) await delay((chunk.length / rate) * 1000);
-      done(null, chunk);
+      const waitMs = rate > 0 && sent > freeBytes ? (chunk.length / rate) * 1000 : 0;
+      setTimeout(() => done(null, chunk), waitMs);
     },
   });
 }

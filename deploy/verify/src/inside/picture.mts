@@ -1,7 +1,9 @@
 /** Draws a red vase on a table as a JPEG, on standard output; runs in bg-removal's image, which has sharp. */
 import { createRequire } from 'node:module';
 
-const sharp = createRequire('/app/package.json')('sharp');
+type Sharp = (input: Buffer) => { jpeg(options: { quality: number }): { toBuffer(): Promise<Buffer> } };
+
+const sharp = createRequire('/app/package.json')('sharp') as Sharp;
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="600">
   <defs><linearGradient id="glaze"><stop offset="0" stop-color="#e2583a"/><stop offset="1" stop-color="#5d160d"/></linearGradient>
   <linearGradient id="wall" x2="0" y2="1"><stop offset="0" stop-color="#a9bcc4"/><stop offset="1" stop-color="#d7dfdf"/></linearGradient></defs>

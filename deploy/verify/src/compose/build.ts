@@ -1,33 +1,38 @@
 /** What a build needs on this machine, so that the product's files need not know. */
-import { mkdtemp, readdir, copyFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../engine.mjs';
+import { run } from '../run.js';
 
 const defaultNodeImage = 'node:24-trixie-slim';
 const ownAuthorities = '/usr/local/share/ca-certificates';
+const registry = 'https://registry.npmjs.org/';
+
+export interface BuildSetting {
+  /** Files beside compose.verify.yml. */
+  readonly overrides: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
 
 /**
  * Finds out whether containers reach the package registry only through the host's
  * network, and whether the machine trusts authorities of its own.
- * @returns {Promise<{ overrides: string[], env: Record<string, string> }>} for `composeFor`
  */
-export async function prepareBuild() {
+export async function prepareBuild(): Promise<BuildSetting> {
   const nodeImage = process.env.NODE_IMAGE ?? defaultNodeImage;
   const overrides = (await containersReachRegistry(nodeImage)) ? [] : ['compose.host-network.yml'];
   // Bake, compose's newer builder, asks for a permission when builds use the host's network.
   return { overrides, env: { COMPOSE_BAKE: 'false', NODE_IMAGE: await trustingImage(nodeImage) } };
 }
 
-async function containersReachRegistry(nodeImage) {
-  const script =
-    "fetch('https://registry.npmjs.org/', { signal: AbortSignal.timeout(10000) }).then(() => console.log('reached'), () => {})";
-  const out = await run('docker', ['run', '--rm', nodeImage, 'node', '-e', script], { allowFailure: true });
-  return out.includes('reached');
+async function containersReachRegistry(nodeImage: string): Promise<boolean> {
+  const script = `fetch('${registry}', { signal: AbortSignal.timeout(10000) }).then(() => console.log('reached'), () => {})`;
+  const args = ['run', '--rm', nodeImage, 'node', '-e', script];
+  return (await run('docker', args, { allowFailure: true })).includes('reached');
 }
 
 /** The base image with the machine's own authorities, as an operator behind an inspecting proxy would make it. */
-async function trustingImage(nodeImage) {
+async function trustingImage(nodeImage: string): Promise<string> {
   const certificates = (await readdir(ownAuthorities).catch(() => [])).filter((name) =>
     name.endsWith('.crt'),
   );

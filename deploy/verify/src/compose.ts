@@ -1,0 +1,105 @@
+/** npm run verify:compose: proves the images and docker-compose.yml on the Docker engine that is there. */
+import { parseArgs } from 'node:util';
+import { prepareBuild } from './compose/build.js';
+import { checkContainers } from './compose/containers.js';
+import { checkDegraded } from './compose/degraded.js';
+import { checkLoss } from './compose/loss.js';
+import { checkNoStorage } from './compose/no-storage.js';
+import {
+  composeFor,
+  containerOf,
+  containersOf,
+  imageName,
+  project,
+  source,
+  type Compose,
+} from './compose/project.js';
+import { checkScaling } from './compose/scaling.js';
+import { checkStopping } from './compose/stopping.js';
+import { docker } from './docker.js';
+import { distributePicture } from './place/box.js';
+import { checkMainJob } from './place/main-job.js';
+import { Report } from './report.js';
+
+const usage = `npm run verify:compose -- [--no-build | --pull] [--keep]
+Builds the images, starts docker-compose.yml as the project ${project} and proves it.
+  --no-build  use the images that are there
+  --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
+  --keep      leave the containers running at the end
+NODE_IMAGE, NGINX_IMAGE and VALKEY_IMAGE name other base images; PORT (18080) is the published port.
+`;
+
+const { values } = parseArgs({
+  options: {
+    'no-build': { type: 'boolean' },
+    pull: { type: 'boolean' },
+    keep: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (values.help) process.stdout.write(usage);
+else await main();
+
+async function main(): Promise<void> {
+  const report = new Report();
+  const { overrides, env } = await prepareBuild();
+  const compose = composeFor({ overrides, env: { ...env, PORT: process.env.PORT ?? '18080' } });
+  const engine = (await docker('version', '-f', '{{.Server.Version}}')).trim();
+  process.stdout.write(`Engine ${engine}, project ${project}\n`);
+  try {
+    await down(compose);
+    if (values.pull) await report.check('the images are pulled', () => pull(compose));
+    else if (!values['no-build']) await report.check('the images build', () => build(compose));
+    if (report.failed === 0) await report.check('everything is healthy after `up`', () => up(compose));
+    if (report.failed === 0) await proofs(report, compose);
+  } finally {
+    if (!values.keep) await report.check('`down` leaves nothing', () => down(compose));
+  }
+  report.end();
+}
+
+async function build(compose: Compose): Promise<string> {
+  // One after the other: each is a compiler and a package manager.
+  for (const service of ['gateway', 'bg-removal', 'video-dl']) await compose('build', service);
+  return imageSizes();
+}
+
+async function pull(compose: Compose): Promise<string> {
+  const names = ['gateway', 'bg-removal', 'video-dl'];
+  // What is here already would not be asked of the registry.
+  for (const name of names) await docker('image', 'rm', '--force', imageName(name));
+  await compose('pull', ...names);
+  return imageSizes();
+}
+
+async function imageSizes(): Promise<string> {
+  const format = '{{.Repository}} {{.Size}}';
+  const sizes = await docker('images', '--format', format, '--filter', `reference=${imageName('*')}`);
+  return sizes.trim().split('\n').sort().join(', ');
+}
+
+async function up(compose: Compose): Promise<void> {
+  await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '180');
+  await distributePicture(await containerOf('bg-removal'), await containersOf('client'));
+}
+
+async function proofs(report: Report, compose: Compose): Promise<void> {
+  await checkMainJob(report, {
+    client: await containerOf('client'),
+    source,
+    forbidden: ['http://gateway:8080/', 'http://169.254.169.254/latest/', 'http://source:8001/'],
+  });
+  await checkContainers(report);
+  await checkNoStorage(report);
+  await checkScaling(report, compose);
+  await checkLoss(report, compose);
+  await checkStopping(report, compose);
+  await checkDegraded(report, compose);
+}
+
+async function down(compose: Compose): Promise<void> {
+  await compose('down', '--volumes', '--remove-orphans', '--timeout', '5');
+  const filter = ['-q', '--filter', `label=com.docker.compose.project=${project}`];
+  const left = `${await docker('ps', '-a', ...filter)}${await docker('network', 'ls', ...filter)}`;
+  if (left.trim() !== '') throw new Error('containers or networks are left');
+}

@@ -1,0 +1,101 @@
+/** A replica that is lost takes only what ran on it along. */
+import assert from 'node:assert/strict';
+import { docker, processesIn } from '../docker.js';
+import { download, picturePath, poll, requests, type Box } from '../place/box.js';
+import { replicaOf } from '../place/gateway-log.js';
+import { assertWholeFilm, filmPage, problemCode } from '../place/main-job.js';
+import type { Report } from '../report.js';
+import { NotYet, until } from '../wait.js';
+import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
+import { scaleUp } from './scaling.js';
+
+const streamCount = 4;
+const imageCount = 5;
+
+export async function checkLoss(report: Report, compose: Compose): Promise<void> {
+  await report.check(
+    'killing a replica of video-dl under load fails only the streams on it, visibly',
+    killVideoDl,
+  );
+  await report.check('killing a replica of bg-removal under load fails only the images on it', killBgRemoval);
+  await report.check('the lost replicas come back and are used again', () => scaleUp(compose));
+}
+
+/** How many streams of each container have an ffmpeg that runs. */
+export function streamsOn(boxes: readonly Box[]): Promise<number[]> {
+  return Promise.all(
+    boxes.map(async (box) => (await processesIn(box)).filter((name) => name === 'ffmpeg').length),
+  );
+}
+
+async function killVideoDl(): Promise<string> {
+  const poller = await containerOf('client');
+  const streamer = await containerOf('client', 3);
+  const replicas = await containersOf('video-dl');
+  const path = `/api/stream?url=${filmPage(source, 700_000)}`;
+  const streams = Array.from({ length: streamCount }, (_, index) =>
+    download(streamer, { path, to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` }),
+  );
+  // Not after a time: on a busy machine none might run yet, and then all go to the one that is left.
+  const victim = await until('streams on both replicas', 60, async () => {
+    const running = await streamsOn(replicas);
+    const total = running.reduce((sum, count) => sum + count, 0);
+    const index = running.findIndex((count) => count > 0 && count < total);
+    const found = total === streamCount ? replicas[index] : undefined;
+    return found ?? new NotYet(running.join(' + '));
+  });
+  const victimAddress = await upstreamOf(victim, 'video', 3001);
+  const polling = poll(poller, { path: '/video-dl/api/health', seconds: 10 });
+  await docker('kill', victim.name);
+  const polled = await polling;
+  const answers = await Promise.all(streams);
+  assert.deepEqual(polled.failures, [], `${polled.failures.length} of ${polled.total} other requests failed`);
+  const log = await gatewayLog('loss-');
+  let lost = 0;
+  for (const [index, answer] of answers.entries()) {
+    const line = log.find(({ requestId }) => requestId === `loss-${index}`);
+    assert.ok(line !== undefined, `stream ${index} is not in the gateway's log`);
+    const wasOnVictim = replicaOf(line) === victimAddress;
+    assert.equal(
+      answer.complete,
+      !wasOnVictim,
+      `stream ${index} on ${line.upstream}: ${JSON.stringify(answer)}`,
+    );
+    if (wasOnVictim) lost += 1;
+    else await assertWholeFilm(streamer, `/tmp/loss-${index}.mp3`);
+  }
+  assert.ok(lost >= 1 && lost < streamCount, `${lost} of ${streamCount} streams were on the victim`);
+  return `${polled.total} other requests: 0 failed, slowest ${polled.slowestMs} ms; of ${streamCount} streams the ${lost} on it broke off visibly`;
+}
+
+async function killBgRemoval(): Promise<string> {
+  const poller = await containerOf('client');
+  const client = await containerOf('client', 1);
+  const victim = await containerOf('bg-removal', 1);
+  const victimAddress = await upstreamOf(victim, 'images', 3002);
+  const polling = poll(poller, { path: '/bg-removal/api/health', seconds: 10 });
+  const id = 'imageloss-';
+  const images = requests(client, {
+    path: '/api/remove-background',
+    picture: picturePath,
+    count: imageCount,
+    id,
+  });
+  await until('a first image answered', 60, async () =>
+    (await gatewayLog(id)).length > 0 ? true : undefined,
+  );
+  await docker('kill', victim.name);
+  const [answers, polled] = await Promise.all([images, polling]);
+  assert.deepEqual(polled.failures, [], `${polled.failures.length} of ${polled.total} other requests failed`);
+  const onVictim = (await gatewayLog(id)).filter((line) => replicaOf(line) === victimAddress);
+  const failed = answers.filter(({ status }) => status !== 200);
+  assert.ok(
+    failed.length <= onVictim.length,
+    `${failed.length} failed, ${onVictim.length} ran on the victim`,
+  );
+  for (const answer of failed) {
+    assert.equal(answer.status, 502, JSON.stringify(answer));
+    assert.notEqual(problemCode(answer.json), '');
+  }
+  return `${polled.total} other requests: 0 failed, slowest ${polled.slowestMs} ms; of ${imageCount} images ${failed.length} failed, ${onVictim.length} ran on it`;
+}

@@ -1,0 +1,60 @@
+/** What a client inside is asked to do; each is one JSON argument of client.mjs. */
+export type Task = RequestsTask | DownloadTask | PollTask;
+
+/** One request `count` times, so many at once. */
+export interface RequestsTask {
+  readonly task: 'requests';
+  readonly path: string;
+  readonly count?: number;
+  readonly concurrency?: number;
+  /** File to upload; a GET without. */
+  readonly picture?: string;
+  /** Beginning of the request ids. */
+  readonly id: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** A stream into a file. */
+export interface DownloadTask {
+  readonly task: 'download';
+  readonly path: string;
+  readonly to: string;
+  readonly id: string;
+  /** As fast as it comes without. */
+  readonly bytesPerSecond?: number;
+}
+
+/** The same GET again and again, for so many seconds. */
+export interface PollTask {
+  readonly task: 'poll';
+  readonly path: string;
+  readonly seconds: number;
+}
+
+export interface Answer {
+  /** 0 where there was none; `error` then says why. */
+  readonly status: number;
+  readonly ms: number;
+  readonly error?: string;
+  readonly type?: string | null;
+  readonly retryAfter?: string | null;
+  readonly bytes?: number;
+  /** The first 32 bytes, in hexadecimal. */
+  readonly start?: string;
+  readonly json?: unknown;
+}
+
+export interface Download {
+  readonly status: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** What the protocol says, not what the file looks like. */
+  readonly complete: boolean;
+  readonly error?: string;
+}
+
+export interface Poll {
+  readonly total: number;
+  readonly slowestMs: number;
+  readonly failures: readonly Answer[];
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { picturePath, request, requests, type Box } from './box.js';
+import { replicaOf, type GatewayLine } from './gateway-log.js';
+
+const limitPerMinute = 5;
+const sentAtOnce = 12;
+
+/**
+ * Five images a minute and client over all replicas together, whatever the client says it is.
+ * @param client one that has sent no image within the last minute
+ * @param log the gateway's lines of requests whose id begins so
+ */
+export async function checkExactLimit(
+  client: Box,
+  log: (id: string) => Promise<readonly GatewayLine[]>,
+): Promise<string> {
+  const task = { path: '/api/remove-background', picture: picturePath };
+  const one = (id: string) => request(client, { ...task, id });
+  const spoofed = { 'X-Forwarded-For': '203.0.113.7' };
+  const burst = requests(client, { ...task, count: sentAtOnce, id: 'limit', headers: spoofed });
+  // Images are counted as they arrive, so that the sixth need not wait for the five.
+  await delay(5000);
+  const early = await one('early');
+  assert.equal(early.status, 429, `the 13th within a minute: ${early.status}`);
+  const freeAt = Date.now() + Number(early.retryAfter) * 1000;
+  await delay(freeAt - Date.now() - 5000);
+  const stillEarly = await one('still-early');
+  assert.equal(stillEarly.status, 429, `shortly before the minute is over: ${stillEarly.status}`);
+  await delay(freeAt - Date.now() + 500);
+  const late = await one('late');
+  assert.equal(late.status, 200, `after Retry-After: ${late.status}`);
+
+  const answers = await burst;
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [
+    ...Array<number>(limitPerMinute).fill(200),
+    ...Array<number>(sentAtOnce - limitPerMinute).fill(429),
+  ]);
+  const waits = answers.filter(({ status }) => status === 429).map(({ retryAfter }) => Number(retryAfter));
+  assert.ok(
+    waits.every((seconds) => seconds >= 1 && seconds <= 60),
+    `Retry-After ${waits.join(' ')}`,
+  );
+  const replicas = new Set((await log('limit-')).filter(({ status }) => status === 200).map(replicaOf));
+  assert.ok(replicas.size >= 2, `only ${replicas.size} replica served`);
+  return `12 at once: 5 × 200 over ${replicas.size} replicas, 7 × 429; the next one passes when Retry-After is over, not 5 s before`;
+}

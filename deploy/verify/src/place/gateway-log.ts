@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+const lineSchema = z.object({
+  requestId: z.string(),
+  path: z.string(),
+  status: z.number(),
+  upstream: z.string(),
+});
+
+/** A request as the gateway's access log has it. */
+export type GatewayLine = z.infer<typeof lineSchema>;
+
+/** The requests whose id begins with `id`. */
+export function gatewayLines(log: string, id: string): GatewayLine[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes(`"requestId":"${id}`))
+    .map((line) => lineSchema.parse(JSON.parse(line)));
+}
+
+/** IP:port of the replica that answered, the last one where several were tried. */
+export function replicaOf({ upstream }: GatewayLine): string {
+  return upstream.split(/, | : /).at(-1) ?? '';
+}

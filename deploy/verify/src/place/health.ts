@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { NotYet, until } from '../wait.js';
+import { request, type Box, type ParsedAnswer } from './box.js';
+
+const statusSchema = z.object({
+  status: z.string(),
+  services: z.record(z.string(), z.object({ status: z.string() })).optional(),
+});
+
+/** The status that a health document tells; fails where it is none. */
+export function overallStatus(json: unknown): z.infer<typeof statusSchema> {
+  return statusSchema.parse(json);
+}
+
+/** Waits until a health path answers with this HTTP status and says this. */
+export function healthUntil(
+  client: Box,
+  path: string,
+  httpStatus: number,
+  status: string,
+): Promise<ParsedAnswer> {
+  return until(`${path} says ${status}`, 60, async () => {
+    const answer = await request(client, { path, id: 'health' });
+    const said = statusSchema.safeParse(answer.json).data?.status;
+    if (answer.status === httpStatus && said === status) return answer;
+    return new NotYet(JSON.stringify(answer));
+  });
+}

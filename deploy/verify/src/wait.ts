@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** There is no answer yet, and what was seen instead. */
+export class NotYet {
+  constructor(readonly seen: string) {}
+}
+
+/**
+ * Asks again and again until there is an answer.
+ * @param what is waited for
+ * @throws {Error} naming `what` and what was seen last when there is none within so many seconds
+ */
+export async function until<T>(what: string, seconds: number, ask: () => Promise<T | NotYet>): Promise<T> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (!(answer instanceof NotYet)) return answer;
+    if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s; ${answer.seen}`);
+    await delay(500);
+  }
+}
