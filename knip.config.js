@@ -7,7 +7,19 @@ export default {
   compilers: { ts: readDistAsSource, mjs: readDistAsSource },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs of the system: set-up installs them or names them.
-  ignoreBinaries: ['ffmpeg', 'ffprobe', 'awk', 'redis-server', 'promtool', 'sudo', 'docker', 'kubectl'],
+  ignoreBinaries: [
+    'ffmpeg',
+    'ffprobe',
+    'awk',
+    'redis-server',
+    'promtool',
+    'sudo',
+    'docker',
+    'kubectl',
+    'go',
+    'apt-get',
+    'apt-cache',
+  ],
   workspaces: {
     '.': {
       entry: [

@@ -29,6 +29,10 @@ Builds the images, starts docker-compose.yml as the project ${project} and prove
 NODE_IMAGE, NGINX_IMAGE and VALKEY_IMAGE name other base images; PORT (18080) is the published port.
 `;
 
+/** Services with an image of this project, and what the images are called. */
+const built = ['gateway', 'bg-removal', 'model', 'video-dl'];
+const images = ['gateway', 'bg-removal', 'model-setup', 'video-dl'];
+
 const { values } = parseArgs({
   options: {
     'no-build': { type: 'boolean' },
@@ -60,15 +64,14 @@ async function main(): Promise<void> {
 
 async function build(compose: Compose): Promise<string> {
   // One after the other: each is a compiler and a package manager.
-  for (const service of ['gateway', 'bg-removal', 'video-dl']) await compose('build', service);
+  for (const service of built) await compose('build', service);
   return imageSizes();
 }
 
 async function pull(compose: Compose): Promise<string> {
-  const names = ['gateway', 'bg-removal', 'video-dl'];
   // What is here already would not be asked of the registry.
-  for (const name of names) await docker('image', 'rm', '--force', imageName(name));
-  await compose('pull', ...names);
+  for (const name of images) await docker('image', 'rm', '--force', imageName(name));
+  await compose('pull', ...built);
   return imageSizes();
 }
 
@@ -79,7 +82,12 @@ async function imageSizes(): Promise<string> {
 }
 
 async function up(compose: Compose): Promise<void> {
-  await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '180');
+  try {
+    await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '180');
+  } catch (error) {
+    // Why the model could not be had is in its log only.
+    throw new Error(await compose('logs', '--no-log-prefix', 'model'), { cause: error });
+  }
   await distributePicture(await containerOf('bg-removal'), await containersOf('client'));
 }
 

@@ -16,7 +16,7 @@ export class Report {
     const show = (sign: string, note: unknown) => {
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       process.stdout.write(
-        `${sign}${name} (${seconds} s)${typeof note === 'string' ? `\n      ${note}` : ''}\n`,
+        `${sign}${name} (${seconds} s)${typeof note === 'string' && note !== '' ? `\n      ${note}` : ''}\n`,
       );
     };
     try {

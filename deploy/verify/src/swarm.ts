@@ -7,7 +7,7 @@ import { overallStatus } from './place/health.js';
 import type { Box } from './place/box.js';
 import { Report } from './report.js';
 import { run } from './run.js';
-import { NotYet, until } from './wait.js';
+import { inBackground, NotYet, until } from './wait.js';
 
 const stack = 'media-verify';
 const port = process.env.PORT ?? '18081';
@@ -119,7 +119,8 @@ async function spread(service: Service, count: number): Promise<void> {
 async function rollingUpdate(): Promise<string> {
   const isOver = new AbortController();
   const options = ['--quiet', '--detach=false', '--force'];
-  const updating = docker('service', 'update', ...options, `${stack}_video-dl`).finally(() => isOver.abort());
+  const update = docker('service', 'update', ...options, `${stack}_video-dl`);
+  const updating = inBackground(update.finally(() => isOver.abort()));
   const failures: string[] = [];
   let total = 0;
   while (!isOver.signal.aborted) {

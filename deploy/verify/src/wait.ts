@@ -19,3 +19,9 @@ export async function until<T>(what: string, seconds: number, ask: () => Promise
     await delay(500);
   }
 }
+
+/** For work that is awaited later: its failure shows there, and does not end the process before. */
+export function inBackground<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
+}

@@ -5,7 +5,7 @@ import { download, picturePath, poll, requests, type Box } from '../place/box.js
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage, problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
-import { NotYet, until } from '../wait.js';
+import { inBackground, NotYet, until } from '../wait.js';
 import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
 import { scaleUp } from './scaling.js';
 
@@ -34,7 +34,7 @@ async function killVideoDl(): Promise<string> {
   const replicas = await containersOf('video-dl');
   const path = `/api/stream?url=${filmPage(source, 700_000)}`;
   const streams = Array.from({ length: streamCount }, (_, index) =>
-    download(streamer, { path, to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` }),
+    inBackground(download(streamer, { path, to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` })),
   );
   // Not after a time: on a busy machine none might run yet, and then all go to the one that is left.
   const victim = await until('streams on both replicas', 60, async () => {
@@ -45,7 +45,7 @@ async function killVideoDl(): Promise<string> {
     return found ?? new NotYet(running.join(' + '));
   });
   const victimAddress = await upstreamOf(victim, 'video', 3001);
-  const polling = poll(poller, { path: '/video-dl/api/health', seconds: 10 });
+  const polling = inBackground(poll(poller, { path: '/video-dl/api/health', seconds: 10 }));
   await docker('kill', victim.name);
   const polled = await polling;
   const answers = await Promise.all(streams);
@@ -73,14 +73,11 @@ async function killBgRemoval(): Promise<string> {
   const client = await containerOf('client', 1);
   const victim = await containerOf('bg-removal', 1);
   const victimAddress = await upstreamOf(victim, 'images', 3002);
-  const polling = poll(poller, { path: '/bg-removal/api/health', seconds: 10 });
+  const polling = inBackground(poll(poller, { path: '/bg-removal/api/health', seconds: 10 }));
   const id = 'imageloss-';
-  const images = requests(client, {
-    path: '/api/remove-background',
-    picture: picturePath,
-    count: imageCount,
-    id,
-  });
+  const images = inBackground(
+    requests(client, { path: '/api/remove-background', picture: picturePath, count: imageCount, id }),
+  );
   await until('a first image answered', 60, async () =>
     (await gatewayLog(id)).length > 0 ? true : undefined,
   );

@@ -5,6 +5,7 @@ import { docker } from '../docker.js';
 import { download, shell, type Box } from '../place/box.js';
 import { filmPage } from '../place/main-job.js';
 import type { Report } from '../report.js';
+import { inBackground } from '../wait.js';
 import { containerOf, containersOf, source } from './project.js';
 
 const allowedKiB = 1024;
@@ -16,12 +17,13 @@ export async function checkNoStorage(report: Report): Promise<void> {
     const before = await Promise.all(watched.map(temporaryKiB));
     const changedBefore = await changes();
     const isOver = new AbortController();
-    const downloading = download(await containerOf('client', 1), {
+    const work = download(await containerOf('client', 1), {
       path: `/api/stream/video?url=${filmPage(source)}`,
       to: '/dev/null',
       id: 'slow',
       bytesPerSecond: 1_500_000,
-    }).finally(() => isOver.abort());
+    });
+    const downloading = inBackground(work.finally(() => isOver.abort()));
     let peak = 0;
     while (!isOver.signal.aborted) {
       const now = await Promise.all(watched.map(temporaryKiB));

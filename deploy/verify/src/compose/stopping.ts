@@ -5,7 +5,7 @@ import { download, poll } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage } from '../place/main-job.js';
 import type { Report } from '../report.js';
-import { NotYet, until } from '../wait.js';
+import { inBackground, NotYet, until } from '../wait.js';
 import { streamsOn } from './loss.js';
 import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
 import { scaleUp } from './scaling.js';
@@ -31,7 +31,7 @@ async function stopDuring(bytesPerSecond: number, ends: boolean): Promise<string
   const client = await containerOf('client', 2);
   const id = `stop-${bytesPerSecond}`;
   const path = `/api/stream?url=${filmPage(source, bytesPerSecond)}`;
-  const streaming = download(client, { path, to: '/tmp/stop.mp3', id });
+  const streaming = inBackground(download(client, { path, to: '/tmp/stop.mp3', id }));
   const replicas = await containersOf('video-dl');
   // The log names it only at the end.
   const box = await until('the stream on a replica', 60, async () => {
@@ -40,7 +40,7 @@ async function stopDuring(bytesPerSecond: number, ends: boolean): Promise<string
   });
   const address = await upstreamOf(box, 'video', 3001);
   const started = performance.now();
-  const polling = poll(poller, { path: '/video-dl/api/health', seconds: 6 });
+  const polling = inBackground(poll(poller, { path: '/video-dl/api/health', seconds: 6 }));
   await docker('stop', '-t', '40', box.name);
   const stopSeconds = (performance.now() - started) / 1000;
   const [answer, polled] = await Promise.all([streaming, polling]);

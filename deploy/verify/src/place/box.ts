@@ -28,7 +28,7 @@ const answerSchema = z.object({
   retryAfter: z.string().nullish(),
   bytes: z.number().optional(),
   start: z.string().optional(),
-  json: z.unknown(),
+  json: z.unknown().optional(),
 });
 const downloadSchema = z.object({
   status: z.number(),
