@@ -34,7 +34,6 @@ export default {
     },
     'apps/bg-removal': {
       entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
-      ignoreDependencies: ['supertest', '@types/supertest'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },

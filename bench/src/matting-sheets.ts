@@ -42,8 +42,9 @@ const checkerboard = over(
 async function cutOutOf(shot: Shot, network: Network): Promise<Buffer> {
   const { width, height } = shot;
   const { alpha, rgb } = cutOutScene(shot, await network.mask(shot), variants['as served']);
-  return sharp(rgb, { raw: { width, height, channels: 3 } })
-    .joinChannel(Buffer.from(alpha), { raw: { width, height, channels: 1 } })
+  const rgba = Buffer.alloc(alpha.length * 4);
+  for (const [i, value] of alpha.entries()) rgba.set([...rgb.subarray(i * 3, i * 3 + 3), value], i * 4);
+  return sharp(rgba, { raw: { width, height, channels: 4 } })
     .resize(cell.width, cell.height, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
     .png()
     .toBuffer();

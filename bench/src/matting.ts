@@ -2,7 +2,8 @@
  * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--gate] [--store] [FOLDER]`.
  * Without a folder on generated scenes with exact alpha and colours; FOLDER is one of
  * `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`. `--gate` fails when a
- * figure is worse than the one in `data/baseline.json`, `--store` writes them there.
+ * figure is worse than the one in `data/baseline.json`, `--store` writes them there and into
+ * the table of docs/benchmarks-bg-removal.md, where both precisions stand side by side.
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,8 +14,10 @@ import { baselineSchema, regressions, storedForm } from './matting/gate.js';
 import { meanFigures, score, type Figures } from './matting/metrics.js';
 import { openNetwork } from './matting/network.js';
 import { coloursFromTruth, cutOutScene, servedAlpha, variants } from './matting/pipeline.js';
+import { qualityTable } from './matting/quality-table.js';
 import { makeScene, sceneList, type Scene } from './matting/scenes.js';
 import { scoredCutOuts } from './pictures/list.js';
+import { keep } from './report.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -112,6 +115,7 @@ if (values.gate || values.store) {
     const ofPrecision = { ...baseline[network.precision], [set]: { ...stored, ...measured } };
     const next = { ...baseline, [network.precision]: ofPrecision };
     await writeFile(file, `${JSON.stringify(next, null, 2)}\n`);
+    await keep(`bench:matting ${set}`, qualityTable(next, set).trimEnd(), 'docs/benchmarks-bg-removal.md');
   } else {
     const worse = regressions(stored, measured);
     for (const line of worse) process.stderr.write(`worse: ${line}\n`);

@@ -36,11 +36,19 @@ function medianStages(runs: readonly Readonly<Record<string, number>>[]): Record
   return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name] ?? 0))]));
 }
 
-/** A table in Markdown. */
+/** A table in Markdown, its columns aligned as prettier does. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  const lines = [head, head.map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  const lines = [head, ...rows].map((cells) => cells.map(String));
+  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)));
+  lines.splice(
+    1,
+    0,
+    widths.map((width) => '-'.repeat(width)),
+  );
+  return lines
+    .map((cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`)
+    .join('');
 }

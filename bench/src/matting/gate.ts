@@ -17,6 +17,7 @@ const figuresSchema = z.object({
 const groupsSchema = z.record(z.string(), z.record(z.string(), figuresSchema));
 /** Precision → set of scenes → groups. */
 export const baselineSchema = z.partialRecord(z.enum(precisions), z.record(z.string(), groupsSchema));
+export type Baseline = z.output<typeof baselineSchema>;
 
 export type Groups = z.output<typeof groupsSchema>;
 

@@ -16,11 +16,11 @@ afterAll(() => service.stop());
 
 async function cutOut(file: Uint8Array, fields: Record<string, string> = {}) {
   const response = await postImage(service, file, { fields });
-  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
-  expect(response.headers.get('content-type')).toBe('image/png');
-  const pixels = await pixelsOf(await response.arrayBuffer());
-  expect(response.headers.get('x-width')).toBe(String(pixels.width));
-  expect(response.headers.get('x-height')).toBe(String(pixels.height));
+  if (response.status !== 200) throw new Error(`${response.status}: ${response.text}`);
+  expect(response.get('content-type')).toBe('image/png');
+  const pixels = await pixelsOf(response.body as Buffer);
+  expect(response.get('x-width')).toBe(String(pixels.width));
+  expect(response.get('x-height')).toBe(String(pixels.height));
   return pixels;
 }
 

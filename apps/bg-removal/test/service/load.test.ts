@@ -33,11 +33,11 @@ test('of 50 uploads at once every one gets an image or a 503 with Retry-After, a
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(5);
   for (const response of responses) {
     if (response.status === 200) {
-      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      expect((response.body as Buffer).length).toBeGreaterThan(100);
       continue;
     }
-    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'overloaded' });
+    expect(response.get('retry-after')).toMatch(/^\d+$/);
+    expect(problemOf(response)).toMatchObject({ status: 503, code: 'overloaded' });
   }
   expect((await postImage(service, file)).status).toBe(200);
   expect((await health(service)).status).toBe(200);
@@ -49,7 +49,9 @@ test('a client that goes away leaves the queue', async () => {
   const abort = new AbortController();
   const first = postImage(service, file);
   await healthUntil(service, ({ body }) => body.checks['engine']?.['active'] === 1);
-  const gone = postImage(service, file, { signal: abort.signal });
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(file)]), 'picture.png');
+  const gone = fetch(service.endpoint, { method: 'POST', body: form, signal: abort.signal });
   await healthUntil(service, ({ body }) => body.checks['engine']?.['queueLength'] === 1);
   abort.abort();
   await expect(gone).rejects.toThrow('abort');

@@ -1,5 +1,5 @@
-import { picture } from '../support/pictures.js';
-import { pixelsOf } from '../support/pictures.js';
+import request from 'supertest';
+import { picture, pixelsOf } from '../support/pictures.js';
 import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
 
 let service: TestService;
@@ -10,13 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const post = (query = '') => request(service.url).post(`/api/remove-background${query}`);
+
 test.each([
   ['threshold', ['', 'abc', 'NaN', 'Infinity', '-1', '255.1', '256', '1e2', '0x10', '1,5', ' 12', '+3']],
   ['feather', ['', 'x', '-0.1', '24.01', '1e1']],
   ['foreground_strength', ['', '0.49', '2.01', '--1', '1.']],
 ])('%s is parsed strictly', async (name, values) => {
   for (const value of values) {
-    const problem = await problemOf(await postImage(service, file, { fields: { [name]: value } }));
+    const problem = problemOf(await postImage(service, file, { fields: { [name]: value } }));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(problem.errors).toEqual([
       { field: name, message: expect.stringContaining('must be a number from') as string },
@@ -35,11 +37,7 @@ test.each([
 });
 
 test('every wrong and unknown field is named at once, the missing file too', async () => {
-  const form = new FormData();
-  form.append('threshold', 'x');
-  form.append('feather', '99');
-  form.append('colour', 'red');
-  const problem = await problemOf(await fetch(service.endpoint, { method: 'POST', body: form }));
+  const problem = problemOf(await post().field({ threshold: 'x', feather: '99', colour: 'red' }));
   expect(problem.errors?.map(({ field }) => field).sort()).toEqual([
     'colour',
     'feather',
@@ -49,37 +47,31 @@ test('every wrong and unknown field is named at once, the missing file too', asy
 });
 
 test('a repeated field is refused', async () => {
-  const form = new FormData();
-  form.append('feather', '1');
-  form.append('feather', '2');
-  form.append('file', new Blob([Uint8Array.from(file)]), 'a.png');
-  const problem = await problemOf(await fetch(service.endpoint, { method: 'POST', body: form }));
+  const problem = problemOf(
+    await post().field('feather', '1').field('feather', '2').attach('file', file, 'a.png'),
+  );
   expect(problem.errors).toEqual([{ field: 'feather', message: 'must be given once' }]);
 });
 
 test('parameters in the address are refused instead of ignored', async () => {
-  const form = new FormData();
-  form.append('file', new Blob([Uint8Array.from(file)]), 'a.png');
-  const problem = await problemOf(
-    await fetch(`${service.endpoint}?feather=3`, { method: 'POST', body: form }),
-  );
+  const problem = problemOf(await post('?feather=3').attach('file', file, 'a.png'));
   expect(problem.errors?.map(({ field }) => field)).toEqual(['feather']);
 });
 
 test('the defaults are threshold 12, feather 2 and foreground_strength 1', async () => {
   const defaults = { threshold: '12', feather: '2', foreground_strength: '1' };
-  const implicit = await pixelsOf(await (await postImage(service, file)).arrayBuffer());
-  const explicit = await pixelsOf(await (await postImage(service, file, { fields: defaults })).arrayBuffer());
-  const other = await pixelsOf(
-    await (await postImage(service, file, { fields: { feather: '0' } })).arrayBuffer(),
-  );
+  const pixelsWith = async (fields: Record<string, string>) =>
+    pixelsOf((await postImage(service, file, { fields })).body as Buffer);
+  const implicit = await pixelsWith({});
+  const explicit = await pixelsWith(defaults);
+  const other = await pixelsWith({ feather: '0' });
   expect(implicit.data).toEqual(explicit.data);
   expect(implicit.data).not.toEqual(other.data);
 });
 
 test('the name of the upload comes back as a PNG, without folders, whatever its letters', async () => {
   const disposition = async (fileName: string) =>
-    (await postImage(service, file, { fileName })).headers.get('content-disposition');
+    (await postImage(service, file, { fileName })).get('content-disposition');
   expect(await disposition('cat.jpeg')).toBe('attachment; filename="cat.png"');
   expect(await disposition('../../etc/passwd')).toBe('attachment; filename="passwd.png"');
   expect(await disposition('.jpg')).toBe('attachment; filename="image.png"');
@@ -93,14 +85,14 @@ test('the name of the upload comes back as a PNG, without folders, whatever its 
 });
 
 test('Server-Timing tells the stages', async () => {
-  const timing = (await postImage(service, file)).headers.get('server-timing');
+  const timing = (await postImage(service, file)).get('server-timing');
   for (const stage of ['upload', 'prepare', 'queue', 'inference', 'decode', 'matte', 'encode', 'total']) {
     expect(timing).toMatch(new RegExp(`(^|, )${stage};dur=\\d+\\.\\d`));
   }
 });
 
 test('only POST is answered', async () => {
-  const response = await fetch(service.endpoint);
-  expect(response.headers.get('allow')).toBe('POST');
-  expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+  const response = await request(service.url).get('/api/remove-background');
+  expect(response.get('allow')).toBe('POST');
+  expect(problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
 });

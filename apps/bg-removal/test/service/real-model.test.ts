@@ -42,7 +42,7 @@ describe('with the real model', () => {
     const [width, height] = [900, 700];
     const response = await postImage(service, await mug(width, height));
     expect(response.status).toBe(200);
-    const pixels = await pixelsOf(await response.arrayBuffer());
+    const pixels = await pixelsOf(response.body as Buffer);
     expect([pixels.width, pixels.height]).toEqual([width, height]);
     for (const [x, y] of [
       [450, 350],
@@ -69,7 +69,7 @@ describe('with the real model', () => {
     const card = await sharp({ create: { width: 400, height: 300, channels: 3, background: '#808080' } })
       .png()
       .toBuffer();
-    expect(await problemOf(await postImage(service, card))).toMatchObject({
+    expect(problemOf(await postImage(service, card))).toMatchObject({
       status: 422,
       code: 'no_foreground',
     });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import request, { type Response } from 'supertest';
 import { loadConfig } from '@media-services/http-common';
 import { configSchema } from '../../dist/config.js';
 import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } from '../../dist/service.js';
@@ -44,8 +45,8 @@ export interface Health {
 }
 
 export async function health(service: TestService): Promise<Health> {
-  const response = await fetch(`${service.url}/api/health`);
-  return { status: response.status, body: (await response.json()) as Health['body'] };
+  const response = await request(service.url).get('/api/health');
+  return { status: response.status, body: response.body as Health['body'] };
 }
 
 /** Polls health until it is as wanted. */
@@ -76,23 +77,21 @@ export interface PostOptions {
   readonly fields?: Record<string, string>;
   readonly fileName?: string;
   readonly headers?: Record<string, string>;
-  readonly signal?: AbortSignal;
 }
 
+/** Uploads an image as a form; begins at once. */
 export async function postImage(
   service: TestService,
   file: Uint8Array,
-  options: PostOptions = {},
+  { fields = {}, fileName = 'picture.jpg', headers = {} }: PostOptions = {},
 ): Promise<Response> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(options.fields ?? {})) form.append(name, value);
-  form.append('file', new Blob([Uint8Array.from(file)]), options.fileName ?? 'picture.jpg');
-  return fetch(service.endpoint, {
-    method: 'POST',
-    body: form,
-    ...(options.headers && { headers: options.headers }),
-    ...(options.signal && { signal: options.signal }),
-  });
+  // Of `filename` alone the client itself would cut the folders.
+  const name = { filename: fileName, filepath: fileName };
+  return request(service.url)
+    .post('/api/remove-background')
+    .set(headers)
+    .field(fields)
+    .attach('file', Buffer.from(file), name);
 }
 
 export interface Problem {
@@ -104,9 +103,9 @@ export interface Problem {
 }
 
 /** The problem in an answer, after checking that it is one. */
-export async function problemOf(response: Response): Promise<Problem> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json');
-  const problem = (await response.json()) as Problem;
+export function problemOf(response: Response): Problem {
+  expect(response.get('content-type')).toBe('application/problem+json');
+  const problem = response.body as Problem;
   expect(problem.status).toBe(response.status);
   return problem;
 }

@@ -1,0 +1,35 @@
+import { markdownTable } from '../bg/report.js';
+import type { Baseline } from './gate.js';
+
+/** The rows of a group: variants of the pipeline, with what the table calls them. */
+const rows = {
+  'refined + colour + alpha': 'neutral',
+  'as served': 'default',
+  'as served, truth tuned alike': 'default, truth tuned alike',
+} as const;
+const columns = [
+  ['mae', 4],
+  ['grad', 4],
+  ['iou', 3],
+  ['colour', 4],
+] as const;
+
+/** The stored figures of a set of scenes, single precision beside eight bits, in Markdown. */
+export function qualityTable({ fp32 = {}, int8 = {} }: Baseline, set: string): string {
+  const lines = Object.entries(fp32[set] ?? {}).flatMap(([group, variants]) =>
+    Object.entries(rows).flatMap(([variant, tuning]) => {
+      const [before, now] = [variants[variant], int8[set]?.[group]?.[variant]];
+      if (before === undefined || now === undefined) return [];
+      const cells = columns.map(([key, digits]) => compared(before[key], now[key], digits));
+      return [[group, tuning, ...cells]];
+    }),
+  );
+  return markdownTable(['group', 'tuning', 'MAE', 'gradient/1000', 'IoU', 'colour error'], lines);
+}
+
+function compared(before: number | null, now: number | null, digits: number): string {
+  if (before === null || now === null) return '–';
+  const change = before === 0 ? 0 : (now / before - 1) * 100;
+  const sign = change > 0 ? '+' : change < 0 ? '−' : '';
+  return `${before.toFixed(digits)} → ${now.toFixed(digits)} (${sign}${Math.abs(change).toFixed(1)} %)`;
+}
