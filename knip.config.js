@@ -36,7 +36,10 @@ export default {
       entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
-    'apps/video-dl': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
+    'apps/video-dl': {
+      entry: ['src/main.ts', 'test/**/*.long.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
     'packages/client': {
       entry: ['src/{index,cli/main}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],

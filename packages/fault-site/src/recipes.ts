@@ -102,6 +102,16 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
   'sound.aac': file([audio()], 'sound.aac'),
+  'sound-11025.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '48k', '-ar', '11025'] })],
+    ...faststart,
+    'sound-11025.m4a',
+  ),
+  'surround.m4a': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '256k', '-ac', '6'] })],
+    ...faststart,
+    'surround.m4a',
+  ),
   'sound-22050.m4a': file(
     [audio({ codec: ['-c:a', 'aac', '-b:a', '96k', '-ar', '22050'] })],
     ...faststart,

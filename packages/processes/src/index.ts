@@ -1,7 +1,7 @@
 export { childEnvironment } from './child/child-environment.js';
 export { ChildGroup, SpawnError, type ChildExit, type ChildGroupOptions } from './child/child-group.js';
 export { signalProcessGroup } from './child/process-group.js';
-export { residentMemoryBytes } from './child/resident-memory.js';
+export { residentMemoryBytes, treeMemoryBytes } from './child/resident-memory.js';
 export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';

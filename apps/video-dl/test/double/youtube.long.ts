@@ -1,0 +1,101 @@
+import { treeMemoryBytes } from '@media-services/processes';
+import { readConfig } from '../../dist/config.js';
+import { open, receive } from '../stream/support/receive.js';
+import type { TestService } from '../support/service.js';
+import { Double } from './double.js';
+import { watchPage } from './shapes.js';
+import { waitedSeconds } from './waited.js';
+
+let double: Double;
+let service: TestService;
+
+beforeEach(async () => {
+  // As large as the site's own.
+  double = await Double.start({ playerBytes: 2_650_000 });
+  service = await double.startService();
+});
+
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  await double[Symbol.asyncDispose]();
+});
+
+const streamOf = (page: string, path = '/api/stream?') =>
+  `${service.url}${path}url=${encodeURIComponent(page)}`;
+
+async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+const tell = (text: string) => process.stdout.write(`${text}\n`);
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+
+it('waits 15 s of advertisements out, no longer, and extracts once', async () => {
+  const ms = await millisecondsOf(async () => {
+    const { status, complete, headers } = await receive(streamOf(watchPage('ad-15')));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(waitedSeconds(headers)).toBeLessThan(17);
+  });
+  expect(service.context.extraction.extractions).toBe(1);
+  expect(double.requests.filter(({ status }) => status >= 400)).toEqual([]);
+  tell(`15 s of advertisements: the whole MP3 after ${seconds(ms)}`);
+});
+
+it('gives up soon on what is refused for good', async () => {
+  // Not the first extraction of its engine, which reads the player.
+  await service.info(watchPage('plain'));
+  const ms = await millisecondsOf(async () => {
+    const { response } = await open(streamOf(watchPage('refused')));
+    response.resume();
+    expect(response.statusCode).toBe(502);
+  });
+  tell(`refused for good: an error after ${seconds(ms)}`);
+});
+
+it('reads the player once for twenty videos; from the third on, half the time of the first is enough', async () => {
+  const infoMs: number[] = [];
+  for (let number = 1; number <= 20; number += 1) {
+    infoMs.push(
+      await millisecondsOf(async () => {
+        expect(await service.info(watchPage('plain', number))).toMatchObject({ status: 200 });
+      }),
+    );
+  }
+  const scripts = double.requests.filter(({ path }) => path.endsWith('/base.js'));
+  expect(scripts).toHaveLength(1);
+  const [first = NaN, , ...later] = infoMs;
+  const median = later.toSorted((a, b) => a - b)[Math.floor(later.length / 2)] ?? NaN;
+  tell(
+    `/api/info of twenty videos: the first ${seconds(first)}, median from the third on ${seconds(median)}`,
+  );
+  expect(median / first).toBeLessThanOrEqual(0.5);
+
+  const firstByteMs = await millisecondsOf(async () => {
+    const { response, request } = await open(
+      streamOf(watchPage('plain', 21), '/api/stream/video?fmt=mp4-1080&'),
+    );
+    await new Promise((resolve) => response.once('data', resolve));
+    response.on('error', () => undefined);
+    request.destroy();
+  });
+  tell(`first byte of 1080p, page unknown, player known: ${seconds(firstByteMs)}`);
+});
+
+it('solves a player with room below ENGINE_MAX_MEMORY_BYTES', async () => {
+  let peak = 0;
+  const look = async (): Promise<void> => {
+    const own = process.memoryUsage.rss();
+    peak = Math.max(peak, (await treeMemoryBytes(process.pid)) - own);
+  };
+  const watching = setInterval(() => void look(), 20);
+  try {
+    expect(await service.info(watchPage('plain'))).toMatchObject({ status: 200 });
+  } finally {
+    clearInterval(watching);
+  }
+  tell(`engine with deno while it solves: ${Math.round(peak / 2 ** 20)} MiB`);
+  expect(peak).toBeGreaterThan(0);
+  expect(peak).toBeLessThan(0.75 * readConfig({}).ENGINE_MAX_MEMORY_BYTES);
+});
