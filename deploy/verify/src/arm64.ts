@@ -11,8 +11,9 @@ import { run } from './run.js';
 
 /** `e_machine` of an ELF header: AArch64 in the System V ABI. */
 const elfMachineAarch64 = 183;
-/** Of Debian trixie, which the images are made from; the newest manylinux that its glibc takes. */
-const image = { python: '3.13', platforms: ['manylinux_2_28_aarch64', 'manylinux2014_aarch64'] };
+/** Of Debian trixie, which the images are made from: manylinux names the glibc that a wheel needs. */
+const image = { python: '3.13', glibcMinor: 41 };
+const oldestGlibcMinor = 17;
 /** What the images and set-up install from Debian. */
 const debianPackages = ['ffmpeg', 'libnginx-mod-http-js', 'nginx', 'python3', 'python3-venv', 'tini'];
 
@@ -71,13 +72,17 @@ async function elfMachine(path: string): Promise<number> {
 
 /** Downloads them for the platform of the image, with the hashes that the image asks for. */
 async function wheels(): Promise<string> {
+  const platforms = Array.from(
+    { length: image.glibcMinor - oldestGlibcMinor + 1 },
+    (_, index) => `manylinux_2_${oldestGlibcMinor + index}_aarch64`,
+  );
   const folder = join(toolsDir, 'arm64-wheels');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await run('python3', [
     ...['-m', 'pip', 'download', '--quiet', '--no-deps', '--require-hashes', '--only-binary=:all:'],
     ...['--python-version', image.python, '--implementation', 'cp'],
-    ...image.platforms.flatMap((platform) => ['--platform', platform]),
+    ...['manylinux2014_aarch64', ...platforms].flatMap((platform) => ['--platform', platform]),
     ...['--dest', folder, '--requirement', join(root, 'apps/video-dl/engine/requirements.txt')],
   ]);
   const files = await readdir(folder);
