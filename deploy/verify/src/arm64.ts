@@ -1,7 +1,6 @@
 /** npm run verify:arm64: every dependency that is no plain text has a build for 64-bit ARM under Linux. */
 import assert from 'node:assert/strict';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { root, toolsDir } from '@media-services/set-up';
 import { parse } from 'yaml';
@@ -49,8 +48,7 @@ async function lockedBinaries(): Promise<string> {
 }
 
 async function onnxruntime(): Promise<string> {
-  const require = createRequire(join(root, 'apps', 'bg-removal', 'package.json'));
-  const binaries = join(require.resolve('onnxruntime-node/package.json'), '..', 'bin');
+  const binaries = join(root, 'apps/bg-removal/node_modules/onnxruntime-node/bin');
   const [api = ''] = await readdir(binaries);
   const folder = join(binaries, api, 'linux', 'arm64');
   const files = (await readdir(folder)).filter((name) => /\.(node|so[.\d]*)$/.test(name));

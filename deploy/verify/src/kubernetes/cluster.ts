@@ -7,7 +7,7 @@ import { NotYet, until } from '../wait.js';
 
 /** Where the services are, and where the clients and the web site are. */
 export const product = 'media-services';
-export const outside = 'media-services-verify';
+const outside = 'media-services-verify';
 /** The web site with the film. */
 export const source = `source.${outside}.svc.cluster.local:8000`;
 
