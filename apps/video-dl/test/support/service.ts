@@ -1,3 +1,4 @@
+import request from 'supertest';
 import { readConfig } from '../../dist/config.js';
 import type { ContextOverrides } from '../../dist/service.js';
 import { createVideoDlService, type VideoDlService } from '../../dist/service.js';
@@ -46,12 +47,14 @@ export async function startService(
   return {
     ...service,
     get,
-    info: async (pageUrl) => answerOf(await get('/api/info', { url: pageUrl })),
+    info: async (pageUrl) => {
+      const { status, headers, body } = await request(service.url).get('/api/info').query({ url: pageUrl });
+      return {
+        status,
+        headers: new Headers(headers as Record<string, string>),
+        body: body as Answer['body'],
+      };
+    },
     [Symbol.asyncDispose]: async () => service.stop(),
   };
-}
-
-async function answerOf(response: Response): Promise<Answer> {
-  const body = (await response.json()) as Readonly<Record<string, unknown>>;
-  return { status: response.status, headers: response.headers, body };
 }
