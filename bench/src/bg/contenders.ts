@@ -19,8 +19,14 @@ export function requests(service: Service): Contender {
   };
 }
 
-/** The service's network alone, in a process that does nothing else; the picture does not matter. */
-export function bareNetwork(precision: Precision): Promise<LineProcess> {
+/** A network of the service alone, in a process that does nothing else; the picture does not matter. */
+export function bareNetwork(precision: Precision, model?: string): Promise<LineProcess> {
   const script = fileURLToPath(new URL('bare-process.js', import.meta.url));
-  return lineProcess(`network, ${precision}`, process.execPath, [script, precision]);
+  const name = ['network', model, precision].filter((part) => part !== undefined).join(', ');
+  return lineProcess(
+    name,
+    process.execPath,
+    [script, precision],
+    model === undefined ? {} : { env: { MODEL: model } },
+  );
 }

@@ -34,10 +34,11 @@ export interface Network {
  * A network of the service in this process: by default the one that MODEL, MODELS_DIR and
  * INFERENCE_PRECISION name.
  */
-export async function openNetwork({ precision: wanted }: { precision?: string } = {}): Promise<Network> {
+export async function openNetwork(wanted: { precision?: string; model?: string } = {}): Promise<Network> {
   const settings = settingsSchema.parse({
     ...process.env,
-    ...(wanted !== undefined && { INFERENCE_PRECISION: wanted }),
+    ...(wanted.precision !== undefined && { INFERENCE_PRECISION: wanted.precision }),
+    ...(wanted.model !== undefined && { MODEL: wanted.model }),
   });
   const { folder, manifest } = await verifyModel(locateModel(settings.MODEL, settings.MODELS_DIR));
   const { inputSize, mean, std, activation, outputName, graph, int8Graph } = manifest;

@@ -48,12 +48,9 @@ export async function startService(
     ...service,
     get,
     info: async (pageUrl) => {
-      const { status, headers, body } = await request(service.url).get('/api/info').query({ url: pageUrl });
-      return {
-        status,
-        headers: new Headers(headers as Record<string, string>),
-        body: body as Answer['body'],
-      };
+      const response = await request(service.url).get('/api/info').query({ url: pageUrl });
+      const body = response.body as Answer['body'];
+      return { status: response.status, headers: new Headers(response.headers), body };
     },
     [Symbol.asyncDispose]: async () => service.stop(),
   };
