@@ -16,7 +16,7 @@ const problem = (page: Page) => page.locator('#video-problem').getByRole('alert'
 const about = async (page: Page, target: string) =>
   (await row(page, target).locator('.download-about').textContent())?.replaceAll('\u00a0', ' ');
 
-describe('an address', () => {
+describe('a link', () => {
   it('is looked up: title, length, and what each download will be; the best one is the main one', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
@@ -36,9 +36,9 @@ describe('an address', () => {
   });
 
   it.each([
-    ['the address alone', () => film],
-    ['a sentence with the address in it', () => `Look at this! ${film}, it is good.`],
-    ['lines with the address in them', () => `  A short film\n${film}\n`],
+    ['the link alone', () => film],
+    ['a sentence with the link in it', () => `Look at this! ${film}, it is good.`],
+    ['lines with the link in them', () => `  A short film\n${film}\n`],
   ])('is looked up at once when it is pasted, wherever that is: %s', async (_name, text) => {
     await using reader = await visit(browser);
     const { page } = reader;
@@ -73,7 +73,7 @@ describe('an address', () => {
     expect(asked).toBe(1);
   });
 
-  it('in the address of the page is looked up, and a look-up is put there', async () => {
+  it('in the URL of the page is looked up, and a look-up is put there', async () => {
     await using reader = await visit(browser, `/?url=${encodeURIComponent(film)}`);
     const { page } = reader;
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
@@ -121,7 +121,7 @@ describe('an address', () => {
   it.each([
     ['without a video', `${stack.pages}/only-words`, 'The page is not supported'],
     ['that is gone', `${stack.pages}/gone`, 'Video not found'],
-    ['inside a private network', 'http://10.0.0.1/film', 'This address is not public'],
+    ['inside a private network', 'http://10.0.0.1/film', 'This link is not public'],
     ['that is none', 'ftp://example.com', 'This is not the link of a page'],
   ])('%s: says in lay words what is wrong, next to the field', async (_name, address, title) => {
     await using reader = await visit(browser);
@@ -265,10 +265,13 @@ describe('a sample clip of the project’s own', () => {
     await context.close();
   });
 
-  it('and not on a private one, where it cannot', async () => {
+  it('and not on a private one, where it cannot: there the page says why', async () => {
     await using reader = await visit(browser);
     await reader.page.getByText('Both tools are ready').waitFor();
     expect(await reader.page.getByRole('button', { name: 'Try the sample clip' }).isVisible()).toBe(false);
+    expect(
+      await reader.page.getByText('The sample clip needs a server with a public name.').isVisible(),
+    ).toBe(true);
     const clip = await fetch(`${reader.client.url}/samples/clip`);
     expect(await clip.text()).toContain('<video src="clip.mp4"');
     expect((await fetch(`${reader.client.url}/samples/clip.mp4`)).status).toBe(200);

@@ -158,8 +158,8 @@ export async function layoutShift(page: Page): Promise<number> {
 
 export const film = `${stack.films}/film`;
 
-export async function lookUp(page: Page, address: string): Promise<void> {
-  await page.getByLabel('Link of the video’s page').fill(address);
+export async function lookUp(page: Page, url: string): Promise<void> {
+  await page.getByLabel('Link of the video’s page').fill(url);
   await page.getByRole('button', { name: 'Look up' }).click();
 }
 

@@ -24,7 +24,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Lets the browser save what is at an address, under the name that the server or `fileName` gives. */
+/** Lets the browser save what is at a URL, under the name that the server or `fileName` gives. */
 export function startDownload(href, fileName = '') {
   const link = make('a', { href, download: fileName });
   document.body.append(link);
@@ -34,8 +34,8 @@ export function startDownload(href, fileName = '') {
 
 /** Saves a blob under a name, as the browser saves downloads. */
 export function saveBlob(blob, fileName) {
-  const address = URL.createObjectURL(blob);
-  startDownload(address, fileName);
+  const url = URL.createObjectURL(blob);
+  startDownload(url, fileName);
   // The browser reads the blob after the click; a minute is ample for it to begin.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

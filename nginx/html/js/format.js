@@ -50,6 +50,6 @@ export function codecName(codec) {
   return codecNames.find(([pattern]) => pattern.test(codec))?.[1] ?? codec;
 }
 
-export function hostOf(address) {
-  return URL.canParse(address) ? new URL(address).hostname.replace(/^www\./, '') : '';
+export function hostOf(url) {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : '';
 }

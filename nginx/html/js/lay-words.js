@@ -5,9 +5,9 @@ const words = {
     detail: 'Paste the whole link of the page that plays the video, as your browser shows it.',
   },
   forbidden_address: {
-    title: 'This address is not public',
+    title: 'This link is not public',
     detail:
-      'The link, or one it leads to, is inside a private network. Only pages that anybody can open can be looked up here.',
+      'It, or a page that it leads to, is inside a private network. Only pages that anybody can open can be looked up here.',
   },
   unauthorized: {
     title: 'This server asks for an access key',

@@ -6,7 +6,7 @@ export class Background {
   #colourField = byId('background-colour');
   #pictureFile = byId('background-picture');
   #picture;
-  #pictureAddress;
+  #pictureUrl;
   #onChange;
 
   /** @param onChange called after every change */
@@ -36,7 +36,7 @@ export class Background {
   /** The same as CSS values. */
   get css() {
     const { colour, picture } = this.value;
-    return { colour, picture: picture && this.#pictureAddress };
+    return { colour, picture: picture && this.#pictureUrl };
   }
 
   get #chosen() {
@@ -49,9 +49,9 @@ export class Background {
   }
 
   #take(file) {
-    if (this.#pictureAddress) URL.revokeObjectURL(this.#pictureAddress);
+    if (this.#pictureUrl) URL.revokeObjectURL(this.#pictureUrl);
     this.#picture = file;
-    this.#pictureAddress = URL.createObjectURL(file);
+    this.#pictureUrl = URL.createObjectURL(file);
     this.#onChange();
   }
 }

@@ -30,20 +30,20 @@ export class Comparison {
    * Shows an image as it was given; the frame takes its shape.
    * @returns its size in pixels, or undefined where this browser cannot show it, or another one came meanwhile
    */
-  async showBefore(address) {
+  async showBefore(url) {
     this.clear();
-    this.#current = address;
+    this.#current = url;
     const image = new Image();
-    image.src = address;
+    image.src = url;
     try {
       await image.decode();
     } catch {
       // Not an image for this browser; the server decides whether it is one.
       return undefined;
     }
-    if (this.#current !== address) return undefined;
+    if (this.#current !== url) return undefined;
     const { naturalWidth: width, naturalHeight: height } = image;
-    this.#before.src = address;
+    this.#before.src = url;
     this.#before.hidden = false;
     this.#setRatio(width / height);
     this.#frame.hidden = false;

@@ -1,19 +1,10 @@
 /** Asks the worker that tunes and writes cut-outs; the page itself never touches all pixels of an image. */
 export class CutOutWorker {
-  #worker = new Worker(new URL('./worker/cut-out-worker.js', import.meta.url), { type: 'module' });
+  #worker;
   #waiting = new Map();
   #nextId = 1;
   #preview;
   #nextPreview;
-
-  constructor() {
-    this.#worker.addEventListener('message', ({ data: { id, result, error } }) => {
-      const { resolve, reject } = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error === undefined) resolve(result);
-      else reject(new Error(error));
-    });
-  }
 
   /**
    * A tuned cut-out at a size for the screen. Of requests that come faster than they
@@ -47,7 +38,20 @@ export class CutOutWorker {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
+      // The first image starts it: who saves a video needs none of its code.
+      this.#worker ??= this.#start();
       this.#worker.postMessage({ id, kind, ...parameters });
     });
+  }
+
+  #start() {
+    const worker = new Worker(new URL('./worker/cut-out-worker.js', import.meta.url), { type: 'module' });
+    worker.addEventListener('message', ({ data: { id, result, error } }) => {
+      const { resolve, reject } = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error === undefined) resolve(result);
+      else reject(new Error(error));
+    });
+    return worker;
   }
 }

@@ -23,7 +23,7 @@ export class FilmStrip {
 
   add(item) {
     const select = make('button', { type: 'button', className: 'film-frame' });
-    select.append(make('img', { src: item.address, alt: '' }), make('span', { className: 'film-state' }));
+    select.append(make('img', { src: item.url, alt: '' }), make('span', { className: 'film-state' }));
     select.addEventListener('click', () => this.#onSelect(item));
     const remove = make('button', { type: 'button', className: 'film-remove', textContent: '×' });
     remove.setAttribute('aria-label', `Remove ${item.file.name}`);

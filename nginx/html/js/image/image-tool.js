@@ -43,7 +43,7 @@ export class ImageTool {
     this.#save.addEventListener('click', () => void this.#saveItems([this.#shown]));
     this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
     this.#copy.addEventListener('click', () => void this.#copyShown());
-    // Only pages of an encrypted address, or of this machine, may write to the clipboard.
+    // Only pages over HTTPS, or of this machine, may write to the clipboard.
     this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
   }
 
@@ -100,7 +100,7 @@ export class ImageTool {
   }
 
   async #showBefore(item) {
-    const size = await this.#comparison.showBefore(item.address);
+    const size = await this.#comparison.showBefore(item.url);
     if (size === undefined || item.isOver || this.#shown !== item) return;
     const problem = problemWithPixels(item.file.name, size.width, size.height, this.#limits);
     if (problem === undefined) return;
@@ -113,7 +113,7 @@ export class ImageTool {
     this.#strip.remove(item);
     const index = this.#items.indexOf(item);
     this.#items.splice(index, 1);
-    URL.revokeObjectURL(item.address);
+    URL.revokeObjectURL(item.url);
     if (this.#shown === item) {
       const next = this.#items[Math.min(index, this.#items.length - 1)];
       if (next) this.#select(next);

@@ -15,7 +15,7 @@ export class QueuedImage {
 
   constructor(file) {
     this.file = file;
-    this.address = URL.createObjectURL(file);
+    this.url = URL.createObjectURL(file);
   }
 
   get isOver() {

@@ -10,7 +10,7 @@ export class Recent {
   #list = byId('recent-list');
   #onOpen;
 
-  /** @param onOpen called with the address of an item that is chosen */
+  /** @param onOpen called with the URL of an item that is chosen */
   constructor(onOpen) {
     this.#onOpen = onOpen;
     byId('recent-clear').addEventListener('click', () => {
@@ -21,8 +21,8 @@ export class Recent {
     this.#show();
   }
 
-  add(address, title) {
-    store([{ address, title }, ...stored().filter((item) => item.address !== address)].slice(0, most));
+  add(url, title) {
+    store([{ url, title }, ...stored().filter((item) => item.url !== url)].slice(0, most));
     this.#show();
   }
 
@@ -34,14 +34,14 @@ export class Recent {
     const items = stored();
     this.#box.hidden = items.length === 0;
     this.#list.replaceChildren(
-      ...items.map(({ address, title }) => {
-        const link = make('a', { href: `?url=${encodeURIComponent(address)}` }, title);
+      ...items.map(({ url, title }) => {
+        const link = make('a', { href: `?url=${encodeURIComponent(url)}` }, title);
         link.addEventListener('click', (event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();
-          this.#onOpen(address);
+          this.#onOpen(url);
         });
-        return make('li', {}, link, make('span', {}, hostOf(address)));
+        return make('li', {}, link, make('span', {}, hostOf(url)));
       }),
     );
   }
@@ -51,7 +51,7 @@ export class Recent {
 function stored() {
   try {
     const items = JSON.parse(localStorage.getItem(key) ?? '[]');
-    return Array.isArray(items) ? items.filter((item) => item?.address && item?.title) : [];
+    return Array.isArray(items) ? items.filter((item) => item?.url && item?.title) : [];
   } catch {
     return [];
   }

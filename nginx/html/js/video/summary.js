@@ -19,8 +19,8 @@ export class Summary {
     this.#box.hidden = true;
   }
 
-  showWaiting(address) {
-    this.#reset(hostOf(address) || address, 'Looking at the page…');
+  showWaiting(url) {
+    this.#reset(hostOf(url) || url, 'Looking at the page…');
   }
 
   show(info) {

@@ -2,12 +2,12 @@ import { withAccessKey } from '../access-key.js';
 import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
-import { addressIn, isPublicHost } from './address.js';
+import { urlIn, isPublicHost } from './page-url.js';
 import { Downloads } from './downloads.js';
 import { Recent } from './recent.js';
 import { Summary } from './summary.js';
 
-/** From the address of a page to its downloads. */
+/** From the link of a page to its downloads. */
 export class VideoTool {
   #input = byId('video-url');
   #submit = byId('video-submit');
@@ -15,7 +15,7 @@ export class VideoTool {
   #status = byId('video-status');
   #problems = new ProblemPanel(byId('video-problem'));
   #summary = new Summary();
-  #recent = new Recent((address) => this.open(address));
+  #recent = new Recent((url) => this.open(url));
   #downloads = new Downloads({
     onStatus: (text) => this.#tell(text),
     onFailure: (error, retry) => this.#problems.show(problemOf(error), { retry }),
@@ -32,20 +32,22 @@ export class VideoTool {
       const field = this.#input;
       const replacesAll =
         field.value === '' || field.selectionEnd - field.selectionStart === field.value.length;
-      const address = addressIn(event.clipboardData?.getData('text/plain') ?? '', { bare: true });
-      if (!replacesAll || address === undefined) return;
+      const url = urlIn(event.clipboardData?.getData('text/plain') ?? '', { bare: true });
+      if (!replacesAll || url === undefined) return;
       event.preventDefault();
-      this.open(address);
+      this.open(url);
     });
     const sample = new URL('samples/clip', document.baseURI);
-    byId('video-sample-line').hidden = !isPublicHost(sample.hostname);
+    const canReachSample = isPublicHost(sample.hostname);
+    byId('video-sample-line').hidden = !canReachSample;
+    byId('video-no-sample').hidden = canReachSample;
     byId('video-sample').addEventListener('click', () => this.open(sample.href));
     this.#input.addEventListener('input', () => this.#input.removeAttribute('aria-invalid'));
   }
 
-  /** Looks an address up as if it had been typed and sent. */
-  open(address) {
-    this.#input.value = address;
+  /** Looks a URL up as if it had been typed and sent. */
+  open(url) {
+    this.#input.value = url;
     byId('video').scrollIntoView({ block: 'nearest' });
     this.#request?.abort();
     void this.#lookUp();
@@ -53,31 +55,31 @@ export class VideoTool {
 
   async #lookUp() {
     const text = this.#input.value.trim();
-    // What holds no address goes to the server as it is: its answer says why not.
-    const address = addressIn(text, { bare: true }) ?? text;
+    // What holds no URL goes to the server as it is: its answer says why not.
+    const url = urlIn(text, { bare: true }) ?? text;
     this.#problems.clear();
-    if (address === '') {
+    if (url === '') {
       this.#input.setAttribute('aria-invalid', 'true');
       this.#tell('Paste the link of a video’s page first.');
       this.#input.focus();
       return;
     }
-    this.#input.value = address;
+    this.#input.value = url;
     this.#input.removeAttribute('aria-invalid');
     const request = new AbortController();
     this.#request = request;
-    this.#summary.showWaiting(address);
+    this.#summary.showWaiting(url);
     this.#downloads.clear();
     this.#recent.fold();
     this.#setState('working');
     this.#tell('Looking at the page…');
     try {
-      const query = new URLSearchParams({ url: address });
+      const query = new URLSearchParams({ url });
       const options = { headers: withAccessKey(), signal: request.signal };
       const response = await ensureSuccess(await fetch(`api/info?${query}`, options));
       const info = await response.json();
       if (this.#request !== request) return;
-      this.#show(info, address);
+      this.#show(info, url);
     } catch (error) {
       if (this.#request !== request || isAbort(error)) return;
       this.#finish('idle');
@@ -89,14 +91,14 @@ export class VideoTool {
     }
   }
 
-  #show(info, address) {
+  #show(info, url) {
     this.#finish('ready');
     this.#summary.show(info);
     const count = this.#downloads.show(info);
     this.#tell(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
-    this.#recent.add(address, info.title);
-    // So that the address of this page is a link to the result, and reloading keeps it.
-    history.replaceState(null, '', `?${new URLSearchParams({ url: address })}`);
+    this.#recent.add(url, info.title);
+    // So that the URL of this page is a link to the result, and reloading keeps it.
+    history.replaceState(null, '', `?${new URLSearchParams({ url })}`);
     // The next key is Enter, unless the reader has gone elsewhere meanwhile.
     const active = document.activeElement;
     if (active === document.body || this.#input.form.contains(active)) this.#downloads.focusFirst();

@@ -5,12 +5,12 @@ const withoutScheme = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?[/?#]\S*$/u;
 const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
 
 /**
- * The web address in a text: the text itself, with or without `https://`, or one
+ * The URL in a text: the text itself, with or without `https://`, or one
  * inside a sentence ("Look at this! https://…").
- * @param options `bare`: a lone host name is an address too, as in a field for addresses
+ * @param options `bare`: a lone host name counts too, as in a field for links
  * @returns undefined where there is none
  */
-export function addressIn(text, { bare = false } = {}) {
+export function urlIn(text, { bare = false } = {}) {
   const words = text.trim().split(/\s+/u);
   for (const word of words) {
     const start = word.search(/https?:\/\//i);
@@ -24,21 +24,20 @@ export function addressIn(text, { bare = false } = {}) {
   return bare && words.length === 1 && bareHost.test(words[0]) ? readable(`https://${words[0]}`) : undefined;
 }
 
-function readable(address) {
-  const trimmed = withoutTrail(address);
+function readable(url) {
+  const trimmed = withoutTrail(url);
   return URL.canParse(trimmed) && new URL(trimmed).hostname !== '' ? trimmed : undefined;
 }
 
-/** Without the punctuation of the sentence; a bracket stays where the address itself opens it. */
+/** Without the punctuation of the sentence; a bracket stays where the URL itself opens it. */
 function withoutTrail(word) {
-  let address = word;
+  let url = word;
   for (;;) {
-    const before = address;
-    address = address.replace(trailing, '');
-    const last = address.at(-1);
-    if (last in closing && count(address, last) > count(address, closing[last]))
-      address = address.slice(0, -1);
-    if (address === before) return address;
+    const before = url;
+    url = url.replace(trailing, '');
+    const last = url.at(-1);
+    if (last in closing && count(url, last) > count(url, closing[last])) url = url.slice(0, -1);
+    if (url === before) return url;
   }
 }
 
