@@ -66,7 +66,10 @@ export default {
       ignoreDependencies: ['@media-services/*'],
     },
     // What the stack runs: listed, so that turbo builds it first.
-    e2e: { entry: ['test/screenshots/*.shots.ts'], ignoreDependencies: ['axe-core', '@media-services/*'] },
+    e2e: {
+      entry: ['test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
+      ignoreDependencies: ['axe-core', '@media-services/*'],
+    },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     bench: {
       entry: ['src/*.ts', 'src/**/plain-proxy.ts', 'src/bg/{bare-process,peers/imgly}.ts'],
