@@ -28,7 +28,8 @@ await runCommandLine(async () => {
   const packages = await mkdtemp(join(tmpdir(), 'newest-yt-dlp-'));
   try {
     const { python } = await setUpPythonEngine({ root });
-    await progress.step('The newest yt-dlp', (log) => install(python, packages, log));
+    const installed = await progress.step('The newest yt-dlp', (log) => install(python, packages, log));
+    progress.say(installed);
     return runTests({ ...env, YTDLP_PYTHON: python, PYTHONPATH: packages });
   } finally {
     await rm(packages, { recursive: true });
@@ -47,7 +48,7 @@ async function install(python, packages, log) {
     onLine: log,
   });
   if (code !== 0) throw new UserError(tailOf(output));
-  log(/Successfully installed (.*)/.exec(output)?.[1] ?? '');
+  return /Successfully installed (.*)/.exec(output)?.[1] ?? '';
 }
 
 /** @param {NodeJS.ProcessEnv} env */
