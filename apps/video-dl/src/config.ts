@@ -46,13 +46,19 @@ export const configSchema = z.object({
     .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
   PROBE_TIMEOUT_SECONDS: setting
     .seconds(15, { min: 1, max: 120 })
-    .describe('How long a look into the header of a medium may take.'),
+    .describe(
+      'How long a look into the header of a medium may take; within EXTRACTION_TIMEOUT_SECONDS, never beyond it.',
+    ),
   FIRST_BYTE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
-    .describe('From the media URLs to the first byte of the stream.'),
+    .describe(
+      'From the media URLs to the first byte of the stream: waiting for the site, for a place and for ffmpeg included.',
+    ),
   UPSTREAM_IDLE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
-    .describe('How long a media server may send nothing while it is asked to.'),
+    .describe(
+      'How long a media server may send nothing while it is asked to; the time before its first byte is as long at most.',
+    ),
   CLIENT_IDLE_TIMEOUT_SECONDS: setting
     .seconds(120, { min: 1, max: 3600 })
     .describe('How long a client may read nothing of a stream that has bytes for it.'),
@@ -63,9 +69,13 @@ export const configSchema = z.object({
     ),
   MAX_STREAM_SECONDS: setting
     .seconds(14_400, { min: 1 })
-    .describe('How long one stream may take altogether.'),
+    .describe(
+      'How long one stream may take altogether, from its media URLs to its last byte, all waiting included.',
+    ),
   MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is taken.'),
-  MAX_OUTPUT_BYTES: setting.bytes('10GiB').describe('The largest stream that is made.'),
+  MAX_OUTPUT_BYTES: setting
+    .bytes('10GiB')
+    .describe('The largest stream that is made. Twice as much is read for it, and at least 16 GiB.'),
   MP4_VIDEO: setting
     .oneOf(mp4VideoChoices, 'copy')
     .describe(

@@ -10,7 +10,8 @@ export interface FaultCase {
    */
   page: string;
   mp3: FaultOutcome;
-  mp4: FaultOutcome;
+  /** Absent where there are no pictures. */
+  mp4?: FaultOutcome;
   /** The site's MP4 passed on as it is; absent where there is no such file. */
   original?: FaultOutcome;
   /** Seconds of the medium. */
@@ -42,6 +43,14 @@ const short = (
   ...{ fault, mp3, mp4, original, seconds: 4 },
   page: `/watch?media=${media}&${query}&n=$`,
 });
+
+/** A file of a container that is no MP4; sound alone unless the outcome of an MP4 is given. */
+const other = (
+  fault: string,
+  media: string,
+  query: string,
+  { mp3, mp4, seconds }: Pick<FaultCase, 'mp3' | 'mp4' | 'seconds'>,
+): FaultCase => ({ fault, mp3, ...(mp4 && { mp4 }), seconds, page: `/watch?media=${media}&${query}&n=$` });
 
 const privateUrl = encodeURIComponent('http://127.0.0.2:9/x.ts');
 
@@ -104,6 +113,22 @@ export const faultCases: readonly FaultCase[] = [
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
     ...{ mp3: 'complete', mp4: 'complete', original: 'complete' },
   },
+  other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
+  other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
+    ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
+  }),
+  other('MP3, passed on: none', 'long.mp3', '', { mp3: 'complete', seconds: 60 }),
+  other('MP3, passed on: 40 kB of noise in the middle', 'long.mp3', 'noise=500000', {
+    ...{ mp3: 'reset', seconds: 60 },
+  }),
+  other('MP3 without Content-Length: none', 'long.mp3', 'chunked', { mp3: 'complete', seconds: 60 }),
+  other('MP3 without Content-Length: 40 kB of noise', 'long.mp3', 'chunked&noise=500000&slow=250000', {
+    ...{ mp3: 'reset', seconds: 60 },
+  }),
+  other('ADTS: none', 'long.aac', '', { mp3: 'complete', seconds: 60 }),
+  other('ADTS: 40 kB of noise in the middle', 'long.aac', 'noise=300000&slow=150000', {
+    ...{ mp3: 'reset', seconds: 60 },
+  }),
   segment('none', {}, 'complete'),
   segment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),
   segment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),

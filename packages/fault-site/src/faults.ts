@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -23,6 +24,7 @@ import type { SiteHandler, SiteOptions } from './server.js';
  * | `chunked` | no `Content-Length` |
  * | `endless` | a body without end |
  * | `garbage` | noise of the right length |
+ * | `noise=N` | 40 kB of noise from byte N on |
  * | `page` | a web page instead of the medium |
  * | `empty` | nothing, as if that were all |
  * | `half` | the first half, as if that were all; cut between packets of a transport stream |
@@ -131,6 +133,8 @@ export class Faults {
   async #sendBytes({ res, path, query, key }: FaultyRequest, start: number, end: number): Promise<void> {
     if (end < start) return;
     const slow = Number(query.get('slow') ?? 0);
+    const noiseAt = Number(query.get('noise') ?? Infinity);
+    let at = start;
     const count = (bytes: number) => this.#sent.set(key, this.#sentFrom(key) + bytes);
     await pipeline(
       createReadStream(path, { start, end }),
@@ -139,7 +143,10 @@ export class Faults {
           for (const piece of slow > 0 ? inPieces(chunk, slow / 20) : [chunk]) {
             if (slow > 0) await delay(50);
             count(piece.length);
-            yield query.has('garbage') ? Buffer.alloc(piece.length, 'not media ') : piece;
+            yield query.has('garbage')
+              ? Buffer.alloc(piece.length, 'not media ')
+              : withNoise(piece, noiseAt - at);
+            at += piece.length;
           }
         }
       },
@@ -187,7 +194,7 @@ const faultNames = new Set([
     'etag',
     'modified',
   ],
-  ...['size', 'length', 'chunked', 'endless', 'garbage', 'redirect', 'page', 'empty', 'half'],
+  ...['noise', 'size', 'length', 'chunked', 'endless', 'garbage', 'redirect', 'page', 'empty', 'half'],
 ]);
 
 async function sendOther({ res, path, type, query }: FaultyRequest): Promise<void> {
@@ -234,6 +241,16 @@ async function sendEndless(res: ServerResponse, type: string): Promise<void> {
   await pipeline(function* () {
     for (;;) yield chunk;
   }, res);
+}
+
+const noiseBytes = 40_000;
+
+/** A piece of a file with what of the noise falls into it. @param from where that begins, seen from the piece */
+function withNoise(piece: Buffer, from: number): Buffer {
+  const first = Math.max(0, from);
+  const end = Math.min(piece.length, from + noiseBytes);
+  if (end <= first) return piece;
+  return Buffer.concat([piece.subarray(0, first), randomBytes(end - first), piece.subarray(end)]);
 }
 
 function* inPieces(chunk: Buffer, size: number): Generator<Buffer> {

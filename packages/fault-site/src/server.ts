@@ -49,6 +49,7 @@ const types: Readonly<Record<string, string>> = {
   '.webm': 'video/webm',
   '.mkv': 'video/x-matroska',
   '.mp3': 'audio/mpeg',
+  '.aac': 'audio/aac',
   '.flac': 'audio/flac',
   '.ogg': 'audio/ogg',
   '.ts': 'video/mp2t',

@@ -69,7 +69,7 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
     transcodesAudio: streams.audio?.action === 'transcode',
   };
   const estimatedBytes = target === 'mp3' ? estimateMp3Bytes(estimate) : estimateMp4Bytes(estimate);
-  refuseTooLong({ durationSeconds, estimatedBytes }, settings);
+  refuseTooLong({ target, durationSeconds, estimatedBytes }, settings);
   return {
     target,
     inputs: streams.formats.map(({ source }) => source),
@@ -158,19 +158,29 @@ function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): 
 }
 
 function refuseTooLong(
-  { durationSeconds, estimatedBytes }: Pick<Plan, 'durationSeconds' | 'estimatedBytes'>,
+  { target, durationSeconds, estimatedBytes }: Pick<Plan, 'target' | 'durationSeconds' | 'estimatedBytes'>,
   limits: PlanSettings,
 ): void {
   if (durationSeconds !== null && durationSeconds > limits.maxDurationSeconds) {
     throw new DomainError(
       'too_long',
-      `The video lasts ${Math.round(durationSeconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one, or raise MAX_DURATION_SECONDS.`,
+      `The video lasts ${Math.round(durationSeconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise MAX_DURATION_SECONDS.`,
     );
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
-    throw new DomainError(
-      'too_long',
-      `The result would have about ${estimatedBytes} bytes; this service makes at most ${limits.maxOutputBytes}. Ask for a smaller size, or raise MAX_OUTPUT_BYTES.`,
-    );
+    throw tooLarge(target, `would have about ${estimatedBytes} bytes`, limits);
   }
+}
+
+/** Why a stream is not made, or not made to its end. @param how large it is, as a predicate */
+export function tooLarge(
+  target: Target,
+  how: string,
+  { maxOutputBytes }: Pick<PlanSettings, 'maxOutputBytes'>,
+): DomainError {
+  const smaller = target === 'mp4-1080' ? 'Ask for mp4-720' : 'Use a shorter video';
+  return new DomainError(
+    'too_long',
+    `The result ${how}; this service makes at most ${maxOutputBytes}. ${smaller}; as the operator, raise MAX_OUTPUT_BYTES.`,
+  );
 }

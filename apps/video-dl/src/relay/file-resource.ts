@@ -1,8 +1,11 @@
+import { FileStructure } from '../containers/structure/file-structure.js';
+import { DamagedMediaError } from '../containers/structure/structure-check.js';
 import { parseRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
+import { damaged } from './join/joiner.js';
 import type { Resource, ResourceRequest } from './resource.js';
 import { writeAll } from './respond.js';
 
@@ -10,6 +13,8 @@ import { writeAll } from './respond.js';
 export class FileResource implements Resource {
   readonly #object: RemoteObject;
   readonly #context: TransferContext;
+  /** Of all that is read of it, by whomever. */
+  readonly #structure = new FileStructure();
 
   constructor(source: RenewableSource, context: TransferContext) {
     this.#object = fileObject(source);
@@ -42,7 +47,22 @@ export class FileResource implements Resource {
       response.end();
       return;
     }
-    await writeAll(response, transfer.chunks(), signal);
+    await writeAll(response, this.#checked(transfer.chunks(), start), signal);
+  }
+
+  /** @throws TransferFault before bytes that cannot belong to the file */
+  async *#checked(chunks: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer, void, void> {
+    let offset = start;
+    for await (const chunk of chunks) {
+      try {
+        this.#structure.read(offset, chunk);
+      } catch (error) {
+        if (error instanceof DamagedMediaError) throw damaged(error.message);
+        throw error;
+      }
+      offset += chunk.length;
+      yield chunk;
+    }
   }
 
   /** ffmpeg reads of a file what it needs and seeks over the rest; what upstream failed to bring is a failure, not a gap. */

@@ -4,12 +4,12 @@ import { mp3Arguments, mp4Arguments } from '../ffmpeg/arguments.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { Plan } from '../plan/plan.js';
+import { tooLarge, type Plan } from '../plan/plan.js';
 import type { MediaRelay, RelayInput, RelaySession, RenewSource } from '../relay/index.js';
 import { exactHeader, isAsReckoned, missingFrames, type ExactMp3 } from './exact-mp3.js';
-import { watched, type StreamAbort, type StreamLimits } from './limits.js';
+import type { FirstByteDeadline, StreamAbort, StreamLimits } from './limits.js';
 import { estimateMp3HeaderBytes, makeMp3Header } from './mp3-header.js';
-import { firstByteTimeout, mp3Output, mp4Output, readMedia } from './output.js';
+import { mp3Output, mp4Output, readMedia } from './output.js';
 import type { Selection } from './ranges.js';
 import { clientWriter, streamHeaders } from './response.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
@@ -20,6 +20,8 @@ export interface StreamJob {
   readonly plan: Plan;
   readonly response: ServerResponse;
   readonly abort: StreamAbort;
+  /** Met with the first byte. */
+  readonly deadline: FirstByteDeadline;
   readonly session: RelaySession;
   readonly relay: Pick<MediaRelay, 'open'>;
   /** For what is read of the media outside of the session. */
@@ -74,7 +76,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
     const rest = part.subarray(Math.min(toSkip, part.length));
     toSkip -= part.length - rest.length;
     sentBytes += part.length;
-    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(job.limits);
+    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(plan.target, 'has more bytes', job.limits);
     if (rest.length === 0) return;
     job.onBytes(rest.length);
     await writer.write(rest);
@@ -83,8 +85,9 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
     if (firstPart === undefined) {
       firstPart = part;
       const picture = await job.cover;
-      endFirstByte();
       abort.signal.throwIfAborted();
+      job.deadline[Symbol.dispose]();
+      endFirstByte();
       // Another encoder than the one that the length was reckoned for promises nothing.
       if (exact !== null && !isAsReckoned(part, exact)) exact = null;
       const selection = exact === null ? ({ kind: 'whole' } as const) : job.selection;
@@ -116,17 +119,11 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
  * A source may itself bring the two apart.
  * @throws DomainError, the abort's reason
  */
-async function openInputs({ plan, session, abort, limits }: StreamJob): Promise<readonly RelayInput[]> {
-  const sources = await watched(
-    limits.firstByteTimeoutMs,
-    () => abort.abort(firstByteTimeout(limits)),
-    async () => {
-      try {
-        return await Promise.all(plan.inputs.map((source) => session.add(source)));
-      } catch (error) {
-        abort.signal.throwIfAborted();
-        throw error;
-      }
+async function openInputs({ plan, session, abort }: StreamJob): Promise<readonly RelayInput[]> {
+  const sources = await Promise.all(plan.inputs.map((source) => session.add(source))).catch(
+    (error: unknown) => {
+      abort.signal.throwIfAborted();
+      throw error;
     },
   );
   if (plan.target === 'mp3') return [withTrack(sources[0], 'audio')];
@@ -148,13 +145,6 @@ function ffmpegArguments({ plan, tools, exact }: StreamJob, inputs: readonly Rel
   }
   if (input === undefined || plan.audio === null) throw new Error('a plan for MP3 has an input with sound');
   return mp3Arguments(input, plan.audio, tools, exact);
-}
-
-export function tooLarge({ maxOutputBytes }: StreamLimits): DomainError {
-  return new DomainError(
-    'too_long',
-    `The stream grew over ${maxOutputBytes} bytes, the most that this service makes. Ask for a smaller size, or raise MAX_OUTPUT_BYTES.`,
-  );
 }
 
 function unlikeReckoned(): DomainError {

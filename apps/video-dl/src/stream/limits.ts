@@ -4,7 +4,7 @@ import type { Config } from '../config.js';
 export interface StreamLimits {
   readonly maxConcurrent: number;
   readonly maxQueued: number;
-  /** From the media URLs to the first byte, waiting for a place included. */
+  /** From the media URLs to the first byte, all waiting included. */
   readonly firstByteTimeoutMs: number;
   /** Without a byte from the media server, and none from ffmpeg. */
   readonly upstreamIdleTimeoutMs: number;
@@ -59,6 +59,37 @@ export class StreamAbort implements Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#client.removeEventListener('abort', this.#onClientGone);
+  }
+}
+
+/**
+ * The one deadline for all that comes before a stream's first byte: the site's own
+ * waiting time, a place, a look at the source, ffmpeg.
+ */
+export class FirstByteDeadline implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  #reason: () => Error;
+
+  /** @param late why the stream ends when the time is over */
+  constructor(abort: StreamAbort, milliseconds: number, late: () => Error) {
+    this.#reason = late;
+    this.#timer = setTimeout(() => abort.abort(this.#reason()), milliseconds);
+  }
+
+  /** Awaits what has a reason of its own to be late. */
+  async during<T>(late: () => Error, work: () => Promise<T>): Promise<T> {
+    const usual = this.#reason;
+    this.#reason = late;
+    try {
+      return await work();
+    } finally {
+      this.#reason = usual;
+    }
+  }
+
+  /** The first byte is there. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
   }
 }
 

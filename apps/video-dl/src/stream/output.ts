@@ -109,17 +109,11 @@ export async function* readMedia(
   const held: Buffer[] = [];
   const silenceMs = context.limits.upstreamIdleTimeoutMs * idleTimeoutsOfSilence;
   try {
-    await watched(
-      context.limits.firstByteTimeoutMs,
-      () => abort.abort(firstByteTimeout(context.limits)),
-      async () => {
-        while (!output.hasMedia) {
-          const { done, value } = await chunks.next();
-          if (done === true) break;
-          held.push(...output.push(value));
-        }
-      },
-    );
+    while (!output.hasMedia) {
+      const { done, value } = await chunks.next();
+      if (done === true) break;
+      held.push(...output.push(value));
+    }
     abort.signal.throwIfAborted();
     if (!output.hasMedia) return;
     yield* held;
@@ -154,7 +148,7 @@ function tooMuch(): DomainError {
 export function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
-    `The site's media did not begin to arrive within ${firstByteTimeoutMs / 1000} s. Try again later.`,
+    `The stream did not begin within ${firstByteTimeoutMs / 1000} s. Try again later.`,
   );
 }
 

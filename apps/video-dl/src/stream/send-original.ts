@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type StageTimings } from '@media-services/http-common';
+import { FrameChain } from '../containers/structure/frame-chain.js';
+import { DamagedMediaError } from '../containers/structure/structure-check.js';
 import type { Plan } from '../plan/plan.js';
 import { failureOf, type ObjectReader } from '../upstream/upstream.js';
-import { watched, type StreamAbort, type StreamLimits } from './limits.js';
-import { firstByteTimeout } from './output.js';
+import type { FirstByteDeadline, StreamAbort, StreamLimits } from './limits.js';
 import type { Selection } from './ranges.js';
 import { clientWriter, streamHeaders, type KnownFile } from './response.js';
 
@@ -15,6 +16,8 @@ interface OriginalJob {
   readonly status: 200 | 206;
   readonly response: ServerResponse;
   readonly abort: StreamAbort;
+  /** Met with the first byte. */
+  readonly deadline: FirstByteDeadline;
   readonly limits: StreamLimits;
   readonly timings: StageTimings;
   onBytes(bytes: number): void;
@@ -27,40 +30,47 @@ interface OriginalJob {
  * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
  */
 export async function sendOriginal(job: OriginalJob): Promise<void> {
-  const { plan, file, selection, status, response, abort, limits } = job;
+  const { plan, file, selection, status, response, abort, deadline } = job;
   const endFirstByte = job.timings.start('firstByte');
   const range = selection.kind === 'part' ? { start: selection.start, end: selection.end } : null;
   const expected = range === null ? file.totalBytes : range.end - range.start + 1;
   try {
-    const first = await watched(
-      limits.firstByteTimeoutMs,
-      () => abort.abort(firstByteTimeout(limits)),
-      async () => {
-        const transfer = await job.reader.open(range);
-        // Two versions of one file need not differ in anything but their length.
-        if (transfer.total !== file.totalBytes) throw changed();
-        const chunks = transfer.chunks();
-        return { chunks, next: await chunks.next() };
-      },
-    );
-    endFirstByte();
-    abort.signal.throwIfAborted();
-    let { next } = first;
-    if (next.done === true) throw changed();
-    response.writeHead(status, streamHeaders(plan, { file, selection, headerBytes: 0 }));
-    const writer = clientWriter(response, job);
-    let sent = 0;
-    for (; next.done !== true; next = await first.chunks.next()) {
-      sent += next.value.length;
-      job.onBytes(next.value.length);
-      await writer.write(next.value);
+    const transfer = await job.reader.open(range);
+    const chunks = transfer.chunks();
+    try {
+      // Two versions of one file need not differ in anything but their length.
+      if (transfer.total !== file.totalBytes) throw changed();
+      let next = await chunks.next();
+      abort.signal.throwIfAborted();
+      deadline[Symbol.dispose]();
+      endFirstByte();
+      if (next.done === true) throw changed();
+      response.writeHead(status, streamHeaders(plan, { file, selection, headerBytes: 0 }));
+      const writer = clientWriter(response, job);
+      // Of an MP4's content, nothing tells where it is noise.
+      const structure = plan.original === 'mp3' ? new FrameChain() : null;
+      let sent = 0;
+      for (; next.done !== true; next = await chunks.next()) {
+        structure?.push(next.value);
+        sent += next.value.length;
+        job.onBytes(next.value.length);
+        await writer.write(next.value);
+      }
+      if (sent !== expected) throw changed();
+      await writer.end();
+    } finally {
+      // What was not read to its end is let go of.
+      transfer.discard();
+      await chunks.return();
     }
-    if (sent !== expected) throw changed();
-    await writer.end();
   } catch (error) {
     abort.signal.throwIfAborted();
-    throw failureOf(error);
+    throw error instanceof DamagedMediaError ? damaged(error) : failureOf(error);
   }
+}
+
+function damaged({ message }: DamagedMediaError): DomainError {
+  return new DomainError('upstream_error', `The site's file is damaged: ${message}. Try again later.`);
 }
 
 function changed(): DomainError {

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
 import type { Extraction, ExtractionService, Target } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
+import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
 import { untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
-import { runStreamJob, tooLarge } from './job.js';
-import { StreamAbort, watched, type StreamLimits } from './limits.js';
+import { runStreamJob } from './job.js';
+import { FirstByteDeadline, StreamAbort, type StreamLimits } from './limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
 import { exactMp3, StatedSounds, type ExactMp3 } from './exact-mp3.js';
 import { estimateMp3HeaderBytes, fetchCover } from './mp3-header.js';
@@ -50,6 +50,7 @@ interface StreamRun extends Prepared {
   readonly response: ServerResponse;
   readonly context: StreamContext;
   readonly abort: StreamAbort;
+  readonly deadline: FirstByteDeadline;
   readonly renew: RenewSource;
 }
 
@@ -141,8 +142,10 @@ export class StreamingService implements AsyncDisposable {
     const prepared = await this.#prepare(request, context);
     const { totalTimeoutMs } = this.#options.limits;
     using abort = new StreamAbort(context.signal, totalTimeoutMs, () => totalTimeout(totalTimeoutMs));
+    const { limits } = this.#options;
+    using deadline = new FirstByteDeadline(abort, limits.firstByteTimeoutMs, () => firstByteTimeout(limits));
     const renew = this.#renewal(request);
-    const running = this.#runInSlot({ ...prepared, request, response, context, abort, renew });
+    const running = this.#runInSlot({ ...prepared, request, response, context, abort, deadline, renew });
     this.#active.set(abort, running);
     try {
       await running;
@@ -170,7 +173,7 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #runInSlot(run: StreamRun): Promise<void> {
-    const { plan, context, abort } = run;
+    const { plan, context, abort, deadline } = run;
     const { firstByteTimeoutMs } = this.#options.limits;
     if (waitMs(plan.inputs, Date.now()) > 0) {
       await context.timings.measure('availability', () =>
@@ -178,11 +181,7 @@ export class StreamingService implements AsyncDisposable {
       );
     }
     const release = await context.timings.measure('queue', () =>
-      watched(
-        firstByteTimeoutMs,
-        () => abort.abort(queueTimeout()),
-        () => this.#slots.acquire(run.request.client, abort.signal),
-      ),
+      deadline.during(queueTimeout, () => this.#slots.acquire(run.request.client, abort.signal)),
     );
     try {
       const other = await this.#sendOriginal(run);
@@ -215,24 +214,20 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #look({ plan, abort, renew }: StreamRun): Promise<Look | undefined> {
-    const { limits } = this.#options;
-    return watched(
-      limits.firstByteTimeoutMs,
-      () => abort.abort(firstByteTimeout(limits)),
-      () => this.#originals.look(plan, { signal: abort.signal, renew }),
-    );
+    return this.#originals.look(plan, { signal: abort.signal, renew });
   }
 
   async #sendFile(run: StreamRun, original: OriginalFile): Promise<void> {
-    const { plan, request, response, context, abort } = run;
+    const { plan, request, response, context, abort, deadline } = run;
     const { limits, upstream } = this.#options;
-    if (original.totalBytes > limits.maxOutputBytes) throw tooLarge(limits);
+    if (original.totalBytes > limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${original.totalBytes} bytes`, limits);
     const file = { ...original, hasRanges: true };
     const selection = this.#select(request, file);
     const status = statusOf(selection, file, response);
     context.note({ delivery: 'original' });
     await sendOriginal({
-      ...{ plan, response, abort, limits, selection, status, file },
+      ...{ plan, response, abort, deadline, limits, selection, status, file },
       reader: upstream.reader(original.object, { signal: abort.signal, exit: plan.inputs[0]?.origin?.exit }),
       timings: context.timings,
       onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
@@ -265,24 +260,18 @@ export class StreamingService implements AsyncDisposable {
     return planTarget(refined, request.target, planSettings);
   }
 
-  async #make({ plan, request, response, context, abort, renew }: StreamRun): Promise<void> {
+  async #make({ plan, request, response, context, abort, deadline, renew }: StreamRun): Promise<void> {
     const { relay, upstream, tools, limits } = this.#options;
     context.note({ delivery: 'made' });
     const cover = fetchCover(upstream, plan, { signal: abort.signal, logger: context.logger });
-    const exact = await watched(
-      limits.firstByteTimeoutMs,
-      () => abort.abort(firstByteTimeout(limits)),
-      async () => {
-        const stated = await this.#statedSounds.of(plan, { signal: abort.signal, renew });
-        return stated && exactMp3(plan, stated, { cover: await cover, tools });
-      },
-    );
+    const stated = await this.#statedSounds.of(plan, { signal: abort.signal, renew });
+    const exact = stated && exactMp3(plan, stated, { cover: await cover, tools });
     const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
     statusOf(selection, exact?.file ?? null, response);
     const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit });
     try {
       await runStreamJob({
-        ...{ plan, response, abort, session, relay, renew, tools, limits, cover, exact, selection },
+        ...{ plan, response, abort, deadline, session, relay, renew, tools, limits, cover, exact, selection },
         logger: context.logger,
         timings: context.timings,
         onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),

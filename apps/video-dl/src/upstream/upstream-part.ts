@@ -118,12 +118,14 @@ function endOf(wanted: number | null, total: number | null): number | null {
   return wanted === null ? total - 1 : Math.min(wanted, total - 1);
 }
 
+const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
+
 /** More than the service takes. */
 export function tooLarge(maxBytes: number): TransferFault {
   return new TransferFault(
     new DomainError(
       'too_long',
-      `The medium is larger than the ${Math.floor(maxBytes / 1024 ** 2)} MiB that this service reads. As the operator, raise MAX_OUTPUT_BYTES.`,
+      `The medium is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video; as the operator, set MAX_OUTPUT_BYTES to more than ${mebibytes(maxBytes / 2)} MiB, since twice as much is read.`,
     ),
     'none',
   );

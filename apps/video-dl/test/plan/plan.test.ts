@@ -1,4 +1,4 @@
-import { planTarget } from '../../dist/plan/plan.js';
+import { planTarget, tooLarge } from '../../dist/plan/plan.js';
 import { codeOf } from '../support/errors.js';
 import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
 
@@ -127,5 +127,14 @@ describe('planTarget keeps to the limits', () => {
     ['size', extraction([format({ filesizeBytes: 2e9 })])],
   ])('of %s', (_what, tooMuch) => {
     expect(codeOf(() => planTarget(tooMuch, 'mp4-720', limits))).toBe('too_long');
+  });
+
+  it.each([
+    ['mp4-1080', 'Ask for mp4-720;'],
+    ['mp4-720', 'Use a shorter video;'],
+    ['mp3', 'Use a shorter video;'],
+  ] as const)('of size, and says what helps against it: %s', (target, remedy) => {
+    expect(tooLarge(target, 'is large', limits).message).toContain(remedy);
+    expect(tooLarge(target, 'is large', limits).message).toContain('as the operator, raise MAX_OUTPUT_BYTES');
   });
 });

@@ -214,6 +214,23 @@ describe('a stream that fails before its first byte', () => {
     expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'upstream_timeout', retryable: true });
   });
 
+  it('has one time for its place and its first byte together', async () => {
+    const mute = await fakeFfmpeg('mute-too', 'exec sleep 60');
+    await using service = await new StreamApp(mute, await usual(), {
+      ...{ maxConcurrent: 1, firstByteTimeoutMs: 2000 },
+    }).start();
+    const leaving = new AbortController();
+    const first = receive(service.url('mp3'), { signal: leaving.signal }).catch(() => 'gone');
+    while ((await service.metric('media_streams_in_flight')) !== 1)
+      await new Promise((resolve) => setImmediate(resolve));
+    // Due when a second limit for the first byte alone would still have most of its time.
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 3000, 'too late'));
+    const second = receive(service.url('mp3')).then(({ status }) => status);
+    setTimeout(() => leaving.abort(), 1700);
+    await expect(first).resolves.toBe('gone');
+    await expect(Promise.race([second, tooLate])).resolves.toBe(504);
+  });
+
   it('is 503 when ffmpeg is killed', async () => {
     await using service = await new StreamApp(
       await fakeFfmpeg('suicidal', 'kill -9 $$'),

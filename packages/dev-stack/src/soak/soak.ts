@@ -74,6 +74,8 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       // Most faults wait for one of these.
       UPSTREAM_IDLE_TIMEOUT_SECONDS: '2',
       CLIENT_IDLE_TIMEOUT_SECONDS: '10',
+      // The clients share the machine with the services.
+      FIRST_BYTE_TIMEOUT_SECONDS: '60',
     },
   });
 }
@@ -109,7 +111,7 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
   ];
   try {
     await progress.step(`Everything at once, ${minutes} min`, async (log) => {
-      const tell = () => log(`${ledger.total} answers, ${ledger.problems.length} problems`);
+      const tell = () => log([`${ledger.total} answers`, ...ledger.problems.slice(-1)].join('; '));
       timers.push(setInterval(tell, 10_000));
       await Promise.all([runLoad(context, images), delay(minutes * 60_000).then(() => ending.abort())]);
     });

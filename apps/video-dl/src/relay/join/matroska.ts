@@ -1,3 +1,4 @@
+import { maxElementHeaderBytes, readElementHeader } from '../../containers/ebml.js';
 import { damaged, type Joiner, type SegmentFacts } from './joiner.js';
 
 /** Elements at the top and in a Segment (RFC 9559, 5.1): all else there is no Matroska. */
@@ -47,8 +48,10 @@ export class MatroskaJoiner implements Joiner {
 
   #readHeader(rest: Buffer): Buffer {
     const before = this.#header.length;
-    const bytes = before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, 12)]);
+    const bytes =
+      before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, maxElementHeaderBytes)]);
     const header = readElementHeader(bytes);
+    if (header === undefined) throw damaged('a part of it is noise');
     if (header === null) {
       this.#header = Buffer.from(bytes);
       return Buffer.alloc(0);
@@ -64,32 +67,4 @@ export class MatroskaJoiner implements Joiner {
     this.#left = enteredElements.has(id) ? 0 : (size ?? 0);
     return rest.subarray(headerSize - before);
   }
-}
-
-interface ElementHeader {
-  readonly id: number;
-  /** Null: unknown, up to the next element that cannot be inside. */
-  readonly size: number | null;
-  readonly headerSize: number;
-}
-
-/** @returns null when bytes are missing @throws TransferFault */
-function readElementHeader(bytes: Buffer): ElementHeader | null {
-  const first = bytes[0] ?? 0;
-  const idSize = Math.clz32(first) - 23;
-  if (first === 0 || idSize > 4) throw damaged('a part of it is noise');
-  if (bytes.length <= idSize) return null;
-  const second = bytes[idSize] ?? 0;
-  const sizeSize = Math.clz32(second) - 23;
-  if (second === 0) throw damaged('a part of it is noise');
-  if (bytes.length < idSize + sizeSize) return null;
-  const id = bytes.readUIntBE(0, idSize);
-  let size = second & (0xff >> sizeSize);
-  let isUnknown = size === 0xff >> sizeSize;
-  for (let at = idSize + 1; at < idSize + sizeSize; at += 1) {
-    const byte = bytes.readUInt8(at);
-    size = size * 256 + byte;
-    isUnknown &&= byte === 0xff;
-  }
-  return { id, size: isUnknown ? null : size, headerSize: idSize + sizeSize };
 }

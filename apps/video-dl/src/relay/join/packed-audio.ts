@@ -1,12 +1,10 @@
+import { readAdtsFrame } from '../../containers/adts-frames.js';
 import { readMp3FrameHeader } from '../../containers/mp3-frames.js';
 import { damaged, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 
 const maxTagBytes = 1024 ** 2;
 const clockRate = 90_000;
-const adtsRates = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
 /** Owner of the ID3 frame that places packed audio in time (RFC 8216, 3.4). */
 const timestampOwner = 'com.apple.streaming.transportStreamTimestamp\0';
 
@@ -117,16 +115,7 @@ export class PackedAudioJoiner implements Joiner {
 
 /** The frame that begins here, or null. */
 function readFrame(bytes: Buffer): Frame | null {
-  return readAdts(bytes) ?? readMp3(bytes) ?? readAc3(bytes);
-}
-
-/** ISO 14496-3, 1.A.2.2 */
-function readAdts(bytes: Buffer): Frame | null {
-  if ((bytes.readUInt16BE(0) & 0xfff6) !== 0xfff0) return null;
-  const rate = adtsRates[(bytes.readUInt8(2) >> 2) & 15];
-  const sizeBytes = ((bytes.readUInt8(3) & 3) << 11) | (bytes.readUInt16BE(4) >> 5);
-  const blocks = (bytes.readUInt8(6) & 3) + 1;
-  return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate };
+  return readAdtsFrame(bytes) ?? readMp3(bytes) ?? readAc3(bytes);
 }
 
 function readMp3(bytes: Buffer): Frame | null {

@@ -1,0 +1,124 @@
+import { type ElementHeader, maxElementHeaderBytes, readElementHeader } from '../ebml.js';
+import { DamagedMediaError, type StructureCheck } from './structure-check.js';
+
+const segment = 0x18538067;
+const cluster = 0x1f43b675;
+/** At the top and in a Segment (RFC 9559, 5.1): the header, what a Segment has, Void and CRC-32. */
+const topElements = new Set([
+  ...[0x1a45dfa3, segment, cluster, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b],
+  ...[0x1941a469, 0x1043a770, 0x1254c367, 0xec, 0xbf],
+]);
+/** In a Cluster; the last two may be anywhere. */
+const clusterElements = new Set([0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf, 0xec, 0xbf]);
+/** Elements that nobody knows are passed over, so many in a row: noise is full of them. */
+const maxUnknownInRow = 4;
+
+/**
+ * Whether Matroska or WebM is a row of elements that fill their Segment and their
+ * Clusters. What is inside of a block is not looked at.
+ */
+export class MatroskaElements implements StructureCheck {
+  #header: Buffer = Buffer.alloc(0);
+  #position = 0;
+  /** Of the element whose content passes. */
+  #left = 0;
+  #segmentEnd = Infinity;
+  /** Null outside of a Cluster, Infinity in one of unknown size. */
+  #clusterEnd: number | null = null;
+  #unknownInRow = 0;
+  #isPadding = false;
+  /** Nothing more can be said. */
+  #isOver = false;
+
+  push(bytes: Buffer): void {
+    let rest = bytes;
+    while (rest.length > 0 && !this.#isOver) {
+      const passed = Math.min(this.#left, rest.length);
+      this.skip(passed);
+      rest = rest.subarray(passed);
+      if (rest.length > 0) rest = this.#readHeader(rest);
+    }
+  }
+
+  canSkip(bytes: number): boolean {
+    return this.#isOver || bytes <= this.#left;
+  }
+
+  skip(bytes: number): void {
+    this.#left -= Math.min(this.#left, bytes);
+    this.#position += bytes;
+  }
+
+  #readHeader(rest: Buffer): Buffer {
+    const before = this.#header.length;
+    const bytes =
+      before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, maxElementHeaderBytes)]);
+    if (before === 0) this.#leave();
+    if (this.#isOver) return Buffer.alloc(0);
+    if (this.#isPaddingAt(bytes)) {
+      this.#position += 1;
+      return rest.subarray(1);
+    }
+    const header = readElementHeader(bytes);
+    if (header === undefined) throw noise();
+    if (header === null) {
+      this.#header = Buffer.from(bytes);
+      return Buffer.alloc(0);
+    }
+    this.#header = Buffer.alloc(0);
+    this.#position += header.headerSize;
+    this.#begin(header);
+    return rest.subarray(header.headerSize - before);
+  }
+
+  /** Ends what ends here. What comes after a Segment is nothing that a player looks at. */
+  #leave(): void {
+    if (this.#clusterEnd !== null && this.#position >= this.#clusterEnd) this.#clusterEnd = null;
+    if (this.#position >= this.#segmentEnd) this.#isOver = true;
+  }
+
+  /** Zeros after the last element, as programs leave that reserve space. */
+  #isPaddingAt(bytes: Buffer): boolean {
+    if (this.#clusterEnd !== null || this.#header.length > 0) return false;
+    if (this.#isPadding && bytes[0] !== 0) throw noise();
+    this.#isPadding = bytes[0] === 0;
+    return this.#isPadding;
+  }
+
+  #begin({ id, size }: ElementHeader): void {
+    if (this.#clusterEnd !== null) {
+      if (this.#clusterEnd !== Infinity || !topElements.has(id) || clusterElements.has(id)) {
+        this.#pass(clusterElements.has(id), size, this.#clusterEnd);
+        return;
+      }
+      this.#clusterEnd = null;
+    }
+    if (id === segment) this.#segmentEnd = this.#endOf(size);
+    else if (id === cluster) this.#clusterEnd = this.#endOf(size);
+    else {
+      this.#pass(topElements.has(id), size, Infinity);
+      return;
+    }
+    this.#unknownInRow = 0;
+  }
+
+  #endOf(size: number | null): number {
+    return size === null ? Infinity : this.#position + size;
+  }
+
+  #pass(isKnown: boolean, size: number | null, parentEnd: number): void {
+    this.#unknownInRow = isKnown ? 0 : this.#unknownInRow + 1;
+    if (this.#unknownInRow > maxUnknownInRow || (!isKnown && size === null)) throw noise();
+    // Allowed where nobody does it; where it ends would take more than this looks at.
+    if (size === null) {
+      this.#isOver = true;
+      return;
+    }
+    if (this.#position + size > parentEnd) throw noise();
+    this.#left = size;
+  }
+}
+
+function noise(): DamagedMediaError {
+  return new DamagedMediaError('a part of it is noise');
+}

@@ -1,0 +1,81 @@
+import { StrayBytes } from './stray-bytes.js';
+import { DamagedMediaError, type StructureCheck } from './structure-check.js';
+
+const fixedHeaderBytes = 27;
+const checksumAt = 22;
+
+/** Whether Ogg pages stand one after the other, each with the checksum that it states (RFC 3533, 6). */
+export class OggPages implements StructureCheck {
+  readonly #stray = new StrayBytes();
+  #rest: Buffer = Buffer.alloc(0);
+  /** Of the page's content. */
+  #left = 0;
+  #checksum = 0;
+  #stated = 0;
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    for (;;) {
+      const passed = Math.min(this.#left, bytes.length - at);
+      if (passed > 0) this.#takeContent(bytes.subarray(at, at + passed));
+      at += passed;
+      if (bytes.length - at < fixedHeaderBytes) break;
+      const headerBytes = fixedHeaderBytes + bytes.readUInt8(at + 26);
+      if (!isPage(bytes, at)) {
+        this.#stray.add(1, bytes.readUInt8(at) === 0);
+        at += 1;
+      } else if (bytes.length - at < headerBytes) break;
+      else {
+        this.#begin(bytes.subarray(at, at + headerBytes));
+        at += headerBytes;
+      }
+    }
+    this.#rest = Buffer.from(bytes.subarray(at));
+  }
+
+  canSkip(): boolean {
+    return false;
+  }
+
+  skip(): void {
+    throw new Error('every byte of a page counts');
+  }
+
+  #begin(header: Buffer): void {
+    this.#stray.settle();
+    this.#stated = header.readUInt32LE(checksumAt);
+    const blank = Buffer.from(header);
+    blank.writeUInt32LE(0, checksumAt);
+    this.#checksum = checksum(0, blank);
+    this.#left = header.subarray(fixedHeaderBytes).reduce((sum, lacing) => sum + lacing, 0);
+    if (this.#left === 0) this.#end();
+  }
+
+  #takeContent(bytes: Buffer): void {
+    this.#checksum = checksum(this.#checksum, bytes);
+    this.#left -= bytes.length;
+    if (this.#left === 0) this.#end();
+  }
+
+  #end(): void {
+    if (this.#checksum !== this.#stated) throw new DamagedMediaError('a page of it has another checksum');
+  }
+}
+
+function isPage(bytes: Buffer, at: number): boolean {
+  return bytes.readUInt32BE(at) === 0x4f676753 && bytes.readUInt8(at + 4) === 0;
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index << 24;
+  for (let bit = 0; bit < 8; bit += 1) value = value < 0 ? (value << 1) ^ 0x04c1_1db7 : value << 1;
+  return value;
+});
+
+/** CRC-32 with the generator 0x04c11db7, most significant bit first. */
+function checksum(before: number, bytes: Buffer): number {
+  let value = before;
+  for (const byte of bytes) value = (value << 8) ^ (table[(value >>> 24) ^ byte] ?? 0);
+  return value >>> 0;
+}
