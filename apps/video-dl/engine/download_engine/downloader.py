@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import http.cookiejar
 import io
 
 import yt_dlp
@@ -149,4 +150,9 @@ def build(job, log, extractor_arguments=None):
     runtime = javascript_runtime()
     if runtime:
         params['js_runtimes'] = {runtime.name: {'path': runtime.path}}
-    return Downloader(params)
+    ydl = Downloader(params)
+    # Python sends the hosts below a host the cookies that it keeps for itself (FALSE in the second
+    # field of a file, or set without Domain), unless it is told to do as browsers do (RFC 6265, 5.4).
+    strict = http.cookiejar.DefaultCookiePolicy.DomainStrictNonDomain
+    ydl.cookiejar.set_policy(http.cookiejar.DefaultCookiePolicy(strict_ns_domain=strict))
+    return ydl
