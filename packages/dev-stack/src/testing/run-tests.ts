@@ -27,7 +27,7 @@ const checkTasks = [
   'check:unused',
 ];
 const checksTimeoutMs = 15 * 60_000;
-const testsTimeoutMs = 30 * 60_000;
+const testsTimeoutMs = 45 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
 
 /**
