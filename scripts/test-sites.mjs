@@ -1,6 +1,7 @@
 // npm run test:sites: the tests against the double of the sites (apps/video-dl/test/double).
 //   --newest   with the newest yt-dlp of PyPI, as an update of a running service would take it
-//   --long     also what takes minutes: the longest advertisements, twenty videos in a row, what a solve takes
+//   --long     also what takes minutes: the longest advertisements, twenty videos in a row, what a solve takes,
+//              streams of two minutes through an exchange of engines
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,7 +57,7 @@ function runTests(env) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
   const suites = [
     '<rootDir>/test/double/**/*.test.ts',
-    ...(options.long ? ['<rootDir>/test/double/**/*.long.ts'] : []),
+    ...(options.long ? ['<rootDir>/test/**/*.long.ts'] : []),
   ];
   const args = ['--experimental-vm-modules', '--no-warnings', jest, '--testMatch', ...suites];
   const { status, error } = spawnSync(process.execPath, args, {

@@ -78,6 +78,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
   'silent.mp4': file([video()], ...faststart, 'silent.mp4'),
   'long.mp4': file(av({ seconds: 20 }), ...faststart, 'long.mp4'),
+  'two-minutes.mp4': file(av({ seconds: 120, size: '320x180' }), ...faststart, 'two-minutes.mp4'),
+  'two-minutes.mkv': file(av({ seconds: 120, size: '320x180' }), 'two-minutes.mkv'),
   'hevc.mp4': file(
     [
       video({ codec: ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'] }),

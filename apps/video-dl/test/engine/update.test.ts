@@ -1,14 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { locatePython } from '../../dist/extract/engine.js';
+import { readFile } from 'node:fs/promises';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
+import { Releases } from './support/releases.js';
 
-const maker = fileURLToPath(new URL('support/release.py', import.meta.url));
 /** pip and the first import of a release take their time. */
 const timeoutMs = 300_000;
 /** Later than every real release. */
@@ -17,39 +11,27 @@ const newVersion = '2999.1.1';
 describe('an update of yt-dlp in the running service', () => {
   let site: Site;
   let service: TestService;
-  let folder: string;
-  let python: string;
-  const env = { ...process.env };
+  let releases: Releases;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'releases-'));
-    python = await locatePython('');
     site = await startSite();
+    releases = await Releases.open();
     service = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
       ENGINE_POOL_SIZE: '2',
-      YTDLP_PYTHON: python,
+      YTDLP_PYTHON: releases.python,
       UPSTREAM_IDLE_TIMEOUT_SECONDS: '300',
       FIRST_BYTE_TIMEOUT_SECONDS: '300',
     });
-    process.env['PIP_NO_INDEX'] = '1';
   });
 
   afterAll(async () => {
-    process.env = env;
     await service[Symbol.asyncDispose]();
+    await releases[Symbol.asyncDispose]();
     await site.close();
-    await rm(folder, { recursive: true });
   });
 
   const version = () => service.context.engine.health().ready?.version;
-
-  /** An index that has this release. */
-  async function publish(kind: 'good' | 'broken' | 'fickle'): Promise<void> {
-    const index = join(folder, kind);
-    await promisify(execFile)(python, [maker, index, newVersion, kind]);
-    process.env['PIP_FIND_LINKS'] = index;
-  }
 
   async function expectUnchanged(before: string | undefined): Promise<void> {
     expect(await service.info(`${site.url}/watch?after=${Math.random()}`)).toMatchObject({ status: 200 });
@@ -58,7 +40,7 @@ describe('an update of yt-dlp in the running service', () => {
 
   it('that cannot be had leaves the old at work', async () => {
     const before = version();
-    process.env['PIP_FIND_LINKS'] = join(folder, 'nowhere');
+    releases.withdraw();
     await expect(service.context.updater.update()).resolves.toBe('failed');
     await expectUnchanged(before);
   });
@@ -67,7 +49,7 @@ describe('an update of yt-dlp in the running service', () => {
     'that fails its self-test is not taken',
     async () => {
       const before = version();
-      await publish('broken');
+      await releases.publish('broken', newVersion);
       await expect(service.context.updater.update()).resolves.toBe('failed');
       await expectUnchanged(before);
     },
@@ -78,7 +60,7 @@ describe('an update of yt-dlp in the running service', () => {
     'that does not start in the place of the old is taken back',
     async () => {
       const before = version();
-      await publish('fickle');
+      await releases.publish('fickle', newVersion);
       await expect(service.context.updater.update()).resolves.toBe('rolled_back');
       await expectUnchanged(before);
     },
@@ -111,7 +93,7 @@ describe('an update of yt-dlp in the running service', () => {
       }));
       await reached;
 
-      await publish('good');
+      await releases.publish('good', newVersion);
       const extractions = Promise.all(
         Array.from({ length: 6 }, async (_, index) => service.info(`${site.url}/watch?during=${index}`)),
       );

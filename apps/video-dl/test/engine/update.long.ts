@@ -1,0 +1,80 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Faults, media, recipes, type Site, startSite } from '@media-services/fault-site';
+import { inspect } from '../media/support/inspect.js';
+import { receive } from '../stream/support/receive.js';
+import { startService, type TestService } from '../support/service.js';
+import { Releases } from './support/releases.js';
+
+let site: Site;
+let releases: Releases;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  site = await startSite({ intercept: new Faults().intercept });
+  folder = await mkdtemp(join(tmpdir(), 'streams-'));
+  releases = await Releases.open();
+  service = await startService({
+    ALLOWED_PRIVATE_SOURCES: site.host,
+    ENGINE_POOL_SIZE: '2',
+    YTDLP_PYTHON: releases.python,
+  });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await releases[Symbol.asyncDispose]();
+  await site.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A page whose film comes at the pace at which it plays, so that its stream lasts as long. */
+async function pageOf(name: string): Promise<{ page: string; seconds: number }> {
+  const { size } = await stat(await media(name));
+  const seconds = recipes[name]?.durationSeconds ?? NaN;
+  return { page: `${site.url}/watch?media=${name}&slow=${Math.ceil(size / seconds)}`, seconds };
+}
+
+const kinds = [
+  { kind: 'MP3', name: 'two-minutes.mp4', path: '/api/stream', file: 'sound.mp3' },
+  { kind: 'MP4 passed on', name: 'two-minutes.mp4', path: '/api/stream/video', file: 'passed-on.mp4' },
+  { kind: 'MP4 muxed', name: 'two-minutes.mkv', path: '/api/stream/video', file: 'muxed.mp4' },
+];
+
+it('streams of two minutes go through two exchanges of all engines untouched, while pages are read', async () => {
+  const streams = kinds.map(async ({ kind, name, path, file }) => {
+    const { page, seconds } = await pageOf(name);
+    const url = `${service.url}${path}?url=${encodeURIComponent(page)}`;
+    const startedAt = performance.now();
+    const { status, complete, body } = await receive(url);
+    const tookSeconds = (performance.now() - startedAt) / 1000;
+    await writeFile(join(folder, file), body);
+    const { format } = await inspect(join(folder, file));
+    process.stdout.write(
+      `${kind}: ${body.length} bytes in ${tookSeconds.toFixed(0)} s, ${format.duration} s long\n`,
+    );
+    return { kind, status, complete, isWhole: Math.abs((format.duration ?? 0) - seconds) < 0.2 };
+  });
+  const ended = Promise.all(streams);
+  let streaming = true;
+  void ended.finally(() => (streaming = false)).catch(() => undefined);
+
+  for (const version of ['2999.1.1', '2999.1.2']) {
+    await releases.publish('good', version);
+    const [outcome, ...answers] = await Promise.all([
+      service.context.updater.update(),
+      ...Array.from({ length: 6 }, async (_, index) =>
+        service.info(`${site.url}/watch?during=${version}-${index}`),
+      ),
+    ]);
+    expect(outcome).toBe('updated');
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(service.context.engine.health().ready?.version).toBe(version);
+  }
+  expect(streaming).toBe(true);
+
+  const whole = { status: 200, complete: true, isWhole: true };
+  expect(await ended).toEqual(kinds.map(({ kind }) => ({ kind, ...whole })));
+}, 400_000);
