@@ -57,7 +57,12 @@ export async function rembg(log: Log): Promise<LineProcess> {
   }
   // rembg takes models only from its own folder.
   const env = { U2NET_HOME: place };
-  return lineProcess(`rembg ${versions.rembg}`, python, [path.join(root, 'bench/peers/rembg.py'), graph], {
-    env,
-  });
+  return lineProcess(
+    `rembg ${versions.rembg}`,
+    python,
+    [path.join(root, 'bench/peers/time_rembg.py'), graph],
+    {
+      env,
+    },
+  );
 }

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { precisions, type Precision } from '@media-services/bg-removal/dist/inference/precision.js';
 import { root } from '@media-services/set-up';
@@ -45,8 +47,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
     stderr: 'inherit',
     buffer: false,
   });
-  const url = await addressFrom(child.iterable());
-  child.stdout.resume();
+  const url = await urlFrom(child.stdout);
   let health: Response;
   while ((health = await fetch(`${url}/api/health`)).status !== 200) await delay(100);
   const { engine } = healthSchema.parse(await health.json()).checks;
@@ -88,12 +89,16 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
   };
 }
 
-async function addressFrom(logLines: AsyncIterable<string>): Promise<string> {
-  for await (const line of logLines) {
-    const { url } = logLineSchema.parse(JSON.parse(line));
-    if (url !== undefined) return url;
-  }
-  throw new Error('the service did not start');
+/** Reads the log to its end: the service would wait for a reader. */
+function urlFrom(log: Readable): Promise<string> {
+  const lines = createInterface({ input: log });
+  return new Promise((resolve, reject) => {
+    lines.on('line', (line) => {
+      const { url } = logLineSchema.parse(JSON.parse(line));
+      if (url !== undefined) resolve(url);
+    });
+    lines.once('close', () => reject(new Error('the service did not start')));
+  });
 }
 
 /** Milliseconds of each stage, from the header `Server-Timing`. */
