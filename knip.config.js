@@ -33,11 +33,11 @@ export default {
       ignoreDependencies: ['@media-services/client'],
     },
     'apps/bg-removal': {
-      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
+      entry: ['src/{main,check-config,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': {
-      entry: ['src/main.ts', 'test/**/*.long.ts'],
+      entry: ['src/{main,check-config}.ts', 'test/**/*.long.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/client': {

@@ -1,7 +1,7 @@
-// npm run doctor: what is installed, in which version, what is missing, and the fix.
+// npm run doctor: what is installed, in which version, what is missing or set wrongly, and the fix.
 import { diagnose, readSettings, root, runCommandLine } from '../packages/set-up/src/index.mjs';
 
-const signs = { ok: '✓', warning: '!', missing: '✗' };
+const signs = { ok: '✓', warning: '!', missing: '✗', wrong: '✗' };
 
 await runCommandLine(async () => {
   readSettings();
@@ -11,9 +11,12 @@ await runCommandLine(async () => {
     console.log(`${signs[state]} ${name.padEnd(width)}  ${found}`);
     if (fix !== undefined) console.log(`  ${' '.repeat(width)}  → ${fix}`);
   }
-  const missing = diagnoses.filter(({ state }) => state === 'missing').length;
-  console.log(
-    missing === 0 ? '\nReady: npm start' : `\n${missing} missing. \`npm start\` installs what it can.`,
-  );
-  return missing === 0 ? 0 : 1;
+  const count = (/** @type {string} */ wanted) => diagnoses.filter(({ state }) => state === wanted).length;
+  const [missing, wrong] = [count('missing'), count('wrong')];
+  const outcome = [
+    ...(missing > 0 ? [`${missing} missing: \`npm start\` installs what it can.`] : []),
+    ...(wrong > 0 ? [`${wrong} to correct in .env or in the environment: docs/configuration.md`] : []),
+  ];
+  console.log(`\n${outcome.length === 0 ? 'Ready: npm start' : outcome.join('\n')}`);
+  return outcome.length === 0 ? 0 : 1;
 });

@@ -9,6 +9,7 @@ import {
   Progress,
   readSettings,
   runCommandLine,
+  settingsProblems,
   setUp,
   UserError,
 } from '../packages/set-up/src/index.mjs';
@@ -21,6 +22,13 @@ await runCommandLine(async () => {
   if (endOrphans() > 0) progress.say('Ended what an earlier run had left.');
   await checkGatewayPort(port, host);
   const env = await setUp({ progress });
+  const problems = await settingsProblems(env);
+  if (problems.length > 0) {
+    const lines = problems.map((problem) => `\n  - ${problem}`).join('');
+    throw new UserError(
+      `Settings to correct, in .env or in the environment:${lines}\nEach is described in docs/configuration.md.`,
+    );
+  }
 
   // Built by set-up.
   const { deathNotice, panel, startStack, toldToStop } = await import('@media-services/dev-stack');

@@ -32,6 +32,8 @@ export default async function setUp(): Promise<void> {
     Object.assign(process.env, {
       E2E_GATEWAY: stack.url,
       E2E_SITE: site.url(''),
+      E2E_VIDEO_DL: `127.0.0.1:${stack.ports.videoDl}`,
+      E2E_BG_REMOVAL: `127.0.0.1:${stack.ports.bgRemoval}`,
       E2E_FOLDER: folder,
       E2E_VIDEO_DL_METRICS: `http://127.0.0.1:${stack.ports.videoDlMetrics}/metrics`,
       E2E_BG_REMOVAL_METRICS: `http://127.0.0.1:${stack.ports.bgRemovalMetrics}/metrics`,

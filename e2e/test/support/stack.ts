@@ -12,6 +12,9 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The stack that global-setup.ts has started. */
 export const stack = {
   gateway: given('E2E_GATEWAY'),
+  /** Where the services listen themselves, host:port. */
+  videoDl: given('E2E_VIDEO_DL'),
+  bgRemoval: given('E2E_BG_REMOVAL'),
   /** The sample site of packages/dev-stack. */
   films: given('E2E_SITE'),
   pages: given('E2E_SITE'),

@@ -8,13 +8,15 @@ import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
+import { settingsProblems } from './stack/settings-problems.mjs';
+import { UserError } from './user-error.mjs';
 
 const setUpFix = 'npm run setup';
 
 /**
  * @typedef {object} Diagnosis
  * @property {string} name
- * @property {'ok' | 'warning' | 'missing'} state `missing` keeps the project from running
+ * @property {'ok' | 'warning' | 'missing' | 'wrong'} state `missing` and `wrong` keep the project from running
  * @property {string} found
  * @property {string} [fix]
  */
@@ -25,6 +27,9 @@ const ok = (name, found) => ({ name, state: 'ok', found });
 const missing = (name, found, fix = setUpFix) => ({ name, state: 'missing', found, fix });
 /** @type {(name: string, found: string, fix: string) => Diagnosis} */
 const warning = (name, found, fix) => ({ name, state: 'warning', found, fix });
+
+/** @type {(name: string, found: string) => Diagnosis} */
+const wrong = (name, found) => ({ name, state: 'wrong', found });
 
 /**
  * First line of what a program says about itself; undefined where it cannot be run.
@@ -70,7 +75,7 @@ function checkDependencies(root) {
 /** @param {string} root */
 function checkBuild(root) {
   const unbuilt = ['video-dl', 'bg-removal'].filter(
-    (app) => !existsSync(join(root, 'apps', app, 'dist', 'main.js')),
+    (app) => !existsSync(join(root, 'apps', app, 'dist', 'check-config.js')),
   );
   return unbuilt.length === 0
     ? ok('Build', 'both services')
@@ -139,7 +144,13 @@ function checkModel(root) {
 
 async function checkPort() {
   const host = process.env.HOST || '127.0.0.1';
-  const port = portFrom(process.env, 'PORT', 8080);
+  let port;
+  try {
+    port = portFrom(process.env, 'PORT', 8080);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return wrong('Gateway port', error.message);
+  }
   const failure = await listenFailure(port, host);
   return failure === undefined
     ? ok('Gateway port', `${host}:${port} is free`)
@@ -148,6 +159,20 @@ async function checkPort() {
         `${host}:${port}: ${failure}`,
         'already running? Else choose another: PORT=8090 npm start',
       );
+}
+
+/**
+ * One row for each problem.
+ * @param {string} root
+ * @returns {Promise<Diagnosis[]>}
+ */
+async function checkSettings(root) {
+  const name = 'Settings';
+  if (checkBuild(root).state !== 'ok') return [warning(name, 'not read', 'they are read by what is built')];
+  const problems = await settingsProblems();
+  return problems.length === 0
+    ? [ok(name, 'of the gateway and both services make sense')]
+    : problems.map((problem) => wrong(name, problem));
 }
 
 /** @param {string} root */
@@ -171,7 +196,7 @@ function checkTestTool(tool) {
  * @param {string} root
  */
 export async function diagnose(root) {
-  return Promise.all([
+  const rows = await Promise.all([
     checkNode(root),
     checkGit(),
     checkPnpm(root),
@@ -182,7 +207,9 @@ export async function diagnose(root) {
     checkDownloadEngine(root),
     checkModel(root),
     checkPort(),
+    checkSettings(root),
     checkDisk(root),
     ...testTools.map(checkTestTool),
   ]);
+  return rows.flat();
 }

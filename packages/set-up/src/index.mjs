@@ -12,6 +12,7 @@ export { runCommand, tailOf } from './run-command.mjs';
 export { setUp } from './set-up.mjs';
 export { readSettings } from './settings.mjs';
 export { killMarked, markedProcesses, markerName } from './stack/leftovers.mjs';
+export { settingsProblems } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans } from './stack/stack-records.mjs';
 export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
 export { findNginx, gatewayArguments } from './system/nginx-binary.mjs';

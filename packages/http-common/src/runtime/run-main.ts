@@ -19,8 +19,21 @@ export async function runMain(start: () => Promise<RunningService>): Promise<voi
     });
     await service.stop();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = configurationExitCode;
+    explainConfigError(error);
   }
+}
+
+/** Reads a configuration and nothing else; the outcome is told as `runMain` tells it. */
+export function checkConfig(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    explainConfigError(error);
+  }
+}
+
+function explainConfigError(error: unknown): void {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = configurationExitCode;
 }

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { root } from './support/stack.js';
+
+function doctor(settings: Readonly<Record<string, string>>): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/doctor.mjs'], {
+    ...{ cwd: root, encoding: 'utf8' },
+    env: { ...process.env, ...settings },
+  });
+  return { status, output: stdout + stderr };
+}
+
+const about = (output: string, name: string) =>
+  output.split('\n').filter((line) => line.includes(`${name} must`) || line.includes(`${name} is`));
+
+it('npm run doctor tells every problem of all settings in one go, each once', () => {
+  const { status, output } = doctor({
+    PORT: 'many',
+    VIDEO_BURST: '-1',
+    BASE_PATH: 'media/',
+    MAX_CONCURRENT_STREAMS: 'many',
+    REDIS_URL: 'http://redis',
+  });
+
+  expect(status).toBe(1);
+  for (const name of ['PORT', 'VIDEO_BURST', 'BASE_PATH', 'MAX_CONCURRENT_STREAMS', 'REDIS_URL']) {
+    expect(about(output, name)).toHaveLength(1);
+  }
+  expect(output).toContain('5 to correct');
+  expect(output).not.toContain('    at ');
+});
+
+it('npm run doctor says that settings make sense where they do', () => {
+  const { output } = doctor({ BASE_PATH: '/media', PORT: '8080' });
+
+  expect(output).toContain('of the gateway and both services make sense');
+});
