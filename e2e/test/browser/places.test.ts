@@ -169,7 +169,8 @@ describe('from a page of another origin', () => {
       await rest.body?.cancel();
       return { status: rest.status, range: rest.headers.get('content-range') };
     }, url);
-    expect(seen).toEqual({ status: 206, range: expect.stringMatching(/^bytes 1000-\d+\/\d+$/) });
+    expect(seen.status).toBe(206);
+    expect(seen.range).toMatch(/^bytes 1000-\d+\/\d+$/);
   });
 
   it('that is not named, the browser refuses', async () => {
