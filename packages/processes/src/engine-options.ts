@@ -28,6 +28,7 @@ export interface EngineOptions<Result, Ready> {
   readonly poolSize: number;
   /** Jobs that may wait for a process; of more, the newest of the client that has the most waiting is refused as `overloaded`. */
   readonly maxQueue: number;
+  /** From the start, or the last `starting` that an engine sends between its steps, to `ready`. */
   readonly readyTimeoutMs: number;
   /** From the call of `run` to the answer, waiting included. */
   readonly jobTimeoutMs: number;

@@ -298,6 +298,11 @@ describe('a start that fails', () => {
     expect(await ready).toBe('engine_unavailable');
   });
 
+  it('is not one when it takes longer than the ready deadline, step by step', async () => {
+    const { supervisor } = await start({ env: { FAKE_START: 'step-by-step' }, readyTimeoutMs: 4000 });
+    expect(supervisor.health()).toMatchObject({ status: 'ready', restarts: 0 });
+  });
+
   it('is given up when the starter gives up', async () => {
     const { supervisor } = fakeSupervisor({ env: { FAKE_START: 'never-ready' } });
     started.push(supervisor);

@@ -19,7 +19,9 @@ function send(message: object): void {
 async function loadWarm(settingsJson: string): Promise<{ session: MattingSession; ready: InferenceReady }> {
   const settings = inferenceSettingsSchema.parse(JSON.parse(settingsJson));
   const loadStartedAt = performance.now();
+  send({ type: 'starting' });
   const session = await MattingSession.load(settings);
+  send({ type: 'starting' });
   // onnxruntime makes this file, empty, and leaves it where the process is killed.
   await rm(join(tmpdir(), `mat-debug-${process.pid}.log`), { force: true });
   const warmUpStartedAt = performance.now();

@@ -14,7 +14,7 @@ import {
   type PrepareTask,
 } from './task.js';
 
-const readySchema = z.object({ type: z.literal('ready'), warmUpMs: z.number() });
+const readySchema = z.object({ type: z.literal('ready') });
 type Ready = z.output<typeof readySchema>;
 
 const readyTimeoutMs = 60_000;
@@ -61,7 +61,7 @@ export class PixelPool implements AsyncDisposable {
     });
   }
 
-  /** Resolves when one process is warm. */
+  /** Resolves when one process takes tasks. */
   async start(): Promise<void> {
     await this.#supervisor.start();
   }

@@ -12,7 +12,7 @@ import {
   type Prepared,
   type PrepareTask,
 } from './task.js';
-import { warmUp } from './warm-up.js';
+import { WarmUp } from './warm-up.js';
 
 /**
  * Entry point of a pixel process, run under the engine supervisor: one image at a
@@ -78,8 +78,7 @@ function watchMemory({ maxMemoryBytes }: PixelSettings): () => void {
 }
 
 const settings = pixelSettingsSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
-const startedAt = performance.now();
-warmUp();
+const warmUp = new WarmUp();
 
 process.on('message', (raw) => {
   const cancel = cancelMessageSchema.safeParse(raw);
@@ -87,13 +86,18 @@ process.on('message', (raw) => {
   const message = runMessageSchema.safeParse(raw);
   if (!message.success) return;
   const { id, job } = message.data;
+  warmUp.pause();
   const stopWatching = watchMemory(settings);
   run(id, job)
     .then(
       (result) => send({ id, ok: true, result }),
       (error: unknown) => send({ id, ok: false, error: { message: String(error) } }),
     )
-    .finally(stopWatching);
+    .finally(() => {
+      stopWatching();
+      warmUp.resume();
+    });
 });
 
-send({ type: 'ready', warmUpMs: performance.now() - startedAt });
+send({ type: 'ready' });
+warmUp.resume();

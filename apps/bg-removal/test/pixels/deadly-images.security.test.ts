@@ -2,8 +2,9 @@ import { createLogger, DomainError } from '@media-services/http-common';
 import { imageLimits } from '../../dist/images/image-limits.js';
 import { PixelPool } from '../../dist/pixels/pixel-pool.js';
 import { isFaultOfImage } from '../../dist/images/sharp-failure.js';
-import { manyScansJpeg, plainPng } from '../support/deadly-images.js';
+import { manyScansJpeg } from '../support/deadly-images.js';
 import { picture } from '../support/pictures.js';
+import { blackPng } from '../support/unusual-files.js';
 
 const inputSize = { width: 64, height: 64 };
 const limits = imageLimits(50_000_000);
@@ -32,7 +33,7 @@ async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
 const good = async () => ({ file: await picture().png().toBuffer(), limits, inputSize });
 
 describe('refused from the header, before anything is decoded', () => {
-  const deadly: Record<string, [() => Promise<Buffer>, object]> = {
+  const deadly: Record<string, [() => Buffer | Promise<Buffer>, object]> = {
     'a progressive JPEG of 14 000 scans': [
       () => manyScansJpeg(2000, 14_000),
       { code: 'too_many_scans', scans: 14_010, maxScans: 100 },
@@ -42,11 +43,11 @@ describe('refused from the header, before anything is decoded', () => {
       { code: 'too_many_scans', scans: 50, maxScans: 20 },
     ],
     'a PNG of 49 000 000 × 1': [
-      () => plainPng(49_000_000, 1),
+      () => blackPng(49_000_000, 1),
       { code: 'image_too_large', width: 49_000_000, height: 1 },
     ],
     'a PNG of 1 × 49 000 000': [
-      () => plainPng(1, 49_000_000),
+      () => blackPng(1, 49_000_000),
       { code: 'image_too_large', width: 1, height: 49_000_000 },
     ],
   };
@@ -80,7 +81,7 @@ describe('where the header were not looked at', () => {
     const [pid = 0] = running.pids();
     const size = { mask: new Float32Array(4).fill(1), maskWidth: 2, maskHeight: 2 };
     const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
-    const file = await plainPng(12_000, 12_000);
+    const file = blackPng(12_000, 12_000);
     await expect(running.cutOut({ file, ...size, tuning }, never)).rejects.toMatchObject({
       code: 'engine_unavailable',
     });

@@ -39,13 +39,3 @@ export async function manyScansJpeg(side: number, scans: number): Promise<Buffer
   const repeated = Array.from({ length: scans }, () => empty);
   return Buffer.concat([plain.subarray(0, end), ...repeated, plain.subarray(end)]);
 }
-
-/** A PNG of one colour: a few hundred kilobytes for any number of pixels. */
-export async function plainPng(width: number, height: number): Promise<Buffer> {
-  return sharp({
-    create: { width, height, channels: 3, background: '#c86432' },
-    limitInputPixels: false,
-  })
-    .png()
-    .toBuffer();
-}

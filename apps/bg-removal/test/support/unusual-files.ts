@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -43,14 +43,29 @@ export function animatedPng(png: Buffer): Buffer {
 
 /** A PNG whose header announces `width × height` pixels over next to no data. */
 export function bombPng(width: number, height: number): Buffer {
+  return png({ width, height, colourType: 6, data: Buffer.from('789c030000000001', 'hex') });
+}
+
+/**
+ * A black PNG in full, a few hundred kilobytes for any number of pixels. Made by hand: libvips
+ * goes line by line, which takes minutes where there are millions of them.
+ */
+export function blackPng(width: number, height: number): Buffer {
+  // Each line is a byte for the filter and one for each pixel.
+  const data = deflateSync(Buffer.alloc((width + 1) * height), { level: 1 });
+  return png({ width, height, colourType: 0, data });
+}
+
+/** A PNG of 8 bits a channel (PNG, 11.2.2: the fields of IHDR). */
+function png(image: { width: number; height: number; colourType: number; data: Buffer }): Buffer {
   const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 6, 0, 0, 0], 8);
+  header.writeUInt32BE(image.width, 0);
+  header.writeUInt32BE(image.height, 4);
+  header.set([8, image.colourType, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
     chunk('IHDR', header),
-    chunk('IDAT', Buffer.from('789c030000000001', 'hex')),
+    chunk('IDAT', image.data),
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }

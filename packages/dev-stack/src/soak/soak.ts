@@ -76,6 +76,8 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       CLIENT_IDLE_TIMEOUT_SECONDS: '10',
       // The clients share the machine with the services.
       FIRST_BYTE_TIMEOUT_SECONDS: '60',
+      EXTRACTION_TIMEOUT_SECONDS: '90',
+      PROBE_TIMEOUT_SECONDS: '60',
     },
   });
 }

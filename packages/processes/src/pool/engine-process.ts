@@ -1,7 +1,7 @@
 import { DomainError, type Logger } from '@media-services/http-common';
 import type { Channel } from '../channel/channel.js';
 import { openChannel } from '../channel/open-channel.js';
-import { engineMessageSchema, type EngineMessage } from '../channel/messages.js';
+import { engineMessageSchema, type EngineAnswer, type EngineMessage } from '../channel/messages.js';
 import { ChildGroup, type ChildExit } from '../child/child-group.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { treeMemoryBytes } from '../child/resident-memory.js';
@@ -25,6 +25,7 @@ export class EngineProcess<Job, Result, Ready> {
   readonly #channel: Channel;
   readonly #ready = deferred<Ready>();
   readonly #exited = deferred<string>();
+  readonly #readyTimer: NodeJS.Timeout;
   #job: CurrentJob<Result> | undefined;
   #nextJobId = 1;
   #isReady = false;
@@ -44,11 +45,11 @@ export class EngineProcess<Job, Result, Ready> {
       onGarbage: (reason) => this.#fail(`sent ${reason}`),
     });
     this.#ready.promise.catch(() => undefined);
-    const readyTimer = setTimeout(
+    this.#readyTimer = setTimeout(
       () => this.#fail(`was not ready within ${options.readyTimeoutMs / 1000} s`),
       options.readyTimeoutMs,
     );
-    const stopTimer = (): void => clearTimeout(readyTimer);
+    const stopTimer = (): void => clearTimeout(this.#readyTimer);
     this.#ready.promise.then(stopTimer, stopTimer);
     void this.#exited.promise.then(stopTimer);
     // `closed` and not `exited`: a last answer may still be in the pipe.
@@ -173,8 +174,10 @@ export class EngineProcess<Job, Result, Ready> {
   #receive(raw: unknown): void {
     const parsed = engineMessageSchema.safeParse(raw);
     if (!parsed.success) this.#fail('sent a message that is not of the protocol');
-    else if ('type' in parsed.data) this.#receiveReady(parsed.data);
-    else this.#receiveAnswer(parsed.data);
+    else if (!('type' in parsed.data)) this.#receiveAnswer(parsed.data);
+    else if (parsed.data.type === 'ready') this.#receiveReady(parsed.data);
+    // On a busy machine a start takes long and is none the worse for it. Nothing happens where the timer was cleared.
+    else this.#readyTimer.refresh();
   }
 
   #receiveReady(message: EngineMessage): void {
@@ -187,7 +190,7 @@ export class EngineProcess<Job, Result, Ready> {
     this.#ready.resolve(ready.data);
   }
 
-  #receiveAnswer(message: Exclude<EngineMessage, { type: 'ready' }>): void {
+  #receiveAnswer(message: EngineAnswer): void {
     const job = this.#job;
     if (job?.id !== message.id) {
       this.#fail('answered a job that it was not given');
