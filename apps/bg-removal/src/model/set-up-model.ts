@@ -33,8 +33,7 @@ export async function setUpModel({ model, modelsDir, log, signal }: SetUpOptions
     log(`Installing the model ${known.id} …`);
   }
   const partial = `${folder}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
+  await emptyFolder(partial);
   const files = await installModel(known, partial, {
     downloadsDir: path.join(modelsDir, '.downloads'),
     log,
@@ -47,6 +46,18 @@ export async function setUpModel({ model, modelsDir, log, signal }: SetUpOptions
   const verified = await verifyModel(location);
   log(`The model ${known.id} is installed. ${licenceNotice(verified.manifest)}`);
   return verified;
+}
+
+async function emptyFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new ModelError(
+      `The model cannot be installed (${String(error)}). The folder, or the volume there, has to be writable for user ${process.getuid?.() ?? 'of this process'}.`,
+      { cause: error },
+    );
+  }
 }
 
 function licenceNotice({ licence }: ModelManifest): string {
