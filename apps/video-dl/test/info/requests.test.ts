@@ -54,15 +54,15 @@ describe('/api/info', () => {
     expect(service.context.extraction.extractions - extractions).toBe(1);
     const pageRequests = site.requests.slice(before).filter(({ path }) => path === '/watch');
     expect(pageRequests).toHaveLength(1);
-    const metrics = await (await fetch(`${service.metricsUrl}/metrics`)).text();
-    expect(metrics).toMatch(/media_extractions_total\{from="site",service="video-dl"\} 2\n/);
+    const metrics = await request(service.metricsUrl).get('/metrics');
+    expect(metrics.text).toMatch(/media_extractions_total\{from="site",service="video-dl"\} 2\n/);
   });
 
   it('does not extract again what a stream then asks for', async () => {
     const extractions = service.context.extraction.extractions;
     const page = `${site.url}/watch?then=stream`;
     await service.info(page);
-    const head = await service.get('/api/stream', { url: page }, { method: 'HEAD' });
+    const head = await request(service.url).head('/api/stream').query({ url: page });
     expect(head.status).toBe(200);
     const stream = await service.get('/api/stream', { url: page });
     expect((await stream.arrayBuffer()).byteLength).toBeGreaterThan(90_000);
@@ -116,9 +116,11 @@ describe('/api/info', () => {
     });
     const { status, body } = await strict.info(`${site.url}/watch`);
     expect({ status, downloads: body['downloads'] }).toEqual({ status: 200, downloads: [] });
-    const stream = await strict.get('/api/stream', { url: `${site.url}/watch` });
+    const stream = await request(strict.url)
+      .get('/api/stream')
+      .query({ url: `${site.url}/watch` });
     expect(stream.status).toBe(422);
-    expect(await stream.json()).toMatchObject({ code: 'too_long' });
+    expect(stream.body).toMatchObject({ code: 'too_long' });
   });
 
   it('turns requests away when the queue of extractions is full', async () => {
@@ -145,8 +147,9 @@ describe('/api/info', () => {
 describe('/api/health', () => {
   it('is 503 until the engine is warm, then tells what it runs on', async () => {
     await using service = await startService({}, { cold: true });
-    const early = await service.get('/api/health');
-    expect([early.status, await early.json()]).toMatchObject([
+    const health = async () => request(service.url).get('/api/health');
+    const early = await health();
+    expect([early.status, early.body]).toMatchObject([
       503,
       { checks: { downloadEngine: { status: 'starting' } } },
     ]);
@@ -154,9 +157,9 @@ describe('/api/health', () => {
       { kind: 'health' },
       { signal: new AbortController().signal, timeoutMs: 60_000 },
     );
-    const response = await service.get('/api/health');
+    const response = await health();
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({
+    expect(response.body).toMatchObject({
       status: expect.stringMatching(/^(ok|degraded)$/) as string,
       checks: {
         downloadEngine: {
@@ -167,7 +170,7 @@ describe('/api/health', () => {
       },
     });
     const startedAt = performance.now();
-    await service.get('/api/health');
+    await health();
     expect(performance.now() - startedAt).toBeLessThan(100);
   });
 });

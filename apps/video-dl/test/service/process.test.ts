@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Site, startSite } from '@media-services/fault-site';
+import request, { type Response } from 'supertest';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const anyPort = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', ENGINE_POOL_SIZE: '1' };
@@ -16,8 +17,7 @@ describe('the process', () => {
 
   it('drains and ends with 0 on SIGTERM, and leaves no process behind', async () => {
     const { child, url } = await start({ ALLOWED_PRIVATE_SOURCES: site.host });
-    const info = await fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/watch`)}`);
-    expect(info.status).toBe(200);
+    expect((await infoOf(url, `${site.url}/watch`)).status).toBe(200);
     const engines = await childrenOf(child);
     expect(engines.length).toBeGreaterThan(0);
 
@@ -30,7 +30,7 @@ describe('the process', () => {
         500,
       );
     });
-    const running = fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/late`)}`);
+    const running = infoOf(url, `${site.url}/late`);
     await arrived;
     child.kill('SIGTERM');
     expect((await running).status).toBe(200);
@@ -43,8 +43,7 @@ describe('the process', () => {
     let arrive = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     site.on('/stall', () => arrive());
-    const running = fetch(`${url}/api/info?url=${encodeURIComponent(`${site.url}/stall`)}`);
-    const outcome = expect(running).rejects.toThrow();
+    const outcome = expect(infoOf(url, `${site.url}/stall`)).rejects.toThrow();
     await arrived;
     const engines = await childrenOf(child);
     child.kill('SIGTERM');
@@ -78,6 +77,11 @@ async function start(env: Record<string, string>): Promise<{ child: ChildProcess
     }
   }
   throw new Error('the service ended before it listened');
+}
+
+/** Asks at once: a request of supertest is else sent when it is awaited. */
+async function infoOf(service: string, page: string): Promise<Response> {
+  return request(service).get('/api/info').query({ url: page });
 }
 
 async function childrenOf(child: ChildProcess): Promise<number[]> {
