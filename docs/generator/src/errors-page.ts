@@ -29,7 +29,7 @@ export function renderErrorsPage(): string {
     path: 'errors',
     main: `      <h1>Errors</h1>
       <p class="lead">${inlineHtml(errorsIntroduction)}</p>
-      <pre tabindex="0"><code>${escapeHtml(problemExample)}</code></pre>
+      <pre><code>${escapeHtml(problemExample)}</code></pre>
 ${sections.join('\n')}`,
   });
 }

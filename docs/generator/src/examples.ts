@@ -24,7 +24,7 @@ export function renderExamplesPage(root: string): string {
       if (!existsSync(path)) return [];
       const source = readFileSync(path, 'utf8');
       return `        <h3>${name}</h3>
-        <pre tabindex="0" aria-label="${escapeHtml(`${title}, in ${name}`)}"><code>${escapeHtml(source.trimEnd())}</code></pre>`;
+        <pre><code>${escapeHtml(source.trimEnd())}</code></pre>`;
     });
     return `      <section id="${file}">
         <h2><a href="#${file}">${escapeHtml(title)}</a></h2>

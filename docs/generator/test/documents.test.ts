@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { documentedErrors } from '../dist/errors.js';
 import { renderDocuments } from '../dist/documents.js';
+import { withGatewayAnswers } from '../dist/gateway-answers.js';
+import { openApiDocuments } from '../dist/open-api-documents.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string) => (existsSync(root + path) ? readFileSync(root + path, 'utf8') : '(missing)');
@@ -53,5 +55,43 @@ describe('the generated documents', () => {
   it('give every code an anchor, where the `type` of its problems leads', () => {
     const page = documents.get('nginx/html/docs/errors.html') ?? '';
     for (const { code } of documentedErrors()) expect(page).toContain(`id="${code.replaceAll('_', '-')}"`);
+  });
+
+  it('list at every endpoint what the gateway answers in the place of its service', () => {
+    for (const { paths } of Object.values(openApiDocuments)) {
+      for (const [path, item] of Object.entries(paths)) {
+        for (const [method, { responses }] of Object.entries(item)) {
+          const listed = (status: number, code: string) =>
+            responses[status]?.description.includes(`\`${code}\``) ?? false;
+          const body = responses[502]?.content?.['application/problem+json'];
+          expect({
+            endpoint: `${method} ${path}`,
+            unauthorized: listed(401, 'unauthorized'),
+            limited: listed(429, 'rate_limited'),
+            away: listed(502, 'service_unavailable'),
+            late: listed(504, 'timeout'),
+            example: 'service_unavailable' in (body?.examples ?? {}),
+          }).toEqual({
+            endpoint: `${method} ${path}`,
+            unauthorized: path !== '/api/health', // which is asked without a key
+            ...{ limited: true, away: true, late: true },
+            example: method !== 'head',
+          });
+        }
+      }
+    }
+  });
+
+  it('keep what a service says of the codes that it shares with the gateway', () => {
+    const before = openApiDocuments['video-dl'].paths['/api/info']?.['get']?.responses[502];
+    const again = withGatewayAnswers(openApiDocuments['video-dl']).paths['/api/info']?.['get']
+      ?.responses[502];
+    expect(again).toEqual(before);
+    expect(Object.keys(before?.content?.['application/problem+json']?.examples ?? {})).toEqual([
+      'upstream_unreachable',
+      'upstream_error',
+      'service_unavailable',
+    ]);
+    expect(() => withGatewayAnswers({ paths: {} })).toThrow(TypeError);
   });
 });

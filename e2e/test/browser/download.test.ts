@@ -182,7 +182,7 @@ describe('a download that breaks off', () => {
     await lookUp(page, 'https://example.com/film');
     await row(page, 'mp4-720').getByRole('link').click();
     await row(page, 'mp4-720')
-      .getByText(/[\d.]+ MB of about 9\.0 MB · \d+ %/)
+      .getByText(/[\d.]+\sMB of about 9\.0\sMB · \d+ %/)
       .waitFor();
     await page.getByRole('button', { name: 'Cancel 720p MP4' }).click();
     await page.getByText('Cancelled.').waitFor();

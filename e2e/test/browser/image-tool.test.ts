@@ -145,7 +145,7 @@ describe('several images', () => {
         ['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, mimeType: 'image/jpeg', buffer: photo })),
       );
     await page.getByRole('button', { name: 'b.jpg: waiting' }).click();
-    await page.getByText(/The limit for this minute is reached\. Goes on by itself in \d+ s\./).waitFor();
+    await page.getByText(/The limit for this minute is reached\. Goes on by itself in \d+\ss\./).waitFor();
     await page.getByRole('button', { name: 'Save all 3' }).waitFor();
     expect(answers).toBe(5);
 

@@ -40,6 +40,16 @@ describe('the reference of the API', () => {
     await page.waitForURL('**/docs/#video-dl');
   });
 
+  it('shows what the gateway answers in the place of a service', async () => {
+    await using reader = await visit(browser, '/docs/');
+    const { page } = reader;
+    await unfold(page, 'bg-removal-removeBackground');
+    const answer = endpoint(page, 'bg-removal-removeBackground').locator('[data-status="502"]');
+    await answer.locator('summary').click();
+    expect(await answer.locator('pre').textContent()).toContain('"code": "service_unavailable"');
+    expect(await answer.innerText()).toContain('Retry-After');
+  });
+
   it('unfolds the endpoint that a link leads to', async () => {
     await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
     await reader.page.getByText('Width of the soft edge').waitFor();
@@ -54,7 +64,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     const form = endpoint(page, 'video-dl-getInfo');
     await form.getByLabel('url').fill(`${film}?it's=1`);
     expect(await form.locator('.curl').innerText()).toBe(
-      `curl -sS --data-urlencode 'url=${film}?it'\\''s=1' -G '${client.url}/api/info'`,
+      `curl -sS -G '${client.url}/api/info' --data-urlencode 'url=${film}?it'\\''s=1'`,
     );
     await form.getByLabel('url').fill(film);
     await form.getByRole('button', { name: 'Send' }).click();

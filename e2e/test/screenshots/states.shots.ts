@@ -179,7 +179,7 @@ const states: readonly State[] = [
     handlers: { 'api/stream/video': half },
     act: async (page) => {
       await startFilm(page);
-      await shown(/^20\.0 MB of 48\.0 MB/)(page);
+      await shown(/^20\.0\sMB of 48\.0\sMB/)(page);
     },
   },
   {
@@ -302,6 +302,8 @@ it.each(states)('$name', async ({ name, path = '/', handlers, fileAccess = false
       await using reader = await visit(browser, path, options);
       if (path === '/') await reader.page.locator('#service-status:not([data-status="unknown"])').waitFor();
       await act?.(reader.page);
+      // What sticks to the window's edge would be in the middle of the picture.
+      await reader.page.evaluate(() => scrollTo(0, 0));
       await reader.page.screenshot({
         path: join(folder, `${name}-${size}-${colorScheme}.png`),
         fullPage: true,

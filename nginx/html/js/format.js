@@ -1,10 +1,13 @@
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
+// A number and its unit stay on one line.
+const space = '\u00a0';
+
 /** `12.3 MB`, from bytes. */
 export function formatBytes(bytes) {
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
-  return `${value.toFixed(power > 0 && value < 100 ? 1 : 0)} ${units[power]}`;
+  return `${value.toFixed(power > 0 && value < 100 ? 1 : 0)}${space}${units[power]}`;
 }
 
 /** `1:02:03` or `2:03`, from seconds. */
@@ -18,8 +21,10 @@ export function formatDuration(seconds) {
 
 /** `40 s`, `3 min` or `2 h`: how long something will still take. */
 export function formatSeconds(seconds) {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))}${space}s`;
+  return seconds < 5400
+    ? `${Math.round(seconds / 60)}${space}min`
+    : `${(seconds / 3600).toFixed(1)}${space}h`;
 }
 
 /** `2026-01-31` as the reader's language writes it. */

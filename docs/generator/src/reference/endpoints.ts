@@ -1,5 +1,4 @@
-import { openApiDocument as bgRemovalDocument } from '@media-services/bg-removal/dist/api/openapi.js';
-import { openApiDocument as videoDlDocument } from '@media-services/video-dl/dist/api/openapi.js';
+import { openApiDocuments } from '../open-api-documents.js';
 import { readOpenApi, type OpenApi, type Operation, type Schema } from './open-api.js';
 
 /** One input of an endpoint, wherever in the request it goes. */
@@ -29,11 +28,10 @@ export interface Service {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** What both services answer, from their OpenAPI documents. */
+/** What both services answer through the gateway, from their OpenAPI documents. */
 export function services(): Service[] {
-  return [videoDlDocument(), bgRemovalDocument()].map((json) => {
+  return Object.entries(openApiDocuments).map(([name, json]) => {
     const document = readOpenApi(json);
-    const name = document.info.title;
     return { name, document, endpoints: endpointsOf(name, document) };
   });
 }

@@ -45,12 +45,12 @@ function controlHtml(id: string, { name, in: place, required, schema }: Input): 
  * `data-field` holds a value, and `data-when` an argument that is left out while its field is empty.
  */
 function curlHtml({ method, path, inputs }: Pick<Endpoint, 'method' | 'path' | 'inputs'>): string {
-  const parts = [`curl -sS`, ...inputs.map((input) => argumentHtml(input))];
   const query = inputs.some((input) => input.in === 'query') ? ' -G' : '';
   const output =
     method === 'post' ? ' -o cut-out.png' : inputs.some(({ name }) => name === 'Range') ? ' -fOJ' : '';
   const key = `<span data-when="key" hidden> -H "Authorization: Bearer $KEY"</span>`;
-  return `${parts.join('')}${key}${query}${output} '${origin}${path}'`;
+  const given = inputs.map((input) => argumentHtml(input)).join('');
+  return `curl -sS${query}${output} '${origin}${path}'${given}${key}`;
 }
 
 function argumentHtml(input: Input): string {

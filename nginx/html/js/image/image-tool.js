@@ -1,5 +1,5 @@
 import { byId, saveBlob } from '../dom.js';
-import { formatBytes } from '../format.js';
+import { formatBytes, formatSeconds } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { problemOf } from '../problem.js';
 import { Background } from './background.js';
@@ -187,8 +187,8 @@ export class ImageTool {
       return;
     }
     const show = () => {
-      const seconds = Math.max(1, Math.ceil((item.waitsUntil - performance.now()) / 1000));
-      this.#busyText.textContent = `The limit for this minute is reached. Goes on by itself in ${seconds} s.`;
+      const left = formatSeconds(Math.ceil((item.waitsUntil - performance.now()) / 1000));
+      this.#busyText.textContent = `The limit for this minute is reached. Goes on by itself in ${left}.`;
     };
     this.#tell('The limit for this minute is reached. The image goes on by itself.');
     show();

@@ -8,8 +8,8 @@ export function describeDownload(download, formats) {
   const size = sizeOf(download);
   if (download.target === 'mp3') {
     const source = codecIn(used, 'audioCodec');
-    const made =
-      download.audio === 'transcode' ? `made from ${source ?? 'the sound'}` : 'unchanged from the page';
+    const converted = source ? `made from ${source}` : 'converted to MP3';
+    const made = download.audio === 'transcode' ? converted : 'unchanged from the page';
     return { title: 'Sound', tag: 'MP3', about: joined([size, made]) };
   }
   const picture = scaledTo(

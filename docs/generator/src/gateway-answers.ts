@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { anchorOf, documentedErrors } from './errors.js';
+
+const content = z.looseObject({
+  schema: z.looseObject({
+    properties: z.looseObject({ code: z.looseObject({ enum: z.array(z.string()) }) }),
+  }),
+  examples: z.record(z.string(), z.unknown()),
+});
+const response = z.looseObject({
+  description: z.string(),
+  content: z.looseObject({ 'application/problem+json': content.optional() }).optional(),
+});
+const operation = z.looseObject({ responses: z.record(z.string(), response) });
+const document = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.looseObject({
+    schemas: z.looseObject({
+      Problem: z.looseObject({
+        properties: z.looseObject({ code: z.looseObject({ enum: z.array(z.string()) }) }),
+      }),
+    }),
+  }),
+});
+type Document = z.infer<typeof document>;
+type Response = z.infer<typeof response>;
+type DocumentedError = ReturnType<typeof documentedErrors>[number];
+
+/** What nginx answers by itself to a request that it would pass on (nginx/njs/problem.js). */
+const gatewayCodes = ['unauthorized', 'rate_limited', 'service_unavailable', 'timeout'];
+
+/** Health is asked without a key (nginx/templates). */
+const withoutKey = '/api/health';
+
+/**
+ * The OpenAPI document of a service as it is behind the gateway: each endpoint can also
+ * end in what the gateway answers in its place.
+ * @throws TypeError where the document is not one of createOpenApiDocument
+ */
+export function withGatewayAnswers(json: unknown): Document {
+  const described: unknown = structuredClone(json);
+  if (!isDocument(described)) throw new TypeError('This is not a document of createOpenApiDocument.');
+  const { code } = described.components.schemas.Problem.properties;
+  code.enum = [...new Set([...code.enum, ...gatewayCodes])];
+  for (const [path, item] of Object.entries(described.paths)) {
+    for (const [method, { responses }] of Object.entries(item)) {
+      for (const error of documentedErrors()) {
+        if (!gatewayCodes.includes(error.code)) continue;
+        if (error.code === 'unauthorized' && path === withoutKey) continue;
+        const known = responses[error.status];
+        responses[error.status] = alsoWith(known ?? emptyResponse(error.status, method), error);
+      }
+    }
+  }
+  return described;
+}
+
+/** Parsing would copy, and put what is known before the rest. */
+function isDocument(json: unknown): json is Document {
+  return document.safeParse(json).success;
+}
+
+/** An answer of nginx alone; HEAD has no body. */
+function emptyResponse(status: number, method: string): Response {
+  const waits = status === 429 || status === 502;
+  const schema = {
+    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    properties: { status: { const: status }, code: { enum: [] } },
+  };
+  return {
+    description: '',
+    headers: {
+      ...(waits && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+      ...(status === 401 && {
+        'WWW-Authenticate': { description: 'How to send the key.', schema: { const: 'Bearer' } },
+      }),
+      'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    },
+    ...(method !== 'head' && { content: { 'application/problem+json': { schema, examples: {} } } }),
+  };
+}
+
+/** The response with one more code, where it has not got it. */
+function alsoWith(known: Response, error: DocumentedError): Response {
+  const { code, title } = error;
+  const line = `[\`${code}\`](errors#${anchorOf(code)}) ${title}.`;
+  if (known.description.includes(line)) return known;
+  const body = known.content?.['application/problem+json'];
+  const properties = body?.schema.properties;
+  return {
+    ...known,
+    description: [known.description, line].filter((part) => part !== '').join('\n\n'),
+    ...(body &&
+      properties && {
+        content: {
+          'application/problem+json': {
+            schema: {
+              ...body.schema,
+              properties: { ...properties, code: { enum: [...properties.code.enum, code] } },
+            },
+            examples: { ...body.examples, [code]: example(error) },
+          },
+        },
+      }),
+  };
+}
+
+function example({ code, status, title, cause, remedy, retryable }: DocumentedError) {
+  const problem = { type: `/docs/errors#${anchorOf(code)}`, title, status, detail: `${cause} ${remedy}` };
+  const requestId = '0b9b4b7e-6a7c-4f6e-9a53-1c1f1b0c7a52';
+  return { summary: title, value: { ...problem, code, retryable, requestId } };
+}
