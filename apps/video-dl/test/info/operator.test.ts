@@ -89,10 +89,10 @@ describe('media that come after advertisements', () => {
       { ALLOWED_PRIVATE_SOURCES: site.host, FIRST_BYTE_TIMEOUT_SECONDS: '1' },
       { engineScript: fixtureEngine },
     );
-    const { body } = await request(service.url)
+    const refusal = await request(service.url)
       .get('/api/stream')
       .query({ url: `${site.url}/fixture/wait` });
-    expect(body).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(refusal.body).toMatchObject({ status: 504, code: 'upstream_timeout' });
     await site.close();
   });
 });
@@ -138,10 +138,10 @@ describe('a site that refuses its media for good', () => {
       { ALLOWED_PRIVATE_SOURCES: site.host },
       { engineScript: fixtureEngine },
     );
-    const { body } = await request(service.url)
+    const refusal = await request(service.url)
       .get('/api/stream/video')
       .query({ url: `${site.url}/fixture/refused` });
-    expect(body).toMatchObject({
+    expect(refusal.body).toMatchObject({
       code: 'upstream_error',
       detail: expect.stringContaining('refuses') as string,
     });
