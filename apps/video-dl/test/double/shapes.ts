@@ -7,6 +7,8 @@ export interface Shape {
   readonly page: string;
   /** Pixels of an MP4 asked for as 720 and as 1080; null where the page has no picture. */
   readonly heights: readonly [mp4720: number, mp41080: number] | null;
+  /** Debian's yt-dlp of March 2023 can read it too. */
+  readonly isOld?: true;
 }
 
 export const watchPage = (name: VideoName, number = 1): string =>
@@ -37,7 +39,7 @@ export const shapes: readonly Shape[] = [
   },
   {
     ...{ site: 'Vimeo', shape: 'HLS, its sound apart' },
-    ...{ page: 'https://player.vimeo.com/video/100000001', heights: [720, 1080] },
+    ...{ page: 'https://player.vimeo.com/video/100000001', heights: [720, 1080], isOld: true },
   },
   {
     ...{ site: 'Reddit', shape: 'DASH, its sound apart' },
@@ -49,7 +51,7 @@ export const shapes: readonly Shape[] = [
   },
   {
     ...{ site: 'SoundCloud', shape: 'HLS, sound only' },
-    ...{ page: 'https://soundcloud.com/somebody/a-tone', heights: null },
+    ...{ page: 'https://soundcloud.com/somebody/a-tone', heights: null, isOld: true },
   },
   {
     ...{ site: 'Twitch', shape: 'a clip: files with a token' },

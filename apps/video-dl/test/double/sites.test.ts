@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { receive } from '../stream/support/receive.js';
+import { interpreters } from '../support/pythons.js';
 import type { TestService } from '../support/service.js';
 import { Double } from './double.js';
 import { measure, type Measured } from './measure.js';
@@ -21,11 +22,9 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-dl-sites-'));
   double = await Double.start();
-  service = await double.startService();
 });
 
 afterAll(async () => {
-  await service[Symbol.asyncDispose]();
   await double[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
@@ -59,57 +58,79 @@ function expectWhole({ seconds, pitch }: Measured): void {
   expect(pitch).toBe(tones.original);
 }
 
-const results = new Map<Shape, Partial<Cells>>();
-const note = (shape: Shape, cells: Partial<Cells>) => results.set(shape, { ...results.get(shape), ...cells });
+const documented = new Map<Shape, Partial<Cells>>();
 const requested = (requests: number) => `${requests} request${requests === 1 ? '' : 's'}`;
 
-describe.each(shapes)('$site: $shape', (shape) => {
-  const { page, heights } = shape;
-  let extractions: number;
+const [chosen, ...others] = await interpreters();
+const runs = [
+  { ...chosen, readable: shapes },
+  ...others.map((other) => ({ ...other, readable: shapes.filter(({ isOld }) => isOld) })),
+];
 
-  beforeAll(() => {
-    extractions = service.context.extraction.extractions;
-    double.requests.splice(0);
+describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
+  const results = python === chosen?.python ? documented : new Map<Shape, Partial<Cells>>();
+  const note = (shape: Shape, cells: Partial<Cells>) =>
+    results.set(shape, { ...results.get(shape), ...cells });
+
+  beforeAll(async () => {
+    service = await double.startService({ ...(python && { YTDLP_PYTHON: python }) });
   });
 
-  it('tells what there is', async () => {
-    const { status, body } = await service.info(page);
-    expect({ status, body }).toMatchObject({ status: 200, body: { duration: mediaSeconds, isLive: false } });
-    note(shape, { info: requested(requestsSince()) });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
   });
 
-  it('MP3: all of the original sound', async () => {
-    const result = await measured(page, 'mp3');
-    expectWhole(result);
-    expect(result.height).toBeNull();
-    note(shape, { mp3: `${result.pitch} Hz, ${requested(requestsSince())}` });
-  });
+  describe.each(readable)('$site: $shape', (shape) => {
+    const { page, heights } = shape;
+    let extractions: number;
 
-  it.each([
-    ['mp4-720', 0],
-    ['mp4-1080', 1],
-  ] as const)('%s: the right picture with all of the original sound', async (target, place) => {
-    if (heights === null) {
-      const { status } = await service.get('/api/stream/video', { url: page });
-      expect(status).toBe(422);
-      note(shape, { [target]: '422 no_media' });
-      return;
-    }
-    const result = await measured(page, target);
-    expectWhole(result);
-    expect(result.height).toBe(heights[place]);
-    note(shape, { [target]: `${result.height} px, ${result.pitch} Hz, ${requested(requestsSince())}` });
-  });
+    beforeAll(() => {
+      extractions = service.context.extraction.extractions;
+      double.requests.splice(0);
+    });
 
-  it('extracts once for all of that', () => {
-    expect(service.context.extraction.extractions - extractions).toBe(1);
+    it('tells what there is', async () => {
+      const { status, body } = await service.info(page);
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { duration: mediaSeconds, isLive: false },
+      });
+      note(shape, { info: requested(requestsSince()) });
+    });
+
+    it('MP3: all of the original sound', async () => {
+      const result = await measured(page, 'mp3');
+      expectWhole(result);
+      expect(result.height).toBeNull();
+      note(shape, { mp3: `${result.pitch} Hz, ${requested(requestsSince())}` });
+    });
+
+    it.each([
+      ['mp4-720', 0],
+      ['mp4-1080', 1],
+    ] as const)('%s: the right picture with all of the original sound', async (target, place) => {
+      if (heights === null) {
+        const { status } = await service.get('/api/stream/video', { url: page });
+        expect(status).toBe(422);
+        note(shape, { [target]: '422 no_media' });
+        return;
+      }
+      const result = await measured(page, target);
+      expectWhole(result);
+      expect(result.height).toBe(heights[place]);
+      note(shape, { [target]: `${result.height} px, ${result.pitch} Hz, ${requested(requestsSince())}` });
+    });
+
+    it('extracts once for all of that', () => {
+      expect(service.context.extraction.extractions - extractions).toBe(1);
+    });
   });
 });
 
 // The figures are those of the pinned yt-dlp; another one may ask its sites otherwise.
 if (process.env['YTDLP_PYTHON'] === undefined) {
   it('the documentation has these results', async () => {
-    const table = renderTable(shapes, results);
+    const table = renderTable(shapes, documented);
     if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);
     expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));
   });
