@@ -20,7 +20,7 @@ import { keep } from './report.js';
 
 /** The last release for Node 20. */
 const lighthouse = 'lighthouse@12.8.2';
-const categories = ['performance', 'accessibility', 'best-practices'] as const;
+const categories = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
 const leastScore = 95;
 const pages = ['/', '/docs/', '/docs/examples', '/docs/errors'];
 const formFactors = { phone: [], desk: ['--preset=desktop'] };
@@ -30,7 +30,7 @@ const score = z.object({ score: z.number().nullable() });
 const reportSchema = z.object({
   environment: z.object({ hostUserAgent: z.string() }),
   audits: z.object({ 'total-byte-weight': z.object({ numericValue: z.number() }) }),
-  categories: z.object({ performance: score, accessibility: score, 'best-practices': score }),
+  categories: z.object({ performance: score, accessibility: score, 'best-practices': score, seo: score }),
 });
 type Report = z.infer<typeof reportSchema>;
 
@@ -88,7 +88,7 @@ function row(page: string, formFactor: string, { categories: scores, audits }: R
 
 function section(rows: readonly string[], programs: string, load: number): string {
   const head =
-    '| Page | Form factor | Performance | Accessibility | Best practices | Sent |\n| --- | --- | --- | --- | --- | --- |';
+    '| Page | Form factor | Performance | Accessibility | Best practices | SEO | Sent |\n| --- | --- | --- | --- | --- | --- | --- |';
   return `${lighthouse.replace('@', ' ')} with ${programs}; load of the machine before: ${load.toFixed(1)}.\n\n${head}\n${rows.join('\n')}`;
 }
 

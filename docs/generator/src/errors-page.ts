@@ -26,6 +26,7 @@ export function renderErrorsPage(): string {
   );
   return documentationPage({
     title: 'Errors',
+    description: 'Every error code of both services and the gateway, with its cause and what to do.',
     path: 'errors',
     main: `      <h1>Errors</h1>
       <p class="lead">${inlineHtml(errorsIntroduction)}</p>

@@ -33,6 +33,7 @@ ${blocks.join('\n')}
   });
   return documentationPage({
     title: 'Examples',
+    description: 'Requests to both services in shell, JavaScript and Python.',
     path: 'examples',
     main: `      <h1>Examples</h1>
       <p class="lead">Each runs as it stands, with nothing but the language's own library: put your server into <code>BASE_URL</code> and the page of a video into <code>VIDEO_URL</code>.</p>

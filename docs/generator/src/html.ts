@@ -16,6 +16,8 @@ export function inlineHtml(text: string): string {
  */
 export function documentationPage(options: {
   readonly title: string;
+  /** One sentence for who finds the page in a list. */
+  readonly description: string;
   readonly path: string;
   readonly main: string;
   /** The URL of a module that the page runs. */
@@ -29,6 +31,7 @@ export function documentationPage(options: {
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${escapeHtml(options.title)} — Media Services</title>
+    <meta name="description" content="${escapeHtml(options.description)}" />
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="../favicon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="../css/base.css" />

@@ -82,6 +82,16 @@ describe('the generated documents', () => {
     }
   });
 
+  it('name an unsatisfiable range only where parts can be asked for', () => {
+    const operations = Object.values(openApiDocuments).flatMap(({ paths }) =>
+      Object.values(paths).flatMap((item) => Object.values(item)),
+    );
+    const withRange = operations.filter(({ responses }) => 416 in responses);
+    expect(withRange.map(({ operationId }) => operationId)).toEqual([
+      ...['streamAudio', 'streamAudioHeaders', 'streamVideo', 'streamVideoHeaders'],
+    ]);
+  });
+
   it('keep what a service says of the codes that it shares with the gateway', () => {
     const before = openApiDocuments['video-dl'].paths['/api/info']?.['get']?.responses[502];
     const again = withGatewayAnswers(openApiDocuments['video-dl']).paths['/api/info']?.['get']

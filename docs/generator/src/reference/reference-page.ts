@@ -8,6 +8,7 @@ import { tryItHtml } from './try-it.js';
 export function renderReferencePage(): string {
   return documentationPage({
     title: 'API',
+    description: 'Every endpoint of both services, with a form that sends its request.',
     path: './',
     script: '../js/docs/reference.js',
     main: `      <h1>API</h1>

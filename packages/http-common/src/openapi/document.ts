@@ -92,7 +92,7 @@ function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject
     responses: {
       '200': successResponse(success, withContent),
       ...(partial && withContent && { '206': successResponse(partial, withContent) }),
-      ...errorResponses(errors, withContent),
+      ...errorResponses(errors, { withContent, withRanges: partial !== undefined }),
     },
   });
   return [
@@ -140,8 +140,13 @@ function successResponse(
 }
 
 /** One response per status that a request to an endpoint can end in, with the codes that share it. */
-function errorResponses(errors: ErrorTable, withContent: boolean): JsonObject {
-  const codes = codesOf(errors).filter((code) => !outsideOperations.includes(code));
+function errorResponses(
+  errors: ErrorTable,
+  { withContent, withRanges }: { readonly withContent: boolean; readonly withRanges: boolean },
+): JsonObject {
+  const codes = codesOf(errors).filter(
+    (code) => !outsideOperations.includes(code) && (withRanges || errors[code].status !== 416),
+  );
   const statuses = [...new Set(codes.map((code) => errors[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
