@@ -30,9 +30,11 @@ async function requests({
   picture,
   id,
   headers = {},
+  notBefore = 0,
 }: RequestsTask): Promise<readonly Answer[]> {
   const bytes = picture === undefined ? undefined : readFileSync(picture);
   const results: Answer[] = [];
+  await delay(Math.max(0, notBefore - Date.now()));
   let next = 0;
   const worker = async () => {
     while (next < count) {
@@ -58,6 +60,7 @@ async function one(
     return {
       status: response.status,
       ms: elapsedMs(),
+      at: Date.now(),
       type,
       retryAfter: response.headers.get('retry-after'),
       bytes: body.length,
@@ -65,7 +68,7 @@ async function one(
       ...(type?.includes('json') ? { json: JSON.parse(body.toString()) as unknown } : {}),
     };
   } catch (error) {
-    return { status: 0, ms: elapsedMs(), error: reasonOf(error) };
+    return { status: 0, ms: elapsedMs(), at: Date.now(), error: reasonOf(error) };
   }
 }
 

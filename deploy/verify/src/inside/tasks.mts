@@ -12,6 +12,8 @@ export interface RequestsTask {
   /** Beginning of the request ids. */
   readonly id: string;
   readonly headers?: Record<string, string>;
+  /** When to send the first, in milliseconds of Unix time; at once without. */
+  readonly notBefore?: number;
 }
 
 /** A stream into a file. */
@@ -35,6 +37,8 @@ export interface Answer {
   /** 0 where there was none; `error` then says why. */
   readonly status: number;
   readonly ms: number;
+  /** When it was there, in milliseconds of Unix time. */
+  readonly at: number;
   readonly error?: string;
   readonly type?: string | null;
   readonly retryAfter?: string | null;

@@ -23,6 +23,7 @@ export type ParsedAnswer = z.infer<typeof answerSchema>;
 const answerSchema = z.object({
   status: z.number(),
   ms: z.number(),
+  at: z.number(),
   error: z.string().optional(),
   type: z.string().nullish(),
   retryAfter: z.string().nullish(),
