@@ -113,6 +113,9 @@ export const faultCases: readonly FaultCase[] = [
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
     ...{ mp3: 'complete', mp4: 'complete', original: 'complete' },
   },
+  other('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', {
+    ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
+  }),
   other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
   other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
     ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
@@ -127,6 +130,10 @@ export const faultCases: readonly FaultCase[] = [
   }),
   other('ADTS: none', 'long.aac', '', { mp3: 'complete', seconds: 60 }),
   other('ADTS: 40 kB of noise in the middle', 'long.aac', 'noise=300000&slow=150000', {
+    ...{ mp3: 'reset', seconds: 60 },
+  }),
+  other('Ogg: none', 'long.ogg', '', { mp3: 'complete', seconds: 60 }),
+  other('Ogg: 40 kB of noise in the middle', 'long.ogg', 'noise=400000&slow=200000', {
     ...{ mp3: 'reset', seconds: 60 },
   }),
   segment('none', {}, 'complete'),

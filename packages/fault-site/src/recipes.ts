@@ -103,6 +103,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'long.mkv': file(av({ seconds: 20 }), 'long.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'long.mp3': file([audio({ seconds: 60, codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'long.mp3'),
+  'long.ogg': file([audio({ seconds: 60, codec: opus })], 'long.ogg'),
   'long.aac': file([audio({ seconds: 60 })], 'long.aac'),
   'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
   'sound.aac': file([audio()], 'sound.aac'),

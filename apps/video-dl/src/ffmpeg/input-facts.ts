@@ -10,6 +10,9 @@ export interface InputFacts {
   hasVideo: boolean;
 }
 
+/** What the demuxer of transport streams and the parser of H.264 and HEVC say; neither lets ffmpeg fail, whatever -err_detect is. */
+const noiseReport = /^\[[^\]]+\] \[error\] (?:max resync size reached|Invalid NAL unit size)/u;
+
 /**
  * Reads input facts out of ffmpeg's diagnostics (`-loglevel level+info`). The
  * container's own statement is what a finished output is measured against: a
@@ -21,7 +24,7 @@ export class InputFactsReader {
   #isOutput = false;
   /** Where ffmpeg's output ends in time, as it reports when it is done; null before. */
   outputSeconds: number | null = null;
-  /** A part of a transport stream was none. */
+  /** A part of a transport stream was none, or a picture of H.264 or HEVC that is copied is not filled by its units. */
   hasNoise = false;
 
   get inputs(): readonly InputFacts[] {
@@ -33,7 +36,7 @@ export class InputFactsReader {
       this.#guessed = true;
       return;
     }
-    if (line.includes('max resync size reached')) this.hasNoise = true;
+    if (noiseReport.test(line)) this.hasNoise = true;
     const report = /^\[info\] .*size=.* time=(\d+):(\d\d):(\d\d\.\d+) /u.exec(line);
     if (report !== null) this.outputSeconds = readClock(report.slice(1));
     if (line.startsWith('[info] Output #')) this.#isOutput = true;

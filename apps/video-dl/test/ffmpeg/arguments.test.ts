@@ -274,6 +274,14 @@ describe('InputFactsReader', () => {
     expect(facts.inputs.map(({ hasVideo }) => hasVideo)).toEqual([true, false]);
   });
 
+  it.each([
+    '[mpegts @ 0x1] [error] max resync size reached, could not find sync byte',
+    '[NULL @ 0x1] [error] Invalid NAL unit size (1375174863 > 8352).',
+  ])('knows noise where ffmpeg goes over it: %s', (line) => {
+    expect(read(line).hasNoise).toBe(true);
+    expect(read(`[info]     title           : ${line}`).hasNoise).toBe(false);
+  });
+
   it('does not take a title for a statement', () => {
     const facts = read(
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",

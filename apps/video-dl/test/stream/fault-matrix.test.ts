@@ -161,7 +161,7 @@ function renderTable(): string {
     '',
     '- a bare transport stream or an MP3 without a length in its header, cut by a server that sends no length either;',
     '- the last segment of a playlist that states lengths in whole seconds, cut between two packets;',
-    '- noise inside of a packet, box, block or frame that is in order itself: an MP4 says where its frames are, not what is in them, so that noise in its content is told only where the sound or picture is decoded here and the decoder trips over it; noise at the end of a bare MP3 of up to 16 kB, which old tags look like;',
+    '- noise inside of a packet, box, block or frame that is in order itself: an MP4 says where its frames are, not what is in them. Where it is made anew, H.264 and HEVC that are copied have to fill each picture with their units, and what is decoded must decode; noise in sound or another codec that is copied, or inside of one unit, is not told, nor is any in a file that is passed on. Noise at the end of a bare MP3 of up to 16 kB, which old tags look like;',
     '- damage in a single file of a kind whose structure is not followed here (AVI, FLV, MPEG-TS, FLAC, WAV), where ffmpeg goes over it.',
     '',
     '| fault | MP3 | MP4, made | MP4, passed on |',
