@@ -1,10 +1,17 @@
-import { createHttpApp, createLogger, createMetrics, sharedErrors } from '@media-services/http-common';
+import {
+  createHttpApp,
+  createLogger,
+  createMetrics,
+  DomainError,
+  sharedErrors,
+} from '@media-services/http-common';
+import type { Request } from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRateLimiter } from '../dist/index.js';
 
-/** A service with one limited path, behind so many proxies. */
+/** A service with one limited path, behind so many proxies; on `/gives-back` and `/keeps` it fails. */
 async function startService(limit: number, trustProxyHops: number) {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const limiter = createRateLimiter({
@@ -14,15 +21,32 @@ async function startService(limit: number, trustProxyHops: number) {
   const app = createHttpApp({
     ...{ logger, metrics: createMetrics({ service: 'test' }), trustProxyHops },
     ...{ errors: sharedErrors, docsBaseUrl: '' },
-    routes: (router) => router.get('/', limiter.middleware, (_req, res) => void res.send('ok')),
+    routes: (router) => {
+      const isGivenBack = (thrown: unknown) =>
+        thrown instanceof DomainError && thrown.message === '/gives-back';
+      const fails = (req: Request) => {
+        throw new DomainError('invalid_request', req.path);
+      };
+      router.get('/', limiter.middleware, (_req, res) => void res.send('ok'));
+      router.get(
+        '/unlimited',
+        fails,
+        limiter.giveBackOn(() => true),
+      );
+      for (const path of ['/gives-back', '/keeps'])
+        router.get(path, limiter.middleware, fails, limiter.giveBackOn(isGivenBack));
+    },
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers });
   return {
+    get,
+    status: () => limiter.status(),
     ask: async (count: number, headers: Record<string, string> = {}) => {
       const statuses: number[] = [];
-      for (let index = 0; index < count; index += 1) statuses.push((await fetch(url, { headers })).status);
+      for (let index = 0; index < count; index += 1) statuses.push((await get('/', headers)).status);
       return statuses;
     },
     [Symbol.asyncDispose]: async () => {
@@ -34,6 +58,9 @@ async function startService(limit: number, trustProxyHops: number) {
     },
   };
 }
+
+const forwarded = (address: string) => ({ 'X-Forwarded-For': address });
+const left = (answer: Response) => /\br=(\d+)/.exec(answer.headers.get('RateLimit') ?? '')?.[1];
 
 const key = (name: string, limit?: number): Record<string, string> => ({
   'X-Client-Name': name,
@@ -65,4 +92,61 @@ test.each([
 ])('a name %s changes nothing', async (_name, hops, headers) => {
   await using service = await startService(2, hops);
   expect(await service.ask(3, headers)).toEqual([200, 200, 429]);
+});
+
+test('an address is counted for itself where a trusted proxy tells it, of IPv6 the /64', async () => {
+  await using service = await startService(2, 1);
+
+  expect(await service.ask(3, forwarded('203.0.113.1'))).toEqual([200, 200, 429]);
+  expect(await service.ask(1, forwarded('203.0.113.2'))).toEqual([200]);
+  expect(await service.ask(1, forwarded('2001:db8:0:1::1'))).toEqual([200]);
+  expect(await service.ask(1, forwarded('2001:db8:0:1:ffff::2'))).toEqual([200]);
+  expect(await service.ask(1, forwarded('2001:db8:0:1:1:2:3:4'))).toEqual([429]);
+  expect(await service.ask(1, forwarded('2001:db8:0:2::1'))).toEqual([200]);
+});
+
+test('a key named like an address is not that address', async () => {
+  await using service = await startService(1, 1);
+  expect(await service.ask(2, forwarded('203.0.113.1'))).toEqual([200, 429]);
+  expect(await service.ask(1, key('203.0.113.1'))).toEqual([200]);
+});
+
+test('every answer tells the limit and what is left, and a refusal how long to wait', async () => {
+  await using service = await startService(2, 1);
+
+  const first = await service.get('/');
+  expect(first.headers.get('RateLimit-Policy')).toMatch(/^"test"; q=2; w=60/);
+  expect([first, await service.get('/')].map(left)).toEqual(['1', '0']);
+  const refused = await service.get('/');
+  expect(refused.headers.get('X-RateLimit-Limit')).toBeNull();
+  const seconds = Number(refused.headers.get('Retry-After'));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(await refused.json()).toMatchObject({
+    ...{ status: 429, code: 'rate_limited', detail: `more than 2, wait ${seconds} s` },
+  });
+});
+
+test('a request that fails in a way that is given back is not counted, and is told so', async () => {
+  await using service = await startService(2, 1);
+
+  for (let request = 0; request < 4; request += 1) {
+    const answer = await service.get('/gives-back');
+    expect([answer.status, left(answer)]).toEqual([400, '2']);
+  }
+  expect(left(await service.get('/keeps'))).toBe('1');
+  expect(left(await service.get('/keeps'))).toBe('0');
+  expect((await service.get('/gives-back')).status).toBe(429);
+});
+
+test('what was never counted is not given back', async () => {
+  await using service = await startService(2, 1);
+  const answer = await service.get('/unlimited');
+  expect([answer.status, answer.headers.get('RateLimit')]).toEqual([400, null]);
+});
+
+test('a limit of 0 has a store that is well', async () => {
+  await using service = await startService(0, 1);
+  expect(service.status()).toEqual({ status: 'ok', store: 'memory' });
+  expect((await service.get('/')).headers.get('RateLimit')).toBeNull();
 });
