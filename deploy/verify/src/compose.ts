@@ -108,6 +108,8 @@ async function proofs(report: Report, compose: Compose): Promise<void> {
 async function down(compose: Compose): Promise<void> {
   await compose('down', '--volumes', '--remove-orphans', '--timeout', '5');
   const filter = ['-q', '--filter', `label=com.docker.compose.project=${project}`];
-  const left = `${await docker('ps', '-a', ...filter)}${await docker('network', 'ls', ...filter)}`;
+  // Compose labels its images too, and so whatever else is started from them.
+  const ofCompose = ['--filter', 'label=com.docker.compose.container-number'];
+  const left = `${await docker('ps', '-a', ...filter, ...ofCompose)}${await docker('network', 'ls', ...filter)}`;
   if (left.trim() !== '') throw new Error('containers or networks are left');
 }
