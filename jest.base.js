@@ -1,11 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /**
  * Tests run against the compiled `dist/` that ships; only the test files
- * themselves are transformed. Real processes, ports and media: one worker.
+ * themselves are transformed. Processes, ports and media are real: two files at once keep
+ * two cores busy, and more than four would need much memory for their networks.
  * @type {import('jest').Config}
  */
 export default {
+  maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
