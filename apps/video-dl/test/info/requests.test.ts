@@ -169,8 +169,5 @@ describe('/api/health', () => {
         muxingEngine: { status: 'ok', version: expect.any(String) as string },
       },
     });
-    const startedAt = performance.now();
-    await health();
-    expect(performance.now() - startedAt).toBeLessThan(100);
   });
 });
