@@ -9,9 +9,10 @@ const limit = { limit: 3, windowMs: 60_000 };
 let server: RedisServer | undefined;
 const stores: WindowStore[] = [];
 afterEach(async () => {
-  for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
+  // First: a store waits for the answer of a Redis that it leaves, a paused one's too.
   await server?.kill();
   server = undefined;
+  for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
 });
 
 function open(redisUrl?: string): WindowStore {
