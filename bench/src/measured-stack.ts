@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startStack, type SampleSite } from '@media-services/dev-stack';
-import { freePort, logsDir } from '@media-services/set-up';
+import { startHealthyStack, type SampleSite } from '@media-services/dev-stack';
+import { logsDir } from '@media-services/set-up';
 
 /** Both services behind the gateway, as they ship, with limits that a benchmark does not meet. */
 export interface MeasuredStack extends AsyncDisposable {
@@ -13,9 +13,7 @@ export interface MeasuredStack extends AsyncDisposable {
 
 /** @param site what video-dl may read although it is not public */
 export async function startMeasuredStack(site: SampleSite): Promise<MeasuredStack> {
-  const stack = await startStack({
-    port: await freePort(),
-    freeServicePorts: true,
+  const stack = await startHealthyStack({
     env: {
       ...process.env,
       ...{ ALLOWED_PRIVATE_SOURCES: site.host, ENGINE_POOL_SIZE: '1', SHUTDOWN_GRACE_SECONDS: '0' },
@@ -24,12 +22,6 @@ export async function startMeasuredStack(site: SampleSite): Promise<MeasuredStac
     },
     logsDir: join(logsDir, 'bench'),
   });
-  try {
-    await stack.healthy();
-  } catch (error) {
-    await stack.stop();
-    throw error;
-  }
   return {
     gatewayUrl: stack.url,
     videoDlUrl: `http://127.0.0.1:${stack.ports.videoDl}`,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startNginx, startStack } from '@media-services/dev-stack';
+import { freePort, startHealthyStack, startNginx } from '@media-services/dev-stack';
 import { gatewayDir, logsDir } from '@media-services/set-up';
 import { stack } from './stack.js';
 
@@ -14,8 +14,9 @@ type Settings = Readonly<Record<string, string>>;
 
 /** One more gateway before the services of the stack. */
 export async function startGateway(settings: Settings): Promise<Place> {
-  const folder = mkdtempSync(join(tmpdir(), 'media-services-place-'));
   const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'media-services-place-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
   const gateway = await startNginx({
     ...{ gatewayDir, port, settings, runDir: join(folder, 'run') },
     variables: {
@@ -23,29 +24,23 @@ export async function startGateway(settings: Settings): Promise<Place> {
       BG_REMOVAL_UPSTREAM: stack.bgRemoval,
       GATEWAY_ACCESS_LOG: join(folder, 'access.log'),
     },
+  }).catch((error: unknown) => {
+    remove();
+    throw error;
   });
   return {
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
       await gateway[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }
 
 /** Gateway and services of their own, for settings that both read. */
 export async function startWhole(settings: Settings): Promise<Place> {
-  const whole = await startStack({
-    port: await freePort(),
-    freeServicePorts: true,
+  return startHealthyStack({
     env: { ...process.env, ALLOWED_PRIVATE_SOURCES: new URL(stack.films).host, ...settings },
     logsDir: join(logsDir, 'e2e-place'),
   });
-  try {
-    await whole.healthy();
-  } catch (error) {
-    await whole.stop();
-    throw error;
-  }
-  return whole;
 }

@@ -12,5 +12,5 @@ export {
 export { drawSamplePicture, type SamplePicture } from './samples/picture.js';
 export { startSampleSite, type SampleSite } from './samples/site.js';
 export { panel } from './stack/panel.js';
-export { Stack, deathNotice, startStack, type StackOptions } from './stack/stack.js';
+export { Stack, deathNotice, startHealthyStack, startStack, type StackOptions } from './stack/stack.js';
 export { toldToStop } from './stack/stop-signals.js';

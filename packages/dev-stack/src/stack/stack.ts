@@ -46,6 +46,20 @@ interface ServicePorts {
   readonly bgRemovalMetrics: number;
 }
 
+/** Starts a stack on free ports and waits until it can be used; one that does not come up is stopped. */
+export async function startHealthyStack(
+  options: Omit<StackOptions, 'port' | 'freeServicePorts'>,
+): Promise<Stack> {
+  const stack = await startStack({ ...options, port: await freePort(), freeServicePorts: true });
+  try {
+    await stack.healthy();
+    return stack;
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+}
+
 /**
  * Starts both services and the gateway in front of them.
  * @returns at once; `healthy()` tells when it can be used

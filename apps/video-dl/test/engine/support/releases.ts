@@ -23,7 +23,8 @@ export class Releases implements AsyncDisposable {
   }
 
   static async open(): Promise<Releases> {
-    return new Releases(await mkdtemp(join(tmpdir(), 'releases-')), await locatePython(''));
+    const python = await locatePython('');
+    return new Releases(await mkdtemp(join(tmpdir(), 'releases-')), python);
   }
 
   /** @param kind see release.py */
