@@ -12,14 +12,14 @@ import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortf
 const secondOpinionMs = 15_000;
 
 interface FinishedStream {
-  readonly plan: Plan;
-  readonly abort: StreamAbort;
-  readonly session: RelaySession;
+  readonly plan: Pick<Plan, 'inputs' | 'durationSeconds'>;
+  readonly abort: Pick<StreamAbort, 'signal'>;
+  readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   readonly tools: MediaTools;
-  readonly child: ChildGroup;
-  readonly output: MediaOutput;
+  readonly child: Pick<ChildGroup, 'exited' | 'stderr'>;
+  readonly output: Pick<MediaOutput, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly inputs: readonly ExpectedInput[];
   readonly facts: Pick<InputFactsReader, 'hasNoise'>;
 }

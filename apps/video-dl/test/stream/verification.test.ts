@@ -1,0 +1,200 @@
+import { DomainError } from '@media-services/http-common';
+import { StderrTail } from '@media-services/processes';
+import { sendFile } from '@media-services/fault-site';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import type { RelaySession } from '../../dist/relay/index.js';
+import { assertComplete } from '../../dist/stream/verification.js';
+import type { ExpectedInput } from '../../dist/stream/shortfall.js';
+import { Samples, type SampleName } from '../media/support/samples.js';
+import { fileSource, startBench, type Bench } from '../relay/support/bench.js';
+
+type Stream = Parameters<typeof assertComplete>[0];
+
+let bench: Bench;
+let samples: Samples;
+let tools: Stream['tools'];
+
+beforeAll(async () => {
+  [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), locateMediaTools()]);
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+const expected = (
+  durationSeconds: number | null,
+  known: Partial<ExpectedInput['input']> = {},
+): ExpectedInput => ({
+  input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
+  facts: { format: 'mp4', durationSeconds, guessed: false, hasVideo: true },
+});
+const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
+const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
+const stderr = (text = '') => {
+  const tail = new StderrTail();
+  tail.push(Buffer.from(`${text}\n`));
+  return tail;
+};
+const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote = '') => ({
+  exited: Promise.resolve({ code, signal }),
+  stderr: stderr(wrote),
+});
+const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
+
+/** A stream that is whole but for what is given; nobody asks the source again. */
+const stream = (part: Partial<Stream> = {}): Stream => ({
+  plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)], durationSeconds: 8 },
+  abort: { signal: new AbortController().signal },
+  session: { failure: undefined, allReceived: () => true },
+  relay: {
+    open: () => {
+      throw new Error('the source was asked again');
+    },
+  },
+  renew: () => Promise.reject(new Error('extracted again')),
+  tools,
+  child: child(0),
+  output: output(video(8), audio(8)),
+  inputs: [expected(8)],
+  facts: { hasNoise: false },
+  ...part,
+});
+
+/** Segments, of whose sound so much was missing already. */
+const joined = (audioGaps: number) =>
+  expected(8, { isJoined: true, statedSeconds: 8, lengths: { video: 8, audio: 8, audioGaps } });
+
+describe('a stream is whole', () => {
+  it.each<[string, () => Partial<Stream>]>([
+    ['when nothing is wrong', () => ({})],
+    ['with gaps that its segments had', () => ({ output: output(audio(8, 6)), inputs: [joined(6)] })],
+    [
+      'with gaps in what was not counted',
+      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(6), expected(8)] }),
+    ],
+  ])('%s', async (_what, part) => {
+    await expect(assertComplete(stream(part()))).resolves.toBeUndefined();
+  });
+});
+
+describe('a stream is not whole', () => {
+  it.each<[string, () => Partial<Stream>, string]>([
+    [
+      'when nothing can be played',
+      () => ({ output: { ...output(audio(8)), hasMedia: false } }),
+      'nothing that can be played',
+    ],
+    [
+      'when it ends inside a frame',
+      () => ({ output: { ...output(audio(8)), isWhole: false } }),
+      'the output ends in the middle of a frame',
+    ],
+    [
+      'when bytes are missing',
+      () => ({ session: { failure: undefined, allReceived: () => false } }),
+      'not all of its bytes arrived',
+    ],
+    ['when a part of it is noise', () => ({ facts: { hasNoise: true } }), 'a part of it is noise'],
+    [
+      'when sound is missing in between',
+      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(0)] }),
+      '6.0 s of its audio are missing in between',
+    ],
+    [
+      'when sound that came apart is missing in between',
+      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(6), joined(0)] }),
+      '6.0 s of its audio are missing in between',
+    ],
+    [
+      'when segments are shorter than they were',
+      () => ({
+        plan: { inputs: [fileSource(bench.site, { kind: 'hls' })], durationSeconds: 8 },
+        output: output(video(4)),
+      }),
+      'its video ends at 4.0 s of 8.0 s',
+    ],
+  ])('%s', async (_what, part, message) => {
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({
+      code: 'upstream_error',
+      message: expect.stringContaining(`not complete: ${message}`) as string,
+    });
+  });
+
+  it('for the reason that it was given up with, whatever else is wrong', async () => {
+    const reason = new Error('client gone');
+    const gone = stream({ abort: { signal: AbortSignal.abort(reason) }, child: child(null, 'SIGTERM') });
+    await expect(assertComplete(gone)).rejects.toBe(reason);
+  });
+
+  it('for what failed upstream, whatever ffmpeg made of that', async () => {
+    const failure = new DomainError('geo_blocked', 'Not here.');
+    const session = { failure, allReceived: () => false };
+    await expect(assertComplete(stream({ session, child: child(1) }))).rejects.toBe(failure);
+  });
+
+  it.each<[string, Stream['child'], string]>([
+    ['was killed', child(null, 'SIGKILL'), 'engine_unavailable'],
+    ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
+    ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
+    ['cannot read what came', child(1, null, 'Invalid data found'), 'upstream_error'],
+  ])('when ffmpeg %s, whatever it has written', async (_what, ended, code) => {
+    const failed = assertComplete(stream({ child: ended }));
+    await expect(failed).rejects.toMatchObject({
+      code,
+      cause: expect.objectContaining({
+        message: expect.stringContaining(ended.stderr.toString()) as string,
+      }) as unknown,
+    });
+  });
+});
+
+describe('a stream that is shorter than its file says', () => {
+  /** ffprobe reads as much of it as it needs. */
+  const serve = (name: SampleName) => {
+    const path = samples.get(name);
+    bench.on(`/${name}`, (request, response) => {
+      void path
+        .then((file) => sendFile(request, response, file, 'video/mp4'))
+        .catch(() => response.destroy());
+    });
+    return fileSource(`${bench.site}/${name}`);
+  };
+  const sessions: RelaySession[] = [];
+  const relay: Stream['relay'] = {
+    open: (options) => {
+      const session = bench.relay.open(options);
+      sessions.push(session);
+      return session;
+    },
+  };
+  afterEach(async () => {
+    for (const session of sessions.splice(0))
+      await expect(session.add(fileSource(bench.site))).rejects.toThrow(/closed/);
+  });
+
+  const ofShortSound = (...tracks: Stream['output']['tracks']) =>
+    stream({
+      relay,
+      plan: { inputs: [serve('short-audio.mkv')], durationSeconds: 8 },
+      output: output(...tracks),
+    });
+
+  it('is whole when its track there is as short', async () => {
+    await assertComplete(ofShortSound(audio(4)));
+    expect(sessions).toHaveLength(1);
+  });
+
+  it.each([[[audio(3)]], [[video(7), audio(4)]], [[video(4)]]])(
+    'is not whole when its track there is longer: %j',
+    async (tracks) => {
+      await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of 8\.0 s/);
+      expect(sessions).toHaveLength(1);
+    },
+  );
+
+  it('is not whole when the file has no such track', async () => {
+    const silent = { inputs: [serve('silent.mp4')], durationSeconds: 8 };
+    await expect(assertComplete({ ...ofShortSound(audio(4)), plan: silent })).rejects.toThrow(/of 8\.0 s/);
+  });
+});

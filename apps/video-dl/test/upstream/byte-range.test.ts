@@ -1,0 +1,76 @@
+import {
+  formatRange,
+  parseContentLength,
+  parseContentRange,
+  parseRange,
+  parseUnsatisfiedTotal,
+} from '../../dist/upstream/byte-range.js';
+
+describe('the range that a reader asks for', () => {
+  it.each([
+    ['bytes=0-', { start: 0, end: null }],
+    ['bytes=0-0', { start: 0, end: 0 }],
+    [' bytes=12-345 ', { start: 12, end: 345 }],
+    ['bytes=999999999999999-', { start: 999_999_999_999_999, end: null }],
+  ])('%j', (header, range) => {
+    expect(parseRange(header)).toEqual(range);
+  });
+
+  it.each([
+    ...[undefined, '', 'bytes', 'bytes=', 'bytes=-', 'bytes=-5', 'bytes=5', 'bytes=5-4', 'bytes=a-'],
+    ...['bytes=1-2,4-5', 'bytes=1-2x', 'xbytes=1-2', 'items=1-2', 'bytes=1000000000000000-'],
+  ])('is not %j', (header) => {
+    expect(parseRange(header)).toBeNull();
+  });
+
+  it.each([
+    [{ start: 0, end: null }, 'bytes=0-'],
+    [{ start: 0, end: 0 }, 'bytes=0-0'],
+    [{ start: 12, end: 345 }, 'bytes=12-345'],
+  ])('%j is written %s', (range, header) => {
+    expect(formatRange(range)).toBe(header);
+  });
+});
+
+describe('the place of a partial answer', () => {
+  it.each([
+    ['bytes 0-0/1', { start: 0, end: 0, total: 1 }],
+    ['bytes 12-345/346', { start: 12, end: 345, total: 346 }],
+    ['bytes 12-345/*', { start: 12, end: 345, total: null }],
+    [' Bytes  12-345/1000 ', { start: 12, end: 345, total: 1000 }],
+  ])('%j', (header, place) => {
+    expect(parseContentRange(header)).toEqual(place);
+  });
+
+  it.each([
+    ...[undefined, '', 'bytes 5-4/10', 'bytes 0-10/10', 'bytes */10', 'bytes 0-/10', 'bytes -9/10'],
+    ...['bytes=0-9/10', 'bytes 0-9', 'bytes 0-9/', 'x bytes 0-9/10', 'bytes 0-9/10x', 'items 0-9/10'],
+  ])('is not %j', (header) => {
+    expect(parseContentRange(header)).toBeNull();
+  });
+});
+
+it.each([
+  ['bytes */1234', 1234],
+  [' BYTES  */0 ', 0],
+  ['bytes 0-9/10', null],
+  ['bytes */*', null],
+  ['xbytes */1', null],
+  ['bytes */1x', null],
+  [undefined, null],
+])('the size of an object without such a part is, of %j, %p', (header, total) => {
+  expect(parseUnsatisfiedTotal(header)).toBe(total);
+});
+
+it.each([
+  ['0', 0],
+  [' 1234 ', 1234],
+  ['-1', null],
+  ['1.5', null],
+  ['12, 12', null],
+  ['1000000000000000', null],
+  ['', null],
+  [undefined, null],
+])('the length of an answer is, of %j, %p', (header, length) => {
+  expect(parseContentLength(header)).toBe(length);
+});
