@@ -17,13 +17,18 @@ export const mutationTest = ({ mutate, tests }) => ({
   // Tests know the sources only by way of `dist/`.
   jest: {
     enableFindRelatedTests: false,
-    config: { testMatch: tests.map((test) => `<rootDir>/${test}`), reporters: ['default'] },
+    config: {
+      testMatch: tests.map((test) => `<rootDir>/${test}`),
+      reporters: ['default'],
+      // A test that hangs is cheaper to end than the runner that it hangs in.
+      testTimeout: 5_000,
+    },
   },
   coverageAnalysis: 'perTest',
   inPlace: true,
   concurrency: 2,
   timeoutMS: 20_000,
-  reporters: ['clear-text', 'json'],
+  reporters: ['clear-text', 'json', 'progress-append-only'],
   jsonReporter: { fileName: `../../.tools/mutation/${basename(process.cwd())}.json` },
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'undici';
 import { createGuard, type Guard } from '../dist/index.js';
 import { startServer, type TestServer } from './support/servers.js';
+import { tryConnect } from './support/try-connect.js';
 
 const guards: AbortController[] = [];
 
@@ -65,7 +66,7 @@ describe('the guarded connector', () => {
     const closed = await startServer(() => undefined);
     await closed[Symbol.asyncDispose]();
     const { guard } = guardFor(['127.0.0.1']);
-    await expect(guard.connect({ host: '127.0.0.1', port: closed.port })).rejects.toMatchObject({
+    await expect(tryConnect(guard, { host: '127.0.0.1', port: closed.port })).rejects.toMatchObject({
       code: 'upstream_unreachable',
     });
   });
@@ -73,7 +74,7 @@ describe('the guarded connector', () => {
   it('gives up on an address that does not answer', async () => {
     const guard = createGuard({ allowedPrivateSources: ['192.0.2.1'], connectTimeoutMs: 20 });
     // 192.0.2.1 is routed nowhere: it is dropped (timeout) or rejected by the machine's router (unreachable).
-    await expect(guard.connect({ host: '192.0.2.1', port: 9 })).rejects.toMatchObject({
+    await expect(tryConnect(guard, { host: '192.0.2.1', port: 9 })).rejects.toMatchObject({
       code: expect.stringMatching(/^upstream_(timeout|unreachable)$/) as string,
     });
   });
@@ -81,7 +82,7 @@ describe('the guarded connector', () => {
   it('does not start when the caller is gone already', async () => {
     const { guard } = guardFor(['127.0.0.1']);
     const signal = AbortSignal.abort(new Error('gone'));
-    await expect(guard.connect({ host: '127.0.0.1', port: victim.port, signal })).rejects.toThrow('gone');
+    await expect(tryConnect(guard, { host: '127.0.0.1', port: victim.port, signal })).rejects.toThrow('gone');
     expect(victim.sockets.size).toBe(0);
   });
 

@@ -5,6 +5,7 @@ import { request } from 'undici';
 import { createGuard, parseOutboundProxies, type LookupFn } from '../dist/index.js';
 import { startSocksServer } from './support/socks-server.js';
 import { startServer, type TestServer } from './support/servers.js';
+import { tryConnect } from './support/try-connect.js';
 
 /** A small real CONNECT proxy: checks credentials, resolves every name to loopback. */
 async function startConnectProxy(answer = 200): Promise<{ server: Server; port: number; asked: string[] }> {
@@ -88,7 +89,7 @@ describe('OUTBOUND_PROXY', () => {
     'x.local',
     'localhost',
   ])('is never asked for %s', async (host) => {
-    await expect(guardThrough().connect({ host, port: site.port })).rejects.toMatchObject({
+    await expect(tryConnect(guardThrough(), { host, port: site.port })).rejects.toMatchObject({
       code: 'forbidden_address',
     });
     expect(proxy.asked).toEqual([]);
@@ -96,7 +97,7 @@ describe('OUTBOUND_PROXY', () => {
 
   it('with wrong credentials makes the site unreachable', async () => {
     await expect(
-      guardThrough('op:wrong@').connect({ host: 'public.example', port: 80 }),
+      tryConnect(guardThrough('op:wrong@'), { host: 'public.example', port: 80 }),
     ).rejects.toMatchObject({
       code: 'upstream_unreachable',
       message: expect.stringContaining('407') as string,
@@ -106,9 +107,10 @@ describe('OUTBOUND_PROXY', () => {
   it('that refuses or cannot be reached makes the site unreachable, and names no credentials', async () => {
     const refusing = await startConnectProxy(403);
     for (const port of [refusing.port, 1]) {
-      const failure = await guardThrough(undefined, port)
-        .connect({ host: 'public.example', port: 80 })
-        .catch((error: unknown) => error);
+      const failure = await tryConnect(guardThrough(undefined, port), {
+        host: 'public.example',
+        port: 80,
+      }).catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'upstream_unreachable' });
       expect(String(failure)).not.toMatch(/s3cret|127\.0\.0\.1/);
     }
@@ -128,7 +130,7 @@ describe('OUTBOUND_PROXY', () => {
       lookup,
       connectTimeoutMs: 20,
     });
-    await expect(guard.connect({ host: 'public.example', port: 80 })).rejects.toMatchObject({
+    await expect(tryConnect(guard, { host: 'public.example', port: 80 })).rejects.toMatchObject({
       code: 'upstream_timeout',
     });
     const gone = AbortSignal.abort(new Error('client gone'));
@@ -137,7 +139,7 @@ describe('OUTBOUND_PROXY', () => {
       outboundProxy: `http://127.0.0.1:${port}`,
       lookup,
     });
-    await expect(patient.connect({ host: 'public.example', port: 80, signal: gone })).rejects.toThrow(
+    await expect(tryConnect(patient, { host: 'public.example', port: 80, signal: gone })).rejects.toThrow(
       'client gone',
     );
     stalling.close();
@@ -193,7 +195,7 @@ describe('a SOCKS 5 proxy', () => {
       expect(await body.text()).toBe('hello');
     }
     expect(socks.asked).toEqual([`93.184.216.34:${site.port}`, `outside.example:${site.port}`]);
-    await expect(guard.connect({ host: 'private.example', port: site.port })).rejects.toMatchObject({
+    await expect(tryConnect(guard, { host: 'private.example', port: site.port })).rejects.toMatchObject({
       code: 'forbidden_address',
     });
   });
@@ -214,9 +216,9 @@ describe('a SOCKS 5 proxy', () => {
         lookup,
         connectTimeoutMs: 300,
       });
-      const failure = await guard
-        .connect({ host: 'public.example', port: 80 })
-        .catch((error: unknown) => error);
+      const failure = await tryConnect(guard, { host: 'public.example', port: 80 }).catch(
+        (error: unknown) => error,
+      );
       expect(failure).toMatchObject({ code });
       expect(String(failure)).not.toMatch(/wr0ng|127\.0\.0\.1/);
     }
@@ -232,7 +234,7 @@ describe('a SOCKS 5 proxy', () => {
     });
     const job = new AbortController();
     const accepted = once(silent.server, 'connection');
-    const connecting = guard.connect({ host: 'public.example', port: 80, signal: job.signal });
+    const connecting = tryConnect(guard, { host: 'public.example', port: 80, signal: job.signal });
     const failed = expect(connecting).rejects.toThrow('client gone');
     await accepted;
     job.abort(new Error('client gone'));
