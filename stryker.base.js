@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 /**
  * A mutation test of some files of a package: each is broken in many small ways, and the
  * package's tests must notice. Works in place, since the tests import other packages' files.
- * @param {{ mutate: string[], tests: string[] }} options files and test files, below the package
+ * @param {{ mutate: string[], tests: string[], report?: string }} options files and test files,
+ *   below the package; the name of the report where a package has several
  * @returns {object} options of Stryker
  */
-export const mutationTest = ({ mutate, tests }) => ({
+export const mutationTest = ({ mutate, tests, report = basename(process.cwd()) }) => ({
   mutate,
   plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
   testRunner: 'jest',
@@ -29,6 +30,6 @@ export const mutationTest = ({ mutate, tests }) => ({
   concurrency: 2,
   timeoutMS: 20_000,
   reporters: ['clear-text', 'json', 'progress-append-only'],
-  jsonReporter: { fileName: `../../.tools/mutation/${basename(process.cwd())}.json` },
+  jsonReporter: { fileName: `../../.tools/mutation/${report}.json` },
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
 });

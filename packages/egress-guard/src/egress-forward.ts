@@ -81,6 +81,8 @@ function send(
     });
     outgoing.once('response', resolve);
     outgoing.once('error', reject);
+    // Neither comes of an answer that changes to another protocol.
+    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')));
     // A body that breaks off ends in the error of one of the two above.
     pipeline(request, outgoing).catch(reject);
   });

@@ -75,8 +75,8 @@ function socketOptions(host: string, port: number): { host: string; port: number
   return options;
 }
 
-/** Keeps the resolver's order inside each family and its first family first. */
-function alternateFamilies(addresses: readonly string[]): string[] {
+/** One of each family in turn (RFC 8305 §4), in the resolver's order inside each and its first family first. */
+export function alternateFamilies(addresses: readonly string[]): string[] {
   const firstFamily = isIP(addresses[0] ?? '');
   const first = addresses.filter((address) => isIP(address) === firstFamily);
   const second = addresses.filter((address) => isIP(address) !== firstFamily);

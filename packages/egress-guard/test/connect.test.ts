@@ -71,14 +71,6 @@ describe('the guarded connector', () => {
     });
   });
 
-  it('gives up on an address that does not answer', async () => {
-    const guard = createGuard({ allowedPrivateSources: ['192.0.2.1'], connectTimeoutMs: 20 });
-    // 192.0.2.1 is routed nowhere: it is dropped (timeout) or rejected by the machine's router (unreachable).
-    await expect(tryConnect(guard, { host: '192.0.2.1', port: 9 })).rejects.toMatchObject({
-      code: expect.stringMatching(/^upstream_(timeout|unreachable)$/) as string,
-    });
-  });
-
   it('does not start when the caller is gone already', async () => {
     const { guard } = guardFor(['127.0.0.1']);
     const signal = AbortSignal.abort(new Error('gone'));

@@ -29,6 +29,8 @@ beforeAll(async () => {
       const more = () => void response.write(Buffer.alloc(16_384), more);
       response.on('error', () => undefined);
       more();
+    } else if (request.url === '/upgrade') {
+      response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end();
     } else if (request.url === '/echo') {
       request.pipe(response);
     } else {
@@ -169,6 +171,11 @@ describe('the egress proxy', () => {
       'upstream_unreachable',
     ]);
     await own[Symbol.asyncDispose]();
+  });
+
+  it('answers 502 when the site changes to another protocol, which nobody asked it to', async () => {
+    expect((await getThrough(session.proxyUrl, `${site.url}/upgrade`)).status).toBe(502);
+    expect(session.failures.map(({ code }) => code)).toEqual(['upstream_unreachable']);
   });
 
   it('answers 504 when the look-up takes too long, and records it', async () => {

@@ -10,8 +10,12 @@ export interface TestServer extends AsyncDisposable {
   readonly server: Server;
 }
 
-/** An HTTP server on a free port of a loopback address. */
-export async function startServer(listener: RequestListener, host = '127.0.0.1'): Promise<TestServer> {
+/** An HTTP server on a port of a loopback address; a free one unless given. */
+export async function startServer(
+  listener: RequestListener,
+  host = '127.0.0.1',
+  wantedPort = 0,
+): Promise<TestServer> {
   const server = createServer(listener);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -19,7 +23,7 @@ export async function startServer(listener: RequestListener, host = '127.0.0.1')
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, host);
+  server.listen(wantedPort, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
