@@ -3,13 +3,7 @@ import { mutationTest } from '../../stryker.base.js';
 /** What connects, with tests that connect. */
 export default mutationTest({
   report: 'egress-guard-network',
-  mutate: [
-    'src/deadline.ts',
-    'src/dispatcher.ts',
-    'src/guard.ts',
-    'src/happy-eyeballs.ts',
-    'src/resolve.ts',
-  ],
+  mutate: ['src/deadline.ts', 'src/dispatcher.ts', 'src/guard.ts', 'src/happy-eyeballs.ts', 'src/resolve.ts'],
   tests: [
     'test/addresses.test.ts',
     'test/connect.test.ts',
