@@ -1,18 +1,21 @@
 import { mutationTest } from '../../stryker.base.js';
 
+/** What decides; what reads over the network has a configuration of its own. */
 export default mutationTest({
   mutate: [
-    'src/upstream/byte-range.ts',
-    'src/upstream/remote-object.ts',
-    'src/upstream/transfer.ts',
-    'src/upstream/upstream-part.ts',
     'src/stream/ranges.ts',
     'src/stream/shortfall.ts',
+    'src/stream/verification.ts',
+    'src/upstream/byte-range.ts',
+    'src/upstream/retry-budget.ts',
+    'src/upstream/transfer-fault.ts',
   ],
   tests: [
-    'test/relay/file.test.ts',
     'test/stream/ranges.test.ts',
     'test/stream/shortfall.test.ts',
-    'test/upstream/fetch-bytes.test.ts',
+    'test/stream/verification.test.ts',
+    'test/upstream/byte-range.test.ts',
+    'test/upstream/retry-budget.test.ts',
+    'test/upstream/transfer-fault.test.ts',
   ],
 });

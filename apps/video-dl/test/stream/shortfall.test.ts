@@ -1,6 +1,7 @@
 import {
   announcedSeconds,
   announcedSoundSeconds,
+  containerTolerance,
   findShortfall,
   isAsLongAs,
   lostSeconds,
@@ -58,6 +59,30 @@ describe('findShortfall', () => {
     ['all segments but the first', [video(1)], [joined(null)], 100, 0],
   ])('misses %s', (_, tracks, inputs, pageSeconds, inputIndex) => {
     expect(findShortfall(tracks, inputs, pageSeconds)?.inputIndex).toBe(inputIndex);
+  });
+});
+
+it('a container may state half a second more than it has, or a hundredth', () => {
+  expect([0, 10, 50, 51, 1000].map(containerTolerance)).toEqual([0.5, 0.5, 0.5, 0.51, 10]);
+});
+
+it.each([
+  ['a file', video(99), [input(100)], null],
+  ['a page', video(95), [input(null)], 100],
+  ['a short page', video(8), [input(null)], 10],
+])('what ends at the tolerance of %s is not cut, what ends before it is', (_, track, inputs, page) => {
+  expect(findShortfall([track], inputs, page)).toBeUndefined();
+  const cut = video(track.endSeconds - 0.01);
+  expect(findShortfall([cut], inputs, page)).toMatchObject({ track: cut });
+});
+
+it('a shortfall names the track, its input and how long it should be', () => {
+  const cut = audio(50);
+  const inputs = [input(200), input(100)];
+  expect(findShortfall([video(200), cut], inputs, null)).toEqual({
+    track: cut,
+    inputIndex: 1,
+    expectedSeconds: 100,
   });
 });
 
