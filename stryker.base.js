@@ -4,11 +4,16 @@ import { fileURLToPath } from 'node:url';
 /**
  * A mutation test of some files of a package: each is broken in many small ways, and the
  * package's tests must notice. Works in place, since the tests import other packages' files.
- * @param {{ mutate: string[], tests: string[], report?: string }} options files and test files,
- *   below the package; the name of the report where a package has several
+ * @param {{ mutate: string[], tests: string[], report?: string, testTimeoutMs?: number }} options
+ *   files and test files, below the package; the name of the report where a package has several
  * @returns {object} options of Stryker
  */
-export const mutationTest = ({ mutate, tests, report = basename(process.cwd()) }) => ({
+export const mutationTest = ({
+  mutate,
+  tests,
+  report = basename(process.cwd()),
+  testTimeoutMs = 15_000,
+}) => ({
   mutate,
   plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
   testRunner: 'jest',
@@ -22,7 +27,7 @@ export const mutationTest = ({ mutate, tests, report = basename(process.cwd()) }
       testMatch: tests.map((test) => `<rootDir>/${test}`),
       reporters: ['default'],
       // A test that hangs is cheaper to end than the runner that it hangs in.
-      testTimeout: 5_000,
+      testTimeout: testTimeoutMs,
     },
   },
   coverageAnalysis: 'perTest',

@@ -3,6 +3,7 @@ import { mutationTest } from '../../stryker.base.js';
 /** What connects, with tests that connect. */
 export default mutationTest({
   report: 'egress-guard-network',
+  testTimeoutMs: 5_000,
   mutate: ['src/deadline.ts', 'src/dispatcher.ts', 'src/guard.ts', 'src/happy-eyeballs.ts', 'src/resolve.ts'],
   tests: [
     'test/addresses.test.ts',
