@@ -5,5 +5,5 @@ export default mutationTest({
   report: 'video-dl-network',
   testTimeoutMs: 5_000,
   mutate: ['src/upstream/remote-object.ts', 'src/upstream/transfer.ts', 'src/upstream/upstream-part.ts'],
-  tests: ['test/relay/file.test.ts', 'test/upstream/fetch-bytes.test.ts'],
+  tests: ['test/upstream/fetch-bytes.test.ts', 'test/upstream/transfer.test.ts'],
 });

@@ -1,0 +1,391 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '@media-services/http-common';
+import { Agent } from 'undici';
+import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
+import { RemoteObject } from '../../dist/upstream/remote-object.js';
+import { Transfer } from '../../dist/upstream/transfer.js';
+import { defaultLimits, type UpstreamLimits } from '../../dist/upstream/transfer-context.js';
+
+const object = Buffer.from('0123456789');
+
+/** What the server does with one request; the last of a list is repeated. */
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let site: ReturnType<typeof createServer>;
+let origin: string;
+let answers: Answer[];
+let asked: IncomingMessage['headers'][];
+const dispatcher = new Agent();
+
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    asked.push(request.headers);
+    (answers.length > 1 ? answers.shift() : answers[0])?.(request, response);
+  });
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+});
+beforeEach(() => {
+  asked = [];
+});
+afterAll(async () => {
+  await dispatcher.destroy();
+  const closed = once(site, 'close');
+  site.close();
+  site.closeAllConnections();
+  await closed;
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A whole answer with these headers besides its length. */
+const whole =
+  (headers: Headers = {}): Answer =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-length': object.length, ...headers }).end(object);
+
+/** A whole answer without a length. */
+const unmeasured: Answer = (_request, response) =>
+  void response.writeHead(200).write(object, () => response.end());
+
+/** The bytes of the object from `start` to `end`, as part of `total`. */
+const part =
+  (start: number, end: number, total: number | '*' = object.length, headers: Headers = {}): Answer =>
+  (_request, response) =>
+    void response
+      .writeHead(206, {
+        'content-range': `bytes ${start}-${end}/${total}`,
+        'content-length': end - start + 1,
+        ...headers,
+      })
+      .end(object.subarray(start, end + 1));
+
+/** A part without a length of its own that ends cleanly, or breaks, behind `length` bytes. */
+const cut =
+  (
+    start: number,
+    end: number,
+    length: number,
+    how: 'ends' | 'breaks',
+    total: number | '*' = object.length,
+  ): Answer =>
+  (_request, response) => {
+    response.writeHead(206, { 'content-range': `bytes ${start}-${end}/${total}` });
+    response.write(object.subarray(start, start + length), () => {
+      if (how === 'ends') response.end();
+      else response.destroy();
+    });
+  };
+
+const status =
+  (code: number, headers: Headers = {}): Answer =>
+  (_request, response) =>
+    void response.writeHead(code, headers).end();
+
+interface Reading {
+  readonly range?: { start: number; end: number | null } | null;
+  readonly chunkBytes?: number;
+  readonly limits?: Partial<UpstreamLimits>;
+  readonly renew?: () => Promise<boolean>;
+  readonly signal?: AbortSignal;
+}
+
+function open(list: readonly Answer[], reading: Reading = {}): Promise<Transfer> {
+  answers = [...list];
+  const url = {
+    locate: () => Promise.resolve({ url: origin, headers: {}, cookies: undefined }),
+    renew: reading.renew ?? (() => Promise.resolve(false)),
+  };
+  const limits = { ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 2, ...reading.limits };
+  return Transfer.open({
+    object: new RemoteObject(url, reading.chunkBytes ?? null),
+    range: reading.range ?? null,
+    context: { dispatcher, limits, logger: silentLogger, countReceived: () => undefined },
+    signal: reading.signal ?? new AbortController().signal,
+  });
+}
+
+async function read(list: readonly Answer[], reading: Reading = {}): Promise<string> {
+  let text = '';
+  for await (const chunk of (await open(list, reading)).chunks()) text += chunk.toString();
+  return text;
+}
+
+const ranges = () => asked.map(({ range }) => range);
+const from = (start: number, end: number | null = null) => ({ range: { start, end } });
+const fault = (message: string | RegExp, code = 'upstream_error') => ({
+  failure: { code, message: expect.stringMatching(message) as string },
+});
+
+describe('bytes are complete', () => {
+  it.each<[string, Answer[], Reading, string, (string | undefined)[]]>([
+    ['as one answer', [whole()], {}, '0123456789', [undefined]],
+    ['as the part that was asked for', [part(3, 5)], from(3, 5), '345', ['bytes=3-5']],
+    ['as the part up to the end', [part(3, 9)], from(3), '3456789', ['bytes=3-']],
+    ['as a part whose end lies behind the object', [part(3, 9)], from(3, 50), '3456789', ['bytes=3-50']],
+    ['cut out of a whole answer', [whole()], from(3, 5), '345', ['bytes=3-5']],
+    ['cut out of a whole answer up to its end', [whole()], from(3), '3456789', ['bytes=3-']],
+    ['as what ends cleanly, where nobody told an end', [unmeasured], {}, '0123456789', [undefined]],
+    [
+      'as a part of what nobody told the size, when there is no further one',
+      [part(0, 9, '*'), status(416)],
+      from(0),
+      '0123456789',
+      ['bytes=0-', 'bytes=10-'],
+    ],
+    [
+      'where the connection breaks behind the last byte that was wanted',
+      [cut(3, 5, 3, 'breaks')],
+      from(3, 5),
+      '345',
+      ['bytes=3-5'],
+    ],
+    ['where nothing is wanted any more', [status(416)], from(10), '', ['bytes=10-']],
+  ])('%s', async (_what, list, reading, text, expected) => {
+    expect(await read(list, reading)).toBe(text);
+    expect(ranges()).toEqual(expected);
+  });
+
+  it.each(['ends', 'breaks'] as const)('after an answer that %s early, from where it did', async (how) => {
+    expect(await read([cut(0, 9, 4, how), part(4, 9)], from(0))).toBe('0123456789');
+    expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9']);
+  });
+
+  it('of a server that sends parts only up to its own size', async () => {
+    expect(await read([part(0, 3), part(4, 7), part(8, 9)], from(0))).toBe('0123456789');
+    expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9', 'bytes=8-9']);
+  });
+
+  it('in chunks, the last no longer than the object', async () => {
+    expect(await read([part(0, 3), part(4, 7), part(8, 9)], { chunkBytes: 4 })).toBe('0123456789');
+    expect(ranges()).toEqual(['bytes=0-3', 'bytes=4-7', 'bytes=8-9']);
+  });
+
+  it('in chunks, the last no longer than the range', async () => {
+    expect(await read([part(1, 4), part(5, 6)], { ...from(1, 6), chunkBytes: 4 })).toBe('123456');
+    expect(ranges()).toEqual(['bytes=1-4', 'bytes=5-6']);
+  });
+
+  it('in chunks of an object whose size nobody tells, up to the one that is not there', async () => {
+    expect(await read([part(0, 4, '*'), part(5, 9, '*'), status(416)], { chunkBytes: 5 })).toBe('0123456789');
+    expect(ranges()).toEqual(['bytes=0-4', 'bytes=5-9', 'bytes=10-14']);
+  });
+
+  it('with a new URL where the old one is refused', async () => {
+    let renewals = 0;
+    const renew = () => Promise.resolve(++renewals === 1);
+    expect(await read([status(403), whole()], { renew })).toBe('0123456789');
+    expect(renewals).toBe(1);
+  });
+});
+
+describe('bytes that are not', () => {
+  it.each<[string, Answer[], Reading, ReturnType<typeof fault>]>([
+    ['a part without its place', [status(206)], from(3), fault('without saying which')],
+    ['another part', [part(4, 9)], from(3), fault('another part')],
+    ['more than was asked for', [part(3, 6)], from(3, 5), fault('more of the file than')],
+    [
+      'of the length that they say',
+      [part(3, 9, 10, { 'content-length': '5', connection: 'close' })],
+      from(3),
+      fault('contradicts itself'),
+    ],
+    ['as they are', [whole({ 'content-encoding': 'gzip' })], {}, fault('compressed the file \\(gzip\\)')],
+    ['there', [status(416)], {}, fault('HTTP 416')],
+    [
+      'refused rightly',
+      [status(416, { 'content-range': 'bytes */10' })],
+      from(9),
+      fault('part of the file that exists'),
+    ],
+    ['allowed', [status(404)], {}, fault('HTTP 404')],
+    ['few enough', [whole()], { limits: { maxBytes: 9 } }, fault('larger than', 'too_long')],
+    ['renewed', [status(403)], {}, fault('refuses this service')],
+  ])('%s end in a fault before the first', async (_what, list, reading, expected) => {
+    await expect(open(list, reading)).rejects.toMatchObject(expected);
+  });
+
+  it.each<[string, Answer[], ReturnType<typeof fault>]>([
+    ['of one size', [cut(0, 9, 4, 'breaks'), part(4, 8, 9)], fault('changed the size')],
+    [
+      'of one size, by a refusal',
+      [cut(0, 9, 4, 'breaks'), status(416, { 'content-range': 'bytes */4' })],
+      fault('changed the size'),
+    ],
+    ['up to their end', [cut(0, 9, 4, 'breaks'), status(416)], fault('part of the file that exists')],
+    [
+      'up to an end that nobody told',
+      [cut(0, 9, 4, 'breaks', '*'), status(416)],
+      fault('lost the end of the file'),
+    ],
+    [
+      'there a second time',
+      [cut(0, 9, 4, 'ends'), cut(4, 9, 0, 'ends')],
+      fault('ended the file before its end'),
+    ],
+    ['there after a break', [cut(0, 9, 4, 'breaks'), cut(4, 9, 0, 'breaks')], fault('broke off')],
+  ])('%s end in a fault after those that were right', async (_what, list, expected) => {
+    const transfer = await open(list, from(0));
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of transfer.chunks()) text += chunk.toString();
+    })();
+    await expect(reading).rejects.toMatchObject(expected);
+    expect(text).toBe('0123');
+  });
+
+  it('sent any more end in a fault, each time anew', async () => {
+    const stalling: Answer = (_request, response) =>
+      void response.writeHead(206, { 'content-range': 'bytes 0-9/10' }).write('0123');
+    const further: Answer = (_request, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 4-9/10' }).flushHeaders();
+    };
+    const limits = { idleTimeoutMs: 20 };
+    await expect(read([stalling, further], { ...from(0), limits })).rejects.toMatchObject(
+      fault('stopped sending', 'upstream_timeout'),
+    );
+    expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9']);
+  });
+
+  it('not taken for a while are no fault', async () => {
+    const halves: Answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': 10 });
+      response.write('0123', () => setImmediate(() => response.end('456789')));
+    };
+    const transfer = await open([halves], { limits: { idleTimeoutMs: 20 } });
+    let text = '';
+    for await (const chunk of transfer.chunks()) {
+      text += chunk.toString();
+      await delay(100);
+    }
+    expect([text, asked.length]).toEqual(['0123456789', 1]);
+  });
+
+  it('found a second time end for the reason of that', async () => {
+    const gone = new DomainError('private_video', 'It is private now.');
+    await expect(open([status(403)], { renew: () => Promise.reject(gone) })).rejects.toMatchObject({
+      failure: gone,
+      remedy: 'none',
+    });
+    const mistake = new TypeError('x is not a function');
+    await expect(open([status(403)], { renew: () => Promise.reject(mistake) })).rejects.toBe(mistake);
+  });
+
+  it('wanted while a new URL is looked for end for the reason of that', async () => {
+    const job = new AbortController();
+    const reason = new Error('client gone');
+    const renew = () => {
+      job.abort(reason);
+      return Promise.reject(new DomainError('private_video', 'It is private now.'));
+    };
+    await expect(open([status(403)], { renew, signal: job.signal })).rejects.toBe(reason);
+  });
+
+  it('wanted any more end for the reason of that', async () => {
+    const job = new AbortController();
+    const reason = new Error('client gone');
+    const transfer = await open(
+      [(_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('0123')],
+      { signal: job.signal },
+    );
+    const reading = (async () => {
+      for await (const chunk of transfer.chunks()) if (chunk.length > 0) job.abort(reason);
+    })();
+    await expect(reading).rejects.toBe(reason);
+    await expect(open([whole()], { signal: job.signal })).rejects.toBe(reason);
+  });
+});
+
+describe('two answers are of one object', () => {
+  const resumed = (first: Headers, second: Headers) =>
+    read(
+      [
+        (_request, response) => {
+          response.writeHead(206, { 'content-range': 'bytes 0-9/10', ...first });
+          response.write('0123', () => response.destroy());
+        },
+        part(4, 9, 10, second),
+      ],
+      from(0),
+    );
+
+  it.each<[string, Headers, Headers]>([
+    ['say nothing but their size', {}, {}],
+    ['have one validator', { etag: '"a"' }, { etag: '"a"' }],
+    ['have a validator that compression made weak', { etag: '"a"' }, { etag: 'W/"a"' }],
+    ['have a validator that one leaves out', { etag: '"a"', 'last-modified': 'x' }, {}],
+    ['have a date', { 'last-modified': 'x' }, { 'last-modified': 'x', etag: '"a"' }],
+  ])('where they %s', async (_what, first, second) => {
+    expect(await resumed(first, second)).toBe('0123456789');
+  });
+
+  it.each<[string, Headers, Headers]>([
+    ['validator', { etag: '"a"' }, { etag: '"b"' }],
+    ['weak validator', { etag: 'W/"a"' }, { etag: 'W/"b"' }],
+    ['date', { etag: '"a"', 'last-modified': 'x' }, { etag: '"a"', 'last-modified': 'y' }],
+  ])('but not of another %s', async (_what, first, second) => {
+    await expect(resumed(first, second)).rejects.toMatchObject(fault('changed the version'));
+  });
+
+  it.each<[string, Headers, string | undefined]>([
+    ['a strong validator', { etag: '"a"' }, '"a"'],
+    ['a weak one', { etag: 'W/"a"' }, undefined],
+    ['none', {}, undefined],
+  ])('by If-Range where there is %s', async (_what, headers, expected) => {
+    await resumed(headers, {});
+    expect(asked.map((header) => header['if-range'])).toEqual([undefined, expected]);
+  });
+
+  it('not where a server without ranges says nothing to recognise it by', async () => {
+    const nameless: Answer = (_request, response) => {
+      response.writeHead(200);
+      response.write('0123', () => response.destroy());
+    };
+    await expect(read([nameless])).rejects.toMatchObject(fault('says nothing about'));
+    const named: Answer = (_request, response) => {
+      response.writeHead(200, { etag: '"a"' });
+      response.write('0123', () => response.destroy());
+    };
+    const again: Answer = (_request, response) => void response.writeHead(200, { etag: '"a"' }).end(object);
+    expect(await read([named, again])).toBe('0123456789');
+  });
+});
+
+describe('a transfer tells', () => {
+  it('size, type and URL of its object', async () => {
+    const transfer = await open([
+      status(302, { location: '/moved' }),
+      whole({ 'content-type': 'video/mp4' }),
+    ]);
+    expect(transfer).toMatchObject({
+      isBehindEnd: false,
+      total: 10,
+      contentType: 'video/mp4',
+      url: `${origin}/moved`,
+    });
+    transfer.discard();
+  });
+
+  it('that there is nothing behind the end', async () => {
+    const behind = { isBehindEnd: true, contentType: undefined, url: undefined };
+    expect(await open([status(416, { 'content-range': 'bytes */10' })], from(10))).toMatchObject(behind);
+    const shorter = await open([whole()], from(10));
+    expect(shorter).toMatchObject({ ...behind, total: 10 });
+    shorter.discard();
+  });
+
+  it('its server to stop where nobody wants the bytes', async () => {
+    const stopped = new Promise((resolve) => {
+      const endless: Answer = (_request, response) => {
+        response.once('close', resolve);
+        response.writeHead(200, { 'content-length': 10 }).write('0');
+      };
+      void open([endless]).then((transfer) => transfer.discard());
+    });
+    await stopped;
+  });
+});
