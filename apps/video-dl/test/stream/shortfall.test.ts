@@ -18,6 +18,8 @@ const input = (
 });
 const joined = (statedSeconds: number | null, lengths: ExpectedInput['input']['lengths'] = null) =>
   input(1, { isJoined: true, statedSeconds, lengths });
+/** A file of which ffmpeg has told nothing. */
+const unopened: ExpectedInput = { ...input(null), facts: undefined };
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
 
@@ -25,6 +27,8 @@ describe('findShortfall', () => {
   it.each([
     ['what is whole', [video(100), audio(99.9)], [input(100)], null, undefined],
     ['sound that is shorter than the pictures', [video(100), audio(50)], [input(100)], null, undefined],
+    ['pictures that are shorter than the sound', [video(50), audio(100)], [input(100)], null, undefined],
+    ['what ffmpeg said nothing about', [video(100)], [unopened], 100, undefined],
     ['more than was announced', [video(120)], [input(100)], 90, undefined],
     ['less than the page says, when the media says so too', [video(30)], [input(30)], 600, undefined],
     ['a guess from the bit rate', [audio(30)], [input(null, { guessed: true })], 60, undefined],
@@ -51,6 +55,7 @@ describe('findShortfall', () => {
   it.each([
     ['half of a file', [video(50), audio(50)], [input(100)], null, 0],
     ['the last seconds of a file', [video(98), audio(98)], [input(100)], null, 0],
+    ['half of what ffmpeg said nothing about', [video(50)], [unopened], 100, 0],
     ['half of the sound', [video(100), audio(50)], [input(100), input(100)], null, 1],
     ['half of the pictures', [video(50), audio(100)], [input(100), input(100)], null, 0],
     ['half of what only the page announced', [video(50)], [input(null)], 100, 0],
@@ -95,6 +100,7 @@ describe('announcedSeconds', () => {
   it('is the longest input, else what the page says', () => {
     expect(announcedSeconds([input(10), input(12)], 99)).toBe(12);
     expect(announcedSeconds([input(null)], 99)).toBe(99);
+    expect(announcedSeconds([unopened], 99)).toBe(99);
     expect(announcedSeconds([joined(null)], 99)).toBe(99);
     expect(announcedSeconds([joined(10)], 99)).toBe(10);
     expect(announcedSeconds([], null)).toBeNull();
@@ -124,6 +130,9 @@ describe('lostSeconds', () => {
   it.each([
     ['sound that the segments had', audio(100, 6), whole, 6],
     ['small gaps where parts meet', audio(100, 0.2), whole, 0],
+    ['larger ones in ten thousand seconds of parts', audio(10_000, 5), whole, 0],
+    ['more than those', audio(10_000, 5.5), whole, 5.5],
+    ['a gap in the pictures', { ...video(100), gapSeconds: 6 }, whole, 0],
     ['a gap of the recording', audio(106, 6), withGap, 0],
     ['a gap in a file', audio(100, 6), input(100), 0],
   ])('knows %s', (_, track, source, expected) => {

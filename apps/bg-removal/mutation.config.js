@@ -1,0 +1,10 @@
+/** @type {import('../../scripts/mutation.mjs').Subject[]} */
+export default [
+  { name: 'tuning', mutate: ['src/matte/tuning.ts'], tests: ['test/matte/tuning.test.ts'] },
+  {
+    name: 'feather',
+    mutate: ['src/matte/feather.ts'],
+    tests: ['test/matte/feather.test.ts'],
+    testTimeoutMs: 10_000,
+  },
+];
