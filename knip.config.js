@@ -22,7 +22,12 @@ export default {
   ],
   workspaces: {
     '.': {
-      entry: ['scripts/*.mjs', 'scripts/image/*.mjs', 'docs/examples/*.mjs', 'jest.{base,report}.js'],
+      entry: [
+        'scripts/*.mjs',
+        'scripts/image/*.mjs',
+        'docs/examples/*.mjs',
+        '{jest,stryker}.{base,report}.js',
+      ],
       project: ['scripts/**/*.mjs', '*.js'],
       // Its command is there for those who work here.
       ignoreDependencies: ['@media-services/client'],

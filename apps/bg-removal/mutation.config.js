@@ -1,4 +1,4 @@
-/** @type {import('../../scripts/mutation.mjs').Subject[]} */
+/** @type {import('../../stryker.base.js').Subject[]} */
 export default [
   { name: 'tuning', mutate: ['src/matte/tuning.ts'], tests: ['test/matte/tuning.test.ts'] },
   {
