@@ -139,6 +139,18 @@ test('a request that fails in a way that is given back is not counted, and is to
   expect((await service.get('/gives-back')).status).toBe(429);
 });
 
+test('what is left is told in full where one is given back', async () => {
+  await using service = await startService(12, 1);
+  await service.ask(1);
+  expect(left(await service.get('/gives-back'))).toBe('11');
+});
+
+test('two clients with keys of one limit are counted apart', async () => {
+  await using service = await startService(1, 1);
+  expect(await service.ask(2, key('alice'))).toEqual([200, 429]);
+  expect(await service.ask(2, key('dave'))).toEqual([200, 429]);
+});
+
 test('what was never counted is not given back', async () => {
   await using service = await startService(2, 1);
   const answer = await service.get('/unlimited');
