@@ -12,7 +12,7 @@ import { defaultLimits, type UpstreamLimits } from '../../dist/upstream/transfer
 const object = Buffer.from('0123456789');
 
 /** What the server does with one request; the last of a list is repeated. */
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 let site: ReturnType<typeof createServer>;
 let origin: string;
@@ -23,7 +23,7 @@ const dispatcher = new Agent();
 beforeAll(async () => {
   site = createServer((request, response) => {
     asked.push(request.headers);
-    (answers.length > 1 ? answers.shift() : answers[0])?.(request, response);
+    void (answers.length > 1 ? answers.shift() : answers[0])?.(request, response);
   });
   site.listen(0, '127.0.0.1');
   await once(site, 'listening');
@@ -181,6 +181,46 @@ describe('bytes are complete', () => {
     expect(await read([status(403), whole()], { renew })).toBe('0123456789');
     expect(renewals).toBe(1);
   });
+});
+
+describe('bytes that nobody asked for', () => {
+  /** Writes these pieces, each when the one before is read, and then neither goes on nor ends. */
+  const held =
+    (code: number, headers: Headers, pieces: readonly string[], onClose: () => void): Answer =>
+    async (_request, response) => {
+      response.once('close', onClose);
+      response.writeHead(code, headers);
+      for (const piece of pieces) {
+        response.write(piece);
+        await delay(20);
+      }
+    };
+  const place = { 'content-range': 'bytes 3-5/10' };
+
+  it.each<[string, number, Headers, string[]]>([
+    ['with the others', 200, { 'content-length': '10' }, ['0123456']],
+    ['behind the others', 200, { 'content-length': '10' }, ['012345']],
+    ['in front of the others, in pieces', 200, { 'content-length': '10' }, ['01', '2', '34', '56']],
+    ['of an object without a size', 200, {}, ['0123', '456']],
+    ['in a part that is longer than it says', 206, place, ['345678']],
+  ])('are not waited for: %s', async (_what, code, headers, pieces) => {
+    let onClose: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    expect(await read([held(code, headers, pieces, onClose)], from(3, 5))).toBe('345');
+    await closed;
+    expect(asked).toHaveLength(1);
+  });
+});
+
+it('a pause within the limit is no fault', async () => {
+  const paused: Answer = async (_request, response) => {
+    response.writeHead(200, { 'content-length': 10 }).write('0123');
+    // Longer than the pause between two looks at the clock.
+    await delay(1_200);
+    response.end('456789');
+  };
+  expect(await read([paused], { limits: { idleTimeoutMs: 20_000 } })).toBe('0123456789');
+  expect(asked).toHaveLength(1);
 });
 
 describe('bytes that are not', () => {
