@@ -1,5 +1,5 @@
 import { fixInputSize } from '../dist/graph/fixed-size.js';
-import { encodeModel } from '../dist/graph/onnx-schema.js';
+import { encodeModel, type OnnxModel } from '../dist/graph/onnx-schema.js';
 import { quantiseGraph } from '../dist/graph/quantise.js';
 import { exposeActivations, RangeMeter } from '../dist/graph/range-meter.js';
 import type { ActivationRanges } from '../dist/graph/activation-ranges.js';
@@ -49,6 +49,43 @@ test('eight bits give nearly the same mask from the pixels themselves', async ()
   expect(meanDifference(quantised['output'], exact['output'])).toBeLessThan(0.01);
   // Much finer than the 256 steps of one byte: the copies of the last layer differ.
   expect(new Set(quantised['output']).size).toBeGreaterThan(256);
+});
+
+/** With hard edges: logits beyond ±6, where {@link smallNetwork} is unsure everywhere. */
+function decidedNetwork(size: number): OnnxModel {
+  const model = smallNetwork(size);
+  const last = model.graph.node.findLast(({ opType }) => opType === 'Conv');
+  for (const tensor of model.graph.initializer ?? []) {
+    if (!last?.input?.slice(1).includes(tensor.name ?? '') || !tensor.rawData) continue;
+    const values = new Float32Array(Uint8Array.from(tensor.rawData).buffer);
+    tensor.rawData = new Uint8Array(values.map((value) => value * 15).buffer);
+  }
+  return model;
+}
+
+test('edges between sure decisions stay where they are', async () => {
+  const size = 32;
+  const rgb = picture(size, 99);
+  const { output: exact = [] } = await runGraph(decidedNetwork(size), planes(rgb));
+  expect(Math.min(...exact, ...exact.map((value) => 1 - value))).toBeLessThan(0.001);
+  const ranges = await measuredRanges(size);
+  const { output } = await runGraph(
+    quantiseGraph(decidedNetwork(size), ranges, { width: size, height: size }),
+    rgb,
+  );
+  expect(meanDifference(output, exact)).toBeLessThan(0.01);
+});
+
+test('a range leaves room for pictures that reach further than those that were measured', () => {
+  const meter = new RangeMeter();
+  meter.add(
+    'tensor',
+    Float32Array.from({ length: 50_000 }, (_, i) => i / 50_000),
+  );
+  const [low, high] = meter.ranges()['tensor'] ?? [];
+  expect(low).toBe(0);
+  expect(high).toBeGreaterThan(1.2);
+  expect(high).toBeLessThan(1.3);
 });
 
 test('the same network and ranges always give the same bytes', async () => {

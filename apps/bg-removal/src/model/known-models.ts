@@ -54,7 +54,7 @@ export const knownModels: readonly KnownModel[] = [
     int8Graph,
     pinned: {
       [graph]: 'e3d9718b419c7c64444e7de20b644245966ed8132cc55c86e2da4b6a603d4526',
-      [int8Graph]: '5fd61faa42c082c719d1741ea22e0f2bc03f0d8cd750e0bb190509c83354ec44',
+      [int8Graph]: 'f355cd04122d13c4db0906a8dccd72b00346c3672dfec78fbed5af368df8a9c6',
     },
     ...square(1024),
     ...centred,

@@ -14,8 +14,11 @@ import {
 const microsoft = 'com.microsoft';
 /** Copies of the last filter, each rounded differently: see {@link GraphBuilder.lastConvolution}. */
 const headCopies = 16;
-/** The logits that the last layer tells apart; a sigmoid is within 0.6 % of 0 and 1 there. */
-const logitRange = [-5.2, 5.2] as const;
+/**
+ * The logits that the last layer tells apart. A sigmoid is 0 or 1 long before, but the mask is
+ * enlarged before the sigmoid: logits that are cut off on one side of an edge move the edge.
+ */
+const logitRange = [-12, 12] as const;
 
 /**
  * The same convolutional network in eight bits, laid out for onnxruntime's CPU

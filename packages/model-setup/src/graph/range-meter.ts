@@ -4,6 +4,8 @@ import { dataType, type OnnxModel } from './onnx-schema.js';
 
 /** Of all values of an activation, the share that its range holds; what is beyond is cut off. */
 const heldShare = { positive: 0.9999, signed: 0.99999 };
+/** Other pictures reach further than those that were measured. */
+const headroom = 1.25;
 /** One value in five: millions are enough, and five is no multiple of a layer's width. */
 const sampleStride = 5;
 const initialBins = 8192;
@@ -45,7 +47,8 @@ export class RangeMeter {
       [...this.#tensors].map(([tensor, { positive, negative, count }]) => {
         const signed = negative.count > 0;
         const beyond = count * (1 - (signed ? heldShare.signed : heldShare.positive));
-        return [tensor, [signed ? -negative.upperEnd(beyond) : 0, positive.upperEnd(beyond)]];
+        const low = signed ? -negative.upperEnd(beyond) : 0;
+        return [tensor, [low * headroom, positive.upperEnd(beyond) * headroom]];
       }),
     );
   }
