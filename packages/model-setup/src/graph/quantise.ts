@@ -1,6 +1,7 @@
 import { quantisationOf, type ActivationRanges, type Quantisation } from './activation-ranges.js';
+import { equaliseChannels } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
-import { float32Values, inputOf, int64Tensor, known, outputOf } from './nodes.js';
+import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
 import {
   attributeType,
   dataType,
@@ -9,6 +10,9 @@ import {
   type OnnxNode,
   type OnnxTensor,
 } from './onnx-schema.js';
+import type { ChannelMagnitudes } from './channel-magnitudes.js';
+import { roundFilter } from './round-filter.js';
+import { sharedScales, type SharedScales } from './shared-scales.js';
 
 /** onnxruntime's own operators: integer convolution, pooling and addition with channels last. */
 const microsoft = 'com.microsoft';
@@ -28,32 +32,26 @@ const logitRange = [-12, 12] as const;
  * normalisation (`value / 255 - 0.5`) is part of the first layer.
  *
  * The network may consist of Conv, Relu, MaxPool, Concat, Add, Resize and a final
- * Sigmoid. Deterministic: the same model and ranges give the same bytes.
- * @throws if the network has other operators, or `ranges` lack an activation
+ * Sigmoid. Its channels are evened out first ({@link equaliseChannels}). Deterministic:
+ * the same model and magnitudes give the same bytes. Changes `model`.
+ * @throws if the network has other operators, or `magnitudes` lack an activation
  */
-export function quantiseGraph(model: OnnxModel, ranges: ActivationRanges, size: ImageSize): OnnxModel {
+export function quantiseGraph(model: OnnxModel, magnitudes: ChannelMagnitudes, size: ImageSize): OnnxModel {
   const shapes = fixInputSize(model, size);
-  return new GraphBuilder(model, shapes, quantisations(model, ranges)).build();
+  const scales = sharedScales(model.graph.node);
+  const ranges = equaliseChannels(model, magnitudes, scales);
+  return new GraphBuilder(model, shapes, quantisations(model, ranges, scales)).build();
 }
 
-/**
- * The eight-bit form of every activation. What a pooling, a resize or a concatenation
- * puts together shares one scale, so that bytes pass through unchanged.
- */
-function quantisations({ graph }: OnnxModel, ranges: ActivationRanges): Map<string, Quantisation> {
-  const groups = new Map<string, Set<string>>();
-  const join = (names: string[]): void => {
-    const joined = new Set(names.flatMap((name) => [...(groups.get(name) ?? [name])]));
-    for (const name of joined) groups.set(name, joined);
-  };
-  const logits = logitsOf(graph.node);
-  for (const node of graph.node) {
-    const passes = node.opType === 'MaxPool' || node.opType === 'Resize' || node.opType === 'Concat';
-    if (passes && inputOf(node, 0) !== logits) join([...inputsOf(node), outputOf(node)]);
-  }
+/** The eight-bit form of every activation. */
+function quantisations(
+  model: OnnxModel,
+  ranges: ActivationRanges,
+  scales: SharedScales,
+): Map<string, Quantisation> {
   const result = new Map<string, Quantisation>();
   for (const [name, range] of Object.entries(ranges)) result.set(name, quantisationOf(range));
-  for (const [name, members] of groups) {
+  for (const [name, members] of scales) {
     const known = [...members].flatMap((member) => (ranges[member] ? [ranges[member]] : []));
     if (known.length > 0) {
       result.set(
@@ -62,21 +60,9 @@ function quantisations({ graph }: OnnxModel, ranges: ActivationRanges): Map<stri
       );
     }
   }
-  const input = graph.input[0];
+  const input = model.graph.input[0];
   if (input) result.set(input.name, { scale: Math.fround(1 / 255), zeroPoint: 128 });
   return result;
-}
-
-/** The inputs that are activations: a resize's others are sizes. */
-function inputsOf(node: OnnxNode): string[] {
-  return node.opType === 'Resize' ? [inputOf(node, 0)] : (node.input ?? []);
-}
-
-/** What the last convolution gives: all behind it is the resize and the sigmoid. */
-function logitsOf(nodes: readonly OnnxNode[]): string {
-  const last = nodes.findLast(({ opType }) => opType === 'Conv');
-  if (last === undefined) throw new Error('The network has no convolution.');
-  return outputOf(last);
 }
 
 interface RoundedFilter {
@@ -115,9 +101,7 @@ class GraphBuilder {
     this.#shapes = shapes;
     this.#quantisations = quantised;
     this.#initializers = new Map(initializer.map((tensor) => [tensor.name ?? '', tensor]));
-    this.#relus = new Map(
-      nodes.filter(({ opType }) => opType === 'Relu').map((node) => [inputOf(node, 0), outputOf(node)]),
-    );
+    this.#relus = reluOutputs(nodes);
     this.#logits = logitsOf(nodes);
   }
 
@@ -259,6 +243,7 @@ class GraphBuilder {
   #integerConvolution(node: OnnxNode, { to, filters, biases, output }: IntegerConvolution): void {
     const from = inputOf(node, 0);
     const dims = [filters.length, ...(this.#weightTensor(node).dims ?? []).slice(1)];
+    const area = dims.slice(2).reduce((product, side) => product * side, 1);
     const channels = [filters.length];
     const bytes = (array: Int8Array | Int32Array | Float32Array): Uint8Array =>
       new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -271,7 +256,7 @@ class GraphBuilder {
       input: [
         from,
         ...this.#parameters(from),
-        constant('weights', dataType.int8, dims, bytes(rounded(filters))),
+        constant('weights', dataType.int8, dims, bytes(rounded(filters, area))),
         constant(
           'weight_scales',
           dataType.float32,
@@ -362,11 +347,11 @@ function largest(values: Float32Array): number {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-function rounded(filters: readonly RoundedFilter[]): Int8Array {
+function rounded(filters: readonly RoundedFilter[], area: number): Int8Array {
   const length = filters[0]?.values.length ?? 0;
   const result = new Int8Array(filters.length * length);
   for (const [i, { values, scale }] of filters.entries()) {
-    for (let k = 0; k < length; k++) result[i * length + k] = Math.round((values[k] ?? 0) / scale);
+    result.set(roundFilter(values, scale, area), i * length);
   }
   return result;
 }

@@ -1,0 +1,82 @@
+import type { ChannelMagnitudes } from './channel-magnitudes.js';
+import { logitsOf, outputOf, reluOutputs } from './nodes.js';
+import { dataType, type OnnxModel } from './onnx-schema.js';
+
+/** Of a channel's values in one picture, the share that its magnitude there is at least. */
+const heldShare = 0.999;
+/** Of the pictures, the share that are held by a channel's magnitude. */
+const heldPictures = 0.8;
+/** As many values of a channel are looked at in each picture, evenly spread. */
+const sampled = 16_384;
+
+/**
+ * Makes every activation that eight bits are laid over an output of the network.
+ * Those are what convolutions give (behind their Relu, if they have one) and sums,
+ * the logits aside. Changes `model`.
+ * @returns their names
+ */
+export function exposeActivations({ graph }: OnnxModel): string[] {
+  const relus = reluOutputs(graph.node);
+  const logits = logitsOf(graph.node);
+  const names = graph.node
+    .filter(({ opType }) => opType === 'Conv' || opType === 'Add')
+    .map((node) => relus.get(outputOf(node)) ?? outputOf(node))
+    .filter((name) => name !== logits);
+  graph.output = names.map((name) => ({ name, type: { tensorType: { elemType: dataType.float32 } } }));
+  return names;
+}
+
+/** Measures the magnitudes of channels over many pictures. */
+export class MagnitudeMeter {
+  /** Activation → channels → pictures. */
+  readonly #activations = new Map<string, number[][]>();
+
+  /** @param values planes of one picture, as many as there are channels */
+  add(activation: string, values: Float32Array, channels: number): void {
+    const plane = values.length / channels;
+    let entry = this.#activations.get(activation);
+    if (!entry) this.#activations.set(activation, (entry = Array.from({ length: channels }, () => [])));
+    for (const [c, pictures] of entry.entries()) {
+      pictures.push(magnitudeOf(values.subarray(c * plane, (c + 1) * plane)));
+    }
+  }
+
+  magnitudes(): ChannelMagnitudes {
+    return Object.fromEntries(
+      [...this.#activations].map(([activation, channels]) => [
+        activation,
+        channels.map((pictures) => quantile(Float64Array.from(pictures).sort(), heldPictures)),
+      ]),
+    );
+  }
+}
+
+function magnitudeOf(values: Float32Array): number {
+  // Odd, so that a stride does not fall on the same columns of every row.
+  const stride = Math.max(1, Math.floor(values.length / sampled)) | 1;
+  const magnitudes = new Float32Array(Math.ceil(values.length / stride));
+  for (let i = 0; i < magnitudes.length; i++) magnitudes[i] = Math.abs(values[i * stride] ?? 0);
+  return atRank(magnitudes, Math.floor(magnitudes.length * heldShare));
+}
+
+/** The value that `rank` others are not above: the few above it are kept in order, not all. */
+function atRank(values: Float32Array, rank: number): number {
+  const most = new Float32Array(values.length - rank);
+  for (const value of values) {
+    if (value <= (most[0] ?? 0)) continue;
+    let place = 0;
+    for (; place + 1 < most.length && value > (most[place + 1] ?? 0); place++) {
+      most[place] = most[place + 1] ?? 0;
+    }
+    most[place] = value;
+  }
+  return most[0] ?? 0;
+}
+
+/** Between the two nearest, where the share does not fall on one. */
+function quantile(ascending: Float64Array, share: number): number {
+  const position = (ascending.length - 1) * share;
+  const [lower, upper] = [Math.floor(position), Math.ceil(position)];
+  const [from = 0, to = 0] = [ascending[lower], ascending[upper]];
+  return from + (to - from) * (position - lower);
+}
