@@ -1,6 +1,6 @@
 /**
- * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--gate] [--store] [FOLDER]`.
- * Without a folder on generated scenes with exact alpha and colours; FOLDER is one of
+ * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
+ * Without a folder on generated scenes with exact alpha and colours, `--seed` on others of them; FOLDER is one of
  * `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`. `--gate` fails when a
  * figure is worse than the one in `data/baseline.json`, `--store` writes them there and into
  * the table of docs/benchmarks-bg-removal.md, where both precisions stand side by side.
@@ -24,17 +24,22 @@ const { values, positionals } = parseArgs({
   options: {
     small: { type: 'boolean', default: false },
     groups: { type: 'string' },
+    seed: { type: 'string', default: '0' },
     gate: { type: 'boolean', default: false },
     store: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
 const [folder] = positionals;
+if (values.seed !== '0' && (values.gate || values.store)) {
+  throw new Error('--seed is for other scenes than those whose figures are stored');
+}
 
 async function* generatedScenes(): AsyncGenerator<Scene> {
   const wanted = values.groups?.split(',');
   for (const spec of sceneList({ small: values.small })) {
-    if (wanted === undefined || wanted.includes(spec.group)) yield makeScene(spec);
+    if (wanted !== undefined && !wanted.includes(spec.group)) continue;
+    yield makeScene({ ...spec, seed: spec.seed + Number(values.seed) });
   }
 }
 
