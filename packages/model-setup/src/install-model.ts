@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { decodeModel, encodeModel } from './graph/onnx-schema.js';
 import { channelMagnitudesSchema, type ChannelMagnitudes } from './graph/channel-magnitudes.js';
+import { decodeModel, encodeModel } from './graph/onnx-schema.js';
 import { quantiseGraph } from './graph/quantise.js';
 import { rewriteGraph } from './graph/rewrite.js';
 import { writeInstalled } from './installed-file.js';

@@ -20,6 +20,7 @@ const smallestShare = 0.05;
  *
  * Relu, pooling, resizing and concatenation keep a positive gain of each channel; what is
  * added up gets one gain. Changes `model`.
+ * @param scales activations whose scale is one: their gains make them reach equally far
  * @returns the range that each measured activation then has, with room to spare
  * @throws if `magnitudes` lack an activation, or have not as many channels as it
  */

@@ -1,4 +1,5 @@
 import { quantisationOf, type ActivationRanges, type Quantisation } from './activation-ranges.js';
+import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import { equaliseChannels } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
 import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
@@ -10,7 +11,6 @@ import {
   type OnnxNode,
   type OnnxTensor,
 } from './onnx-schema.js';
-import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import { roundFilter } from './round-filter.js';
 import { sharedScales, type SharedScales } from './shared-scales.js';
 
