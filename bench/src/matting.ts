@@ -1,9 +1,10 @@
 /**
  * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
- * Without a folder on generated scenes with exact alpha and colours, `--seed` on others of them; FOLDER is one of
- * `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`. `--gate` fails when a
- * figure is worse than the one in `data/baseline.json`, `--store` writes them there and into
- * the table of docs/benchmarks-bg-removal.md, where both precisions stand side by side.
+ * Without a folder on generated scenes with exact alpha and colours, `--seed` on others of
+ * them; FOLDER is one of `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
+ * `--gate` fails when a figure is worse than the one in `data/baseline.json`, `--store` writes
+ * them there and into the table of docs/benchmarks-bg-removal.md, where both precisions stand
+ * side by side.
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,6 +1,15 @@
 import type { ActivationRanges } from './activation-ranges.js';
 import type { ChannelMagnitudes } from './channel-magnitudes.js';
-import { float32Values, inputOf, intOf, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
+import {
+  float32Values,
+  inputOf,
+  intOf,
+  known,
+  largestMagnitude,
+  logitsOf,
+  outputOf,
+  reluOutputs,
+} from './nodes.js';
 import { dataType, type OnnxModel, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
 import { removeDeadNodes } from './rewrite.js';
 import { join, type SharedScales } from './shared-scales.js';
@@ -64,7 +73,7 @@ export function equaliseChannels(
   removeDeadNodes(model);
   const ranges = Object.entries(magnitudes).map(([name, channels]): [string, [number, number]] => {
     const gain = gainOf(name);
-    const high = headroom * largest(channels.map((magnitude, c) => magnitude / (gain[c] ?? 1)));
+    const high = headroom * largestMagnitude(channels.map((magnitude, c) => magnitude / (gain[c] ?? 1)));
     return [name, [signed.has(name) ? -high : 0, high]];
   });
   return Object.fromEntries(ranges);
@@ -82,16 +91,16 @@ function gainsOf(
   }
   const addedUp = (name: string): string[] => [...(sums.get(name) ?? [name])];
   const measured = new Map(Object.entries(magnitudes));
-  const top = (name: string): number => largest(measured.get(name) ?? []);
+  const top = (name: string): number => largestMagnitude(measured.get(name) ?? []);
   return (name) => {
     const members = addedUp(name);
     const channels = members.map((member) => known(measured, member));
     const [first = []] = channels;
     if (channels.some(({ length }) => length !== first.length))
       throw new Error(`The magnitudes of ${members.join(' and ')} have not the same number of channels.`);
-    const most = first.map((_, c) => largest(channels.map((magnitude) => magnitude[c] ?? 0)));
-    const own = largest(most) || 1;
-    const scale = largest(
+    const most = first.map((_, c) => largestMagnitude(channels.map((magnitude) => magnitude[c] ?? 0)));
+    const own = largestMagnitude(most) || 1;
+    const scale = largestMagnitude(
       members
         .flatMap((member) => [...(scales.get(member) ?? [])].flatMap(addedUp))
         .map(top)
@@ -119,7 +128,9 @@ function foldGains(
   const [filterName, biasName] = [inputOf(node, 1), inputOf(node, 2)];
   const filters = known(initializers, filterName);
   const [outputs = 0, inputs = 0] = filters.dims ?? [];
-  if ((intOf(node, 'group') ?? 1) !== 1 || inputs !== before.length || (after && outputs !== after.length))
+  if ((intOf(node, 'group') ?? 1) !== 1)
+    throw new Error(`${node.name ?? filterName} is a convolution in groups, which is not known here.`);
+  if (inputs !== before.length || (after && outputs !== after.length))
     throw new Error(`${node.name ?? filterName} has not the channels that were measured.`);
   const values = float32Values(filters);
   const area = values.length / outputs / inputs;
@@ -140,10 +151,4 @@ function foldGains(
     store('filters', filters.dims ?? [], folded),
     store('offsets', [outputs], biases),
   ];
-}
-
-function largest(values: Iterable<number>): number {
-  let most = 0;
-  for (const value of values) most = Math.max(most, value);
-  return most;
 }

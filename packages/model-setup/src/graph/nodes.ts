@@ -43,6 +43,13 @@ export function known<T>(map: ReadonlyMap<string, T>, name: string): T {
   return value;
 }
 
+/** The largest without regard to signs; 0 of none. */
+export function largestMagnitude(values: Iterable<number>): number {
+  let most = 0;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
 export function float32Values({ name, dataType: type, rawData }: OnnxTensor): Float32Array {
   if (type !== dataType.float32 || rawData === undefined)
     throw new Error(`Tensor ${name ?? ''} is not stored as raw single-precision numbers.`);

@@ -2,7 +2,16 @@ import { quantisationOf, type ActivationRanges, type Quantisation } from './acti
 import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import { equaliseChannels } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
-import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
+import {
+  float32Values,
+  inputOf,
+  int64Tensor,
+  known,
+  largestMagnitude,
+  logitsOf,
+  outputOf,
+  reluOutputs,
+} from './nodes.js';
 import {
   attributeType,
   dataType,
@@ -191,7 +200,7 @@ class GraphBuilder {
       // value/255 - 0.5 = (byte - 128)/255 + 0.5/255: what is left over goes into the bias.
       for (const [i, filter] of filters.entries()) biases[i] = (biases[i] ?? 0) + (sum(filter) * 0.5) / 255;
     }
-    const scales = filters.map((filter) => Math.fround(Math.max(largest(filter) / 127, 1e-8)));
+    const scales = filters.map((filter) => Math.fround(Math.max(largestMagnitude(filter) / 127, 1e-8)));
     const { scale } = known(this.#quantisations, from);
     this.#integerConvolution(node, {
       to,
@@ -216,7 +225,7 @@ class GraphBuilder {
     const from = inputOf(node, 0);
     const { scale: step, zeroPoint } = quantisationOf(logitRange);
     const copies = Array.from({ length: headCopies }, (_, k) => ({
-      scale: Math.fround(largest(filter) / (127 - (7.2 * k) / headCopies)),
+      scale: Math.fround(largestMagnitude(filter) / (127 - (7.2 * k) / headCopies)),
       bias: bias + ((k + 0.5) / headCopies - 0.5) * step,
     }));
     const { scale } = known(this.#quantisations, from);
@@ -341,10 +350,6 @@ function attributesOf(node: OnnxNode, names: readonly string[]): OnnxAttribute[]
 
 function sum(values: Float32Array): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-function largest(values: Float32Array): number {
-  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
 function rounded(filters: readonly RoundedFilter[], area: number): Int8Array {
