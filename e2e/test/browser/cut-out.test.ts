@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { chooseImage, cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import { answerFileChooser, chooseImage, cutOutShown, launchBrowser, visit } from '../support/browser.js';
 import { newClient } from '../support/client.js';
 import { imageForm } from '../support/form.js';
 
@@ -142,11 +142,8 @@ describe('a background', () => {
     expect(corner(await pixelsOf(onColour))).toEqual([0x33, 0x66, 0x99, 255]);
 
     const picture = { create: { width: 50, height: 20, channels: 3 as const, background: '#20c040' } };
-    const chooser = page.waitForEvent('filechooser');
-    await page.getByLabel('A picture of yours', { exact: true }).click({ force: true });
-    await (
-      await chooser
-    ).setFiles({
+    const ownPicture = page.getByLabel('A picture of yours', { exact: true });
+    await answerFileChooser(page, () => ownPicture.click({ force: true }), {
       name: 'meadow.png',
       mimeType: 'image/png',
       buffer: await sharp(picture).png().toBuffer(),

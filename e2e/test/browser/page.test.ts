@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import {
   accessibilityProblems,
+  answerFileChooser,
   chooseImage,
   cutOutShown,
   film,
@@ -182,9 +183,7 @@ it('everything can be reached by keyboard: sliders, backgrounds, the comparison'
     throw new Error(`Tab does not lead to ${selector}.`);
   };
   await focusOn('#image-file');
-  const chooser = page.waitForEvent('filechooser');
-  await page.keyboard.press('Space');
-  await (await chooser).setFiles(stack.photo);
+  await answerFileChooser(page, () => page.keyboard.press('Space'), stack.photo);
   await cutOutShown(page);
   await page.locator('#image-file').focus();
   await focusOn('.comparison-range');

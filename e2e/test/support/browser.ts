@@ -1,7 +1,13 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type FileChooser,
+  type Page,
+} from 'playwright-core';
 import { newClient, type Client } from './client.js';
 import { stack } from './stack.js';
 
@@ -165,6 +171,21 @@ export async function lookUp(page: Page, url: string): Promise<void> {
 
 export async function chooseImage(page: Page, ...files: string[]): Promise<void> {
   await page.locator('#image-file').setInputFiles(files.length === 0 ? stack.photo : files);
+}
+
+/** Gives `files` to the file chooser that `open` opens, by key or pointer. */
+export async function answerFileChooser(
+  page: Page,
+  open: () => Promise<void>,
+  files: Parameters<FileChooser['setFiles']>[0],
+): Promise<void> {
+  const opened = async (): Promise<void> => {
+    // A busy page may handle a key before it has learnt that its choosers are listened for: one round trip first.
+    await page.evaluate(() => undefined);
+    await open();
+  };
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), opened()]);
+  await chooser.setFiles(files);
 }
 
 /** Resolves when the cut-out is shown. */
