@@ -18,9 +18,8 @@ import { testedFolders } from './workspace.js';
 
 /** What holds for all of the code, tests included. */
 const checkTasks = [
-  'lint',
+  'eslint',
   'typecheck',
-  'lint:scripts',
   'typecheck:scripts',
   'format:check',
   'check:imports',
