@@ -13,7 +13,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort, startNginx } from '@media-services/dev-stack';
-import { root } from '@media-services/set-up';
+import { findBrowser, root } from '@media-services/set-up';
 import { execa } from 'execa';
 import { z } from 'zod';
 import { keep } from './report.js';
@@ -74,7 +74,7 @@ async function measure(url: string, flags: readonly string[]): Promise<Report> {
       ...['--yes', lighthouse, url, '--quiet', '--output=json', `--only-categories=${categories.join()}`],
       ...['--chrome-flags=--headless=new --no-sandbox', ...flags],
     ],
-    { env: { CHROME_PATH: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' } },
+    { env: { CHROME_PATH: findBrowser() } },
   );
   return reportSchema.parse(JSON.parse(stdout));
 }

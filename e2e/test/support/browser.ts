@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { findBrowser } from '@media-services/set-up';
 import {
   chromium,
   type Browser,
@@ -11,7 +11,6 @@ import {
 import { newClient, type Client } from './client.js';
 import { stack } from './stack.js';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -22,28 +21,10 @@ const flags = [
   '--disable-sync',
 ];
 
-function browserFile(): string {
-  const onPath = (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find(isExecutable);
-  const file = process.env.CHROMIUM_PATH || onPath;
-  if (file === undefined)
-    throw new Error('No Chromium: install it (apt-get install chromium) or set CHROMIUM_PATH.');
-  return file;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // not there, or not to be run: look further
-  }
-}
-
 export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: browserFile(), args: flags });
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('No Chromium: install it, or set CHROMIUM_PATH.');
+  return chromium.launch({ executablePath, args: flags });
 }
 
 /** A page of a reader with an address of their own, and what went wrong on it. */

@@ -15,5 +15,6 @@ export { killMarked, markedProcesses, markerName } from './stack/leftovers.mjs';
 export { settingsProblems } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans } from './stack/stack-records.mjs';
 export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
+export { findBrowser } from './system/browser.mjs';
 export { findNginx, gatewayArguments } from './system/nginx-binary.mjs';
 export { runCommandLine, systemErrorCode, UserError } from './user-error.mjs';

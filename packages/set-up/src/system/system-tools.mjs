@@ -1,4 +1,5 @@
 import { findExecutable } from '../executables.mjs';
+import { findBrowser } from './browser.mjs';
 import { findNginx } from './nginx-binary.mjs';
 
 /**
@@ -55,14 +56,12 @@ const prometheus = {
   brew: ['prometheus'],
 };
 
-const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
 /** @type {SystemTool} */
 const chromium = {
   name: 'chromium',
   purpose: 'tests of the web page',
-  isThere: () => browsers.some((name) => here(name)) || Boolean(process.env.CHROMIUM_PATH),
-  apt: ['chromium'],
+  isThere: (env) => findBrowser(env) !== undefined,
+  apt: ['chromium-headless-shell'],
   brew: ['--cask', 'chromium'],
 };
 
