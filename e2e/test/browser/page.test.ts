@@ -306,3 +306,15 @@ it('tells when the services are not well', async () => {
   await page.reload();
   await page.getByText('Video: ready · images: starting').waitFor();
 });
+
+it('looks again soon when the server could not be reached', async () => {
+  await using reader = await visit(browser);
+  const { page } = reader;
+  let asked = 0;
+  await page.route('**/api/health', (route) =>
+    ++asked === 1 ? route.abort('connectionreset') : route.fallback(),
+  );
+  await page.reload();
+  await page.getByText('The server cannot be reached').waitFor();
+  await page.getByText('Both tools are ready').waitFor();
+});

@@ -10,7 +10,8 @@ const words = {
   down: 'not reachable',
 };
 const refreshMs = 60_000;
-const refreshWhileStartingMs = 3000;
+/** While nothing works, the reader waits for this line. */
+const refreshWhileDownMs = 3000;
 
 /** Tells in the footer whether the services behind the page are well, and the page what they accept. */
 export class ServiceStatus {
@@ -31,10 +32,11 @@ export class ServiceStatus {
       this.#show(status, sentence(services));
       const limits = services['bg-removal']?.checks?.upload;
       if (limits) this.#onLimits(limits);
-      if (status === 'error') next = refreshWhileStartingMs;
+      if (status === 'error') next = refreshWhileDownMs;
     } catch {
       // Whatever is between here and the services: for the reader it is one thing.
       this.#show('error', 'The server cannot be reached');
+      next = refreshWhileDownMs;
     }
     setTimeout(() => void this.watch(), next);
   }

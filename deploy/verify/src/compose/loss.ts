@@ -32,7 +32,9 @@ async function killVideoDl(): Promise<string> {
   const poller = await containerOf('client');
   const streamer = await containerOf('client', 3);
   const replicas = await containersOf('video-dl');
-  const path = `/api/stream?url=${filmPage(source, 700_000)}`;
+  const addresses = await Promise.all(replicas.map((replica) => upstreamOf(replica, 'video', 3001)));
+  // Slow enough (23 s) that none is over before the kill.
+  const path = `/api/stream?url=${filmPage(source, 350_000)}`;
   const streams = Array.from({ length: streamCount }, (_, index) =>
     inBackground(download(streamer, { path, to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` })),
   );
@@ -44,7 +46,7 @@ async function killVideoDl(): Promise<string> {
     const found = total === streamCount ? replicas[index] : undefined;
     return found ?? new NotYet(running.join(' + '));
   });
-  const victimAddress = await upstreamOf(victim, 'video', 3001);
+  const victimAddress = addresses[replicas.indexOf(victim)];
   const polling = inBackground(poll(poller, { path: '/video-dl/api/health', seconds: 10 }));
   await docker('kill', victim.name);
   const polled = await polling;
