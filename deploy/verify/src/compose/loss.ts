@@ -28,6 +28,12 @@ export function streamsOn(boxes: readonly Box[]): Promise<number[]> {
   );
 }
 
+/** How many streams have bytes at the client: one without is given to the replica that is left. */
+async function begunStreams(client: Box): Promise<number> {
+  const sizes = await client.exec(['sh', '-c', 'stat -c %s /tmp/loss-*.mp3'], { allowFailure: true });
+  return new TextDecoder().decode(sizes).split('\n').map(Number).filter(Boolean).length;
+}
+
 async function killVideoDl(): Promise<string> {
   const poller = await containerOf('client');
   const streamer = await containerOf('client', 3);
@@ -40,6 +46,8 @@ async function killVideoDl(): Promise<string> {
   );
   // Not after a time: on a busy machine none might run yet, and then all go to the one that is left.
   const victim = await until('streams on both replicas', 60, async () => {
+    const begun = await begunStreams(streamer);
+    if (begun < streamCount) return new NotYet(`${begun} begun`);
     const running = await streamsOn(replicas);
     const total = running.reduce((sum, count) => sum + count, 0);
     const index = running.findIndex((count) => count > 0 && count < total);
