@@ -18,7 +18,7 @@ import { testedFolders } from './workspace.js';
 
 /** What holds for all of the code, tests included. */
 const checkTasks = [
-  'eslint',
+  'lint',
   'typecheck',
   'typecheck:scripts',
   'format:check',
