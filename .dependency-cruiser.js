@@ -56,7 +56,7 @@ export default {
         'Packages are usable by any service: they import no app, no test and no tool of this repository.',
       severity: 'error',
       from: { path: '^packages/' },
-      to: { path: '^(apps|e2e|bench|nginx|docs|scripts|deploy)/' },
+      to: { path: '^(apps|nginx|docs|scripts|deploy)/' },
     },
     {
       name: 'apps-know-no-apps',
@@ -66,11 +66,11 @@ export default {
       to: { path: '^apps/(?!$1/)' },
     },
     {
-      name: 'nobody-knows-bench',
-      comment: 'What measures the services, and tests its own gates, is imported by none of them.',
+      name: 'nothing-shipped-imports-proof',
+      comment: 'proof/ tests and measures what ships. Only tests may import it.',
       severity: 'error',
-      from: { pathNot: '^bench/' },
-      to: { path: '^bench/' },
+      from: { pathNot: ['^proof/', '/test/'] },
+      to: { path: '^proof/' },
     },
     {
       name: 'test-support-stays-home',

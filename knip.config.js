@@ -25,10 +25,12 @@ export default {
       entry: [
         'scripts/*.mjs',
         'scripts/image/*.mjs',
+        'proof/scripts/*.mjs',
         'docs/examples/*.mjs',
-        '{jest,stryker}.{base,report}.js',
+        'jest.{base,report}.js',
+        'proof/stryker.base.js',
       ],
-      project: ['scripts/**/*.mjs', '*.js'],
+      project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],
       // Its command is there for those who work here.
       ignoreDependencies: ['@media-services/client'],
     },
@@ -44,9 +46,9 @@ export default {
       entry: ['src/{index,cli/main}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
-    'packages/dev-stack': {
-      entry: ['src/{index,demo/demo,soak/soak,testing/run-tests}.ts'],
-      project: ['src/**/*.ts', 'test/**/*.ts'],
+    'packages/stack': {
+      entry: ['src/index.ts', 'src/set-up/index.mjs'],
+      project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'],
     },
     'packages/model-setup': {
       project: ['src/**/*.ts', 'test/**/*.ts'],
@@ -54,11 +56,15 @@ export default {
       ignoreDependencies: ['@imgly/background-removal-node', 'onnxruntime-node'],
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
-    'deploy/verify': {
+    'proof/{demo,soak,test-runner}': {
+      entry: ['src/{demo,soak,run-tests}.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
+    'proof/verify': {
       entry: ['src/*.ts', 'src/inside/*.mts'],
       project: ['src/**/*.{ts,mts}'],
     },
-    'docs/generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
+    'proof/docs-generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
       entry: ['html/js/main.js', 'html/js/docs/reference.js', 'html/js/**/*-worker.js', 'njs/*.js'],
       project: ['{html,njs,test}/**/*.{js,ts}'],
@@ -66,12 +72,12 @@ export default {
       ignoreDependencies: ['@media-services/*'],
     },
     // What the stack runs: listed, so that turbo builds it first.
-    e2e: {
+    'proof/e2e': {
       entry: ['test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
       ignoreDependencies: ['axe-core', '@media-services/*'],
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
-    bench: {
+    'proof/bench': {
       entry: ['src/*.ts', 'src/**/plain-proxy.ts', 'src/bg/{bare-process,peers/imgly}.ts'],
       project: ['{src,test}/**/*.ts'],
       ignoreDependencies: ['@media-services/*'],

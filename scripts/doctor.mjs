@@ -1,5 +1,5 @@
 // npm run doctor: what is installed, in which version, what is missing or set wrongly, and the fix.
-import { diagnose, readSettings, root, runCommandLine } from '../packages/set-up/src/index.mjs';
+import { diagnose, readSettings, root, runCommandLine } from '../packages/stack/src/set-up/index.mjs';
 
 const signs = { ok: '✓', warning: '!', missing: '✗', wrong: '✗' };
 

@@ -1,5 +1,5 @@
 // npm run setup: everything that `npm start` needs, without starting anything.
-import { Progress, runCommandLine, setUp } from '../packages/set-up/src/index.mjs';
+import { Progress, runCommandLine, setUp } from '../packages/stack/src/set-up/index.mjs';
 
 await runCommandLine(async () => {
   const progress = new Progress();

@@ -12,7 +12,7 @@ import {
   settingsProblems,
   setUp,
   UserError,
-} from '../packages/set-up/src/index.mjs';
+} from '../packages/stack/src/set-up/index.mjs';
 
 await runCommandLine(async () => {
   const progress = new Progress();
@@ -31,7 +31,7 @@ await runCommandLine(async () => {
   }
 
   // Built by set-up.
-  const { deathNotice, panel, startStack, toldToStop } = await import('@media-services/dev-stack');
+  const { deathNotice, panel, startStack, toldToStop } = await import('@media-services/stack');
   const showLogs = process.env.LOG === 'show';
   const stack = await startStack({
     ...{ port, host, env },

@@ -12,7 +12,7 @@ import {
   setUpPythonEngine,
   tailOf,
   UserError,
-} from '../packages/set-up/src/index.mjs';
+} from '../packages/stack/src/set-up/index.mjs';
 
 const uvVersion = '0.13.8';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, renderGateway } from '@media-services/dev-stack';
-import { findNginx, gatewayArguments, gatewayDir, isAtLeast } from '@media-services/set-up';
+import { freePort, renderGateway } from '@media-services/stack';
+import { findNginx, gatewayArguments, gatewayDir, isAtLeast } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 /** From then on nginx looks names up while it runs; see templates/upstreams-resolve.conf.template. */

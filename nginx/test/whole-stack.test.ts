@@ -5,13 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   drawSamplePicture,
   film,
-  freePort,
   makeSampleFilm,
   startSampleSite,
-  startStack,
   type SampleSite,
-  type Stack,
-} from '@media-services/dev-stack';
+} from '@media-services/fault-site';
+import { freePort, startStack, type Stack } from '@media-services/stack';
 import { expectProblem } from './support/problem.js';
 import { descendantsOf } from './support/process-tree.js';
 

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@media-services/dev-stack';
-import { findExecutable, findNginx } from '@media-services/set-up';
+import { freePort } from '@media-services/stack';
+import { findExecutable, findNginx } from '@media-services/stack/set-up';
 
 /** An operator's own proxy in front of the gateway, as a recipe in deploy/proxies has it, but without TLS. */
 export interface FrontProxy extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort, startNginx, type RunningGateway } from '@media-services/dev-stack';
+import { freePort, startNginx, type RunningGateway } from '@media-services/stack';
 import { startFakeService, type FakeService } from './fake-service.js';
 
 export interface GatewayOptions {

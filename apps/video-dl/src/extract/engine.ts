@@ -93,7 +93,7 @@ const recordSchema = z.object({ python: z.string().min(1) });
 
 /**
  * The interpreter that runs the download engine: the configured one, else the one
- * that set-up recorded (`packages/set-up`).
+ * that set-up recorded (`packages/stack`).
  *
  * @throws ConfigError when there is neither
  */

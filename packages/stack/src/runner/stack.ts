@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  claimStack,
+  freePort,
+  gatewayArguments,
+  gatewayDir,
+  killMarked,
+  logsDir as allLogs,
+  markedProcesses,
+  markerName,
+  portFrom,
+  preferredPort,
+  root,
+  toolsDir,
+  UserError,
+} from '@media-services/stack/set-up';
+import { z } from 'zod';
+import { requireNginx } from '../gateway/nginx.js';
+import { renderGateway } from '../gateway/render-gateway.js';
+import { Child } from './child.js';
+
+const stopGraceMs = 10_000;
+const loopback = '127.0.0.1';
+
+export interface StackOptions {
+  /** Where the gateway listens. */
+  readonly port: number;
+  readonly host?: string | undefined;
+  /** Settings of the services and of the gateway; the process's own by default. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where each part's log goes; a folder named by the port by default. */
+  readonly logsDir?: string;
+  /** Is given each line of every log as it is written. */
+  readonly onLine?: ((name: string, line: string) => void) | undefined;
+  /** Keeps away from the usual ports of the services. */
+  readonly freeServicePorts?: boolean;
+}
+
+interface ServicePorts {
+  readonly videoDl: number;
+  readonly bgRemoval: number;
+  readonly videoDlMetrics: number;
+  readonly bgRemovalMetrics: number;
+}
+
+/** Starts a stack on free ports and waits until it can be used; one that does not come up is stopped. */
+export async function startHealthyStack(
+  options: Omit<StackOptions, 'port' | 'freeServicePorts'>,
+): Promise<Stack> {
+  const stack = await startStack({ ...options, port: await freePort(), freeServicePorts: true });
+  try {
+    await stack.healthy();
+    return stack;
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+}
+
+/**
+ * Starts both services and the gateway in front of them.
+ * @returns at once; `healthy()` tells when it can be used
+ * @throws {UserError} where nginx is missing or a stack of this checkout has the port
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { port, host = loopback, env = process.env, onLine, freeServicePorts = false } = options;
+  const { nginx, njsModule } = requireNginx(env);
+  const logsDir = options.logsDir ?? join(allLogs, String(port));
+  mkdirSync(logsDir, { recursive: true });
+  const ports = await servicePorts(env, freeServicePorts);
+  const marker = randomUUID();
+  const claim = claimStack({ port, marker });
+  const runDir = join(toolsDir, 'run', `gateway-${port}`);
+  const forget = () => {
+    claim.release();
+    rmSync(runDir, { recursive: true, force: true });
+  };
+  try {
+    renderGateway({
+      gatewayDir,
+      runDir,
+      variables: {
+        GATEWAY_LISTEN: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+        GATEWAY_NJS_MODULE: njsModule,
+        VIDEO_DL_UPSTREAM: `${loopback}:${ports.videoDl}`,
+        BG_REMOVAL_UPSTREAM: `${loopback}:${ports.bgRemoval}`,
+      },
+      settings: env,
+    });
+  } catch (error) {
+    forget();
+    throw error;
+  }
+
+  const start = (name: string, file: string, args: readonly string[], childEnv: NodeJS.ProcessEnv) =>
+    new Child({
+      ...{ name, file, args, onLine, cwd: root, logFile: join(logsDir, `${name}.log`) },
+      env: { ...childEnv, [markerName]: marker },
+    });
+  const service = (name: string, publicPort: number, metricsPort: number) =>
+    start(name, process.execPath, [join(root, 'apps', name, 'dist', 'main.js')], {
+      ...env,
+      HOST: loopback,
+      PORT: String(publicPort),
+      METRICS_PORT: String(metricsPort),
+      TRUST_PROXY_HOPS: '1',
+    });
+  const gateway = start('gateway', nginx, gatewayArguments(runDir), env);
+  const services = [
+    service('video-dl', ports.videoDl, ports.videoDlMetrics),
+    service('bg-removal', ports.bgRemoval, ports.bgRemovalMetrics),
+  ];
+  claim.setGroups([gateway, ...services].flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
+  return new Stack({
+    gateway,
+    services,
+    ports,
+    marker,
+    logsDir,
+    forget,
+    url: `http://${urlHost(host)}:${port}`,
+  });
+}
+
+/** The running processes of one stack. */
+export class Stack implements AsyncDisposable {
+  readonly url: string;
+  readonly ports: ServicePorts;
+  readonly logsDir: string;
+  /** Resolves with the first process that ends without having been told to. */
+  readonly died: Promise<{ readonly child: Child; readonly reason: string }>;
+  readonly #gateway: Child;
+  readonly #services: readonly Child[];
+  readonly #marker: string;
+  readonly #forget: () => void;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: {
+    readonly gateway: Child;
+    readonly services: readonly Child[];
+    readonly ports: ServicePorts;
+    readonly marker: string;
+    readonly logsDir: string;
+    readonly url: string;
+    /** Removes what is written down about this stack. */
+    readonly forget: () => void;
+  }) {
+    this.#gateway = parts.gateway;
+    this.#services = parts.services;
+    this.#marker = parts.marker;
+    this.#forget = parts.forget;
+    this.url = parts.url;
+    this.ports = parts.ports;
+    this.logsDir = parts.logsDir;
+    this.died = new Promise((resolve) => {
+      for (const child of this.#children) {
+        void child.exited.then(({ reason }) => {
+          if (!child.stopping) resolve({ child, reason });
+        });
+      }
+    });
+  }
+
+  get #children(): readonly Child[] {
+    return [this.#gateway, ...this.#services];
+  }
+
+  /** The process that runs a part: `gateway`, `video-dl` or `bg-removal`. */
+  pidOf(name: string): number {
+    const pid = this.#children.find((child) => child.name === name)?.pid;
+    if (pid === undefined) throw new Error(`${name} does not run.`);
+    return pid;
+  }
+
+  /** Everything that runs for this stack, engines and converters included (Linux). */
+  processes(): readonly { readonly pid: number; readonly command: string }[] {
+    return markedProcesses(this.#marker);
+  }
+
+  /**
+   * Resolves when both services answer that they are well.
+   * @throws {UserError} when a process dies or the time is over
+   */
+  async healthy(
+    options: { timeoutMs?: number; log?: (line: string) => void; signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const { timeoutMs = 180_000, log, signal } = options;
+    const deadline = performance.now() + timeoutMs;
+    const seen: { death?: { child: Child; reason: string } } = {};
+    void this.died.then((death) => (seen.death = death));
+    for (;;) {
+      signal?.throwIfAborted();
+      if (seen.death !== undefined) throw new UserError(deathNotice(seen.death));
+      const health = await this.#health();
+      if (health.ok) return;
+      log?.(health.summary);
+      if (performance.now() > deadline) {
+        throw new UserError(
+          `Not healthy after ${timeoutMs / 1000} s (${health.summary}). The logs are in ${this.logsDir}`,
+        );
+      }
+      await delay(250);
+    }
+  }
+
+  async #health(): Promise<{ ok: boolean; summary: string }> {
+    try {
+      const response = await fetch(`${this.url}/api/health`, { signal: AbortSignal.timeout(5000) });
+      const { services } = healthReport.parse(await response.json());
+      const states = Object.entries(services).map(([name, report]) => `${name} ${report.status}`);
+      return { ok: response.ok, summary: states.join(', ') };
+    } catch (error) {
+      return { ok: false, summary: `gateway: ${causeOf(error)}` };
+    }
+  }
+
+  /** Ends everything; safe to call again. */
+  stop(graceMs: number = stopGraceMs): Promise<void> {
+    this.#stopped ??= this.#stopAll(graceMs);
+    return this.#stopped;
+  }
+
+  async #stopAll(graceMs: number): Promise<void> {
+    for (const child of this.#children) child.stopping = true;
+    // The gateway first: without it nobody waits for the services.
+    await this.#gateway.stop(graceMs);
+    await Promise.all(this.#services.map((child) => child.stop(graceMs)));
+    killMarked(this.#marker);
+    this.#forget();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Ends everything at once, without grace. */
+  kill(): void {
+    for (const child of this.#children) {
+      child.stopping = true;
+      void child.stop(0);
+    }
+    killMarked(this.#marker);
+  }
+}
+
+const healthReport = z.object({ services: z.record(z.string(), z.object({ status: z.string() })) });
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return error.message;
+}
+
+/** What to tell about a process that has ended by itself. */
+export function deathNotice({ child, reason }: { child: Child; reason: string }): string {
+  return `${child.name} ended unexpectedly (${reason}). Its last lines (${child.logFile}):\n${child.lastLines()}`;
+}
+
+async function servicePorts(env: NodeJS.ProcessEnv, anyFree: boolean): Promise<ServicePorts> {
+  const port = async (name: string, usual: number) =>
+    anyFree ? freePort() : (portFrom(env, name, undefined) ?? preferredPort(usual));
+  return {
+    videoDl: await port('VIDEO_DL_PORT', 3001),
+    bgRemoval: await port('BG_REMOVAL_PORT', 3002),
+    videoDlMetrics: await port('VIDEO_DL_METRICS_PORT', 9101),
+    bgRemovalMetrics: await port('BG_REMOVAL_METRICS_PORT', 9102),
+  };
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return loopback;
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,100 @@
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { runCommand } from '../run-command.mjs';
+import { UserError } from '../user-error.mjs';
+import { installSystemTools } from './system-packages.mjs';
+import { ffmpegTool } from './system-tools.mjs';
+
+/**
+ * @typedef {object} Ffmpeg where ffmpeg and ffprobe come from
+ * @property {string} source
+ * @property {string} [FFMPEG_PATH] what to tell the services, where PATH does not lead there
+ * @property {string} [FFPROBE_PATH]
+ */
+
+/**
+ * Sees to it that there is an ffmpeg with ffprobe: the configured one, PATH's, one from the
+ * system's package manager, or else the one that ffmpeg-static's install script fetches.
+ * @param {{ root: string, log: (line: string) => void, env: NodeJS.ProcessEnv, folder?: string }} options
+ *   `env` may name a mirror in FFMPEG_BINARIES_URL; `folder` is where fetched programs are kept
+ * @returns {Promise<Ffmpeg>}
+ * @throws {UserError} that names what was tried and the way out
+ */
+export async function setUpFfmpeg({ root, log, env, folder = join(root, '.tools', 'ffmpeg') }) {
+  if (ffmpegTool.isThere(env)) return { source: 'present' };
+  const paths = { FFMPEG_PATH: join(folder, 'ffmpeg'), FFPROBE_PATH: join(folder, 'ffprobe') };
+  if (await bothRun(paths)) return { source: 'ffmpeg-static, fetched before', ...paths };
+  let advice;
+  try {
+    return { source: await installSystemTools({ tools: [ffmpegTool], log, env }) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    advice = error.message;
+  }
+  log('fetching ffmpeg with ffmpeg-static (about 30 MB)');
+  mkdirSync(folder, { recursive: true });
+  const reason =
+    (await fetchFfmpeg(root, paths.FFMPEG_PATH, env, log)) ?? copyFfprobe(root, paths.FFPROBE_PATH);
+  if (reason === undefined && (await bothRun(paths))) return { source: 'ffmpeg-static', ...paths };
+  throw new UserError(
+    `${advice}\nffmpeg-static was of no help either: ${reason ?? 'what it brought does not run here'}. FFMPEG_BINARIES_URL can name a mirror of its releases.`,
+  );
+}
+
+/**
+ * Runs ffmpeg-static's own install script.
+ * @param {string} root
+ * @param {string} target
+ * @param {NodeJS.ProcessEnv} env
+ * @param {(line: string) => void} log
+ * @returns {Promise<string | undefined>} why it failed, if it did
+ */
+async function fetchFfmpeg(root, target, env, log) {
+  const script = resolveFrom(join(root, 'apps', 'video-dl'), 'ffmpeg-static/install.js');
+  if (script === undefined) return 'it is not installed';
+  // FFMPEG_BIN is where the script puts the program.
+  const { code, output } = await runCommand(process.execPath, [script], {
+    env: { ...env, FFMPEG_BIN: target },
+    onLine: log,
+  });
+  // The rest is a stack.
+  return code === 0 ? undefined : (output.trim().split('\n')[0] ?? `it ended with ${code}`);
+}
+
+/**
+ * @param {string} root
+ * @param {string} target
+ * @returns {string | undefined} why it failed, if it did
+ */
+function copyFfprobe(root, target) {
+  const installer = join(root, 'packages', 'stack');
+  const ours = resolveFrom(installer, '@ffprobe-installer/ffprobe/package.json');
+  const platform = `@ffprobe-installer/${process.platform}-${process.arch}`;
+  const file = ours && resolveFrom(ours, `${platform}/ffprobe`);
+  if (file === undefined) return `${platform} is not installed`;
+  copyFileSync(file, target);
+  chmodSync(target, 0o755);
+  return undefined;
+}
+
+/**
+ * @param {string} from a file, or the folder of a package
+ * @param {string} name
+ */
+function resolveFrom(from, name) {
+  try {
+    return createRequire(from.endsWith('.json') ? from : join(from, 'package.json')).resolve(name);
+  } catch {
+    // Left out at install, or not made for this machine.
+    return undefined;
+  }
+}
+
+/** @param {{ FFMPEG_PATH: string, FFPROBE_PATH: string }} paths */
+async function bothRun({ FFMPEG_PATH, FFPROBE_PATH }) {
+  for (const file of [FFMPEG_PATH, FFPROBE_PATH]) {
+    if ((await runCommand(file, ['-version'])).code !== 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createGzip } from 'node:zlib';
+import { findExecutable } from '../src/set-up/executables.mjs';
+import { root } from '../src/set-up/project.mjs';
+import { runCommand } from '../src/set-up/run-command.mjs';
+import { setUpFfmpeg } from '../src/set-up/system/ffmpeg.mjs';
+import { scratch } from './support/scratch.js';
+
+const systemFfmpeg = findExecutable('ffmpeg') ?? '';
+const asked: string[] = [];
+let mirror: Server;
+
+/** The releases of ffmpeg-static, with the system's ffmpeg in them. */
+beforeAll(async () => {
+  mirror = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    if (req.url?.endsWith('.gz'))
+      createReadStream(systemFfmpeg)
+        .pipe(createGzip({ level: 1 }))
+        .pipe(res);
+    else res.end('text\n');
+  });
+  mirror.listen(0, '127.0.0.1');
+  await once(mirror, 'listening');
+});
+
+afterAll(async () => {
+  mirror.close();
+  await once(mirror, 'close');
+});
+
+/** Nothing on PATH, and a mirror on loopback. */
+function bareEnvironment(release = 'b6.1.1'): NodeJS.ProcessEnv {
+  const { port } = mirror.address() as AddressInfo;
+  return {
+    ...{ PATH: scratch(), HOME: scratch(), XDG_CACHE_HOME: scratch() },
+    FFMPEG_BINARIES_URL: `http://127.0.0.1:${port}`,
+    FFMPEG_BINARY_RELEASE: release,
+  };
+}
+
+const log = () => undefined;
+
+test('an ffmpeg on PATH is used as it is', async () => {
+  await expect(setUpFfmpeg({ root, log, env: process.env })).resolves.toEqual({ source: 'present' });
+});
+
+test('where nothing has ffmpeg, it comes from ffmpeg-static and its ffprobe from a package', async () => {
+  const folder = join(scratch(), 'ffmpeg');
+  const env = bareEnvironment();
+
+  const fetched = await setUpFfmpeg({ root, log, env, folder });
+
+  expect(fetched).toEqual({
+    source: 'ffmpeg-static',
+    FFMPEG_PATH: join(folder, 'ffmpeg'),
+    FFPROBE_PATH: join(folder, 'ffprobe'),
+  });
+  expect(asked).toContain(`/b6.1.1/ffmpeg-${process.platform}-${process.arch}.gz`);
+  const media = join(folder, 'tone.mp3');
+  const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', media];
+  expect(await runCommand(fetched.FFMPEG_PATH ?? '', tone)).toMatchObject({ code: 0 });
+  const ask = ['-v', 'error', '-show_entries', 'stream=codec_name', '-of', 'csv=p=0', media];
+  expect(await runCommand(fetched.FFPROBE_PATH ?? '', ask)).toMatchObject({ code: 0, output: 'mp3\n' });
+
+  const before = asked.length;
+  await expect(setUpFfmpeg({ root, log, env, folder })).resolves.toMatchObject({
+    source: 'ffmpeg-static, fetched before',
+  });
+  expect(asked).toHaveLength(before);
+});
+
+test('where the mirror cannot be reached either, all that was tried is said', async () => {
+  const env = { ...bareEnvironment(), FFMPEG_BINARIES_URL: 'http://127.0.0.1:9' };
+
+  const failing = setUpFfmpeg({ root, log, env, folder: join(scratch(), 'ffmpeg') });
+
+  await expect(failing).rejects.toThrow(/Missing: ffmpeg .*ECONNREFUSED.*FFMPEG_BINARIES_URL/s);
+});

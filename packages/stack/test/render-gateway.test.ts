@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gatewayDir } from '../src/set-up/index.mjs';
+import { gatewaySettings, renderGateway, substitute } from '../dist/gateway/render-gateway.js';
+import { scratch } from './support/scratch.js';
+
+test('only ${UPPER_CASE} is replaced: the variables of nginx stay', () => {
+  expect(substitute('listen ${PORT}; return 200 $uri${args} $status;', { PORT: '80' })).toBe(
+    'listen 80; return 200 $uri${args} $status;',
+  );
+});
+
+test('a variable without a value is an error that names it', () => {
+  expect(() => substitute('${MISSING_ONE}', {})).toThrow(/MISSING_ONE/);
+});
+
+test('renders every template and leaves no variable of ours in it', () => {
+  const runDir = join(scratch(), 'run');
+
+  const main = renderGateway({
+    gatewayDir,
+    runDir,
+    variables: {
+      GATEWAY_LISTEN: '127.0.0.1:1',
+      GATEWAY_NJS_MODULE: '/m.so',
+      VIDEO_DL_UPSTREAM: '127.0.0.1:2',
+      BG_REMOVAL_UPSTREAM: '127.0.0.1:3',
+    },
+  });
+
+  const text = readFileSync(main, 'utf8');
+  expect(text).toMatch(/listen 127\.0\.0\.1:1;/);
+  expect(text).not.toMatch(/\$\{[A-Z_]+\}/);
+  expect(readFileSync(join(runDir, 'upstreams-static.conf'), 'utf8')).toMatch(/server 127\.0\.0\.1:2 /);
+});
+
+test('the gateway lets through what the service accepts, and its wrapping', () => {
+  const sizeFor = (MAX_FILE_BYTES: string) =>
+    gatewaySettings(gatewayDir, { MAX_FILE_BYTES }).GATEWAY_MAX_BODY_SIZE;
+
+  expect(sizeFor('')).toBe(String(16 * 1024 * 1024));
+  expect(sizeFor('20MiB')).toBe(String(21 * 1024 * 1024));
+  expect(sizeFor('1000000')).toBe(String(1_000_000 + 1024 * 1024));
+});
+
+test('all settings that make no sense are named at once', () => {
+  const nonsense = {
+    GATEWAY_WORKERS: '0',
+    VIDEO_REQUESTS_PER_MINUTE: '-1',
+    TRUSTED_PROXIES: '10.0.0.0/8, 10.0.0.0/33',
+    CORS_ALLOWED_ORIGINS: 'https://example.org/path',
+    BASE_PATH: 'media/',
+    MAX_FILE_BYTES: 'many',
+    GATEWAY_READ_TIMEOUT: 'soon',
+    GATEWAY_ERROR_LOG_LEVEL: 'loud',
+  };
+
+  for (const name of Object.keys(nonsense)) {
+    expect(() => gatewaySettings(gatewayDir, nonsense)).toThrow(`- ${name} must be `);
+  }
+});

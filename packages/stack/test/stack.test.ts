@@ -1,0 +1,227 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  checkGatewayPort,
+  claimStack,
+  endOrphans,
+  killMarked,
+  markedProcesses,
+  markerName,
+  portFrom,
+  preferredPort,
+  root,
+} from '../src/set-up/index.mjs';
+import { panel } from '../dist/index.js';
+import { Child } from '../dist/runner/child.js';
+import { scratch } from './support/scratch.js';
+
+const releases: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+async function occupiedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  releases.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** A program that prints the pid of a child of its own, ignores SIGTERM where told to, and waits. */
+const program = (ignoring: boolean) => `
+  ${ignoring ? "process.on('SIGTERM', () => {});" : ''}
+  const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  console.log('child ' + child.pid);
+  setInterval(() => {}, 1000);`;
+
+function startProgram({ ignoring = false, env = process.env, argument = '' } = {}): {
+  child: Child;
+  pid: number;
+  announced: Promise<number>;
+} {
+  let announce = (_pid: number): void => undefined;
+  const announced = new Promise<number>((resolve) => (announce = resolve));
+  const child = new Child({
+    name: 'program',
+    file: process.execPath,
+    args: ['-e', program(ignoring), argument],
+    env,
+    logFile: join(scratch(), 'program.log'),
+    onLine: (_name, line) => announce(Number(line.split(' ')[1])),
+  });
+  releases.push(() => child.stop(0));
+  return { child, pid: child.pid ?? 0, announced };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  while (isAlive(pid)) await delay(10);
+}
+
+const linuxTest = process.platform === 'linux' ? test : test.skip;
+
+test('a port in use is reported at once, with PORT as the way out', async () => {
+  const port = await occupiedPort();
+
+  const checking = checkGatewayPort(port, '127.0.0.1');
+
+  await expect(checking).rejects.toThrow(new RegExp(`Port ${port} is in use`));
+  await expect(checking).rejects.toThrow(/PORT=\d+ npm start/);
+});
+
+test('npm start on a port in use ends before it sets anything up', async () => {
+  const port = await occupiedPort();
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
+    env: { ...process.env, PORT: String(port), HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+
+  const [code] = (await once(child, 'close')) as [number];
+
+  expect(code).toBe(1);
+  expect(output).toMatch(/PORT=8090 npm start/);
+  expect(output).not.toMatch(/pnpm|at file:/);
+});
+
+test('a value that is no port names the variable', () => {
+  for (const value of ['x', '0', '65536', '80.5', '-1']) {
+    expect(() => portFrom({ PORT: value }, 'PORT', 8080)).toThrow(/^PORT is /);
+  }
+  expect(portFrom({ PORT: '' }, 'PORT', 8080)).toBe(8080);
+  expect(portFrom({ PORT: '9000' }, 'PORT', 8080)).toBe(9000);
+});
+
+test('a usual port that is taken gives way to a free one', async () => {
+  const taken = await occupiedPort();
+
+  const port = await preferredPort(taken);
+
+  expect(port).not.toBe(taken);
+  expect(await preferredPort(port)).toBe(port);
+});
+
+test('stopping ends the children of a program too', async () => {
+  const { child, pid, announced } = startProgram();
+  const grandchild = await announced;
+
+  await child.stop(5000);
+
+  await gone(grandchild);
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('a program that ignores SIGTERM is killed when its grace is over', async () => {
+  const { child, announced } = startProgram({ ignoring: true });
+  const grandchild = await announced;
+
+  await child.stop(50);
+
+  expect((await child.exited).signal).toBe('SIGKILL');
+  await gone(grandchild);
+});
+
+test('a program that cannot be started is an exit with the reason', async () => {
+  const child = new Child({
+    ...{ name: 'none', file: '/does/not/exist', args: [], env: {} },
+    logFile: join(scratch(), 'none.log'),
+  });
+
+  expect((await child.exited).reason).toMatch(/ENOENT/);
+  await child.stop(0);
+});
+
+test('the log of the run before is kept', async () => {
+  const logFile = join(scratch(), 'program.log');
+  const run = async (text: string) => {
+    const { exited } = new Child({
+      ...{ name: 'program', file: process.execPath, args: ['-p', `'${text}'`], env: process.env, logFile },
+    });
+    await exited;
+  };
+
+  await run('first');
+  await run('second');
+
+  expect(readFileSync(logFile, 'utf8')).toBe('second\n');
+  expect(readFileSync(logFile.replace('.log', '.previous.log'), 'utf8')).toBe('first\n');
+});
+
+linuxTest('what a stack has left is found by its mark', async () => {
+  const marker = `test-${process.pid}`;
+  const { announced } = startProgram({ env: { ...process.env, [markerName]: marker } });
+  const grandchild = await announced;
+
+  expect(markedProcesses(marker)).toHaveLength(2);
+  expect(killMarked(marker)).toBe(2);
+  await gone(grandchild);
+});
+
+test('a second stack on the same port is refused while the first one runs, and names it', () => {
+  const records = scratch();
+  const first = claimStack({ port: 1, marker: 'a' }, records);
+
+  expect(() => claimStack({ port: 1, marker: 'b' }, records)).toThrow(
+    new RegExp(`already on port 1 \\(process ${process.pid}\\)`),
+  );
+  claimStack({ port: 2, marker: 'c' }, records).release();
+  first.release();
+  claimStack({ port: 1, marker: 'b' }, records).release();
+});
+
+linuxTest('what a killed run has left is ended by the next, what is running is left alone', async () => {
+  const records = scratch();
+  const orphan = startProgram({ argument: root });
+  const stranger = startProgram();
+  const owned = startProgram({ argument: root });
+  const children = await Promise.all([orphan, stranger, owned].map(({ announced }) => announced));
+  const deadOwner = spawn(process.execPath, ['-e', '']);
+  await once(deadOwner, 'exit');
+  const record = (port: number, owner: number | undefined, programs: { pid: number }[]) =>
+    writeFileSync(
+      join(records, `stack-${port}.json`),
+      JSON.stringify({ owner, marker: 'none', groups: programs.map(({ pid }) => pid) }),
+    );
+  record(1, deadOwner.pid, [orphan, stranger]);
+  record(2, process.pid, [owned]);
+
+  expect(endOrphans(records)).toBe(1);
+
+  await orphan.child.exited;
+  await gone(children[0] ?? 0);
+  expect([stranger.pid, children[1] ?? 0, owned.pid, children[2] ?? 0].map(isAlive)).toEqual([
+    ...[true, true, true, true],
+  ]);
+  expect(endOrphans(records)).toBe(0);
+});
+
+test('the panel has a line to paste for every endpoint', () => {
+  const text = panel({
+    ...{ url: 'http://127.0.0.1:8080', logsDir: '/logs', metricsUrls: [], readyAfterSeconds: 9 },
+  });
+
+  for (const path of [
+    '/api/health',
+    '/api/info',
+    '/api/stream',
+    '/api/stream/video',
+    '/api/remove-background',
+  ]) {
+    expect(text).toContain(`http://127.0.0.1:8080${path}`);
+  }
+});

@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { findBrowser } from '@media-services/stack/set-up';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type FileChooser,
+  type Page,
+} from 'playwright-core';
+import { newClient, type Client } from './client.js';
+import { stack } from './stack.js';
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('No Chromium: install it, or set CHROMIUM_PATH.');
+  return chromium.launch({ executablePath, args: flags });
+}
+
+/** A page of a reader with an address of their own, and what went wrong on it. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly client: Client;
+  /** Exceptions, and console errors other than failed requests, which are shown to the reader. */
+  readonly faults: readonly string[];
+  /** Addresses that were asked for outside the gateway. */
+  readonly outside: readonly string[];
+}
+
+interface VisitOptions extends BrowserContextOptions {
+  /** Where the page is; its own door to the gateway unless another server is given. */
+  readonly url?: string;
+  /** Whether a page may write into a file that the reader chooses; here it is one of the browser's own (OPFS). */
+  readonly fileAccess?: boolean;
+}
+
+export async function visit(browser: Browser, path = '/', options: VisitOptions = {}): Promise<Visit> {
+  const { url, fileAccess = false, ...contextOptions } = options;
+  const client = url === undefined ? await newClient() : standIn(url);
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
+  await context.addInitScript(fileAccess ? chooseOwnFile : removeFilePicker);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  const outside: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { protocol } = new URL(request.url());
+    if (/^https?:$/.test(protocol) && !request.url().startsWith(client.url)) outside.push(request.url());
+  });
+  await page.goto(client.url + path);
+  return {
+    page,
+    client,
+    faults,
+    outside,
+    [Symbol.asyncDispose]: async () => {
+      await context.close();
+      await client[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function standIn(url: string): Client {
+  return { url, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** Runs in the page. */
+function removeFilePicker(): void {
+  Reflect.deleteProperty(window, 'showSaveFilePicker');
+}
+
+/** Runs in the page: the dialog of the browser cannot be answered by a test. */
+function chooseOwnFile(): void {
+  Object.assign(window, {
+    showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
+      const folder = await navigator.storage.getDirectory();
+      return folder.getFileHandle(suggestedName, { create: true });
+    },
+  });
+}
+
+/** What a page has written into the file that {@link VisitOptions.fileAccess} gave it; undefined where there is none. */
+export async function writtenFile(page: Page, name: string): Promise<Buffer | undefined> {
+  const base64 = await page.evaluate(async (fileName) => {
+    const folder = await navigator.storage.getDirectory();
+    try {
+      const file = await (await folder.getFileHandle(fileName)).getFile();
+      const reader = new FileReader();
+      const read = new Promise((resolve) => (reader.onload = resolve));
+      reader.readAsDataURL(file);
+      await read;
+      return (reader.result as string).split(',')[1] ?? ''; // a data URL
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+      throw error;
+    }
+  }, name);
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong with the page (WCAG 2.2 A and AA, and its best practices). */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const runner = (globalThis as unknown as { axe: AxeRunner }).axe;
+    const { violations } = await runner.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  });
+}
+
+interface AxeRunner {
+  run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+}
+
+/** The sum of all layout shifts so far (Layout Instability API). */
+export async function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const entries = await new Promise<PerformanceEntryList>((resolve) => {
+      new PerformanceObserver((list) => resolve(list.getEntries())).observe({
+        type: 'layout-shift',
+        buffered: true,
+      });
+      setTimeout(() => resolve([]), 200);
+    });
+    return entries.reduce((sum, entry) => sum + (entry as PerformanceEntry & { value: number }).value, 0);
+  });
+}
+
+export const film = `${stack.films}/film`;
+
+export async function lookUp(page: Page, url: string): Promise<void> {
+  await page.getByLabel('Link of the video’s page').fill(url);
+  await page.getByRole('button', { name: 'Look up' }).click();
+}
+
+export async function chooseImage(page: Page, ...files: string[]): Promise<void> {
+  await page.locator('#image-file').setInputFiles(files.length === 0 ? stack.photo : files);
+}
+
+/** Gives `files` to the file chooser that `open` opens, by key or pointer. */
+export async function answerFileChooser(
+  page: Page,
+  open: () => Promise<void>,
+  files: Parameters<FileChooser['setFiles']>[0],
+): Promise<void> {
+  const opened = async (): Promise<void> => {
+    // A busy page may handle a key before it has learnt that its choosers are listened for: one round trip first.
+    await page.evaluate(() => undefined);
+    await open();
+  };
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), opened()]);
+  await chooser.setFiles(files);
+}
+
+/** Resolves when the cut-out is shown. */
+export async function cutOutShown(page: Page): Promise<void> {
+  await page.locator('#image-work[data-preview="shown"]').waitFor({ timeout: 60_000 });
+}
+
+/** Pastes text or a file somewhere on the page, outside any field. */
+export async function paste(page: Page, what: string | GivenFile): Promise<void> {
+  await give(page, 'paste', what);
+}
+
+/** Lets go of files anywhere over the page. */
+export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
+  await give(page, 'drop', ...files);
+}
+
+interface GivenFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+async function give(page: Page, how: 'drop' | 'paste', ...given: (string | GivenFile)[]): Promise<void> {
+  const items = given.map((item) =>
+    typeof item === 'string'
+      ? { text: item }
+      : { name: item.name, type: item.type, base64: item.bytes.toString('base64') },
+  );
+  await page.evaluate(
+    ({ how, items }) => {
+      const data = new DataTransfer();
+      for (const item of items) {
+        if ('text' in item) data.setData('text/plain', item.text);
+        else {
+          const bytes = Uint8Array.from(atob(item.base64), (character) => character.charCodeAt(0));
+          data.items.add(new File([bytes], item.name, { type: item.type }));
+        }
+      }
+      const options = { bubbles: true, cancelable: true };
+      if (how === 'paste') {
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, ...options }));
+        return;
+      }
+      for (const event of ['dragover', 'drop']) {
+        document.body.dispatchEvent(new DragEvent(event, { dataTransfer: data, ...options }));
+      }
+    },
+    { how, items },
+  );
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drawSamplePicture, makeSampleFilm, startSampleSite } from '@media-services/fault-site';
+import { freePort, startStack } from '@media-services/stack';
+import { logsDir } from '@media-services/stack/set-up';
+import { releaseAll, releaseLater } from './release.ts';
+
+/** The whole stack, as `npm start` runs it, with the sample site as the internet. */
+export default async function setUp(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'media-services-e2e-'));
+  releaseLater(() => rmSync(folder, { recursive: true, force: true }));
+  try {
+    await makeSampleFilm(folder);
+    const picture = await drawSamplePicture();
+    writeFileSync(join(folder, 'photo.jpg'), picture.jpeg);
+    const site = await startSampleSite(folder);
+    releaseLater(() => site[Symbol.asyncDispose]());
+    const stack = await startStack({
+      port: await freePort(),
+      freeServicePorts: true,
+      env: { ...process.env, ALLOWED_PRIVATE_SOURCES: site.host, IMAGES_PER_MINUTE: '5' },
+      logsDir: join(logsDir, 'e2e'),
+    });
+    releaseLater(() => stack.stop());
+    await stack.healthy();
+    Object.assign(process.env, {
+      E2E_GATEWAY: stack.url,
+      E2E_SITE: site.url(''),
+      E2E_VIDEO_DL: `127.0.0.1:${stack.ports.videoDl}`,
+      E2E_BG_REMOVAL: `127.0.0.1:${stack.ports.bgRemoval}`,
+      E2E_FOLDER: folder,
+      E2E_VIDEO_DL_METRICS: `http://127.0.0.1:${stack.ports.videoDlMetrics}/metrics`,
+      E2E_BG_REMOVAL_METRICS: `http://127.0.0.1:${stack.ports.bgRemovalMetrics}/metrics`,
+    });
+  } catch (error) {
+    await releaseAll();
+    throw error;
+  }
+}

@@ -1,0 +1,15 @@
+export { Faults } from './faults.js';
+export { faultCases, type FaultCase, type FaultOutcome } from './fault-cases.js';
+export { made, media } from './media.js';
+export { recipes, type Recipe } from './recipes.js';
+export { sendFile, startSite, type Site } from './server.js';
+export {
+  film,
+  makeLongFilm,
+  makeLongSound,
+  makeQuickTime,
+  makeSampleFilm,
+  type FilmOptions,
+} from './samples/film.js';
+export { drawSamplePicture, type SamplePicture } from './samples/picture.js';
+export { startSampleSite, type SampleSite } from './samples/site.js';

@@ -1,0 +1,13 @@
+// npm run bench:NAME: set-up, build, then the program proof/bench/src/NAME.ts with the arguments that follow.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Progress, root, runCommandLine, setUp } from '../../packages/stack/src/set-up/index.mjs';
+
+await runCommandLine(async () => {
+  const [name, ...args] = process.argv.slice(2);
+  const env = await setUp({ progress: new Progress(process.stderr) });
+  const program = join(root, 'proof', 'bench', 'dist', `${name}.js`);
+  const { status, error } = spawnSync(process.execPath, [program, ...args], { env, stdio: 'inherit' });
+  if (error) throw error;
+  return status ?? 1;
+});

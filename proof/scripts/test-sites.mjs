@@ -1,0 +1,69 @@
+// npm run test:sites: the tests against the double of the sites (apps/video-dl/test/double).
+//   --newest   with the newest yt-dlp of PyPI, as an update of a running service would take it
+//   --long     also what takes minutes: the longest advertisements, twenty videos in a row, what a solve takes,
+//              streams of two minutes through an exchange of engines
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  Progress,
+  root,
+  runCommand,
+  runCommandLine,
+  setUp,
+  setUpPythonEngine,
+  tailOf,
+  UserError,
+} from '../../packages/stack/src/set-up/index.mjs';
+
+const { values: options } = parseArgs({
+  options: { newest: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+});
+
+await runCommandLine(async () => {
+  const progress = new Progress();
+  const env = await setUp({ progress, forTests: true });
+  if (!options.newest) return runTests(env);
+  const packages = await mkdtemp(join(tmpdir(), 'newest-yt-dlp-'));
+  try {
+    const { python } = await setUpPythonEngine({ root });
+    const installed = await progress.step('The newest yt-dlp', (log) => install(python, packages, log));
+    progress.say(installed);
+    return runTests({ ...env, YTDLP_PYTHON: python, PYTHONPATH: packages });
+  } finally {
+    await rm(packages, { recursive: true });
+  }
+});
+
+/**
+ * Beside the pinned packages, which it runs with.
+ * @param {string} python
+ * @param {string} packages
+ * @param {(line: string) => void} log
+ */
+async function install(python, packages, log) {
+  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+  const { code, output } = await runCommand(python, [...pip, '--target', packages, 'yt-dlp', 'yt-dlp-ejs'], {
+    onLine: log,
+  });
+  if (code !== 0) throw new UserError(tailOf(output));
+  return /Successfully installed (.*)/.exec(output)?.[1] ?? '';
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function runTests(env) {
+  const jest = join(root, 'node_modules/jest/bin/jest.js');
+  const suites = [
+    '<rootDir>/test/double/**/*.test.ts',
+    ...(options.long ? ['<rootDir>/test/**/*.long.ts'] : []),
+  ];
+  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--testMatch', ...suites];
+  const { status, error } = spawnSync(process.execPath, args, {
+    ...{ cwd: join(root, 'apps/video-dl'), stdio: 'inherit' },
+    env: { ...process.env, ...env },
+  });
+  if (error) throw error;
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,14 @@
+// npm test: set-up, build, then every check and every test of every package. The last line
+// says `N passed, N failed`. `npm test -- nginx apps/video-dl` runs only what is named:
+// packages by their folder, `engine` (Python), `checks` (lint, types, format, imports, dead code).
+import { Progress, runCommandLine, setUp } from '../../packages/stack/src/set-up/index.mjs';
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+await runCommandLine(async () => {
+  const progress = new Progress();
+  const env = await setUp({ progress, forTests: true });
+  // Built by set-up.
+  const { runTests } = await import('@media-services/test-runner');
+  return runTests({ progress, env, only: process.argv.slice(2) });
+});

@@ -1,0 +1,198 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Faults, startSite, type Site } from '@media-services/fault-site';
+import { freePort, logsDir, toolsDir, UserError, type Progress } from '@media-services/stack/set-up';
+import { deathNotice, startStack, type Stack } from '@media-services/stack';
+import { toldToStop } from '@media-services/stack';
+import { expectFailure, expectRight, type SoakContext } from './context.js';
+import { takeFootprint, type Footprint } from './footprint.js';
+import { imageLoad, imagePath, type ImageLoad } from './image-load.js';
+import { Killer } from './killer.js';
+import { Ledger } from './ledger.js';
+import { markdownTable } from './markdown-table.js';
+import { abortsUpload, leaves, leavesImage, readsNothing, readsSlowly } from './rude-clients.js';
+import { leftOver, Samples } from './samples.js';
+import { askFaulty, faultyVideos, goodVideos } from './video-load.js';
+
+/** Where progress is shown. */
+type Shown = Pick<Progress, 'say' | 'step'>;
+
+const sampleEveryMs = 1000;
+const killEveryMs = 20_000;
+/** Kept-alive connections and engines that come back need their time. */
+const settleMs = 120_000;
+const soakLogs = join(logsDir, 'soak');
+
+export interface SoakOptions {
+  readonly progress: Shown;
+  /** Of what is started. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly minutes: number;
+}
+
+/**
+ * Everything at once against both services behind the gateway, for so many minutes: good
+ * requests, every fault of the fault site, slow readers, clients that leave, aborted
+ * uploads, good and bad images, killed engines. Linux only, for what it counts.
+ * @returns 0 where every good request was answered rightly, no faulty one looked like a
+ *   success, memory stayed within its limits and nothing was left over; else 1
+ */
+export async function runSoak({ progress, env, minutes }: SoakOptions): Promise<number> {
+  if (process.platform !== 'linux') throw new UserError('The soak counts in /proc, so it needs Linux.');
+  const scratch = mkdtempSync(join(tmpdir(), 'media-services-soak-'));
+  const faults = new Faults();
+  await using site = await startSite({ intercept: faults.intercept });
+  site.on('/expiring', faults.expiringPage);
+  site.on('/hangs', () => undefined);
+  try {
+    await using stack = await start(site, scratch, env);
+    const interrupted = toldToStop(() => stack.kill()).then((reason) => `interrupted (${reason})`);
+    const died = stack.died.then(deathNotice);
+    return await Promise.race([
+      soak({ progress, site, stack, scratch, minutes }),
+      Promise.race([interrupted, died]).then((reason) => Promise.reject(new UserError(reason))),
+    ]);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promise<Stack> {
+  mkdirSync(join(scratch, 'tmp'));
+  return startStack({
+    port: await freePort(),
+    freeServicePorts: true,
+    logsDir: soakLogs,
+    env: {
+      ...env,
+      TMPDIR: join(scratch, 'tmp'),
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      // Every client of the soak has an address of its own.
+      TRUSTED_PROXIES: '127.0.0.1',
+      // Most faults wait for one of these.
+      UPSTREAM_IDLE_TIMEOUT_SECONDS: '2',
+      CLIENT_IDLE_TIMEOUT_SECONDS: '10',
+      // The clients share the machine with the services.
+      FIRST_BYTE_TIMEOUT_SECONDS: '60',
+      EXTRACTION_TIMEOUT_SECONDS: '90',
+      PROBE_TIMEOUT_SECONDS: '60',
+    },
+  });
+}
+
+interface Run {
+  readonly progress: Shown;
+  readonly site: Site;
+  readonly stack: Stack;
+  readonly scratch: string;
+  readonly minutes: number;
+}
+
+async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<number> {
+  await progress.step('Services', (log) => stack.healthy({ log }));
+  const images = await imageLoad();
+  const roots = ['gateway', 'video-dl', 'bg-removal'].map((name) => stack.pidOf(name));
+  const temporary = join(scratch, 'tmp');
+  const folders = [temporary, join(toolsDir, 'run', `gateway-${new URL(stack.url).port}`)];
+  const look = () => takeFootprint(roots, temporary, folders);
+  const ending = new AbortController();
+  const ledger = new Ledger();
+  const killer = new Killer(roots, temporary);
+  const context: SoakContext = { gatewayUrl: stack.url, site, ledger, killer, signal: ending.signal };
+
+  const before = await progress.step('Every good request once', async () => {
+    for (const good of [...goodVideos(site), ...images.good]) await expectRight(context, good);
+    return settled(look);
+  });
+  const samples = new Samples();
+  const timers = [
+    setInterval(() => samples.add(look()), sampleEveryMs),
+    setInterval(() => killer.strike(), killEveryMs),
+  ];
+  try {
+    await progress.step(`Everything at once, ${minutes} min`, async (log) => {
+      const tell = () => log([`${ledger.total} answers`, ...ledger.problems.slice(-1)].join('; '));
+      timers.push(setInterval(tell, 10_000));
+      await Promise.all([runLoad(context, images), delay(minutes * 60_000).then(() => ending.abort())]);
+    });
+  } finally {
+    timers.forEach(clearInterval);
+  }
+  const after = await progress.step('Back to the start', () => settled(look, before));
+  const problems = [...ledger.problems, ...samples.excesses(), ...leftOver(before, after)];
+  progress.say(markdownTable(['client', 'times', 'outcomes'], ledger.rows()));
+  progress.say(
+    markdownTable(
+      ['killed', 'times'],
+      [...killer.kills].map(([name, times]) => [name, String(times)]),
+    ),
+  );
+  progress.say(
+    markdownTable(
+      ['held', 'at the start', 'median', 'most', 'after the end', 'limit'],
+      samples.rows(before, after),
+    ),
+  );
+  progress.say(
+    problems.length === 0 ? 'No problem.' : `Problems:\n- ${problems.join('\n- ')}\nLogs: ${soakLogs}`,
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** All clients of a soak, each one request after the other until the load ends. */
+async function runLoad(context: SoakContext, images: ImageLoad): Promise<void> {
+  const picture = images.good[0]?.upload;
+  if (picture === undefined) throw new Error('There is no picture.');
+  const videos = goodVideos(context.site);
+  const each = async <T>(
+    items: readonly T[],
+    first: number,
+    step: number,
+    use: (item: T) => Promise<void>,
+  ) => {
+    for (let at = first; !context.signal.aborted; at += step) {
+      const item = items[at % items.length];
+      if (item !== undefined) await use(item);
+    }
+  };
+  const good = (first: number) => each(videos, first, 1, (request) => expectRight(context, request));
+  const faulty = (first: number) => each(faultyVideos, first, 3, (request) => askFaulty(context, request));
+  await Promise.all([
+    good(0),
+    good(5),
+    // Three take turns, so that each fault is met as often.
+    ...[0, 1, 2].map(faulty),
+    each(images.good, 0, 1, (request) => expectRight(context, request)),
+    each(images.bad, 0, 1, async (request) => {
+      await expectFailure(context, { ...request, path: imagePath });
+      // These cost nothing to answer; without a pause there would be little else.
+      await delay(500);
+    }),
+    each([readsSlowly], 0, 1, (client) => client(context)),
+    each([leaves], 0, 1, (client) => client(context)),
+    each([readsNothing(picture)], 0, 1, (client) => client(context)),
+    each([abortsUpload(picture), leavesImage(picture)], 0, 1, (client) => client(context)),
+  ]);
+}
+
+/** Looks until nothing is left over, or nothing changes any more where there is no start to compare with. */
+async function settled(look: () => Footprint, start?: Footprint): Promise<Footprint> {
+  const deadline = performance.now() + settleMs;
+  let last = look();
+  for (;;) {
+    await delay(sampleEveryMs);
+    const now = look();
+    const isDone =
+      start === undefined
+        ? isSame(last, now) && !now.processes.has('ffmpeg')
+        : leftOver(start, now).length === 0;
+    if (isDone || performance.now() > deadline) return now;
+    last = now;
+  }
+}
+
+function isSame(one: Footprint, other: Footprint): boolean {
+  return leftOver(one, other).length === 0 && leftOver(other, one).length === 0;
+}

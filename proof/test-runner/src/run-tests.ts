@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  killMarked,
+  markedProcesses,
+  root,
+  setUpPythonEngine,
+  toolsDir,
+  UserError,
+  type Progress,
+} from '@media-services/stack/set-up';
+import { readJestReport } from './jest-reports.js';
+import { runPythonSuite } from './python-suite.js';
+import { summaryLines, totalLine, type SuiteResult } from './suite-result.js';
+import { runChecks, runTurboTasks } from './turbo-tasks.js';
+import { testedFolders } from './workspace.js';
+
+/** What holds for all of the code, tests included. */
+const checkTasks = [
+  'lint',
+  'typecheck',
+  'typecheck:scripts',
+  'format:check',
+  'check:imports',
+  'check:unused',
+];
+const checksTimeoutMs = 15 * 60_000;
+const testsTimeoutMs = 45 * 60_000;
+const runMark = 'MEDIA_SERVICES_TEST_RUN';
+
+/**
+ * Runs the checks, the download engine's tests, and the tests of every package.
+ * @param options.only names of what is wanted: `checks`, `engine`, or packages by their
+ *   folder such as `apps/video-dl`; everything where none is given
+ * @returns 0 if nothing failed, else 1
+ */
+export async function runTests(options: {
+  readonly progress: Pick<Progress, 'say'>;
+  readonly env: NodeJS.ProcessEnv;
+  readonly only: readonly string[];
+}): Promise<number> {
+  const { progress, env, only } = options;
+  const wanted = (name: string) => only.length === 0 || only.includes(name);
+  const folders = testedFolders(root).filter(wanted);
+  const unknown = only.filter((name) => !['checks', 'engine', ...folders].includes(name));
+  if (unknown.length > 0) throw new UserError(`There is nothing to test called ${unknown.join(', ')}.`);
+
+  const results: SuiteResult[] = [];
+  if (wanted('checks')) {
+    progress.say('\n── checks');
+    const args = ['--concurrency=2', '--output-logs=errors-only'];
+    results.push(await runChecks({ tasks: checkTasks, root, env, timeoutMs: checksTimeoutMs, args }));
+  }
+  if (wanted('engine')) {
+    progress.say('\n── download engine (Python)');
+    const { python } = await setUpPythonEngine({ root });
+    results.push(await runPythonSuite({ root, env, python }));
+  }
+  if (folders.length > 0) results.push(...(await runPackages(folders, env)));
+
+  progress.say(`\n${summaryLines(results).join('\n')}\n\n${totalLine(results)}`);
+  return results.some(({ failed }) => failed > 0) ? 1 : 0;
+}
+
+/** One package after the other: they measure, and share ports and processors. */
+async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): Promise<SuiteResult[]> {
+  const reportsDir = join(toolsDir, 'test-reports');
+  rmSync(reportsDir, { recursive: true, force: true });
+  const mark = randomUUID();
+  await runTurboTasks({
+    tasks: ['test'],
+    root,
+    env: { ...env, TEST_REPORTS_DIR: reportsDir, [runMark]: mark },
+    timeoutMs: testsTimeoutMs,
+    args: [
+      ...['--concurrency=1', '--log-order=stream', '--only'],
+      ...folders.map((folder) => `--filter=./${folder}`),
+    ],
+  });
+  const results = folders.map((folder) => readJestReport(reportsDir, folder));
+  return [...results, leftBehind(mark)];
+}
+
+/** The tests leave nothing running (Linux; elsewhere this is not seen). */
+function leftBehind(mark: string): SuiteResult {
+  const failures = markedProcesses(mark, runMark).map(({ command }) => command);
+  killMarked(mark, runMark);
+  const failed = failures.length > 0 ? 1 : 0;
+  return { name: 'nothing left running', passed: 1 - failed, failed, skipped: 0, failures };
+}

@@ -1,0 +1,88 @@
+import { root } from '@media-services/stack/set-up';
+import { jestResult } from '../dist/jest-reports.js';
+import { unittestResult } from '../dist/python-suite.js';
+import { crashed, summaryLines, totalLine } from '../dist/suite-result.js';
+import { checksResult } from '../dist/turbo-tasks.js';
+import { testedFolders } from '../dist/workspace.js';
+
+test('every package of the workspace that has tests is run', () => {
+  expect(testedFolders(root)).toEqual(
+    expect.arrayContaining([
+      'packages/http-common',
+      'apps/video-dl',
+      'apps/bg-removal',
+      'nginx',
+      'proof/e2e',
+    ]),
+  );
+});
+
+const suite = (passed: number, failed: number, skipped = 0) => ({
+  ...{ name: 'a', passed, failed, skipped, failures: [] },
+});
+
+test('the last line counts over all suites, and names skipped only where there are some', () => {
+  expect(totalLine([suite(3, 0), suite(4, 1)])).toBe('7 passed, 1 failed');
+  expect(totalLine([suite(3, 0, 2)])).toBe('3 passed, 0 failed, 2 skipped');
+});
+
+test('a runner that crashed is a failure, beside what it had found', () => {
+  expect(crashed('a', 'no result', suite(3, 1))).toMatchObject({
+    ...{ passed: 3, failed: 2, failures: ['no result'] },
+  });
+});
+
+test('every failure is listed under its suite', () => {
+  const lines = summaryLines([suite(1, 0), { ...suite(0, 1), name: 'b', failures: ['does not work'] }]);
+
+  expect(lines).toContain('✗ b › does not work');
+});
+
+const report = {
+  numPassedTests: 2,
+  numFailedTests: 1,
+  numPendingTests: 0,
+  numTodoTests: 1,
+  hung: false,
+  testResults: [
+    { file: 'test/a.test.ts', failures: ['a fails'] },
+    { file: 'test/b.test.ts', broken: 'SyntaxError: no', failures: [] },
+  ],
+};
+
+test('a test file that jest cannot even load is a failure', () => {
+  expect(jestResult('x', report)).toEqual({
+    name: 'x',
+    passed: 2,
+    failed: 2,
+    skipped: 1,
+    failures: ['a fails', 'test/b.test.ts: SyntaxError: no'],
+  });
+});
+
+test('a jest that something keeps running is a failure', () => {
+  expect(jestResult('x', { ...report, hung: true })).toMatchObject({ passed: 2, failed: 3 });
+});
+
+test("unittest's closing lines are understood", () => {
+  expect(unittestResult('Traceback …')).toBeUndefined();
+  expect(
+    unittestResult('ERROR: test_a (x)\n\nRan 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)\n'),
+  ).toMatchObject({ passed: 5, failed: 3, skipped: 1, failures: ['test_a (x)'] });
+  expect(unittestResult('Ran 1 test in 0.1s\n\nOK\n')).toMatchObject({ passed: 1, failed: 0 });
+});
+
+test('a check that failed or could not be run is a failure, what was built for it does not count', () => {
+  const summary = {
+    tasks: [
+      { taskId: 'a#build', task: 'build', execution: { exitCode: 0 } },
+      { taskId: 'a#lint', task: 'lint', execution: { exitCode: 0 } },
+      { taskId: 'b#lint', task: 'lint', execution: { exitCode: 1 } },
+      { taskId: 'c#lint', task: 'lint' },
+    ],
+  };
+
+  expect(checksResult('checks', summary, ['lint'])).toMatchObject({
+    ...{ passed: 1, failed: 2, failures: ['b: lint', 'c: lint'] },
+  });
+});
