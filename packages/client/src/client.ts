@@ -1,24 +1,30 @@
 import createFetchClient from 'openapi-fetch';
-import { errorOfAnswer, errorOfConnection } from './errors.js';
+import { connectionError, responseError } from './errors.js';
 import type { paths as bgRemovalPaths } from './generated/bg-removal.js';
 import type { paths as videoDlPaths } from './generated/video-dl.js';
-import { mediaOf, type Media, type Progress } from './media.js';
+import { describeMedia, type Media, type Progress, type ReceivedPart } from './media.js';
+import { resumableBody, type OpenedMedia } from './resumable-body.js';
 import { withRetries, type RetryOptions } from './retry.js';
 
 export type VideoInfo = videoDlPaths['/api/info']['get']['responses'][200]['content']['application/json'];
 export type VideoFormat = NonNullable<videoDlPaths['/api/stream/video']['get']['parameters']['query']['fmt']>;
 
 export interface ClientOptions {
-  /** URL of the gateway, its base path included: `http://127.0.0.1:8080`. */
+  /** URL of the gateway, including its base path: `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** Where the operator asks for keys. */
+  /** The access key, if the operator requires one. */
   readonly key?: string | undefined;
-  /** In the place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface RequestOptions extends RetryOptions {
   readonly onProgress?: Progress;
+}
+
+export interface DownloadOptions extends RequestOptions {
+  /** Requests only the rest of a file. The result starts at byte 0 again if the file has changed. */
+  readonly resume?: ReceivedPart | undefined;
 }
 
 export interface CutOutOptions extends RequestOptions {
@@ -30,8 +36,8 @@ export interface CutOutOptions extends RequestOptions {
   readonly foregroundStrength?: number | undefined;
 }
 
-/** One answer of openapi-fetch, of whatever operation. */
-interface Answer<Data> {
+/** One result of openapi-fetch. */
+interface FetchResult<Data> {
   readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;
@@ -39,7 +45,7 @@ interface Answer<Data> {
 
 /**
  * Both services behind one gateway. Every failure is a MediaServicesError, or an
- * AbortError when `signal` has ended the request; what is `retryable` is tried again.
+ * AbortError once `signal` aborts. Retryable failures are retried.
  */
 export class MediaServicesClient {
   readonly #baseUrl: string;
@@ -50,71 +56,101 @@ export class MediaServicesClient {
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+$/, '');
     const options = {
       baseUrl: this.#baseUrl,
-      fetch: (request: Request) => connected(fetch, request, this.#baseUrl),
+      fetch: (request: Request) => connect(fetch, request, this.#baseUrl),
       headers: key === undefined ? {} : { Authorization: `Bearer ${key}` },
     };
     this.#videoDl = createFetchClient<videoDlPaths>(options);
     this.#bgRemoval = createFetchClient<bgRemovalPaths>(options);
   }
 
-  /** What is on a page, and what each download will be. */
+  /** Metadata of a page's video, and what each download will be. */
   info(url: string, options: RequestOptions = {}): Promise<VideoInfo> {
     const init = { params: { query: { url } }, ...signalOf(options) };
     return withRetries(async () => contentOf(await this.#videoDl.GET('/api/info', init)), options);
   }
 
   /** The audio of a page's video as MP3. */
-  audio(url: string, options: RequestOptions = {}): Promise<Media> {
-    const init = { params: { query: { url } }, parseAs: 'stream' as const, ...signalOf(options) };
-    return withRetries(async () => {
-      const answer = await this.#videoDl.GET('/api/stream', init);
-      return mediaOf(answer.response, contentOf(answer), 'audio.mp3', options.onProgress);
-    }, options);
+  audio(url: string, options: DownloadOptions = {}): Promise<Media> {
+    return download(
+      (headers) => {
+        const init = {
+          params: { query: { url } },
+          parseAs: 'stream' as const,
+          headers,
+          ...signalOf(options),
+        };
+        return this.#videoDl.GET('/api/stream', init);
+      },
+      'audio.mp3',
+      options,
+    );
   }
 
   /** The video of a page as MP4. */
-  video(url: string, fmt: VideoFormat = 'mp4-720', options: RequestOptions = {}): Promise<Media> {
-    const init = { params: { query: { url, fmt } }, parseAs: 'stream' as const, ...signalOf(options) };
-    return withRetries(async () => {
-      const answer = await this.#videoDl.GET('/api/stream/video', init);
-      return mediaOf(answer.response, contentOf(answer), 'video.mp4', options.onProgress);
-    }, options);
+  video(url: string, fmt: VideoFormat = 'mp4-720', options: DownloadOptions = {}): Promise<Media> {
+    return download(
+      (headers) => {
+        const query = { url, fmt };
+        const init = { params: { query }, parseAs: 'stream' as const, headers, ...signalOf(options) };
+        return this.#videoDl.GET('/api/stream/video', init);
+      },
+      'video.mp4',
+      options,
+    );
   }
 
-  /** The subject of an image as transparent PNG; `name` is what the result is called after. */
+  /**
+   * The subject of an image as a transparent PNG.
+   * @param name of the image; the result is named after it
+   */
   removeBackground(image: Blob, name: string, options: CutOutOptions = {}): Promise<Media> {
     const { threshold, feather, foregroundStrength } = options;
     const fields = { threshold, feather, foreground_strength: foregroundStrength };
-    return withRetries(async () => {
-      const answer = await this.#bgRemoval.POST('/api/remove-background', {
-        // The type knows binary content as text only; the serializer below puts the image in.
-        body: { file: name },
-        bodySerializer: () => formOf(image, name, fields),
-        parseAs: 'stream',
-        ...signalOf(options),
-      });
-      return mediaOf(answer.response, contentOf(answer), 'cutout.png', options.onProgress);
-    }, options);
+    return download(
+      () =>
+        this.#bgRemoval.POST('/api/remove-background', {
+          // The generated type describes binary content as text; the serializer sends the image.
+          body: { file: name },
+          bodySerializer: () => formOf(image, name, fields),
+          parseAs: 'stream',
+          ...signalOf(options),
+        }),
+      'cutout.png',
+      options,
+    );
   }
 }
 
-/** A request that gets an answer, whatever it is. */
-async function connected(
-  fetch: typeof globalThis.fetch,
-  request: Request,
-  baseUrl: string,
-): Promise<Response> {
+type SendRequest = (
+  headers: Readonly<Record<string, string>>,
+) => Promise<FetchResult<ReadableStream<Uint8Array> | null>>;
+
+async function download(send: SendRequest, fallbackName: string, options: DownloadOptions): Promise<Media> {
+  const open = (part: ReceivedPart | undefined): Promise<OpenedMedia> =>
+    withRetries(async () => {
+      const result = await send(
+        part === undefined ? {} : { Range: `bytes=${part.bytes}-`, 'If-Range': part.etag },
+      );
+      return { media: describeMedia(result.response, fallbackName), stream: contentOf(result) };
+    }, options);
+  const opened = await open(options.resume);
+  const { retries = 2, onProgress } = options;
+  return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress }) };
+}
+
+/** Sends a request; any response is a success here. */
+async function connect(fetch: typeof globalThis.fetch, request: Request, baseUrl: string): Promise<Response> {
   try {
     return await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw errorOfConnection(baseUrl, error);
+    throw connectionError(baseUrl, error);
   }
 }
 
-/** @throws MediaServicesError unless the answer is a success with a body */
-function contentOf<Data>({ data, error, response }: Answer<Data>): NonNullable<Data> {
-  if (!response.ok || data === undefined || data === null) throw errorOfAnswer(response, error);
+/** @throws MediaServicesError unless the response is a success with a body */
+function contentOf<Data>({ data, error, response }: FetchResult<Data>): NonNullable<Data> {
+  if (!response.ok || data === undefined || data === null) throw responseError(response, error);
   return data;
 }
 

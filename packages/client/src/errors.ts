@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The services' problem document (RFC 9457), as far as a client goes by it. */
+/** The part of the services' problem document (RFC 9457) that a client uses. */
 const problemSchema = z.object({
   title: z.string(),
   status: z.int(),
@@ -10,25 +10,22 @@ const problemSchema = z.object({
   requestId: z.string().optional(),
 });
 
-/** `code` of failures that no service has told: nothing answered, or a stream broke off. */
+/** `code` of failures on the client's side: no response, a broken stream, or a response that isn't ours. */
 export type LocalCode = 'unreachable' | 'stream_broken' | 'unexpected_answer';
 
 interface Details {
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** Whether the very same request may succeed later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** As `Retry-After` says. */
+  /** From `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Finds the request in the logs of gateway and service. */
+  /** Identifies the request in the logs of the gateway and the service. */
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
 
-/**
- * Everything that can go wrong with a request, by `code`: one of the services'
- * error codes (docs/errors.md) or a {@link LocalCode}.
- */
+/** A failed request. `code` is one of the services' error codes (docs/errors.md) or a {@link LocalCode}. */
 export class MediaServicesError extends Error {
   override readonly name = 'MediaServicesError';
   readonly code: string;
@@ -47,8 +44,8 @@ export class MediaServicesError extends Error {
   }
 }
 
-/** The error for an answer that is not a success; `body` is what came with it, parsed where it was JSON. */
-export function errorOfAnswer(response: Response, body: unknown): MediaServicesError {
+/** @param body the response's body, parsed if it was JSON */
+export function responseError(response: Response, body: unknown): MediaServicesError {
   const parsed = problemSchema.safeParse(body);
   const retryAfterSeconds = secondsOf(response.headers.get('Retry-After'));
   if (parsed.success) {
@@ -58,30 +55,28 @@ export function errorOfAnswer(response: Response, body: unknown): MediaServicesE
   const { status } = response;
   return new MediaServicesError(
     'unexpected_answer',
-    `The answer is HTTP ${status} without a problem document: is this URL a media-services gateway?`,
+    `Unexpected response (HTTP ${status}). Check that the URL is a media-services gateway.`,
     { status, retryable: status >= 500, retryAfterSeconds },
   );
 }
 
-/** The error for a request that got no answer. */
-export function errorOfConnection(baseUrl: string, cause: unknown): MediaServicesError {
+export function connectionError(baseUrl: string, cause: unknown): MediaServicesError {
   const reason = reasonOf(cause);
-  return new MediaServicesError('unreachable', `${baseUrl} cannot be reached: ${reason}`, {
+  return new MediaServicesError('unreachable', `Can't reach ${baseUrl}: ${reason}`, {
     status: 0,
     retryable: true,
     cause,
   });
 }
 
-/** What was thrown, also where it comes from another realm and is no `Error` of this one. */
+/** Anything thrown, including errors from another realm. */
 const thrownSchema = z.object({ name: z.string(), message: z.string(), cause: z.unknown().optional() });
 
-/** Whether somebody ended the request by its signal. */
 export function isAbort(thrown: unknown): boolean {
   return thrownSchema.safeParse(thrown).data?.name === 'AbortError';
 }
 
-/** fetch says only "fetch failed"; the reason is below it. */
+/** fetch says only "fetch failed"; its cause holds the reason. */
 function reasonOf(thrown: unknown): string {
   const error = thrownSchema.safeParse(thrown).data;
   if (error === undefined) return String(thrown);

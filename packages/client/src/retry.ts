@@ -1,27 +1,27 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { MediaServicesError } from './errors.js';
 
 export interface RetryOptions {
-  /** Times that a request is sent again; 2 unless given. */
+  /** How often to repeat a failed request; 2 by default. */
   readonly retries?: number;
-  /** The longest that one `Retry-After` is waited for; 120 unless given. */
+  /** The longest `Retry-After` to wait for, in seconds; 120 by default. */
   readonly maxWaitSeconds?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: ((error: MediaServicesError, waitSeconds: number) => void) | undefined;
 }
 
 const firstWaitSeconds = 1;
 
 /**
- * Tries until it works, the error is not `retryable`, or the tries are used up;
- * waits as long as `Retry-After` says, else 1 s, 2 s, 4 s, ….
- * @throws MediaServicesError of the last try
+ * Repeats `attempt` until it succeeds, fails with an error that is not `retryable`,
+ * or runs out of retries. Waits as long as `Retry-After` says, else 1 s, 2 s, 4 s, ….
+ * @throws MediaServicesError of the last attempt; `signal.reason` once aborted
  */
 export async function withRetries<Result>(
   attempt: () => Promise<Result>,
-  { retries = 2, maxWaitSeconds = 120, signal, onRetry }: RetryOptions = {},
+  options: RetryOptions = {},
 ): Promise<Result> {
+  const { retries = 2, maxWaitSeconds = 120, signal, onRetry } = options;
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
@@ -30,7 +30,23 @@ export async function withRetries<Result>(
       const waitSeconds = error.retryAfterSeconds ?? firstWaitSeconds * 2 ** failures;
       if (waitSeconds > maxWaitSeconds) throw error;
       onRetry?.(error, waitSeconds);
-      await delay(waitSeconds * 1000, undefined, signal === undefined ? {} : { signal });
+      await wait(waitSeconds, signal);
     }
   }
+}
+
+/** Like `node:timers/promises`, but also for browsers. */
+export async function wait(seconds: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, seconds * 1000);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }

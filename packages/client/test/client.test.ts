@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
-import { brokenFile, file, problem, startServer } from './support/server.js';
+import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const page = 'https://example.com/film?a=1&b=2';
 
@@ -9,11 +9,12 @@ async function errorOf(attempt: Promise<unknown>): Promise<MediaServicesError> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof MediaServicesError)) throw new Error(`not refused as expected: ${String(error)}`);
+  if (!(error instanceof MediaServicesError))
+    throw new Error(`expected a MediaServicesError, got: ${String(error)}`);
   return error;
 }
 
-test('a stream has its name, type and length, and arrives whole', async () => {
+test('returns a stream with its name, type and length', async () => {
   await using server = await startServer(
     file('video/mp4', 'film', {
       'Content-Disposition': `attachment; filename="Fim.mp4"; filename*=UTF-8''F%C3%AFlm%2F1.mp4`,
@@ -33,7 +34,7 @@ test('a stream has its name, type and length, and arrives whole', async () => {
   expect(server.requests[0]?.url).toBe(`/api/stream/video?url=${encodeURIComponent(page)}&fmt=mp4-1080`);
 });
 
-test('a stream that breaks off is never taken for whole', async () => {
+test('fails with stream_broken when the connection breaks', async () => {
   await using server = await startServer(brokenFile);
   const media = await new MediaServicesClient({ baseUrl: server.url }).audio(page);
 
@@ -42,7 +43,49 @@ test('a stream that breaks off is never taken for whole', async () => {
   expect(error).toMatchObject({ code: 'stream_broken', retryable: true });
 });
 
-test('a refusal is one error class, told by its code, and not tried again', async () => {
+test('resumes a broken download at the byte where it broke', async () => {
+  await using server = await startServer(
+    rangedFile('0123456789', { breakAfter: 4 }),
+    rangedFile('0123456789', { breakAfter: 7 }),
+    rangedFile('0123456789'),
+  );
+  const seen: number[] = [];
+
+  const media = await new MediaServicesClient({ baseUrl: server.url }).audio(page, {
+    onProgress: (received) => void seen.push(received),
+  });
+
+  expect(await text(media.body)).toBe('0123456789');
+  expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=4-', 'bytes=7-']);
+  expect(server.requests[1]?.headers['if-range']).toBe('"v1"');
+  expect(seen.at(-1)).toBe(10);
+});
+
+test('does not join two versions of a file', async () => {
+  await using server = await startServer(
+    rangedFile('0123456789', { breakAfter: 4 }),
+    rangedFile('abcdefghij', { etag: '"v2"' }),
+  );
+
+  const media = await new MediaServicesClient({ baseUrl: server.url }).audio(page);
+
+  expect(await errorOf(text(media.body))).toMatchObject({ code: 'stream_broken' });
+});
+
+test('continues a part that an earlier request received', async () => {
+  await using server = await startServer(rangedFile('0123456789'));
+  const client = new MediaServicesClient({ baseUrl: server.url });
+
+  const same = await client.audio(page, { resume: { bytes: 6, etag: '"v1"' } });
+  expect(same).toMatchObject({ startByte: 6, expectedBytes: 10, etag: '"v1"' });
+  expect(await text(same.body)).toBe('6789');
+
+  const changed = await client.audio(page, { resume: { bytes: 6, etag: '"v0"' } });
+  expect(changed.startByte).toBe(0);
+  expect(await text(changed.body)).toBe('0123456789');
+});
+
+test('throws a problem as MediaServicesError without a retry', async () => {
   await using server = await startServer(problem(451, 'geo_blocked'));
 
   const error = await errorOf(new MediaServicesClient({ baseUrl: server.url }).info(page));
@@ -56,7 +99,7 @@ test('a refusal is one error class, told by its code, and not tried again', asyn
   expect(server.requests).toHaveLength(1);
 });
 
-test('what is retryable is tried again after as long as Retry-After says', async () => {
+test('retries a retryable problem after Retry-After', async () => {
   await using server = await startServer(
     problem(503, 'overloaded', { retryable: true, headers: { 'Retry-After': '0' } }),
     file('image/png', 'png', { RateLimit: '"images-per-minute"; r=3; t=42', 'Content-Length': '3' }),
@@ -78,7 +121,7 @@ test('what is retryable is tried again after as long as Retry-After says', async
   expect(server.requests[1]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
 });
 
-test('a wait that is longer than allowed is the error itself', async () => {
+test('does not wait longer than maxWaitSeconds', async () => {
   await using server = await startServer(
     problem(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '3600' } }),
   );
@@ -88,7 +131,7 @@ test('a wait that is longer than allowed is the error itself', async () => {
   expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
 });
 
-test('nobody there, and somebody else there', async () => {
+test('tells an unreachable server from one that is no gateway', async () => {
   const gone = await startServer(problem(500, 'x'));
   await gone[Symbol.asyncDispose]();
   const unreachable = await errorOf(
@@ -105,7 +148,7 @@ test('nobody there, and somebody else there', async () => {
   expect(unexpected).toMatchObject({ code: 'unexpected_answer', status: 404, retryable: false });
 });
 
-test('an abort ends a request before its answer, within its stream, and a wait', async () => {
+test('aborts before the response, within a stream and during a wait', async () => {
   await using server = await startServer(
     () => undefined,
     (_req, res) => {

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { brokenFile, file, problem, startServer } from './support/server.js';
+import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const program = resolve(import.meta.dirname, '../bin/media-services.js');
 const page = 'https://example.com/film';
@@ -10,7 +10,7 @@ const page = 'https://example.com/film';
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'media-services-command-'));
+  folder = mkdtempSync(join(tmpdir(), 'media-services command-'));
 });
 
 afterEach(() => {
@@ -23,7 +23,13 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly input?: string;
+  readonly onStart?: (child: ChildProcess) => void;
+}
+
+function run(args: readonly string[], { env = {}, input, onStart }: RunOptions = {}): Promise<Outcome> {
   return new Promise((settle) => {
     const child = execFile(
       process.execPath,
@@ -31,92 +37,230 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
       { cwd: folder, env: { ...process.env, ...env } },
       (_error, stdout, stderr) => settle({ code: child.exitCode ?? -1, stdout, stderr }),
     );
+    onStart?.(child);
+    child.stdin?.end(input);
   });
 }
 
-test('video saves a whole file under the name that the service gives, and prints its path', async () => {
-  await using server = await startServer(
-    file('audio/mpeg', 'sound', { 'Content-Disposition': 'attachment; filename="Film.mp3"' }),
-  );
+const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
-  const outcome = await run(['video', page, '--mp3', '--output', 'music'], {
-    MEDIA_SERVICES_URL: server.url,
+const named = (content: string, name = 'Episode 1.mp3') =>
+  file('audio/mpeg', content, { 'Content-Disposition': `attachment; filename="${name}"` });
+
+describe('video', () => {
+  test('saves under the name the service suggests, and prints the path', async () => {
+    await using server = await startServer(named('sound', 'Film.mp3'));
+    const env = { MEDIA_SERVICES_URL: server.url };
+
+    const outcome = await run(['video', page, '--mp3', '--output', 'my music'], { env });
+
+    expect(outcome).toMatchObject({ code: 0, stdout: `${join('my music', 'Film.mp3')}\n` });
+    expect(read('my music', 'Film.mp3')).toBe('sound');
+    expect(server.requests[0]?.url).toContain('/api/stream?url=');
   });
 
-  expect(outcome).toMatchObject({ code: 0, stdout: `${join('music', 'Film.mp3')}\n` });
-  expect(readFileSync(join(folder, 'music/Film.mp3'), 'utf8')).toBe('sound');
-  expect(server.requests[0]?.url).toContain('/api/stream?url=');
+  test('numbers a second file of the same name, and replaces it with --force', async () => {
+    await using server = await startServer(named('one'), named('two'), named('three'));
+    const args = ['--mp3', '--server', server.url];
+
+    const first = await run(['video', page, `${page}2`, ...args]);
+    expect(first.stdout).toBe('Episode 1.mp3\nEpisode 1 (2).mp3\n');
+    await run(['video', page, '--force', ...args]);
+
+    expect(read('Episode 1.mp3')).toBe('three');
+    expect(read('Episode 1 (2).mp3')).toBe('two');
+  });
+
+  test('writes to a named file, to standard output, and never over an existing file', async () => {
+    await using server = await startServer(named('sound'));
+    const args = ['video', page, '--mp3', '--server', server.url];
+
+    expect(await run([...args, '-o', '-'])).toMatchObject({ code: 0, stdout: 'sound' });
+    expect(await run([...args, '-o', 'a.mp3'])).toMatchObject({ code: 0, stdout: 'a.mp3\n' });
+    const again = await run([...args, '-o', 'a.mp3']);
+
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('a.mp3 already exists. Use --force');
+    expect(readdirSync(folder)).toEqual(['a.mp3']);
+  });
+
+  test('leaves no file when a connection breaks that cannot be resumed', async () => {
+    await using server = await startServer(brokenFile);
+
+    const outcome = await run(['video', page, '--1080', '--server', server.url]);
+
+    expect(outcome.code).toBe(4);
+    expect(outcome.stderr).toContain('stream_broken');
+    expect(server.requests[0]?.url).toContain('fmt=mp4-1080');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('resumes after an interruption', async () => {
+    await using server = await startServer(
+      rangedFile('0123456789', { stallAfter: 4 }),
+      rangedFile('0123456789'),
+    );
+    const args = ['video', page, '--mp3', '--server', server.url];
+    const partSaved = async () => {
+      while (!readdirSync(folder).includes('Film.mp3.part') || read('Film.mp3.part').length < 4)
+        await new Promise((resume) => setImmediate(resume));
+    };
+
+    const interrupted = await run(args, {
+      onStart: (child) => void partSaved().then(() => child.kill('SIGINT')),
+    });
+    expect(interrupted.code).toBe(130);
+    expect(readdirSync(folder)).toEqual(['Film.mp3.part', 'Film.mp3.part.json']);
+
+    const resumed = await run(args);
+    expect(resumed).toMatchObject({ code: 0, stdout: 'Film.mp3\n' });
+    expect(server.requests[1]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
+    expect(readdirSync(folder)).toEqual(['Film.mp3']);
+    expect(read('Film.mp3')).toBe('0123456789');
+  });
+
+  test('starts over when the file has changed since the interruption', async () => {
+    writeFileSync(join(folder, 'Film.mp3.part'), 'old');
+    const request = JSON.stringify({ url: page, format: 'mp3', name: null });
+    writeFileSync(join(folder, 'Film.mp3.part.json'), JSON.stringify({ request, etag: '"v0"' }));
+    await using server = await startServer(rangedFile('0123456789'));
+
+    expect(await run(['video', page, '--mp3', '--server', server.url])).toMatchObject({ code: 0 });
+
+    expect(readdirSync(folder)).toEqual(['Film.mp3']);
+    expect(read('Film.mp3')).toBe('0123456789');
+  });
+
+  test('saves the other videos when one fails', async () => {
+    await using server = await startServer(problem(451, 'geo_blocked'), named('sound'));
+
+    const outcome = await run(['video', page, `${page}2`, '--mp3', '--server', server.url]);
+
+    expect(outcome).toMatchObject({ code: 1, stdout: 'Episode 1.mp3\n' });
+    expect(outcome.stderr).toContain(`${page}: detail of geo_blocked`);
+  });
+
+  test.each([
+    ['a rejection', problem(451, 'geo_blocked'), 3],
+    ['a missing key', problem(401, 'unauthorized'), 3],
+    [
+      'a long rate limit',
+      problem(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '900' } }),
+      4,
+    ],
+  ])('exits with a code for %s', async (_name, response, code) => {
+    await using server = await startServer(response);
+    const outcome = await run(['video', page, '--server', server.url]);
+    expect(outcome).toMatchObject({ code, stdout: '' });
+    expect(outcome.stderr).toContain('id-1');
+  });
 });
 
-test('a video that breaks off leaves no file and asks to try again', async () => {
-  await using server = await startServer(brokenFile);
+describe('info', () => {
+  const info = {
+    title: 'A film',
+    uploader: 'Someone',
+    duration: 62,
+    uploadDate: null,
+    downloads: [{ target: 'mp3', estimatedBytes: 1_500_000 }],
+  };
 
-  const outcome = await run(['video', page, '--mp4', '1080', '--server', server.url]);
+  test('prints a summary, or JSON', async () => {
+    await using server = await startServer(file('application/json', JSON.stringify(info)));
 
-  expect(outcome.code).toBe(4);
-  expect(outcome.stderr).toContain('stream_broken');
-  expect(readdirSync(folder)).toEqual([]);
+    const summary = await run(['info', page, '--server', server.url]);
+    expect(summary.stdout).toBe('A film\nSomeone, 1:02\n  mp3       about 1.5 MB\n');
+    const json = await run(['info', page, '--json', '--server', server.url]);
+    expect(JSON.parse(json.stdout)).toEqual(info);
+  });
+});
+
+describe('cutout', () => {
+  const png = (remaining = 9, content = 'cut') =>
+    file('image/png', content, { RateLimit: `"images-per-minute"; r=${remaining}; t=1` });
+
+  test('writes the cut-out of a file beside it, without replacing anything', async () => {
+    mkdirSync(join(folder, 'photos'));
+    writeFileSync(join(folder, 'photos/a.jpg'), 'a');
+    await using server = await startServer(png(9, 'one'), png(9, 'two'));
+
+    const args = ['cutout', join('photos', 'a.jpg'), '--server', server.url];
+    expect((await run(args)).stdout).toBe(`${join('photos', 'a-cutout.png')}\n`);
+    expect((await run(args)).stdout).toBe(`${join('photos', 'a-cutout (2).png')}\n`);
+
+    expect(read('photos', 'a.jpg')).toBe('a');
+    expect(read('photos', 'a-cutout.png')).toBe('one');
+  });
+
+  test('takes files, folders and standard input', async () => {
+    mkdirSync(join(folder, 'more'));
+    for (const name of ['a.jpg', 'b.png', 'more/c.webp']) writeFileSync(join(folder, name), name);
+    await using server = await startServer(png());
+    const args = ['a.jpg', 'b.png', 'more', '--output', 'results', '--server', server.url];
+
+    expect(await run(['cutout', ...args])).toMatchObject({ code: 0 });
+    expect(readdirSync(join(folder, 'results'))).toEqual(['a-cutout.png', 'b-cutout.png', 'c.png']);
+
+    const piped = await run(['cutout', '-', '--server', server.url], { input: 'jpeg' });
+    expect(piped).toMatchObject({ code: 0, stdout: 'cut' });
+    const toFile = await run(['cutout', '-', '-o', 'x.png', '--server', server.url], { input: 'jpeg' });
+    expect(toFile).toMatchObject({ code: 0, stdout: 'x.png\n' });
+  });
+
+  test('does a folder at the pace of the rate limit, and the rest when called again', async () => {
+    for (const name of ['a.jpg', 'b.PNG', 'b.webp', 'notes.txt', 'c.jpeg'])
+      writeFileSync(join(folder, name), name);
+    await using server = await startServer(
+      png(1),
+      png(0),
+      problem(422, 'no_foreground'),
+      problem(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '0' } }),
+      png(3),
+    );
+
+    const first = await run(['cutout', '.', '--server', server.url]);
+
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain('Waiting 1 s');
+    expect(first.stderr).toContain('b.webp: detail of no_foreground');
+    expect(readdirSync(join(folder, 'cutouts')).sort()).toEqual(['a.png', 'b.PNG.png', 'c.png']);
+
+    const second = await run(['cutout', '.', '--server', server.url]);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toBe(`${join('cutouts', 'b.webp.png')}\n`);
+    expect(second.stderr).toContain('Skipped 3 that exist in cutouts. Use --force');
+    expect(server.requests).toHaveLength(6);
+
+    const forced = await run(['cutout', '.', '--force', '--server', server.url]);
+    expect(forced.code).toBe(0);
+    expect(server.requests).toHaveLength(10);
+  });
+
+  test('stops when the server rejects the client itself', async () => {
+    writeFileSync(join(folder, 'a.jpg'), 'a');
+    await using server = await startServer(problem(401, 'unauthorized'));
+    expect(await run(['cutout', '.', '--server', server.url])).toMatchObject({ code: 3, stdout: '' });
+  });
 });
 
 test.each([
-  ['a refusal', problem(451, 'geo_blocked'), 3],
-  ['a missing key', problem(401, 'unauthorized'), 3],
-  [
-    'a limit that lasts',
-    problem(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '900' } }),
-    4,
-  ],
-])('%s has an exit code of its own', async (_name, answer, code) => {
-  await using server = await startServer(answer);
-  const outcome = await run(['video', page, '--server', server.url]);
-  expect(outcome).toMatchObject({ code, stdout: '' });
-  expect(outcome.stderr).toContain('id-1');
-});
-
-test.each([
-  [['video'], 'one argument'],
-  [['video', page, '--mp4', '480'], '720 or 1080'],
-  [['video', page, '--mp3', '--mp4', '720'], 'exclude'],
+  [['video'], 'needs a URL'],
+  [['video', page, '--mp3', '--720'], 'Choose one'],
+  [['video', page, '--threshold', '3'], '--threshold'],
+  [['cutout', 'x', '--mp3'], '--mp3'],
   [['cutout', 'x', '--threshold', '300'], 'from 0 to 255'],
-  [['cutout', 'x', '--threshold', 'some'], 'from 0 to 255'],
-  [['paint', 'x'], 'no command paint'],
+  [['cutout', 'x', '--threshold', ''], 'from 0 to 255'],
+  [['paint', 'x'], 'Unknown command: paint'],
   [['video', page, '--server', 'somewhere'], '--server'],
-  [['video', page, '--what'], '--what'],
-  [['cutout', 'does-not-exist'], 'does-not-exist'],
-])('%j is told to be wrong', async (args, words) => {
+  [['info', page, page], 'one URL'],
+  [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],
+])('rejects %j', async (args, words) => {
   const outcome = await run(args);
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
   expect(outcome.stderr).toContain(words);
 });
 
-test('cutout does a folder at the pace of the limit, and the rest when it is called again', async () => {
-  for (const name of ['a.jpg', 'b.PNG', 'b.webp', 'notes.txt', 'c.jpeg'])
-    writeFileSync(join(folder, name), name);
-  const png = (remaining: number) =>
-    file('image/png', 'cut', { RateLimit: `"images-per-minute"; r=${remaining}; t=1` });
-  await using server = await startServer(
-    png(1),
-    png(0),
-    problem(422, 'no_foreground'),
-    problem(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '0' } }),
-    png(3),
-  );
-
-  const first = await run(['cutout', '.', '--server', server.url]);
-
-  expect(first.code).toBe(1);
-  expect(first.stderr).toContain('waiting 1 s');
-  expect(first.stderr).toContain('b.webp: detail of no_foreground');
-  expect(readdirSync(join(folder, 'cutouts')).sort()).toEqual(['a.png', 'b.PNG.png', 'c.png']);
-
-  const second = await run(['cutout', '.', '--server', server.url]);
-  expect(second.code).toBe(0);
-  expect(second.stdout).toBe(`${join('cutouts', 'b.webp.png')}\n`);
-  expect(server.requests).toHaveLength(6);
-});
-
-test('cutout stops where the server itself does not take more', async () => {
-  writeFileSync(join(folder, 'a.jpg'), 'a');
-  await using server = await startServer(problem(401, 'unauthorized'));
-  expect(await run(['cutout', '.', '--server', server.url])).toMatchObject({ code: 3, stdout: '' });
+test('prints its version and its help', async () => {
+  expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await run(['video', '--help'])).stdout).toContain('Exit codes');
 });

@@ -14,6 +14,6 @@ test.each([
   expect(fileNameOf(header)).toBe(name);
 });
 
-test('a long name keeps its extension', () => {
+test('keeps the extension of a long name', () => {
   expect(fileNameOf(`attachment; filename="${'x'.repeat(500)}.mp4"`)).toMatch(/^x{196}\.mp4$/);
 });

@@ -24,7 +24,7 @@ async function command(url: string, ...args: string[]): Promise<string> {
   return (await run(process.execPath, [program, ...args], { cwd: folder, env })).stdout;
 }
 
-/** The first bytes of the one file that a command has printed the path of. */
+/** The first bytes of the file whose path a command printed. */
 function firstBytes(stdout: string): string {
   return readFileSync(join(folder, stdout.trim())).subarray(0, 12).toString('latin1');
 }
@@ -34,10 +34,10 @@ describe('the command media-services, through the gateway', () => {
     await using client = await newClient();
     const page = `${stack.films}/film`;
     expect(firstBytes(await command(client.url, 'video', page, '--mp3'))).toMatch(/^ID3/);
-    expect(firstBytes(await command(client.url, 'video', page, '--mp4', '1080'))).toMatch(/^.{4}ftyp/s);
+    expect(firstBytes(await command(client.url, 'video', page, '--1080'))).toMatch(/^.{4}ftyp/s);
   });
 
-  it('cuts out the pictures of a folder', async () => {
+  it('cuts out the images of a folder', async () => {
     await using client = await newClient();
     copyFileSync(stack.photo, join(folder, 'one.jpg'));
     copyFileSync(stack.photo, join(folder, 'two.jpg'));

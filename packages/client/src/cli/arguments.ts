@@ -2,109 +2,173 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 export const usage = `Usage:
-  media-services video URL [--mp3 | --mp4 720|1080] [--output FOLDER]
-  media-services cutout FOLDER [--output FOLDER] [--threshold 0-255] [--feather 0-24] [--strength 0.5-2]
+  media-services video URL… [--720 | --1080 | --mp3] [-o FOLDER|FILE|-]
+  media-services cutout IMAGE|FOLDER|-… [--threshold 0-255] [--feather 0-24] [--strength 0.5-2]
+                                        [-o FOLDER|FILE|-]
+  media-services info URL [--json]
 
-video   saves the MP4 (720p unless told otherwise) or MP3 of a page's video.
-cutout  cuts the subject out of every JPEG, PNG and WebP in a folder, as fast as the server
-        allows, into FOLDER/cutouts; those that are there already are left alone.
+Commands:
+  video   save the video of a page as MP4 (720p by default), or its audio as MP3
+  cutout  remove the background of JPEG, PNG and WebP images
+  info    show what is on a page and what each download will be
 
-  --output FOLDER   where to write; for video the current folder unless given
-  --server URL      the gateway's URL, or MEDIA_SERVICES_URL; http://127.0.0.1:8080 unless given
-  --key KEY         where the server asks for one; better as MEDIA_SERVICES_KEY, which no process list shows
-  --quiet           no progress
-  --help            this
+Output:
+  Videos go to the current folder. The cut-out of photo.jpg becomes photo-cutout.png beside it;
+  the cut-outs of a folder go to FOLDER/cutouts, and existing ones there are skipped.
+  -o, --output PATH   write to this folder or file; - writes to standard output
+  --force             replace existing files
+  -q, --quiet         show no progress
+  --json              print the server's JSON
 
-Exit codes: 0 done, 1 some images failed, 2 wrong usage, 3 refused (trying again will not help),
-4 not now (unreachable, busy or broken off: try again later), 130 interrupted.
+Connection:
+  --server URL        the gateway (MEDIA_SERVICES_URL; http://127.0.0.1:8080 by default)
+  --key KEY           an access key; MEDIA_SERVICES_KEY keeps it out of process lists
+
+  -h, --help          show this help
+  --version           show the version
+
+An interrupted download leaves a .part file. The same command resumes it if the server supports that.
+
+Exit codes: 0 done, 1 some items failed, 2 wrong usage, 3 rejected (a retry won't help),
+4 unavailable (unreachable, busy or interrupted by the server: try again later), 130 interrupted.
 `;
 
-/** The command line makes no sense; the message says why. */
+/** The command line is wrong; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-interface Common {
+interface Connection {
   readonly server: string;
   readonly key?: string | undefined;
-  readonly output?: string | undefined;
   readonly quiet: boolean;
 }
 
+export interface VideoCommand extends Connection {
+  readonly name: 'video';
+  readonly urls: readonly string[];
+  readonly format: 'mp3' | 'mp4-720' | 'mp4-1080';
+  readonly output?: string | undefined;
+  readonly force: boolean;
+}
+
+export interface CutoutCommand extends Connection {
+  readonly name: 'cutout';
+  /** Files, folders, or `-` for standard input. */
+  readonly sources: readonly string[];
+  readonly threshold?: number | undefined;
+  readonly feather?: number | undefined;
+  readonly foregroundStrength?: number | undefined;
+  readonly output?: string | undefined;
+  readonly force: boolean;
+}
+
+export interface InfoCommand extends Connection {
+  readonly name: 'info';
+  readonly url: string;
+  readonly json: boolean;
+}
+
 export type Command =
-  | { readonly name: 'help' }
-  | (Common & {
-      readonly name: 'video';
-      readonly url: string;
-      readonly format: 'mp3' | 'mp4-720' | 'mp4-1080';
-    })
-  | (Common & {
-      readonly name: 'cutout';
-      readonly folder: string;
-      readonly threshold?: number | undefined;
-      readonly feather?: number | undefined;
-      readonly foregroundStrength?: number | undefined;
-    });
+  { readonly name: 'help' } | { readonly name: 'version' } | VideoCommand | CutoutCommand | InfoCommand;
+
+const connectionOptions = {
+  server: { type: 'string' },
+  key: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
+
+const outputOptions = { output: { type: 'string', short: 'o' }, force: { type: 'boolean' } } as const;
+
+/** The options of each command: any other option is a usage error. */
+const optionsOf = {
+  video: {
+    ...connectionOptions,
+    ...outputOptions,
+    mp3: { type: 'boolean' },
+    720: { type: 'boolean' },
+    1080: { type: 'boolean' },
+  },
+  cutout: {
+    ...connectionOptions,
+    ...outputOptions,
+    threshold: { type: 'string' },
+    feather: { type: 'string' },
+    strength: { type: 'string' },
+  },
+  info: { ...connectionOptions, json: { type: 'boolean' } },
+} as const;
+
+const commandNameSchema = z.enum(['video', 'cutout', 'info']);
 
 const number = (name: string, low: number, high: number) =>
   z
     .string()
+    .refine((text) => text.trim() !== '' && Number(text) >= low && Number(text) <= high, {
+      error: `--${name} must be from ${low} to ${high}`,
+    })
     .transform(Number)
-    .refine((value) => value >= low && value <= high, { error: `--${name} must be from ${low} to ${high}` })
     .optional();
 
-const optionsSchema = z.object({
-  mp3: z.boolean().default(false),
-  mp4: z.enum(['720', '1080'], { error: '--mp4 must be 720 or 1080' }).optional(),
-  output: z.string().optional(),
+const valuesSchema = z.object({
   server: z.url({ protocol: /^https?$/, error: '--server must be an http or https URL' }),
-  key: z.string().min(1).optional(),
+  key: z.string().min(1, { error: '--key is empty' }).optional(),
+  quiet: z.boolean().default(false),
+  output: z.string().min(1, { error: '--output is empty' }).optional(),
+  force: z.boolean().default(false),
+  mp3: z.boolean().default(false),
+  720: z.boolean().default(false),
+  1080: z.boolean().default(false),
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),
   strength: number('strength', 0.5, 2),
-  quiet: z.boolean().default(false),
-  help: z.boolean().default(false),
+  json: z.boolean().default(false),
 });
 
 /** @throws UsageError */
 export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
-  const { values, positionals } = parsed(args);
-  if (values.help === true || positionals.length === 0) return { name: 'help' };
-  const checked = optionsSchema.safeParse({
+  const [first] = args;
+  if (first === undefined || first === '--help' || first === '-h') return { name: 'help' };
+  if (first === '--version') return { name: 'version' };
+  const name = commandNameSchema.safeParse(first).data;
+  if (name === undefined) throw new UsageError(`Unknown command: ${first}`);
+  const { values, positionals } = parseOptions(name, args.slice(1));
+  if (values.help === true) return { name: 'help' };
+  if (values.version === true) return { name: 'version' };
+  const checked = valuesSchema.safeParse({
     ...values,
     server: values.server ?? (env.MEDIA_SERVICES_URL || 'http://127.0.0.1:8080'),
     key: values.key ?? (env.MEDIA_SERVICES_KEY || undefined),
   });
   if (!checked.success) throw new UsageError(checked.error.issues.map(({ message }) => message).join('\n'));
-  const options = checked.data;
-  const [name, target, ...more] = positionals;
-  if (target === undefined || more.length > 0) throw new UsageError(`${name ?? ''} takes one argument.`);
-  if (name === 'video') {
-    if (options.mp3 && options.mp4 !== undefined) throw new UsageError('--mp3 and --mp4 exclude each other.');
-    return { ...options, name, url: target, format: options.mp3 ? 'mp3' : `mp4-${options.mp4 ?? '720'}` };
+  const { server, key, quiet, output, force, ...options } = checked.data;
+  const connection = { server, key, quiet };
+  const [target] = positionals;
+  if (target === undefined)
+    throw new UsageError(`${name} needs ${name === 'cutout' ? 'an image' : 'a URL'}.`);
+  if (name === 'info') {
+    if (positionals.length > 1) throw new UsageError('info takes one URL.');
+    return { ...connection, name, url: target, json: options.json };
   }
-  if (name === 'cutout') return { ...options, name, folder: target, foregroundStrength: options.strength };
-  throw new UsageError(`There is no command ${name ?? ''}.`);
+  if (name === 'cutout') {
+    const { threshold, feather, strength } = options;
+    const tuning = { threshold, feather, foregroundStrength: strength };
+    return { ...connection, ...tuning, name, sources: positionals, output, force };
+  }
+  const formats = [options.mp3, options[720], options[1080]].filter(Boolean);
+  if (formats.length > 1) throw new UsageError('Choose one of --720, --1080 and --mp3.');
+  const format = options.mp3 ? 'mp3' : options[1080] ? 'mp4-1080' : 'mp4-720';
+  return { ...connection, name, urls: positionals, format, output, force };
 }
 
-function parsed(args: readonly string[]) {
+type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+
+function parseOptions(name: keyof typeof optionsOf, args: string[]) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        mp3: { type: 'boolean' },
-        mp4: { type: 'string' },
-        output: { type: 'string', short: 'o' },
-        server: { type: 'string' },
-        key: { type: 'string' },
-        threshold: { type: 'string' },
-        feather: { type: 'string' },
-        strength: { type: 'string' },
-        quiet: { type: 'boolean', short: 'q' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: optionsOf[name] });
+    return { values: values as OptionValues, positionals };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

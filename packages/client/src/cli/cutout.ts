@@ -1,80 +1,151 @@
 import { openAsBlob } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
+import { wait } from '../retry.js';
 import type { RateLimit } from '../media.js';
-import type { Command } from './arguments.js';
-import { saveWhole } from './save.js';
+import { UsageError, type CutoutCommand } from './arguments.js';
+import {
+  exists,
+  isFolder,
+  namesIn,
+  readStandardInput,
+  saveMedia,
+  writeToStandardOutput,
+} from './output-file.js';
 import type { Terminal } from './terminal.js';
 
-type CutoutCommand = Extract<Command, { name: 'cutout' }>;
-
-const pictures = new Set(['.jpg', '.jpeg', '.png', '.webp']);
-/** A limit of a minute may well be used up by others behind the same IP. */
+const imageExtensions = new Set(['.jpg', '.jpeg', '.png', '.webp']);
+/** Other clients behind the same IP address may use up the limit of a minute. */
 const retries = 10;
+/** Statuses that concern one image; the next one may succeed. */
+const imageStatuses = new Set([400, 413, 415, 422]);
+
+interface ImageJob {
+  /** Shown to the user. */
+  readonly label: string;
+  readonly read: () => Promise<Blob>;
+  readonly target: { readonly folder: string; readonly name: string } | 'standard output';
+  /** Whether the user named this one file to write to. */
+  readonly isExactName: boolean;
+}
 
 /**
- * Cuts out every picture of a folder that has no result yet, one after the other
- * and no faster than `RateLimit` allows. An image that is refused does not end the rest.
- * @returns how many were refused
- * @throws MediaServicesError where the server itself does not take more
+ * Cuts out all images one after the other, no faster than `RateLimit` allows.
+ * A rejected image doesn't stop the others.
+ * @returns how many images failed
+ * @throws UsageError, the file system's error, and MediaServicesError if the server rejects the client itself
  */
-export async function cutOutFolder(
+export async function cutOutImages(
   client: MediaServicesClient,
   command: CutoutCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const output = command.output ?? join(command.folder, 'cutouts');
-  const names = (await readdir(command.folder))
-    .filter((name) => pictures.has(extname(name).toLowerCase()))
-    .sort();
-  await mkdir(output, { recursive: true });
-  const present = new Set(await readdir(output));
-  const waiting = names.filter((name) => !present.has(resultName(name, names)));
-  terminal.say(`${waiting.length} of ${names.length} images to cut out.`);
-  let refused = 0;
+  const jobs = await findJobs(command, terminal);
+  let failed = 0;
   let limit: RateLimit | undefined;
-  for (const [index, name] of waiting.entries()) {
+  for (const [index, { label, read, target, isExactName }] of jobs.entries()) {
     if (limit?.remaining === 0) {
-      terminal.say(`The server allows no more for now: waiting ${limit.resetSeconds} s.`);
-      await delay(limit.resetSeconds * 1000, undefined, { signal });
+      terminal.say(`Rate limit reached. Waiting ${limit.resetSeconds} s.`);
+      await wait(limit.resetSeconds, signal);
     }
-    terminal.progress(`${index + 1}/${waiting.length} ${name}`);
+    terminal.progress(`${index + 1}/${jobs.length} ${label}`);
     try {
-      const image = await openAsBlob(join(command.folder, name));
-      const media = await client.removeBackground(image, name, {
-        ...command,
+      const media = await client.removeBackground(await read(), basename(label), {
+        threshold: command.threshold,
+        feather: command.feather,
+        foregroundStrength: command.foregroundStrength,
         retries,
         signal,
-        onRetry: (error, seconds) => terminal.say(`${error.message} Trying again in ${seconds} s.`),
+        onRetry: (error, seconds) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
       });
       limit = media.rateLimit;
-      const file = join(output, resultName(name, names));
-      await saveWhole(media, file, signal);
-      terminal.result(file);
+      if (target === 'standard output') await writeToStandardOutput(media, signal);
+      else {
+        const { force } = command;
+        terminal.result(await saveMedia(media, { ...target, isExactName, force, signal }));
+      }
     } catch (error) {
-      if (!isAboutTheImage(error)) throw error;
-      refused += 1;
-      // A refusal says nothing about how many are left.
+      if (!(error instanceof MediaServicesError) || !imageStatuses.has(error.status)) throw error;
+      failed += 1;
+      // A rejected image doesn't say how many requests are left.
       limit = undefined;
-      terminal.say(`${name}: ${error.message}`);
+      terminal.say(`${label}: ${error.message}`);
     }
   }
-  return refused;
+  return failed;
 }
 
-/** `photo.jpg` becomes `photo.png`, or `photo.jpg.png` where there is a `photo.webp` too. */
+async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<ImageJob[]> {
+  const { sources, output } = command;
+  const toFolder = output !== undefined && output !== '-' && (await isOutputFolder(output, sources));
+  const jobs: ImageJob[] = [];
+  for (const source of sources) {
+    if (source !== '-' && !(await exists(source))) throw new UsageError(`${source} does not exist.`);
+    if (source !== '-' && (await isFolder(source))) {
+      if (output !== undefined && !toFolder) throw new UsageError('--output must be a folder here.');
+      jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command.force, terminal)));
+    } else {
+      jobs.push(singleJob(source, output, toFolder));
+    }
+  }
+  if (jobs.length > 1 && output !== undefined && !toFolder)
+    throw new UsageError('--output must be a folder for several images.');
+  return jobs;
+}
+
+/** A path with several images to write, an existing folder, or one without the extension of an image. */
+async function isOutputFolder(output: string, sources: readonly string[]): Promise<boolean> {
+  return sources.length > 1 || (await isFolder(output)) || extname(output) === '';
+}
+
+function singleJob(source: string, output: string | undefined, toFolder: boolean): ImageJob {
+  const isInput = source === '-';
+  const label = isInput ? 'image' : source;
+  const read = isInput ? readStandardInput : () => openAsBlob(source);
+  if (output === '-' || (output === undefined && isInput)) {
+    if (process.stdout.isTTY)
+      throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');
+    return { label, read, target: 'standard output', isExactName: false };
+  }
+  const name = `${basename(label, extname(label))}-cutout.png`;
+  if (output === undefined)
+    return { label, read, target: { folder: dirname(source), name }, isExactName: false };
+  if (toFolder) return { label, read, target: { folder: output, name }, isExactName: false };
+  return { label, read, target: { folder: dirname(output), name: basename(output) }, isExactName: true };
+}
+
+async function folderJobs(
+  folder: string,
+  output: string,
+  force: boolean,
+  terminal: Terminal,
+): Promise<ImageJob[]> {
+  const names = (await namesIn(folder)).filter((name) => imageExtensions.has(extname(name).toLowerCase()));
+  const jobs: ImageJob[] = [];
+  let skipped = 0;
+  for (const name of names) {
+    const result = resultName(name, names);
+    if (!force && (await exists(join(output, result)))) {
+      skipped += 1;
+      continue;
+    }
+    const source = join(folder, name);
+    const target = { folder: output, name: result };
+    jobs.push({ label: source, read: () => openAsBlob(source), target, isExactName: true });
+  }
+  terminal.say(`${folder}: ${jobs.length} of ${names.length} images to cut out.`);
+  if (skipped > 0)
+    terminal.say(
+      `Skipped ${skipped} that exist in ${output}. Use --force to make them again, for example with other options.`,
+    );
+  return jobs;
+}
+
+/** `photo.jpg` becomes `photo.png`, or `photo.jpg.png` if there is a `photo.webp` too. */
 function resultName(name: string, names: readonly string[]): string {
-  const stem = (each: string) => basename(each, extname(each));
-  const alone = names.filter((each) => stem(each) === stem(name)).length === 1;
-  return `${alone ? stem(name) : name}.png`;
-}
-
-const imageStatuses = new Set([400, 413, 415, 422]);
-
-function isAboutTheImage(error: unknown): error is MediaServicesError {
-  return error instanceof MediaServicesError && imageStatuses.has(error.status);
+  const stem = (each: string): string => basename(each, extname(each));
+  const isAlone = names.filter((each) => stem(each) === stem(name)).length === 1;
+  return `${isAlone ? stem(name) : name}.png`;
 }

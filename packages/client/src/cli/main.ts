@@ -1,17 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
-import { parseCommand, usage, UsageError, type Command } from './arguments.js';
-import { cutOutFolder } from './cutout.js';
+import { parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
+import { cutOutImages } from './cutout.js';
+import { showInfo } from './info.js';
 import { createTerminal, type Terminal } from './terminal.js';
 import { saveVideo } from './video.js';
 
-/** What scripts can go by. */
-export const exitCodes = {
+const exitCodes = {
   done: 0,
   someFailed: 1,
   usage: 2,
-  refused: 3,
-  notNow: 4,
+  rejected: 3,
+  unavailable: 4,
   interrupted: 130,
 } as const;
 
@@ -21,51 +23,81 @@ export async function main(args: readonly string[]): Promise<number> {
   const stop = (): void => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const command = parseCommand(args, process.env);
-    if (command.name === 'help') {
-      process.stdout.write(usage);
-      return args.length === 0 ? exitCodes.usage : exitCodes.done;
-    }
-    return await run(command, createTerminal(command.quiet), stopping.signal);
+    return await run(args, stopping.signal);
   } catch (error) {
-    return failure(error, stopping.signal);
+    return report(error, stopping.signal);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-async function run(
-  command: Exclude<Command, { name: 'help' }>,
+async function run(args: readonly string[], signal: AbortSignal): Promise<number> {
+  const command = parseCommand(args, process.env);
+  if (command.name === 'help') {
+    process.stdout.write(usage);
+    return args.length === 0 ? exitCodes.usage : exitCodes.done;
+  }
+  if (command.name === 'version') {
+    process.stdout.write(`${version()}\n`);
+    return exitCodes.done;
+  }
+  const terminal = createTerminal(command.quiet);
+  const client = new MediaServicesClient({ baseUrl: command.server, key: command.key });
+  if (command.name === 'video') return saveVideos(client, command, terminal, signal);
+  if (command.name === 'info') {
+    await showInfo(client, command, terminal, signal);
+    return exitCodes.done;
+  }
+  const failed = await cutOutImages(client, command, terminal, signal);
+  return failed === 0 ? exitCodes.done : exitCodes.someFailed;
+}
+
+/** One failed video doesn't stop the others; a single one decides the exit code. */
+async function saveVideos(
+  client: MediaServicesClient,
+  command: VideoCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const client = new MediaServicesClient({ baseUrl: command.server, key: command.key });
-  if (command.name === 'video') {
-    await saveVideo(client, command, terminal, signal);
-    return exitCodes.done;
+  let failed = 0;
+  for (const url of command.urls) {
+    try {
+      await saveVideo(client, url, command, terminal, signal);
+    } catch (error) {
+      if (command.urls.length === 1 || !(error instanceof MediaServicesError)) throw error;
+      failed += 1;
+      process.stderr.write(`${url}: ${messageOf(error)}\n`);
+    }
   }
-  const refused = await cutOutFolder(client, command, terminal, signal);
-  return refused === 0 ? exitCodes.done : exitCodes.someFailed;
+  return failed === 0 ? exitCodes.done : exitCodes.someFailed;
 }
 
-/** Tells what went wrong. */
-function failure(error: unknown, signal: AbortSignal): number {
-  const tell = (message: string): void => void process.stderr.write(`${message}\n`);
+function report(error: unknown, signal: AbortSignal): number {
+  const print = (message: string): void => void process.stderr.write(`${message}\n`);
   if (signal.aborted) return exitCodes.interrupted;
   if (error instanceof UsageError) {
-    tell(`${error.message}\n\n${usage}`);
+    print(`${error.message}\nRun media-services --help for usage.`);
     return exitCodes.usage;
   }
   if (error instanceof MediaServicesError) {
-    tell(
-      `${error.message} (${error.code}${error.requestId === undefined ? '' : `, request ${error.requestId}`})`,
-    );
-    return error.retryable ? exitCodes.notNow : exitCodes.refused;
+    print(messageOf(error));
+    return error.retryable ? exitCodes.unavailable : exitCodes.rejected;
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) {
-    // The file system: its messages name the file and the reason.
-    tell(error.message);
+    // A reader that closed the pipe has all it wants.
+    if (error.code === 'EPIPE') return exitCodes.done;
+    // The file system's messages name the file and the reason.
+    print(error.message);
     return exitCodes.usage;
   }
   throw error;
+}
+
+function messageOf({ message, code, requestId }: MediaServicesError): string {
+  return `${message} (${code}${requestId === undefined ? '' : `, request ${requestId}`})`;
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return z.object({ version: z.string() }).parse(manifest).version;
 }

@@ -1,20 +1,22 @@
-/** Where a command tells what it does: results on standard output, the way there on standard error. */
+const barWidth = 20;
+
+/** Results go to standard output; messages and progress go to standard error. */
 export interface Terminal {
   result(line: string): void;
   say(line: string): void;
-  /** Overwrites itself; nothing where nobody watches. */
+  /** Overwrites the previous progress line. Shown only on a terminal. */
   progress(line: string): void;
 }
 
 export function createTerminal(quiet: boolean): Terminal {
   const { stdout, stderr } = process;
-  const watched = stderr.isTTY && !quiet;
-  const clear = watched ? '\r\u001b[K' : '';
+  const showsProgress = stderr.isTTY && !quiet;
+  const clear = showsProgress ? '\r\u001b[K' : '';
   const say = (line: string): void => {
     if (!quiet) stderr.write(`${clear}${line}\n`);
   };
   const progress = (line: string): void => {
-    if (watched) stderr.write(clear + line);
+    if (showsProgress) stderr.write(clear + line.slice(0, Math.max(20, stderr.columns - 1)));
   };
   const result = (line: string): void => {
     progress('');
@@ -23,6 +25,35 @@ export function createTerminal(quiet: boolean): Terminal {
   return { result, say, progress };
 }
 
+/**
+ * Formats one download's progress: `[#####     ] 25 %  1.2 MB/s  12 s left`.
+ * @param now milliseconds
+ */
+export function progressLine(now: () => number = () => performance.now()) {
+  let start: { readonly ms: number; readonly bytes: number } | undefined;
+  return (receivedBytes: number, expectedBytes: number | undefined): string => {
+    start ??= { ms: now(), bytes: receivedBytes };
+    const seconds = (now() - start.ms) / 1000;
+    const bytesPerSecond = seconds > 0 ? (receivedBytes - start.bytes) / seconds : 0;
+    const speed = bytesPerSecond > 0 ? `  ${sizeText(bytesPerSecond)}/s` : '';
+    if (expectedBytes === undefined || expectedBytes === 0) return `${sizeText(receivedBytes)}${speed}`;
+    const share = Math.min(1, receivedBytes / expectedBytes);
+    const filled = Math.round(share * barWidth);
+    const bar = `[${'#'.repeat(filled)}${' '.repeat(barWidth - filled)}]`;
+    const left = bytesPerSecond > 0 ? Math.max(0, expectedBytes - receivedBytes) / bytesPerSecond : undefined;
+    return `${bar} ${Math.floor(share * 100)} %${speed}${left === undefined ? '' : `  ${timeText(left)} left`}`;
+  };
+}
+
 export function sizeText(bytes: number): string {
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** `42 s`, `1:02:03`. */
+export function timeText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const padded = (value: number): string => String(value).padStart(2, '0');
+  return hours > 0 ? `${hours}:${padded(minutes)}:${padded(rest)}` : `${minutes}:${padded(rest)}`;
 }

@@ -1,32 +1,51 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
-import type { Command } from './arguments.js';
-import { saveWhole } from './save.js';
-import { sizeText, type Terminal } from './terminal.js';
+import { UsageError, type VideoCommand } from './arguments.js';
+import { findPartialFile, isFolder, saveMedia, writeToStandardOutput } from './output-file.js';
+import { progressLine, type Terminal } from './terminal.js';
 
-type VideoCommand = Extract<Command, { name: 'video' }>;
-
-/** Saves one video; prints the path of the file. */
+/**
+ * Saves the video or audio of one page; prints the path of the file.
+ * @throws MediaServicesError, UsageError, the file system's error
+ */
 export async function saveVideo(
   client: MediaServicesClient,
-  { url, format, output = '.' }: VideoCommand,
+  url: string,
+  command: VideoCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
+  const { format, output, force, urls } = command;
+  const line = progressLine();
   const options = {
     signal,
     onProgress: (received: number, expected: number | undefined) =>
-      terminal.progress(
-        expected === undefined ? sizeText(received) : `${sizeText(received)} of ≈ ${sizeText(expected)}`,
-      ),
-    onRetry: (error: Error, seconds: number) =>
-      terminal.say(`${error.message} Trying again in ${seconds} s.`),
+      terminal.progress(line(received, expected)),
+    onRetry: (error: Error, seconds: number) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
   };
-  const media =
-    format === 'mp3' ? await client.audio(url, options) : await client.video(url, format, options);
-  await mkdir(output, { recursive: true });
-  const file = join(output, media.fileName);
-  await saveWhole(media, file, signal);
-  terminal.result(file);
+  const request = (resume?: { bytes: number; etag: string }) =>
+    format === 'mp3'
+      ? client.audio(url, { ...options, resume })
+      : client.video(url, format, { ...options, resume });
+  if (output === '-') {
+    if (urls.length > 1) throw new UsageError('Only one video can go to standard output.');
+    await writeToStandardOutput(await request(), signal);
+    return;
+  }
+  const isFile = output !== undefined && isFileName(output) && !(await isFolder(output));
+  if (isFile && urls.length > 1) throw new UsageError('--output must be a folder for several videos.');
+  const folder = isFile ? dirname(output) : (output ?? '.');
+  const key = JSON.stringify({ url, format, name: isFile ? basename(output) : null });
+  const partial = await findPartialFile(folder, key);
+  if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${partial.bytes} bytes.`);
+  const media = await request(partial);
+  const name = isFile ? basename(output) : media.fileName;
+  terminal.result(
+    await saveMedia(media, { folder, name, isExactName: isFile, force, request: key, partial, signal }),
+  );
+}
+
+/** `film.mp4` is a file; `films` and `films/` are folders. */
+function isFileName(path: string): boolean {
+  return /\.(?:mp3|mp4|m4a|ogg|opus|webm|flac)$/i.test(path);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A gateway that answers as the test says, one listener for each request and the last one from then on. */
+/** A fake gateway: one listener per request, and the last one for all further requests. */
 export async function startServer(...listeners: [RequestListener, ...RequestListener[]]) {
   const requests: IncomingMessage[] = [];
   const server = createServer((req, res) => {
@@ -25,7 +25,7 @@ export async function startServer(...listeners: [RequestListener, ...RequestList
   };
 }
 
-/** A problem document as the services write it. */
+/** Responds with a problem document in the services' format. */
 export function problem(
   status: number,
   code: string,
@@ -50,8 +50,35 @@ export function file(
   };
 }
 
-/** Half of a file, then a reset. */
+/** Sends half of a file, then resets the connection. */
 export const brokenFile: RequestListener = (_req, res) => {
   res.writeHead(200, { 'Content-Type': 'audio/mpeg' });
   res.write('half', () => setImmediate(() => res.socket?.resetAndDestroy()));
 };
+
+/**
+ * A file that supports ranges with `If-Range`.
+ * @param options.breakAfter the byte of the file at which the connection is reset
+ * @param options.stallAfter the byte of the file at which the server stops sending
+ */
+export function rangedFile(
+  content: string,
+  { etag = '"v1"', breakAfter, stallAfter }: { etag?: string; breakAfter?: number; stallAfter?: number } = {},
+): RequestListener {
+  return (req, res) => {
+    const start = Number(/^bytes=(\d+)-$/.exec(req.headers.range ?? '')?.[1] ?? 0);
+    const isPart = start > 0 && req.headers['if-range'] === etag;
+    const first = isPart ? start : 0;
+    res.writeHead(isPart ? 206 : 200, {
+      'Content-Type': 'audio/mpeg',
+      'Content-Disposition': 'attachment; filename="Film.mp3"',
+      'Content-Length': content.length - first,
+      'Accept-Ranges': 'bytes',
+      ETag: etag,
+      ...(isPart ? { 'Content-Range': `bytes ${first}-${content.length - 1}/${content.length}` } : {}),
+    });
+    if (stallAfter !== undefined) res.write(content.slice(first, stallAfter));
+    else if (breakAfter === undefined) res.end(content.slice(first));
+    else res.write(content.slice(first, breakAfter), () => setImmediate(() => res.socket?.resetAndDestroy()));
+  };
+}

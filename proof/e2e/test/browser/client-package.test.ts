@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { launchBrowser } from '../support/browser.js';
+import { root } from '../support/stack.js';
+
+const run = promisify(execFile);
+const packageFolder = join(root, 'packages/client');
+const audio = '0123456789';
+
+let folder: string;
+let site: AsyncDisposable & { readonly url: string };
+
+/** Installs the packed client as npm would, with this repository's copies of its dependencies. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'media-services-package-'));
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, '@media-services'), { recursive: true });
+  const tarball = join(folder, 'client.tgz');
+  await run('pnpm', ['pack', '--out', tarball], { cwd: packageFolder });
+  await run('tar', ['-xzf', tarball, '-C', join(modules, '@media-services')]);
+  await run('mv', [join(modules, '@media-services/package'), join(modules, '@media-services/client')]);
+  for (const name of ['zod', 'openapi-fetch'])
+    symlinkSync(realpathSync(join(packageFolder, 'node_modules', name)), join(modules, name));
+  site = await startSite();
+});
+
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Serves the installed packages to a browser, and an audio stream that breaks once. */
+async function startSite() {
+  const server = createServer((req, res) => {
+    const { pathname } = new URL(req.url ?? '/', 'http://site');
+    if (pathname === '/') {
+      res.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>client</title>');
+    } else if (pathname !== '/api/stream') {
+      res.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(join(folder, pathname)));
+    } else {
+      const isRest = req.headers.range === 'bytes=4-' && req.headers['if-range'] === '"v1"';
+      res.writeHead(isRest ? 206 : 200, {
+        'Content-Length': isRest ? 6 : 10,
+        'Accept-Ranges': 'bytes',
+        ETag: '"v1"',
+        ...(isRest ? { 'Content-Range': 'bytes 4-9/10' } : {}),
+      });
+      if (isRest) res.end(audio.slice(4));
+      else res.write(audio.slice(0, 4), () => setTimeout(() => res.socket?.resetAndDestroy(), 100));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('the packed client', () => {
+  it('contains its licence, its types and nothing but the build', async () => {
+    const { stdout } = await run('tar', ['-tzf', join(folder, 'client.tgz')]);
+    expect(stdout).toContain('package/LICENSE');
+    expect(stdout).toContain('package/README.md');
+    expect(stdout).toContain('package/dist/index.d.ts');
+    expect(stdout).not.toMatch(/package\/(?:src|test)\//);
+  });
+
+  it('resumes a broken stream in Node', async () => {
+    const script = join(folder, 'script.mjs');
+    writeFileSync(script, `${downloadSource}\nconsole.log(await download(${JSON.stringify(site.url)}));\n`);
+    expect((await run(process.execPath, [script])).stdout).toBe(`${audio}\n`);
+  });
+
+  it('runs its command line', async () => {
+    const program = join(folder, 'node_modules/@media-services/client/bin/media-services.js');
+    expect((await run(process.execPath, [program, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('resumes a broken stream in a browser', async () => {
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(site.url);
+      const imports = {
+        '@media-services/client': '/node_modules/@media-services/client/dist/index.js',
+        'openapi-fetch': '/node_modules/openapi-fetch/dist/index.mjs',
+        zod: '/node_modules/zod/index.js',
+      };
+      await page.addScriptTag({ type: 'importmap', content: JSON.stringify({ imports }) });
+      await page.addScriptTag({
+        type: 'module',
+        content: `${downloadSource}\ndownload(location.origin).then((text) => (document.title = text));`,
+      });
+      await page.waitForFunction((text) => document.title === text, audio);
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+const downloadSource = `import { MediaServicesClient } from '@media-services/client';
+async function download(baseUrl) {
+  const media = await new MediaServicesClient({ baseUrl }).audio('https://example.com/film');
+  return new Response(media.body).text();
+}`;
