@@ -34,15 +34,15 @@ const ownErrors = {
     status: 422,
     title: 'The image cannot be read',
     retryable: false,
-    cause: 'The file is damaged, cut off, or made of more scans than a JPEG needs.',
-    remedy: 'Open and save the image again, then send it whole.',
+    cause: 'The file is damaged, incomplete, or has more scans than a JPEG needs.',
+    remedy: 'Open the image, save it again and send the whole file.',
   },
   no_foreground: {
     status: 422,
     title: 'No subject found',
     retryable: false,
     cause: 'The model found nothing that stands out from the background.',
-    remedy: 'Use an image with a clear subject, or lower `threshold`.',
+    remedy: 'Use an image with a clear subject, or crop it closer to the subject.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

@@ -30,6 +30,11 @@ export interface CutOutImage {
   readonly height: number;
 }
 
+/** An image that its header alone rejects: nothing was decoded, so it costs next to nothing. */
+export class HeaderRefusalError extends DomainError {
+  override readonly name = 'HeaderRefusalError';
+}
+
 /**
  * The whole way from an uploaded file to its cut-out.
  * @throws DomainError with one of the codes of bg-removal
@@ -71,24 +76,25 @@ async function work(
 function refusalError(refusal: Refusal, { maxPixels, maxSide }: ImageLimits): DomainError {
   switch (refusal.code) {
     case 'image_too_large':
-      return new DomainError(
+      return new HeaderRefusalError(
         'image_too_large',
-        `The image has ${refusal.width} × ${refusal.height} pixels; at most ${maxPixels} are accepted, and ${maxSide} on a side. Scale it down.`,
+        `The image has ${refusal.width} × ${refusal.height} pixels. The limits are ${maxPixels} pixels in all and ${maxSide} on a side. Scale it down.`,
       );
     case 'too_many_scans':
-      return new DomainError(
+      return new HeaderRefusalError(
         'unreadable_image',
-        `The JPEG is made of ${refusal.scans} scans; at this size at most ${refusal.maxScans} are read. Open and save the image again.`,
+        `The JPEG has ${refusal.scans} scans. The limit at this size is ${refusal.maxScans}. Open the image and save it again.`,
       );
-    case 'unreadable_image':
-      return new DomainError(
-        'unreadable_image',
-        'The image is damaged or cut off and cannot be decoded. Save it again and send it whole.',
-      );
+    case 'unreadable_header':
+      return new HeaderRefusalError('unreadable_image', damaged);
+    case 'damaged_pixels':
+      return new DomainError('unreadable_image', damaged);
     case 'no_foreground':
       return new DomainError(
         'no_foreground',
-        'No subject was found that stands out from the background. Use an image with a clear subject.',
+        'No subject stands out from the background. Use an image with a clear subject, or crop it closer to the subject.',
       );
   }
 }
+
+const damaged = 'The image is damaged or incomplete. Save it again and send the whole file.';

@@ -13,8 +13,7 @@ import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
 import { inferenceCapacity, thisMachine } from './inference/capacity.js';
 import { MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
-import { admission } from './api/admission.js';
-import { lingerAfterEarlyAnswer, refuseLargeBody } from './api/body-limit.js';
+import { lingerAfterEarlyAnswer, multipartOverheadBytes, refuseLargeBody } from './api/body-limit.js';
 import { isRefusedBeforeWork } from './api/refused-before-work.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
 import { FairTurns } from './fair-turns.js';
@@ -95,16 +94,18 @@ export async function createBgRemovalService(
         post: [
           lingerAfterEarlyAnswer(),
           rateLimiter.middleware,
-          admission({ places, clientKey }),
           refuseLargeBody(config.MAX_FILE_BYTES),
           removeBackgroundRoute({
             engine,
             pixels,
-            // One image in each process, and none more that would only wait inside for one of a greedy client.
-            turns: new FairTurns(capacity.processes + config.PIXEL_PROCESSES),
+            // One image per process: any more would only wait there for those of a greedy client.
+            turns: new FairTurns({ capacity: capacity.processes + config.PIXEL_PROCESSES, places }),
             clientKey,
             limits: imageLimits(config.MAX_PIXELS),
             maxFileBytes: config.MAX_FILE_BYTES,
+            maxUploadingBytes: places * (config.MAX_FILE_BYTES + multipartOverheadBytes),
+            // Two of the largest results, incompressible.
+            maxSendingBytes: 2 * 4 * config.MAX_PIXELS,
             requestTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
             answerTimeoutMs: config.ANSWER_TIMEOUT_SECONDS * 1000,
             leastRate: {

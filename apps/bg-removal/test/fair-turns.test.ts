@@ -26,7 +26,7 @@ function settled(): Promise<void> {
 }
 
 test('a newcomer is next, however many of a greedy client wait', async () => {
-  const turns = new FairTurns(1);
+  const turns = new FairTurns({ capacity: 1, places: 1000 });
   const work = new Work();
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => turns.run('a', never, work.of(name)));
   all.push(turns.run('b', never, work.of('b1')), turns.run('b', never, work.of('b2')));
@@ -36,7 +36,7 @@ test('a newcomer is next, however many of a greedy client wait', async () => {
 });
 
 test('a free turn goes to who has the fewest running', async () => {
-  const turns = new FairTurns(2);
+  const turns = new FairTurns({ capacity: 2, places: 1000 });
   const work = new Work();
   const all = ['a1', 'a2', 'a3'].map((name) => turns.run('a', never, work.of(name)));
   all.push(turns.run('b', never, work.of('b1')));
@@ -47,7 +47,7 @@ test('a free turn goes to who has the fewest running', async () => {
 });
 
 test('who gives up while waiting gets no turn, and holds nobody up', async () => {
-  const turns = new FairTurns(1);
+  const turns = new FairTurns({ capacity: 1, places: 1000 });
   const work = new Work();
   const gone = new AbortController();
   const first = turns.run('a', never, work.of('a1'));
@@ -65,7 +65,7 @@ test('never more run than may, and all get their turn', async () => {
   const clients = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), clients, async (capacity, sequence) => {
-      const turns = new FairTurns(capacity);
+      const turns = new FairTurns({ capacity: capacity, places: 1000 });
       const work = new Work();
       const all = sequence.map((client) => turns.run(client, never, work.of(client)));
       for (let ended = 0; ended < sequence.length; ended++) {
@@ -77,4 +77,61 @@ test('never more run than may, and all get their turn', async () => {
       expect(work.begun).toHaveLength(sequence.length);
     }),
   );
+});
+
+describe('places', () => {
+  /** Work of clients that never ends unless told to; `undefined` is a place, else the error's code. */
+  function house(places: number) {
+    const turns = new FairTurns({ capacity: 1, places });
+    return (client: string): { code: string | undefined; leave: () => Promise<void> } => {
+      const gone = new AbortController();
+      try {
+        turns.assertRoom(client);
+      } catch (error) {
+        return { code: (error as { code: string }).code, leave: () => Promise.resolve() };
+      }
+      const ends = deferred();
+      const done = turns.run(client, gone.signal, () => ends.promise).catch(() => undefined);
+      const leave = async (): Promise<void> => {
+        ends.resolve();
+        gone.abort();
+        await done;
+      };
+      return { code: undefined, leave };
+    };
+  }
+
+  function deferred(): { promise: Promise<void>; resolve: () => void } {
+    let resolve = (): void => undefined;
+    const promise = new Promise<void>((kept) => (resolve = kept));
+    return { promise, resolve };
+  }
+
+  test('one client alone gets about half of the places, and another one when it leaves one', async () => {
+    const ask = house(9);
+    const asked = Array.from({ length: 6 }, () => ask('greedy'));
+    expect(asked.map(({ code }) => code)).toEqual([...Array<undefined>(5).fill(undefined), 'rate_limited']);
+    await asked[0]?.leave();
+    expect(ask('greedy').code).toBeUndefined();
+  });
+
+  test('a single place is given, and then the service is busy for everybody', async () => {
+    const ask = house(1);
+    const { leave } = ask('a');
+    expect(ask('a').code).toBe('overloaded');
+    expect(ask('b').code).toBe('overloaded');
+    await leave();
+    expect(ask('b').code).toBeUndefined();
+  });
+
+  test('however greedy up to three clients are, another finds one of nine places', () => {
+    const greedy = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 200 });
+    fc.assert(
+      fc.property(greedy, (sequence) => {
+        const ask = house(9);
+        for (const client of sequence) ask(client);
+        expect(ask('newcomer').code).toBeUndefined();
+      }),
+    );
+  });
 });

@@ -55,7 +55,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     },
     giveBackOn: (isGivenBack) => (thrown, _req, res, next) => {
       const giveBack = givesBack.get(res);
-      if (giveBack === undefined || !isGivenBack(thrown)) {
+      // What has begun to be answered was worked on.
+      if (giveBack === undefined || res.headersSent || !isGivenBack(thrown)) {
         next(thrown);
         return;
       }

@@ -22,7 +22,7 @@ export function openApiDocument(): JsonObject {
         operationId: 'removeBackground',
         summary: 'Cut the subject out of an image',
         description:
-          'At most 5 images in any 60 seconds per client IP, unless the operator has set another number; the `RateLimit` headers tell how many are left. An image that is refused before the network sees it (type, size, parameters, damage) does not count.',
+          'At most 5 images in any 60 seconds per client IP, unless the operator has set another number. The `RateLimit` headers say how many are left. An image that is rejected before it is decoded (type, size, parameters, header) does not count.',
         form: {
           fields: parametersSchema,
           file: { name: fileField, description: `The image: ${acceptedTypes}, decided by its content.` },

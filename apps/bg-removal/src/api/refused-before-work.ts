@@ -1,17 +1,22 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
+import { PixelProcessError } from '../pixels/pixel-pool.js';
+import { HeaderRefusalError } from '../remove-background.js';
 
 const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
   'missing_file',
   'file_too_large',
-  'image_too_large',
   'unsupported_media_type',
-  'unreadable_image',
   'overloaded',
   'rate_limited',
+  'engine_unavailable',
 ]);
 
-/** Whether an image was refused before the network saw it, so that it does not count towards the client's images. */
+/**
+ * Whether a request failed before any pixel was decoded, so that it does not count towards the client's
+ * images. A process that ended at work may have ended because of the image: that counts.
+ */
 export function isRefusedBeforeWork(thrown: unknown): boolean {
-  return thrown instanceof DomainError && codes.has(thrown.code);
+  if (!(thrown instanceof DomainError) || thrown instanceof PixelProcessError) return false;
+  return thrown instanceof HeaderRefusalError || codes.has(thrown.code);
 }

@@ -2,6 +2,8 @@ import { DomainError, requestContext } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
 import type { Request, RequestHandler } from 'express';
 import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
+import { multipartOverheadBytes } from './body-limit.js';
+import { ByteBudget } from './byte-budget.js';
 import { atLeastRate, type LeastRate } from './least-rate.js';
 import { readParameters } from './parameters.js';
 import { pngFileName } from './png-file-name.js';
@@ -17,29 +19,40 @@ export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependenci
   readonly answerTimeoutMs: number;
   /** Of the upload, and of the answer. */
   readonly leastRate: LeastRate;
+  /** Bytes in memory of uploads on their way in, and of results on their way out. */
+  readonly maxUploadingBytes: number;
+  readonly maxSendingBytes: number;
 }
 
 /** `POST /api/remove-background`: an image in a form in, a PNG with a transparent background out. */
 export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): RequestHandler {
   const readUpload = uploadReader(options.maxFileBytes);
+  // Apart from the turns: a slow transfer holds memory, but never keeps a process from working.
+  const uploading = new ByteBudget(options.maxUploadingBytes);
+  const sending = new ByteBudget(options.maxSendingBytes);
 
   return async (req, res) => {
     const context = requestContext(res);
     const { timings } = context;
+    const client = options.clientKey(req);
+    // Rejected before the upload rather than after it.
+    options.turns.assertRoom(client);
 
     const made = await withDeadline(options.requestTimeoutMs, context.signal, async (signal) => {
       const { socket } = req;
       const upload = await timings.measure('upload', () =>
-        atLeastRate(
-          options.leastRate,
-          () => socket.bytesRead,
-          signal,
-          (paced) => readUpload(req, res, paced),
+        uploading.run(client, uploadBytes(req, options.maxFileBytes), signal, (kept) =>
+          atLeastRate(
+            options.leastRate,
+            () => socket.bytesRead,
+            kept,
+            (paced) => readUpload(req, res, paced),
+          ),
         ),
       );
       const { file, fileName, tuning } = readParameters(upload, req.query);
       const image = await removeBackground(options, {
-        client: options.clientKey(req),
+        client,
         file,
         tuning,
         signal,
@@ -56,16 +69,24 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Width', String(width));
     res.setHeader('X-Height', String(height));
-    await withDeadline(options.answerTimeoutMs, context.signal, async (signal) => {
-      let taken = 0;
-      await atLeastRate(
-        options.leastRate,
-        () => taken,
-        signal,
-        (paced) => sendBytes(res, png, paced, (bytes) => (taken = bytes)),
-      );
-    });
+    await withDeadline(options.answerTimeoutMs, context.signal, (signal) =>
+      sending.run(client, png.length, signal, (kept) => {
+        let taken = 0;
+        return atLeastRate(
+          options.leastRate,
+          () => taken,
+          kept,
+          (paced) => sendBytes(res, png, paced, (bytes) => (taken = bytes)),
+        );
+      }),
+    );
   };
+}
+
+/** What an upload may take in memory, its connection included. */
+function uploadBytes(req: Request, maxFileBytes: number): number {
+  const announced = Number(req.headers['content-length'] ?? Infinity);
+  return Math.min(announced, maxFileBytes) + multipartOverheadBytes;
 }
 
 /** Runs `work` with a signal that also aborts when the time is over. */

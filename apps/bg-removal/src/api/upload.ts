@@ -56,6 +56,8 @@ export function uploadReader(
       // Node keeps a combined signal, and with it the request and its file, as long as somebody listens.
     }).finally(() => read.abort());
     const { file } = req;
+    // The request lives until its response is sent; the upload need not.
+    delete req.file;
     return {
       file: file && { bytes: file.buffer, name: file.originalname },
       fields: (req.body ?? {}) as Record<string, unknown>,

@@ -26,7 +26,7 @@ function normalised(file: Uint8Array): Sharp {
  */
 export async function refusalOf(file: Uint8Array, limits: ImageLimits): Promise<ImageRefusal | undefined> {
   const size = await unlessDamaged(async () => (await sharp(file, options()).metadata()).autoOrient);
-  if (size === undefined) return { code: 'unreadable_image' };
+  if (size === undefined) return { code: 'unreadable_header' };
   const { width, height } = size;
   const pixels = width * height;
   if (pixels > limits.maxPixels || Math.max(width, height) > limits.maxSide) {

@@ -24,9 +24,9 @@ export function imageLimits(maxPixels: number): ImageLimits {
   return { maxPixels, maxSide: longestSide, maxScans: mostScans, maxScannedPixels: mostScannedPixels };
 }
 
-/** Why an image is not decoded, told as a value: it crosses to another process. */
+/** Why the header alone rejects an image. A value, because it crosses to another process. */
 export const imageRefusalSchema = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('unreadable_image') }),
+  z.object({ code: z.literal('unreadable_header') }),
   z.object({ code: z.literal('too_many_scans'), scans: z.int(), maxScans: z.int() }),
   z.object({ code: z.literal('image_too_large'), width: z.int(), height: z.int() }),
 ]);

@@ -34,6 +34,15 @@ export interface PixelPoolOptions {
   readonly logger: Logger;
 }
 
+/** A pixel process ended at work or does not start: perhaps because of the image. */
+export class PixelProcessError extends DomainError {
+  override readonly name = 'PixelProcessError';
+
+  constructor(cause: DomainError) {
+    super(cause.code, cause.message, { cause, retryAfterSeconds: cause.retryAfterSeconds ?? 10 });
+  }
+}
+
 /**
  * The processes in which images are decoded, cut out and encoded. Processes and not
  * threads: native code that is at work in a thread can neither be stopped at a
@@ -112,8 +121,10 @@ export class PixelPool implements AsyncDisposable {
     try {
       return await this.#supervisor.run(task, { signal });
     } catch (error) {
+      if (error instanceof DomainError && error.code === 'engine_unavailable')
+        throw new PixelProcessError(error);
       if (!(error instanceof EngineJobError)) throw error;
-      throw new DomainError('internal_error', 'The image could not be worked on.', { cause: error.payload });
+      throw new DomainError('internal_error', 'The image could not be processed.', { cause: error.payload });
     }
   }
 }

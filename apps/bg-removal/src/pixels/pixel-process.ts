@@ -39,14 +39,14 @@ async function prepare({ file, limits, inputSize }: PrepareTask): Promise<Prepar
   if (refusal !== undefined) return { kind: 'refused', refusal };
   const rgb = await decodeForModel(file, inputSize.width, inputSize.height);
   // The header was right, so the pixels are damaged or cut off.
-  if (rgb === undefined) return { kind: 'refused', refusal: { code: 'unreadable_image' } };
+  if (rgb === undefined) return { kind: 'refused', refusal: { code: 'damaged_pixels' } };
   return { kind: 'prepared', rgb };
 }
 
 async function makeCutOut(task: CutOutTask, isCancelled: () => boolean): Promise<CutOutResult> {
   const startedAt = performance.now();
   const image = await decodeFull(task.file);
-  if (image === undefined) return { kind: 'refused', refusal: { code: 'unreadable_image' } };
+  if (image === undefined) return { kind: 'refused', refusal: { code: 'damaged_pixels' } };
   if (isCancelled()) throw new Error('The image was given up.');
   const decodedAt = performance.now();
   const mask = { data: task.mask, width: task.maskWidth, height: task.maskHeight };

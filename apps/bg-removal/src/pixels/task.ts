@@ -35,9 +35,10 @@ export type CutOutTask = z.output<typeof cutOutTaskSchema>;
 export const pixelTaskSchema = z.discriminatedUnion('kind', [prepareTaskSchema, cutOutTaskSchema]);
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 
-/** Why there is no cut-out: the image's own fault, told as a value. */
+/** Why there is no cut-out, where that is the image's own fault. */
 export const refusalSchema = z.discriminatedUnion('code', [
   ...imageRefusalSchema.options,
+  z.object({ code: z.literal('damaged_pixels') }),
   z.object({ code: z.literal('no_foreground') }),
 ]);
 export type Refusal = z.output<typeof refusalSchema>;

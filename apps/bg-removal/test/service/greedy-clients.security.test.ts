@@ -1,6 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
 import { picture } from '../support/pictures.js';
 import { fakeInference } from '../support/fake-inference.js';
@@ -25,13 +26,13 @@ const start = (env: Record<string, string> = {}) =>
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
 /** Begins an upload and sends no more of it. */
-function stalledUpload(running: TestService, address: string): http.ClientRequest {
+function stalledUpload(running: TestService, address: string, bytes = 100_000): http.ClientRequest {
   const request = http.request(running.endpoint, {
     method: 'POST',
     agent: false,
     headers: {
       'content-type': 'multipart/form-data; boundary=x',
-      'content-length': '100000',
+      'content-length': String(bytes),
       'x-forwarded-for': address,
     },
   });
@@ -44,6 +45,20 @@ function stalledUpload(running: TestService, address: string): http.ClientReques
 interface UnreadAnswer {
   /** Reads what has arrived; resolves when the connection has ended, with whether the answer was whole. */
   readonly wasWhole: () => Promise<boolean>;
+}
+
+/** Resolves when the service has counted a response that it broke off. */
+async function brokenOff(running: TestService): Promise<void> {
+  const counted = /media_http_outcomes_total\{[^}]*outcome="truncated"[^}]*\} [1-9]/;
+  while (!counted.test(await (await fetch(`${running.metricsUrl}/metrics`)).text())) await delay(100);
+}
+
+/** The status of an image of another client, sent again while all slots are in use. */
+async function statusWhenFree(running: TestService): Promise<number> {
+  for (;;) {
+    const { status } = await postImage(running, file, from('198.51.100.7'));
+    if (status !== 503) return status;
+  }
 }
 
 /** Sends an image and does not read the answer. */
@@ -83,25 +98,39 @@ async function unreadAnswer(running: TestService, image: Buffer, address: string
   };
 }
 
-test('nine slow uploads from two addresses leave a place for a third, and are cut off', async () => {
-  const running = await start();
-  service = running;
-  const slow = Array.from({ length: 9 }, (_, i) => stalledUpload(running, `203.0.113.${i % 2}`));
-  const answers = slow.map(async (request) => {
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-    response.resume();
-    return response.statusCode;
-  });
-  expect((await postImage(service, file, from('198.51.100.7'))).status).toBe(200);
-  const statuses = await Promise.all(answers);
-  expect(statuses.filter((status) => status === 504).length).toBeGreaterThanOrEqual(4);
-  expect(statuses.filter((status) => status !== 504 && status !== 429)).toEqual([]);
-});
+async function statusOf(request: http.ClientRequest): Promise<number | undefined> {
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
 
-test('an answer that nobody reads is broken off, and its place is free again', async () => {
+test('slow uploads keep nobody from working, and are cut off', async () => {
   const running = await start({ MAX_QUEUE: '0' });
   service = running;
-  // Larger than what a connection buffers, so that the answer cannot be sent off.
+  const slow = Array.from({ length: 9 }, (_, i) => statusOf(stalledUpload(running, `203.0.113.${i % 2}`)));
+  for (const request of ['first', 'second']) {
+    expect([request, (await postImage(running, file, from('198.51.100.7'))).status]).toEqual([request, 200]);
+  }
+  expect(await Promise.all(slow)).toEqual(Array<number>(9).fill(504));
+});
+
+test('the memory of slow uploads goes to the client that needs it, from the one that holds most', async () => {
+  const running = await start({ MAX_QUEUE: '0', MAX_FILE_BYTES: '300000', MIN_BYTES_PER_SECOND: '0' });
+  service = running;
+  const greedy = statusOf(stalledUpload(running, '203.0.113.1', 300_000));
+  let status: number | undefined;
+  void greedy.then((answered) => (status = answered));
+  // The first may come before the slow one.
+  while (status === undefined) {
+    expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
+  }
+  expect(status).toBe(503);
+});
+
+test('a result that nobody reads keeps nobody from working, and is broken off', async () => {
+  const running = await start({ MAX_QUEUE: '0' });
+  service = running;
+  // Larger than what a connection buffers, so that the result cannot be sent off.
   const large = await sharp({
     create: {
       width: 3000,
@@ -115,11 +144,31 @@ test('an answer that nobody reads is broken off, and its place is free again', a
     .toBuffer();
   const reader = await unreadAnswer(running, large, '203.0.113.1');
   await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
-  const another = async () => (await postImage(running, file, from('198.51.100.7'))).status;
-  expect(await another()).toBe(503);
-  while ((await another()) !== 200);
+  expect(await statusWhenFree(running)).toBe(200);
+  expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
+  await brokenOff(running);
   expect(await reader.wasWhole()).toBe(false);
 }, 60_000);
+
+test('an image that is decoded and found damaged at its end counts, so that nobody decodes for free', async () => {
+  const running = await start({ IMAGES_PER_MINUTE: '2' });
+  service = running;
+  const whole = await sharp({
+    create: {
+      width: 800,
+      height: 600,
+      channels: 3,
+      background: '#888',
+      noise: { type: 'gaussian', mean: 128, sigma: 60 },
+    },
+  })
+    .png()
+    .toBuffer();
+  const cut = whole.subarray(0, Math.round(whole.length * 0.95));
+  const statuses: number[] = [];
+  for (let i = 0; i < 3; i++) statuses.push((await postImage(running, cut, from('203.0.113.1'))).status);
+  expect(statuses).toEqual([422, 422, 429]);
+});
 
 test('one that sends many at once waits behind its own: a newcomer is served before the rest', async () => {
   service = await start({ MAX_QUEUE: '11', PIXEL_PROCESSES: '1' });

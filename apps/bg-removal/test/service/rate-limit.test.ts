@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import request from 'supertest';
 import { picture } from '../support/pictures.js';
 import { fakeInference } from '../support/fake-inference.js';
-import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
+import {
+  postImage,
+  problemOf,
+  startService,
+  startWarmService,
+  type TestService,
+} from '../support/service.js';
 
 let service: TestService | undefined;
 let file: Buffer;
@@ -32,7 +38,7 @@ test('five images a minute, the sixth is 429 with headers that tell when', async
   expect(problem.detail).toContain('ops@example.org');
 });
 
-test('an image that is refused before the network sees it does not count, and the headers say so', async () => {
+test('an image that is rejected before it is decoded does not count, and the headers say so', async () => {
   service = await startWarmService({ IMAGES_PER_MINUTE: '2', MAX_PIXELS: '10000', MAX_FILE_BYTES: '50000' });
   const refused: [Uint8Array, Record<string, string>, number][] = [
     [Buffer.from('no image'), {}, 415],
@@ -50,6 +56,15 @@ test('an image that is refused before the network sees it does not count, and th
   const dark = await picture().linear(0.1, 0).png().toBuffer();
   expect(problemOf(await postImage(service, dark))).toMatchObject({ code: 'no_foreground' });
   expect((await postImage(service, file)).status).toBe(429);
+});
+
+test('images sent while there is no model do not count', async () => {
+  service = await startService({ IMAGES_PER_MINUTE: '2', MODEL: 'no-such-model' });
+  for (let i = 0; i < 3; i++) {
+    const response = await postImage(service, file);
+    expect(problemOf(response)).toMatchObject({ status: 503, code: 'engine_unavailable' });
+    expect(response.get('ratelimit')).toMatch(/; r=2; /);
+  }
 });
 
 test('the limit is checked before the body is read', async () => {
