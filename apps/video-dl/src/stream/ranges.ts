@@ -42,20 +42,24 @@ export function selectRange(
 
 const maxRemembered = 10_000;
 
-/** Which version of a stream each client was last sent: for those who resume without saying of what. */
+/**
+ * The version of each stream that this process sent to each client. Clients that resume
+ * without `If-Range` don't say which version they hold.
+ */
 export class SentVersions {
-  readonly #versions = new Map<string, string>();
+  /** `null`: the client got more than one version, so it may hold either. */
+  readonly #versions = new Map<string, string | null>();
 
-  /** Whether the client was last sent another version than this one. */
-  isOther(request: SentTo, version: string): boolean {
-    const sent = this.#versions.get(keyOf(request));
-    return sent !== undefined && sent !== version;
+  /** Whether this process sent the client this version and no other. */
+  holds(request: SentTo, version: string): boolean {
+    return this.#versions.get(keyOf(request)) === version;
   }
 
   remember(request: SentTo, version: string): void {
     const key = keyOf(request);
+    const sent = this.#versions.get(key);
     this.#versions.delete(key);
-    this.#versions.set(key, version);
+    this.#versions.set(key, sent === undefined || sent === version ? version : null);
     const [oldest] = this.#versions.keys();
     if (this.#versions.size > maxRemembered && oldest !== undefined) this.#versions.delete(oldest);
   }

@@ -236,11 +236,12 @@ export class StreamingService implements AsyncDisposable {
 
   #select(request: StreamRequest, file: KnownFile): Selection {
     const version = file.etag ?? String(file.totalBytes);
-    const isOtherVersion = this.#sentVersions.isOther(request, version);
+    const selection = selectRange(request, file);
+    const isRest = selection.kind === 'part' && selection.start > 0;
+    // Another replica may have sent the beginning, from another version of the file.
+    if (isRest && request.ifRange === undefined && !this.#sentVersions.holds(request, version)) return whole;
     this.#sentVersions.remember(request, version);
-    // A client that resumes without saying of which version must not get the rest of another one.
-    if (request.ifRange === undefined && isOtherVersion) return { kind: 'whole' };
-    return selectRange(request, file);
+    return selection;
   }
 
   /** What is made can be left out at the beginning, not at the end, where it is verified. */

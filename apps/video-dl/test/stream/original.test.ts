@@ -78,6 +78,7 @@ describe("a stream that is the site's own file", () => {
     await using service = await app(named('/media/front.mp4'));
     const source = await readFile(await media('front.mp4'));
     const expected = source.subarray(start, end);
+    await receive(service.url('mp4-720'));
     const { status, headers, body, complete } = await receive(service.url('mp4-720'), { headers: { range } });
     expect({ status, complete }).toEqual({ status: 206, complete: true });
     expect(body.equals(expected)).toBe(true);
@@ -141,6 +142,17 @@ describe("a stream that is the site's own file", () => {
     const second = await receive(service.url('mp4-720'), { headers: { range: 'bytes=5000-', ...ifRange } });
     expect(second.status).toBe(200);
     expect(sha256(second.body)).toBe(sha256(await readFile(await media(version))));
+  });
+
+  it('comes as a whole, every time, when another replica or an earlier process sent the beginning', async () => {
+    const headers = { range: 'bytes=5000-' };
+    await using replica = await app(named('/media/front.mp4'));
+    for (const attempt of ['first', 'second']) {
+      const { status } = await receive(replica.url('mp4-720'), { headers });
+      expect({ attempt, status }).toEqual({ attempt, status: 200 });
+    }
+    await receive(replica.url('mp4-720'), { headers: { range: 'bytes=0-1' } });
+    expect((await receive(replica.url('mp4-720'), { headers })).status).toBe(206);
   });
 
   it('shows a cut to a client that speaks HTTP/1.0', async () => {

@@ -42,19 +42,28 @@ describe('selectRange', () => {
 describe('SentVersions', () => {
   const sent = { client: '192.0.2.1', url: 'https://example.com/', target: 'mp3' };
 
-  it('knows that a client has another version, and nothing of the others', () => {
+  it('knows what one client was sent of one stream', () => {
     const versions = new SentVersions();
+    expect(versions.holds(sent, 'v1')).toBe(false);
     versions.remember(sent, 'v1');
-    expect(versions.isOther(sent, 'v1')).toBe(false);
-    expect(versions.isOther(sent, 'v2')).toBe(true);
-    expect(versions.isOther({ ...sent, client: '192.0.2.2' }, 'v2')).toBe(false);
-    expect(versions.isOther({ ...sent, target: 'mp4-720' }, 'v2')).toBe(false);
+    versions.remember(sent, 'v1');
+    expect(versions.holds(sent, 'v1')).toBe(true);
+    expect(versions.holds(sent, 'v2')).toBe(false);
+    expect(versions.holds({ ...sent, client: '192.0.2.2' }, 'v1')).toBe(false);
+    expect(versions.holds({ ...sent, target: 'mp4-720' }, 'v1')).toBe(false);
+  });
+
+  it('trusts neither version once a client was sent two', () => {
+    const versions = new SentVersions();
+    for (const version of ['v1', 'v2', 'v2']) versions.remember(sent, version);
+    expect(versions.holds(sent, 'v1')).toBe(false);
+    expect(versions.holds(sent, 'v2')).toBe(false);
   });
 
   it('forgets the oldest beyond ten thousand', () => {
     const versions = new SentVersions();
     for (let index = 0; index <= 10_000; index += 1) versions.remember({ ...sent, url: String(index) }, 'v1');
-    expect(versions.isOther({ ...sent, url: '0' }, 'v2')).toBe(false);
-    expect(versions.isOther({ ...sent, url: '1' }, 'v2')).toBe(true);
+    expect(versions.holds({ ...sent, url: '0' }, 'v1')).toBe(false);
+    expect(versions.holds({ ...sent, url: '1' }, 'v1')).toBe(true);
   });
 });
