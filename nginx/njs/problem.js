@@ -124,6 +124,10 @@ function answer(r) {
   send(r, Number(r.variables.status));
 }
 
+function unauthorized(r) {
+  send(r, 401);
+}
+
 /**
  * Whether no replica has begun this request, so that trying again repeats no work.
  * It happens when a replica vanishes and the list of replicas changes while the
@@ -149,4 +153,4 @@ function gatewayTimeout(r) {
   tryAgainOrSend(r, 504);
 }
 
-export default { answer, badGateway, gatewayTimeout, send };
+export default { answer, badGateway, gatewayTimeout, send, unauthorized };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { get, type IncomingMessage } from 'node:http';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { expectProblem } from './support/problem.js';
+import { statusFrom } from './support/raw-client.js';
 
 let gateway: TestGateway;
 
@@ -54,7 +54,7 @@ test('an upload that has only begun counts, so that slow ones cannot add up', as
 test('another client is not in the way of the first', async () => {
   await Promise.all(Array.from({ length: 4 }, lookUp));
 
-  expect(await statusFrom('127.0.0.2', '/api/info?url=x')).toBe(200);
+  expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(200);
 });
 
 test('thousands of connections of one address that never finish a request keep nobody else out', async () => {
@@ -62,7 +62,7 @@ test('thousands of connections of one address that never finish a request keep n
   const halfOpen = await Promise.all(Array.from({ length: 8600 }, () => openHalf(() => (turnedAway += 1))));
 
   const statuses: number[] = [];
-  for (let count = 0; count < 20; count += 1) statuses.push(await statusFrom('127.0.0.2', '/'));
+  for (let count = 0; count < 20; count += 1) statuses.push(await statusFrom(gateway.port, '127.0.0.2', '/'));
 
   expect(new Set(statuses)).toEqual(new Set([200]));
   // Closed after 10 s, the time for the head of a request, is not turned away.
@@ -80,12 +80,4 @@ async function openHalf(onTurnedAway: () => void): Promise<Socket> {
   await once(socket, 'connect');
   socket.write('GET / HTTP/1.1\r\nHost: half');
   return socket;
-}
-
-async function statusFrom(localAddress: string, path: string): Promise<number> {
-  const request = get({ host: '127.0.0.1', port: gateway.port, path, localAddress, agent: false });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  request.on('error', () => undefined); // its own end, below
-  response.destroy();
-  return response.statusCode ?? 0;
 }

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { expectProblem } from './support/problem.js';
+import { statusFrom } from './support/raw-client.js';
 
 let folder: string;
 let file: string;
 let gateway: TestGateway;
 
-const line = (name: string, key: string, limits = '') =>
-  `${name} ${createHash('sha256').update(key).digest('hex')} ${limits}\n`;
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
+const line = (name: string, key: string, limits = '') => `${name} ${hashOf(key)} ${limits}\n`;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
@@ -102,6 +104,39 @@ describe('as a cookie, which the page sends where the browser downloads, a key',
   });
 });
 
+test('an upload with a wrong key is rejected as such, however large', async () => {
+  const body = Buffer.alloc(1024 * 1024);
+  const response = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body });
+  await expectProblem(response, 401, 'unauthorized');
+});
+
+test('an address that tries many keys is limited; valid keys from it and other addresses are not', async () => {
+  const statuses: number[] = [];
+  for (let count = 0; count < 23; count += 1)
+    statuses.push((await ask('/api/info?url=x', `guess-${count}`)).status);
+  expect(statuses.slice(0, 21)).toEqual(Array.from({ length: 21 }, () => 401));
+  expect(statuses.slice(22)).toEqual([429]);
+
+  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(200);
+  expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(401);
+});
+
+test('visitors without a key are counted by address: one cannot lock out the others', async () => {
+  const held = Array.from({ length: 70 }, () =>
+    connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
+  );
+  for (const socket of held) {
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\nx');
+  }
+  while ((await statusFrom(gateway.port, '127.0.0.2', '/')) !== 429)
+    await new Promise((resolve) => setImmediate(resolve));
+
+  expect(await statusFrom(gateway.port, '127.0.0.3', '/')).toBe(200);
+  expect(await statusFrom(gateway.port, '127.0.0.3', '/video-dl/api/health')).toBe(200);
+  for (const socket of held) socket.destroy();
+});
+
 test('health, the page and the documentation need none', async () => {
   for (const path of ['/', '/docs/', '/video-dl/api/health', '/bg-removal/api/health']) {
     expect((await ask(path)).status).toBe(200);
@@ -139,7 +174,9 @@ test('a key is counted by its name; one with a limit of its own is left to the s
 
 test('a change of the file counts at once', async () => {
   expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(401);
-  writeFileSync(file, line('carol', 'key-of-carol'));
+  // As `sed -i` and editors do: another file takes the place of the old one.
+  writeFileSync(`${file}.new`, `# ${hashOf('key-of-alice')}\n${line('carol', 'key-of-carol')}`);
+  renameSync(`${file}.new`, file);
   expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
   expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
 });

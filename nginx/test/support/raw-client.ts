@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -17,4 +19,13 @@ export function sendRaw(port: number, request: string): Promise<RawAnswer> {
       resolve({ status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]), text });
     });
   });
+}
+
+/** The status of a GET from another address of this machine; its body is not read. */
+export async function statusFrom(port: number, localAddress: string, path: string): Promise<number> {
+  const request = get({ host: '127.0.0.1', port, path, localAddress, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  request.on('error', () => undefined); // its own end, below
+  response.destroy();
+  return response.statusCode ?? 0;
 }

@@ -9,6 +9,7 @@ const suffix = '.template';
 const defaults = {
   GATEWAY_UPSTREAMS: 'static',
   GATEWAY_ACCESS_LOG: '/dev/stdout',
+  GATEWAY_METRICS: 'off',
   GATEWAY_RESOLVER: '127.0.0.11',
 };
 

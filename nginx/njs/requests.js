@@ -1,0 +1,59 @@
+// What the access log and the metrics say about a finished request. njs here keeps to what
+// nginx 1.22's njs 0.7.9 knows; `ngx.shared`, for the metrics, is there only in the container.
+
+/**
+ * How a request ended: `ok`, `failed` (answered with an error), `aborted` (the client left),
+ * or `truncated`. nginx calls a response that its service cut off complete. The stated length
+ * gives it away; a response without one is `unknown` here, and the service's line with the
+ * same requestId has its outcome.
+ */
+function outcome(r) {
+  const variables = r.variables;
+  const status = Number(variables.status);
+  if (status === 499) return 'aborted';
+  if (status >= 400) return 'failed';
+  if (variables.request_completion !== 'OK') return 'aborted';
+  const isBodiless = variables.request_method === 'HEAD' || status === 204 || status === 304;
+  if (isBodiless || !variables.upstream_status) return 'ok';
+  const stated = variables.sent_http_content_length;
+  if (!stated) return 'unknown';
+  return Number(variables.body_bytes_sent) >= Number(stated) ? 'ok' : 'truncated';
+}
+
+/** The route of a request, one of few: labels come from here, never from the client. */
+function routeOf(r) {
+  const path = r.variables.request_path.replace(r.variables.gateway_base_path, '');
+  const match =
+    /^(?:\/(?:video-dl|bg-removal))?(\/api\/(?:info|stream\/video|stream|remove-background|health))$/.exec(
+      path,
+    );
+  if (match !== null) return match[1];
+  return path.startsWith('/api/') ? 'other' : 'page';
+}
+
+/** Counts a request; its line of the log is written without what this returns. */
+function count(r) {
+  const labels = ['route="' + routeOf(r), 'status="' + r.variables.status, 'outcome="' + r.variables.outcome];
+  ngx.shared.requests.incr(labels.join('",') + '"', 1, 0);
+  return '';
+}
+
+/** GET /metrics on the gateway's own port, in Prometheus's text format. */
+function metrics(r) {
+  const lines = [
+    '# HELP media_gateway_requests_total Finished requests, except health checks that found everything well.',
+    '# TYPE media_gateway_requests_total counter',
+  ];
+  ngx.shared.requests.items().forEach((item) => {
+    lines.push('media_gateway_requests_total{' + item[0] + '} ' + item[1]);
+  });
+  lines.push('# HELP media_gateway_connections Connections of clients and services that are open.');
+  lines.push('# TYPE media_gateway_connections gauge');
+  ['active', 'reading', 'writing', 'waiting'].forEach((state) => {
+    lines.push('media_gateway_connections{state="' + state + '"} ' + r.variables['connections_' + state]);
+  });
+  r.headersOut['Content-Type'] = 'text/plain; version=0.0.4';
+  r.return(200, lines.join('\n') + '\n');
+}
+
+export default { count, metrics, outcome };
