@@ -1,3 +1,4 @@
+/* global ngx -- of njs, in the container */
 // What the access log and the metrics say about a finished request. njs here keeps to what
 // nginx 1.22's njs 0.7.9 knows; `ngx.shared`, for the metrics, is there only in the container.
 
