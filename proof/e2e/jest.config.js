@@ -4,6 +4,8 @@ import base from '../../jest.base.js';
 export default {
   ...base,
   maxWorkers: 1,
+  // Several slow steps each: a busy machine needs time, and only a failure waits this long.
+  testTimeout: 180_000,
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };

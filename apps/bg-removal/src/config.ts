@@ -51,7 +51,7 @@ export const configSchema = z.object({
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')
     .describe(
-      'Which of the model’s graphs runs: int8 is nearly three times as fast on processors with VNNI; auto takes it there and fp32 elsewhere.',
+      'Which of the model’s graphs runs: int8 is faster and takes less memory; auto uses it on x86-64 with AVX2, and fp32 elsewhere.',
     ),
   INFERENCE_DEVICE: setting
     .oneOf(deviceSettings, 'auto')
@@ -61,7 +61,7 @@ export const configSchema = z.object({
   INFERENCE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
-      'Processes that hold the model, each for one image at a time; auto: one per four cores, as far as half of the memory allows.',
+      'Processes that hold the model, each for one image at a time; auto: one per four cores, as long as they fit into half of the memory.',
     ),
   INFERENCE_THREADS: setting
     .integerOrAuto({ min: 1, max: 256 })

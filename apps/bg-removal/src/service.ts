@@ -12,7 +12,7 @@ import { clientKey, createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
 import { inferenceCapacity, thisMachine } from './inference/capacity.js';
-import { MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
+import { expectedPrecision, MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
 import { lingerAfterEarlyAnswer, multipartOverheadBytes, refuseLargeBody } from './api/body-limit.js';
 import { isRefusedBeforeWork } from './api/refused-before-work.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
@@ -51,6 +51,7 @@ export async function createBgRemovalService(
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   const capacity = inferenceCapacity(
     { processes: config.INFERENCE_PROCESSES, threads: config.INFERENCE_THREADS },
+    await expectedPrecision(config),
     thisMachine(),
   );
   const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;

@@ -1,4 +1,4 @@
-import { roundFilter } from '../dist/graph/round-filter.js';
+import { pairSumOf, quantiseFilter, roundFilter } from '../dist/graph/round-filter.js';
 import { seededNumbers } from './support/small-network.js';
 
 const area = 9;
@@ -48,4 +48,42 @@ test('no weight goes beyond 127 steps', () => {
   expect(Math.min(...steps)).toBe(-127);
   const mostly = Float32Array.of(127, 127, 127, 127).map((value) => value * scale * 1.0035);
   expect(Array.from(roundFilter(mostly, scale, 4))).toEqual([127, 127, 127, 127]);
+});
+
+test.each([
+  [2, 9],
+  [3, 9],
+  [64, 9],
+  [64, 1],
+])(
+  'no two neighbouring products of a filter with %i channels in %i places can saturate',
+  (channels, area) => {
+    const random = seededNumbers(channels + area);
+    for (let n = 0; n < 20; n++) {
+      // All of one sign: every pair is a candidate.
+      const values = Float32Array.from({ length: channels * area }, () => Math.abs(random()));
+      const { steps, scale } = quantiseFilter(values, area);
+      // Two products as the processor adds them, whatever the activations are.
+      expect(255 * pairSumOf(steps, area)).toBeLessThanOrEqual(32_767);
+      expect(pairSumOf(steps, area)).toBeGreaterThan(120);
+      for (const [i, step] of steps.entries())
+        expect(Math.abs(step * scale - (values[i] ?? NaN))).toBeLessThan(1.01 * scale);
+    }
+  },
+);
+
+test('pairs follow the channels of a position, then the next position', () => {
+  // Two channels in two places, channel by channel: (1, 3), (100, 40).
+  expect(pairSumOf(Int8Array.of(1, 100, 3, 40), 2)).toBe(140);
+  // The order of storage would pair 100 with 27.
+  expect(pairSumOf(Int8Array.of(100, 27, -100, -27), 2)).toBe(0);
+  // Of three channels, any neighbours may be a pair: 2 + 70 across two places.
+  expect(pairSumOf(Int8Array.of(1, 70, 0, -5, 2, -6), 2)).toBe(72);
+});
+
+test('a filter that cannot saturate keeps the finest scale', () => {
+  const values = Float32Array.of(127, -127, 64, 64).map((value) => value * scale);
+  const rounded = quantiseFilter(values, 1);
+  expect(rounded.scale).toBeCloseTo(scale, 8);
+  expect(Array.from(rounded.steps)).toEqual([127, -127, 64, 64]);
 });

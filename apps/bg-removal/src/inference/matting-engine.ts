@@ -20,10 +20,10 @@ import {
 } from './job.js';
 import type { InferenceCapacity } from './capacity.js';
 import { chooseDevice, probeCuda, type CudaProbe, type Device } from './device.js';
-import { choosePrecision, readCpuFlags, type Precision } from './precision.js';
+import { choosePrecision, hasAvx2, type Precision } from './precision.js';
 import { locateModel } from '../model/locate-model.js';
 import { ModelError } from '../model/model-error.js';
-import type { ModelManifest } from '../model/manifest.js';
+import { readManifest, type ModelManifest } from '../model/manifest.js';
 import { verifyModel } from '../model/verify-model.js';
 
 const readyTimeoutMs = 120_000;
@@ -169,7 +169,7 @@ export class MattingEngine implements AsyncDisposable {
     const precision = choosePrecision(config.INFERENCE_PRECISION, {
       hasInt8Graph: manifest.int8Graph !== undefined,
       onCpu: device === 'cpu',
-      cpuFlags: await readCpuFlags(),
+      hasAvx2: await hasAvx2(),
     });
     const graph = (precision === 'int8' ? manifest.int8Graph : undefined) ?? manifest.graph;
     return {
@@ -223,6 +223,25 @@ export class MattingEngine implements AsyncDisposable {
       recycleAboveBytes: config.RECYCLE_ABOVE_BYTES,
       onEvent: engineMetrics(metrics, () => this.#supervisor?.health()),
     });
+  }
+}
+
+/**
+ * The precision that the model will run in, before it is verified and a GPU is looked for: how
+ * many processes fit into memory depends on it. fp32, the larger, if the model can't be read.
+ */
+export async function expectedPrecision(config: BgRemovalConfig): Promise<Precision> {
+  try {
+    const { folder } = locateModel(config.MODEL, modelsDirOf(config));
+    const { int8Graph } = await readManifest(folder);
+    return choosePrecision(config.INFERENCE_PRECISION, {
+      hasInt8Graph: int8Graph !== undefined,
+      onCpu: config.INFERENCE_DEVICE !== 'cuda',
+      hasAvx2: await hasAvx2(),
+    });
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return 'fp32';
   }
 }
 

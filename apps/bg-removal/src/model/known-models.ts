@@ -54,7 +54,7 @@ export const knownModels: readonly KnownModel[] = [
     int8Graph,
     pinned: {
       [graph]: 'e3d9718b419c7c64444e7de20b644245966ed8132cc55c86e2da4b6a603d4526',
-      [int8Graph]: 'a2689d326ed31fc40ed756e4ecff8b6e4f8aa372ae8bf53f6f103e30f9c054eb',
+      [int8Graph]: '52f77f5cb2e73fe27dc26cbc6f7a17188ae36ee90c370248fe3390fd999e55ad',
     },
     ...square(1024),
     ...centred,

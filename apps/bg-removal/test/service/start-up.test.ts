@@ -105,9 +105,9 @@ test('a graph in eight bits that is not listed with its checksum', async () => {
   expect(await failure(model.folder)).toContain('onnx/model_int8.onnx');
 });
 
-test('eight bits of a model that has none', async () => {
+test('rejects int8 for a model without an int8 graph', async () => {
   model = await tinyModel();
-  expect(await failure(model.folder, { INFERENCE_PRECISION: 'int8' })).toMatch(/no graph in eight bits/);
+  expect(await failure(model.folder, { INFERENCE_PRECISION: 'int8' })).toMatch(/no int8 graph/);
 });
 
 test('a GPU where there is none is refused, not replaced by the processor', async () => {

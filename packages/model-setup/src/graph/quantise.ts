@@ -2,16 +2,7 @@ import { quantisationOf, type ActivationRanges, type Quantisation } from './acti
 import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import { equaliseChannels } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
-import {
-  float32Values,
-  inputOf,
-  int64Tensor,
-  known,
-  largestMagnitude,
-  logitsOf,
-  outputOf,
-  reluOutputs,
-} from './nodes.js';
+import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
 import {
   attributeType,
   dataType,
@@ -20,7 +11,7 @@ import {
   type OnnxNode,
   type OnnxTensor,
 } from './onnx-schema.js';
-import { roundFilter } from './round-filter.js';
+import { quantiseFilter, type RoundedFilter } from './round-filter.js';
 import { sharedScales, type SharedScales } from './shared-scales.js';
 
 /** onnxruntime's own operators: integer convolution, pooling and addition with channels last. */
@@ -72,12 +63,6 @@ function quantisations(
   const input = model.graph.input[0];
   if (input) result.set(input.name, { scale: Math.fround(1 / 255), zeroPoint: 128 });
   return result;
-}
-
-interface RoundedFilter {
-  readonly values: Float32Array;
-  /** One step of a weight; no value is above 127 of them. */
-  readonly scale: number;
 }
 
 interface IntegerConvolution {
@@ -200,12 +185,13 @@ class GraphBuilder {
       // value/255 - 0.5 = (byte - 128)/255 + 0.5/255: what is left over goes into the bias.
       for (const [i, filter] of filters.entries()) biases[i] = (biases[i] ?? 0) + (sum(filter) * 0.5) / 255;
     }
-    const scales = filters.map((filter) => Math.fround(Math.max(largestMagnitude(filter) / 127, 1e-8)));
+    const area = this.#filterArea(node);
+    const rounded = filters.map((filter) => quantiseFilter(filter, area));
     const { scale } = known(this.#quantisations, from);
     this.#integerConvolution(node, {
       to,
-      filters: filters.map((values, i) => ({ values, scale: scales[i] ?? 1 })),
-      biases: biases.map((bias, i) => Math.round(bias / ((scales[i] ?? 1) * scale))),
+      filters: rounded,
+      biases: biases.map((bias, i) => Math.round(bias / ((rounded[i]?.scale ?? 1) * scale))),
       output: this.#parameters(to),
     });
   }
@@ -224,8 +210,10 @@ class GraphBuilder {
     const to = outputOf(node);
     const from = inputOf(node, 0);
     const { scale: step, zeroPoint } = quantisationOf(logitRange);
+    const area = this.#filterArea(node);
+    const finest = quantiseFilter(filter, area);
     const copies = Array.from({ length: headCopies }, (_, k) => ({
-      scale: Math.fround(largestMagnitude(filter) / (127 - (7.2 * k) / headCopies)),
+      ...quantiseFilter(filter, area, finest.scale / (1 - (0.0567 * k) / headCopies)),
       bias: bias + ((k + 0.5) / headCopies - 0.5) * step,
     }));
     const { scale } = known(this.#quantisations, from);
@@ -235,7 +223,7 @@ class GraphBuilder {
     ];
     this.#integerConvolution(node, {
       to: `${to}_copies`,
-      filters: copies.map((copy) => ({ values: filter, scale: copy.scale })),
+      filters: copies,
       biases: copies.map((copy) => Math.round(copy.bias / (copy.scale * scale))),
       output,
     });
@@ -252,7 +240,6 @@ class GraphBuilder {
   #integerConvolution(node: OnnxNode, { to, filters, biases, output }: IntegerConvolution): void {
     const from = inputOf(node, 0);
     const dims = [filters.length, ...(this.#weightTensor(node).dims ?? []).slice(1)];
-    const area = dims.slice(2).reduce((product, side) => product * side, 1);
     const channels = [filters.length];
     const bytes = (array: Int8Array | Int32Array | Float32Array): Uint8Array =>
       new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -265,7 +252,7 @@ class GraphBuilder {
       input: [
         from,
         ...this.#parameters(from),
-        constant('weights', dataType.int8, dims, bytes(rounded(filters, area))),
+        constant('weights', dataType.int8, dims, bytes(joined(filters))),
         constant(
           'weight_scales',
           dataType.float32,
@@ -335,6 +322,12 @@ class GraphBuilder {
     return known(this.#initializers, inputOf(node, 1));
   }
 
+  /** The places of a filter: 9 of a 3×3 kernel. */
+  #filterArea(node: OnnxNode): number {
+    const [, , ...sides] = this.#weightTensor(node).dims ?? [];
+    return sides.reduce((product, side) => product * side, 1);
+  }
+
   /** The filter and the bias of each output channel. */
   #weights(node: OnnxNode): { filters: Float32Array[]; biases: number[] } {
     const values = float32Values(this.#weightTensor(node));
@@ -352,11 +345,9 @@ function sum(values: Float32Array): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function rounded(filters: readonly RoundedFilter[], area: number): Int8Array {
-  const length = filters[0]?.values.length ?? 0;
+function joined(filters: readonly RoundedFilter[]): Int8Array {
+  const length = filters[0]?.steps.length ?? 0;
   const result = new Int8Array(filters.length * length);
-  for (const [i, { values, scale }] of filters.entries()) {
-    result.set(roundFilter(values, scale, area), i * length);
-  }
+  for (const [i, { steps }] of filters.entries()) result.set(steps, i * length);
   return result;
 }

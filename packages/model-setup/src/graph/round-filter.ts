@@ -1,14 +1,63 @@
+import { largestMagnitude } from './nodes.js';
+
+/** A filter in whole steps of `scale`. */
+export interface RoundedFilter {
+  /** -127 to 127. */
+  readonly steps: Int8Array<ArrayBuffer>;
+  readonly scale: number;
+}
+
 /**
- * A filter in whole steps of `scale`, −127 to 127, so that rounding errors cancel out where
- * it matters: neighbouring pixels are alike, so what counts is the error of a channel's
- * weights together, and activations are positive, so that the errors of channels add up.
- * Each weight is rounded to the nearest step; then, in every channel and after that in the
- * filter as a whole, as many weights as bring the sum of errors within half a step go to
- * the step on the other side, those first that are nearest to it (Guo et al., "SQuant:
- * on-the-fly data-free quantization via diagonal Hessian approximation", ICLR 2022).
+ * The largest sum of two weights of the same sign that every x86-64 processor multiplies
+ * exactly. Without VNNI, onnxruntime multiplies by `vpmaddubsw`, which adds two neighbouring
+ * products in 16 signed bits: 255 × 128 = 32 640 fits, and 255 × 129 saturates.
+ */
+const largestPairSum = 128;
+const scaleIncrease = 1.004;
+
+/**
+ * Rounds a filter with the smallest scale, from `leastScale` on, for which no sum of two
+ * neighbouring products can saturate ({@link largestPairSum}).
  * @param values channel by channel, `area` weights each
  */
-export function roundFilter(values: Float32Array, scale: number, area: number): Int8Array {
+export function quantiseFilter(values: Float32Array, area: number, leastScale = 0): RoundedFilter {
+  const most = Math.max(largestMagnitude(values) / 127, pairSumOf(values, area) / largestPairSum);
+  let scale = Math.fround(Math.max(most, leastScale, 1e-8));
+  for (;;) {
+    const steps = roundFilter(values, scale, area);
+    if (pairSumOf(steps, area) <= largestPairSum) return { steps, scale };
+    scale = Math.fround(scale * scaleIncrease);
+  }
+}
+
+/**
+ * The largest sum, without regard to its sign, of two weights of the same sign that a kernel
+ * multiplies in one step. Kernels read channels first and then positions, in pairs from the
+ * first weight on. With an odd number of channels some kernels pad each position and others
+ * don't, so that every two neighbours may be a pair.
+ */
+export function pairSumOf(values: Float32Array | Int8Array, area: number): number {
+  const channels = values.length / area;
+  const at = (k: number): number => values[(k % channels) * area + Math.floor(k / channels)] ?? 0;
+  let largest = 0;
+  for (let k = 0; k + 1 < values.length; k += channels % 2 === 0 ? 2 : 1) {
+    const [first, second] = [at(k), at(k + 1)];
+    if (first > 0 === second > 0) largest = Math.max(largest, Math.abs(first + second));
+  }
+  return largest;
+}
+
+/**
+ * Rounds to whole steps of `scale`, -127 to 127, so that errors cancel out where it matters:
+ * neighbouring pixels are alike, so what counts is the error of a channel's weights together,
+ * and activations are positive, so the errors of channels add up. Each weight is rounded to
+ * the nearest step. Then, in every channel and after that in the whole filter, as many weights
+ * as bring the sum of errors within half a step go to the step on the other side, nearest
+ * first (Guo et al., "SQuant: on-the-fly data-free quantization via diagonal Hessian
+ * approximation", ICLR 2022).
+ * @param values channel by channel, `area` weights each
+ */
+export function roundFilter(values: Float32Array, scale: number, area: number): Int8Array<ArrayBuffer> {
   const exact = new Float64Array(values).map((value) => value / scale);
   const steps = new Int8Array(exact.map(Math.round));
   const channels = values.length / area;

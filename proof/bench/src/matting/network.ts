@@ -6,7 +6,7 @@ import { MattingSession } from '@media-services/bg-removal/dist/inference/mattin
 import {
   choosePrecision,
   precisionSettings,
-  readCpuFlags,
+  hasAvx2,
   type Precision,
 } from '@media-services/bg-removal/dist/inference/precision.js';
 import { defaultModelId } from '@media-services/bg-removal/dist/model/known-models.js';
@@ -45,7 +45,7 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
   const precision = choosePrecision(settings.INFERENCE_PRECISION, {
     hasInt8Graph: int8Graph !== undefined,
     onCpu: true,
-    cpuFlags: await readCpuFlags(),
+    hasAvx2: await hasAvx2(),
   });
   const session = await MattingSession.load({
     graphPath: path.join(folder, (precision === 'int8' ? int8Graph : undefined) ?? graph),

@@ -120,7 +120,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     expect(await form.locator('.curl').innerText()).toContain("-F 'file=@photo.jpg'");
     await form.getByRole('button', { name: 'Send' }).click();
     const picture = form.getByAltText('The image of the answer');
-    await picture.waitFor({ timeout: 60_000 });
+    await picture.waitFor();
     expect(
       await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
     ).toBe(1600);

@@ -21,6 +21,9 @@ const flags = [
   '--disable-sync',
 ];
 
+/** Below Jest's limit, so that a failure names what was missing. Long, since a busy machine is slow. */
+const stepTimeoutMs = 90_000;
+
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('No Chromium: install it, or set CHROMIUM_PATH.');
@@ -50,7 +53,7 @@ export async function visit(browser: Browser, path = '/', options: VisitOptions 
   const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
   await context.addInitScript(fileAccess ? chooseOwnFile : removeFilePicker);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(stepTimeoutMs);
   const faults: string[] = [];
   const outside: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
@@ -171,7 +174,7 @@ export async function answerFileChooser(
 
 /** Resolves when the cut-out is shown. */
 export async function cutOutShown(page: Page): Promise<void> {
-  await page.locator('#image-work[data-preview="shown"]').waitFor({ timeout: 60_000 });
+  await page.locator('#image-work[data-preview="shown"]').waitFor();
 }
 
 /** Pastes text or a file somewhere on the page, outside any field. */
@@ -188,13 +191,15 @@ interface GivenFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
+  /** Zero bytes that the page appends: sending megabytes to it takes too long on a busy machine. */
+  readonly zeros?: number;
 }
 
 async function give(page: Page, how: 'drop' | 'paste', ...given: (string | GivenFile)[]): Promise<void> {
   const items = given.map((item) =>
     typeof item === 'string'
       ? { text: item }
-      : { name: item.name, type: item.type, base64: item.bytes.toString('base64') },
+      : { name: item.name, type: item.type, base64: item.bytes.toString('base64'), zeros: item.zeros ?? 0 },
   );
   await page.evaluate(
     ({ how, items }) => {
@@ -203,7 +208,7 @@ async function give(page: Page, how: 'drop' | 'paste', ...given: (string | Given
         if ('text' in item) data.setData('text/plain', item.text);
         else {
           const bytes = Uint8Array.from(atob(item.base64), (character) => character.charCodeAt(0));
-          data.items.add(new File([bytes], item.name, { type: item.type }));
+          data.items.add(new File([bytes, new Uint8Array(item.zeros)], item.name, { type: item.type }));
         }
       }
       const options = { bubbles: true, cancelable: true };
