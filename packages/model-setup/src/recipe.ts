@@ -24,7 +24,7 @@ export interface HubSource {
   readonly sha256: string;
 }
 
-/** What the network's input is made like: squashed to `inputSize`, scaled to 0-1, `(value - mean) / std`. */
+/** How the network's input is made: squashed to `inputSize`, scaled to 0-1, `(value - mean) / std`. */
 export interface Preprocessing {
   readonly inputSize: { readonly width: number; readonly height: number };
   readonly mean: [number, number, number];
@@ -35,11 +35,11 @@ export interface Preprocessing {
 export interface ModelRecipe extends Preprocessing {
   readonly id: string;
   readonly source: WeightsSource;
-  /** The only output that is wanted. */
+  /** The only output that is kept. */
   readonly outputName: string;
   /** The graph to write, relative to the model's folder. */
   readonly graph: string;
-  /** The graph in eight bits, where `data/` has the magnitudes of the network's channels. */
+  /** The int8 graph, for networks that `@media-services/onnx-int8` has magnitudes of. */
   readonly int8Graph?: string | undefined;
 }
 

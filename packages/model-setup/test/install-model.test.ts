@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,11 +10,23 @@ import {
   type ModelRecipe,
   type PackageSource,
 } from '../dist/index.js';
-import { decodeModel, encodeModel } from '../dist/graph/onnx-schema.js';
+import { dataType, decodeModel, encodeModel } from '@media-services/onnx-int8';
 import { fileServer, type FileServer } from './support/file-server.js';
-import { smallNetwork } from './support/small-network.js';
 
-const weights = Buffer.from(encodeModel(smallNetwork()));
+/** `output = input + w`: a few kilobytes, enough to break off a download in the middle. */
+const weights = Buffer.from(
+  encodeModel({
+    irVersion: 8,
+    opsetImport: [{ version: 15 }],
+    graph: {
+      name: 'small',
+      node: [{ opType: 'Add', input: ['input', 'w'], output: ['output'] }],
+      initializer: [{ name: 'w', dims: [2048], dataType: dataType.float32, rawData: randomBytes(8192) }],
+      input: [{ name: 'input', type: { tensorType: { elemType: dataType.float32 } } }],
+      output: [{ name: 'output', type: { tensorType: { elemType: dataType.float32 } } }],
+    },
+  }),
+);
 const sha256 = createHash('sha256').update(weights).digest('hex');
 const log = () => undefined;
 

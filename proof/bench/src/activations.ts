@@ -1,8 +1,8 @@
 /**
- * Measures how large the default network's channels get, for its eight-bit form:
+ * Measures how large the default network's channels get, for its int8 graph:
  * `pnpm bench:activations PICTURES/calibration` (see pictures.ts). The pictures and one
  * generated scene of each group go through the single-precision network; the result is
- * `packages/model-setup/data/isnet-general-use.json`.
+ * `packages/onnx-int8/data/isnet-general-use.json`.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,8 +11,7 @@ import { root } from '@media-services/stack/set-up';
 import * as ort from 'onnxruntime-node';
 import sharp, { type Sharp } from 'sharp';
 import { defaultModelsDir } from '@media-services/bg-removal/dist/model/locate-model.js';
-import { decodeModel, encodeModel } from '@media-services/model-setup';
-import { exposeActivations, MagnitudeMeter } from '@media-services/model-setup/magnitude-meter';
+import { decodeModel, encodeModel, exposeActivations, MagnitudeMeter } from '@media-services/onnx-int8';
 import { makeScene, sceneList } from './matting/scenes.js';
 
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -73,6 +72,6 @@ const magnitudes = Object.fromEntries(
   ]),
 );
 await writeFile(
-  path.join(root, 'packages/model-setup/data', `${name}.json`),
+  path.join(root, 'packages/onnx-int8/data', `${name}.json`),
   `${JSON.stringify({ measuredOn, magnitudes }, null, 2)}\n`,
 );

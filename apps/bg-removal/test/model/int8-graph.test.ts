@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { decodeModel, type OnnxModel } from '@media-services/model-setup';
+import { decodeModel, type OnnxModel } from '@media-services/onnx-int8';
 import { defaultModelId } from '../../dist/model/known-models.js';
 import { defaultModelsDir, locateModel } from '../../dist/model/locate-model.js';
 import { verifyModel } from '../../dist/model/verify-model.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { attributeType, dataType, encodeModel, type OnnxModel } from '@media-services/model-setup';
+import { attributeType, dataType, encodeModel, type OnnxModel } from '@media-services/onnx-int8';
 
 export const tinySize = 64;
 

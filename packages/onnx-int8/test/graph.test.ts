@@ -1,12 +1,6 @@
-import { widenFloat16 } from '../dist/graph/float16.js';
-import {
-  attributeType,
-  dataType,
-  decodeModel,
-  encodeModel,
-  type OnnxModel,
-} from '../dist/graph/onnx-schema.js';
-import { rewriteGraph } from '../dist/graph/rewrite.js';
+import { widenFloat16 } from '../dist/float16.js';
+import { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
+import { rewriteGraph } from '../dist/rewrite.js';
 
 /** The value of a half by its definition. */
 function halfValue(bits: number): number {

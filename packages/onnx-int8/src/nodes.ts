@@ -1,6 +1,6 @@
 import { dataType, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
 
-/** Parts of nodes and tensors, or an error that names what is missing. */
+// Parts of nodes and tensors. Each function throws an error that names what is missing.
 
 export function inputOf(node: OnnxNode, index: number): string {
   const name = node.input?.[index];
@@ -14,14 +14,14 @@ export function outputOf(node: OnnxNode): string {
   return name;
 }
 
-/** What the last convolution gives: all behind it is the resize and the sigmoid. */
+/** The output of the last convolution: only the resize and the sigmoid follow. */
 export function logitsOf(nodes: readonly OnnxNode[]): string {
   const last = nodes.findLast(({ opType }) => opType === 'Conv');
   if (last === undefined) throw new Error('The network has no convolution.');
   return outputOf(last);
 }
 
-/** Convolution's output → output of the Relu behind it. */
+/** Convolution's output → output of the Relu after it. */
 export function reluOutputs(nodes: readonly OnnxNode[]): ReadonlyMap<string, string> {
   return new Map(
     nodes.filter(({ opType }) => opType === 'Relu').map((node) => [inputOf(node, 0), outputOf(node)]),
@@ -36,14 +36,14 @@ export function intOf(node: OnnxNode, name: string): number | undefined {
   return node.attribute?.find((attribute) => attribute.name === name)?.i;
 }
 
-/** The value of a map that must be there. */
+/** A value that the map must have. */
 export function known<T>(map: ReadonlyMap<string, T>, name: string): T {
   const value = map.get(name);
-  if (value === undefined) throw new Error(`Nothing is known of the tensor ${name}.`);
+  if (value === undefined) throw new Error(`The tensor ${name} is unknown.`);
   return value;
 }
 
-/** The largest without regard to signs; 0 of none. */
+/** The largest absolute value; 0 for none. */
 export function largestMagnitude(values: Iterable<number>): number {
   let most = 0;
   for (const value of values) most = Math.max(most, Math.abs(value));
@@ -52,7 +52,7 @@ export function largestMagnitude(values: Iterable<number>): number {
 
 export function float32Values({ name, dataType: type, rawData }: OnnxTensor): Float32Array {
   if (type !== dataType.float32 || rawData === undefined)
-    throw new Error(`Tensor ${name ?? ''} is not stored as raw single-precision numbers.`);
+    throw new Error(`Tensor ${name ?? ''} is not stored as raw float32.`);
   return new Float32Array(Uint8Array.from(rawData).buffer);
 }
 

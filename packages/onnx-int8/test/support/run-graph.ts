@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
-import { encodeModel, type OnnxModel } from '../../dist/graph/onnx-schema.js';
+import { encodeModel, type OnnxModel } from '../../dist/onnx-schema.js';
 
 const outputsSchema = z.record(z.string(), z.array(z.number()));
 

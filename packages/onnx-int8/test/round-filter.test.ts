@@ -1,4 +1,4 @@
-import { pairSumOf, quantiseFilter, roundFilter } from '../dist/graph/round-filter.js';
+import { pairSumOf, quantiseFilter, roundFilter } from '../dist/round-filter.js';
 import { seededNumbers } from './support/small-network.js';
 
 const area = 9;

@@ -1,13 +1,10 @@
 import { inputOf, logitsOf, outputOf } from './nodes.js';
 import type { OnnxNode } from './onnx-schema.js';
 
-/** An activation → all that share its scale. One with a scale of its own is left out. */
+/** An activation → all that share its scale. Activations with a scale of their own are left out. */
 export type SharedScales = ReadonlyMap<string, ReadonlySet<string>>;
 
-/**
- * What a pooling, a resize or a concatenation puts together shares one scale, so that
- * bytes pass through unchanged.
- */
+/** The inputs and output of a pooling, resize or concatenation share a scale, so that bytes pass unchanged. */
 export function sharedScales(nodes: readonly OnnxNode[]): SharedScales {
   const groups = new Map<string, Set<string>>();
   const logits = logitsOf(nodes);
@@ -18,7 +15,7 @@ export function sharedScales(nodes: readonly OnnxNode[]): SharedScales {
   return groups;
 }
 
-/** Makes one group of all that `names` are in. */
+/** Merges the groups that `names` are in. */
 export function join(groups: Map<string, Set<string>>, names: readonly string[]): void {
   const joined = new Set(names.flatMap((name) => [...(groups.get(name) ?? [name])]));
   for (const name of joined) groups.set(name, joined);

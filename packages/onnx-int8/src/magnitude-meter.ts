@@ -2,17 +2,16 @@ import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import { logitsOf, outputOf, reluOutputs } from './nodes.js';
 import { dataType, type OnnxModel } from './onnx-schema.js';
 
-/** Of a channel's values in one picture, the share that its magnitude there is at least. */
-const heldShare = 0.999;
-/** Of the pictures, the share that are held by a channel's magnitude. */
-const heldPictures = 0.8;
-/** As many values of a channel are looked at in each picture, evenly spread. */
+/** Share of a channel's values in one image that its magnitude covers. */
+const coveredValues = 0.999;
+/** Share of the images whose magnitude a channel's overall magnitude covers. */
+const coveredImages = 0.8;
+/** Values sampled per channel and image, evenly spread. */
 const sampled = 16_384;
 
 /**
- * Makes every activation that eight bits are laid over an output of the network.
- * Those are what convolutions give (behind their Relu, if they have one) and sums,
- * the logits aside. Changes `model`.
+ * Makes every activation that needs a scale an output of the network: the results of
+ * convolutions (after their Relu, if any) and of sums, except the logits. Changes `model`.
  * @returns their names
  */
 export function exposeActivations({ graph }: OnnxModel): string[] {
@@ -26,18 +25,18 @@ export function exposeActivations({ graph }: OnnxModel): string[] {
   return names;
 }
 
-/** Measures the magnitudes of channels over many pictures. */
+/** Measures the magnitudes of channels over many images. */
 export class MagnitudeMeter {
-  /** Activation → channels → pictures. */
+  /** Activation → channels → images. */
   readonly #activations = new Map<string, number[][]>();
 
-  /** @param values planes of one picture, as many as there are channels */
+  /** @param values planes of one image, one for each channel */
   add(activation: string, values: Float32Array, channels: number): void {
     const plane = values.length / channels;
     let entry = this.#activations.get(activation);
     if (!entry) this.#activations.set(activation, (entry = Array.from({ length: channels }, () => [])));
-    for (const [c, pictures] of entry.entries()) {
-      pictures.push(magnitudeOf(values.subarray(c * plane, (c + 1) * plane)));
+    for (const [c, images] of entry.entries()) {
+      images.push(magnitudeOf(values.subarray(c * plane, (c + 1) * plane)));
     }
   }
 
@@ -45,7 +44,7 @@ export class MagnitudeMeter {
     return Object.fromEntries(
       [...this.#activations].map(([activation, channels]) => [
         activation,
-        channels.map((pictures) => quantile(Float64Array.from(pictures).sort(), heldPictures)),
+        channels.map((images) => quantile(Float64Array.from(images).sort(), coveredImages)),
       ]),
     );
   }
@@ -56,10 +55,10 @@ function magnitudeOf(values: Float32Array): number {
   const stride = Math.max(1, Math.floor(values.length / sampled)) | 1;
   const magnitudes = new Float32Array(Math.ceil(values.length / stride));
   for (let i = 0; i < magnitudes.length; i++) magnitudes[i] = Math.abs(values[i * stride] ?? 0);
-  return atRank(magnitudes, Math.floor(magnitudes.length * heldShare));
+  return atRank(magnitudes, Math.floor(magnitudes.length * coveredValues));
 }
 
-/** The value that `rank` others are not above: the few above it are kept in order, not all. */
+/** The value at a rank, counted from the smallest. Sorts only the few above it. */
 function atRank(values: Float32Array, rank: number): number {
   const most = new Float32Array(values.length - rank);
   for (const value of values) {
@@ -73,7 +72,7 @@ function atRank(values: Float32Array, rank: number): number {
   return most[0] ?? 0;
 }
 
-/** Between the two nearest, where the share does not fall on one. */
+/** Interpolates between the two nearest values. */
 function quantile(ascending: Float64Array, share: number): number {
   const position = (ascending.length - 1) * share;
   const [lower, upper] = [Math.floor(position), Math.ceil(position)];

@@ -1,6 +1,5 @@
-import { quantisationOf, type ActivationRanges, type Quantisation } from './activation-ranges.js';
 import type { ChannelMagnitudes } from './channel-magnitudes.js';
-import { equaliseChannels } from './equalise.js';
+import { equaliseChannels, type ActivationRanges } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
 import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
 import {
@@ -19,21 +18,31 @@ const microsoft = 'com.microsoft';
 /** Copies of the last filter, each rounded differently: see {@link GraphBuilder.lastConvolution}. */
 const headCopies = 16;
 /**
- * The logits that the last layer tells apart. A sigmoid is 0 or 1 long before, but the mask is
- * enlarged before the sigmoid: logits that are cut off on one side of an edge move the edge.
+ * The range of the logits. The sigmoid is practically 0 or 1 long before its ends, but the logits
+ * are enlarged before the sigmoid, and clipping them on one side of an edge would move the edge.
  */
 const logitRange = [-12, 12] as const;
 
+/** An activation in eight bits stands for `scale × (byte − zeroPoint)`. */
+interface Quantisation {
+  readonly scale: number;
+  readonly zeroPoint: number;
+}
+
+/** Lays 0-255 over a range that contains 0, which stays exact. */
+function quantisationOf([low, high]: readonly [number, number]): Quantisation {
+  const scale = Math.fround((Math.max(high, 0) - Math.min(low, 0)) / 255);
+  return { scale, zeroPoint: Math.round(-Math.min(low, 0) / scale) };
+}
+
 /**
- * The same convolutional network in eight bits, laid out for onnxruntime's CPU
- * provider: channels last, uint8 activations, int8 weights with a scale for each
- * output channel (Jacob et al., CVPR 2018), no conversions in between except around
- * bilinear resizing. Its input is `uint8 [1, height, width, 3]`, RGB as decoded: the
- * normalisation (`value / 255 - 0.5`) is part of the first layer.
+ * Writes a convolutional network in eight bits for onnxruntime's CPU provider: channels last,
+ * uint8 activations, int8 weights with a scale for each output channel (Jacob et al., CVPR 2018),
+ * and float only around bilinear resizing. The input is `uint8 [1, height, width, 3]`, RGB as
+ * decoded: the normalisation (`value / 255 - 0.5`) is part of the first layer.
  *
- * The network may consist of Conv, Relu, MaxPool, Concat, Add, Resize and a final
- * Sigmoid. Its channels are evened out first ({@link equaliseChannels}). Deterministic:
- * the same model and magnitudes give the same bytes. Changes `model`.
+ * The network may consist of Conv, Relu, MaxPool, Concat, Add, Resize and a final Sigmoid. The
+ * same model and magnitudes always give the same bytes. Changes `model`.
  * @throws if the network has other operators, or `magnitudes` lack an activation
  */
 export function quantiseGraph(model: OnnxModel, magnitudes: ChannelMagnitudes, size: ImageSize): OnnxModel {
@@ -43,7 +52,7 @@ export function quantiseGraph(model: OnnxModel, magnitudes: ChannelMagnitudes, s
   return new GraphBuilder(model, shapes, quantisations(model, ranges, scales)).build();
 }
 
-/** The eight-bit form of every activation. */
+/** Scale and zero point of every activation. */
 function quantisations(
   model: OnnxModel,
   ranges: ActivationRanges,
@@ -131,7 +140,7 @@ class GraphBuilder {
         else this.#convolution(node, this.#relus.get(to) ?? to);
         return;
       case 'Relu':
-        // Part of the convolution: below the zero point there are no bytes.
+        // Part of the convolution: a zero point of 0 clips negative values.
         if (!this.#relus.has(from) || known(this.#quantisations, to).zeroPoint !== 0)
           throw new Error(`${node.name ?? to} does not follow a convolution.`);
         return;
@@ -174,7 +183,7 @@ class GraphBuilder {
         this.#keep(node);
         return;
       default:
-        throw new Error(`The operator ${node.opType} has no eight-bit form here.`);
+        throw new Error(`The operator ${node.opType} has no int8 form here.`);
     }
   }
 
@@ -182,7 +191,7 @@ class GraphBuilder {
     const from = inputOf(node, 0);
     const { filters, biases } = this.#weights(node);
     if (from === this.#model.graph.input[0]?.name) {
-      // value/255 - 0.5 = (byte - 128)/255 + 0.5/255: what is left over goes into the bias.
+      // value/255 - 0.5 = (byte - 128)/255 + 0.5/255: the constant goes into the bias.
       for (const [i, filter] of filters.entries()) biases[i] = (biases[i] ?? 0) + (sum(filter) * 0.5) / 255;
     }
     const area = this.#filterArea(node);
@@ -197,9 +206,9 @@ class GraphBuilder {
   }
 
   /**
-   * The last layer decides how fine the mask is, and eight bits of logit would be too
-   * coarse. Its one filter is computed {@link headCopies} times, each copy rounded with
-   * another scale and shifted by a fraction of a step; their mean carries four more bits.
+   * Eight bits of logit would be too coarse for a mask. So the last layer's one filter is computed
+   * {@link headCopies} times, each copy rounded with another scale and shifted by a fraction of a
+   * step. Their mean carries four more bits.
    */
   #lastConvolution(node: OnnxNode): void {
     const { filters, biases } = this.#weights(node);
@@ -271,7 +280,7 @@ class GraphBuilder {
     });
   }
 
-  /** Bilinear in single precision, the only operator without an integer form that is fast. */
+  /** Bilinear in float: the only operator without a fast integer form. */
   #resize(node: OnnxNode): void {
     const from = inputOf(node, 0);
     const to = outputOf(node);

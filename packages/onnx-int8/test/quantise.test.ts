@@ -1,10 +1,10 @@
-import { equaliseChannels } from '../dist/graph/equalise.js';
-import { fixInputSize } from '../dist/graph/fixed-size.js';
-import { decodeModel, encodeModel, type OnnxModel } from '../dist/graph/onnx-schema.js';
-import { quantiseGraph } from '../dist/graph/quantise.js';
-import { exposeActivations, MagnitudeMeter } from '../dist/graph/magnitude-meter.js';
-import type { ChannelMagnitudes } from '../dist/graph/channel-magnitudes.js';
-import { sharedScales } from '../dist/graph/shared-scales.js';
+import { equaliseChannels } from '../dist/equalise.js';
+import { fixInputSize } from '../dist/fixed-size.js';
+import { decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
+import { quantiseGraph } from '../dist/quantise.js';
+import { exposeActivations, MagnitudeMeter } from '../dist/magnitude-meter.js';
+import type { ChannelMagnitudes } from '../dist/channel-magnitudes.js';
+import { sharedScales } from '../dist/shared-scales.js';
 import { runGraph } from './support/run-graph.js';
 import { seededNumbers, smallNetwork } from './support/small-network.js';
 

@@ -7,17 +7,17 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** Of an activation: batch and layout left out. */
+/** Shape of an activation, without batch and layout. */
 export interface FeatureShape extends ImageSize {
   readonly channels: number;
 }
 
 /**
- * Fixes a convolutional network to one input size: what exporters compute while
- * the network runs (`Shape → Slice → Concat` before every `Resize`) becomes
- * constants, scaled from the size that the graph was exported for. Changes `model`.
+ * Fixes a convolutional network to one input size. What exporters compute at run time
+ * (`Shape → Slice → Concat` before every `Resize`) becomes a constant, scaled from the size that
+ * the graph was exported for. Changes `model`.
  * @returns the shape of every activation
- * @throws if a size does not end in constants or is not whole at `size`, or on an unknown operator
+ * @throws if a size is not constant, is not whole at `size`, or on an unknown operator
  */
 export function fixInputSize(model: OnnxModel, size: ImageSize): Map<string, FeatureShape> {
   const { graph } = model;
@@ -51,7 +51,7 @@ export function fixInputSize(model: OnnxModel, size: ImageSize): Map<string, Fea
   return shapes;
 }
 
-/** Where every `Resize` goes to at the new size. Its batch and channels are a slice of a shape, the rest is constant. */
+/** The target of every `Resize` at the new size. Batch and channels come from a shape, the rest is constant. */
 function scaledSizes({ graph }: OnnxModel, vertical: number, horizontal: number): Map<OnnxNode, ImageSize> {
   const constants = new Map((graph.initializer ?? []).map((tensor) => [tensor.name ?? '', tensor]));
   const producers = new Map<string, OnnxNode>();
@@ -73,7 +73,7 @@ function scaledSizes({ graph }: OnnxModel, vertical: number, horizontal: number)
   return sizes;
 }
 
-/** Nodes that compute sizes and not activations; {@link fixInputSize} makes them unused. */
+/** Nodes that compute sizes, not activations; {@link fixInputSize} makes them unused. */
 function computesShapes(node: OnnxNode, shapes: ReadonlyMap<string, FeatureShape>): boolean {
   if (node.opType === 'Constant' || node.opType === 'Shape') return true;
   return !shapes.has(inputOf(node, 0)) && (node.opType === 'Slice' || node.opType === 'Concat');
@@ -101,7 +101,7 @@ function shapeAfter(
       return { channels, ...windowed(node, from) };
     }
     default:
-      throw new Error(`The operator ${node.opType} is not known here.`);
+      throw new Error(`The operator ${node.opType} is not supported.`);
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
-} from '../../dist/graph/onnx-schema.js';
+} from '../../dist/onnx-schema.js';
 
 /** Numbers between -1 and 1 that are the same every time (mulberry32). */
 export function seededNumbers(seed: number): () => number {

@@ -1,4 +1,3 @@
-import type { ActivationRanges } from './activation-ranges.js';
 import type { ChannelMagnitudes } from './channel-magnitudes.js';
 import {
   float32Values,
@@ -14,24 +13,27 @@ import { dataType, type OnnxModel, type OnnxNode, type OnnxTensor } from './onnx
 import { removeDeadNodes } from './rewrite.js';
 import { join, type SharedScales } from './shared-scales.js';
 
-/** Other pictures reach further than those that were measured; what is beyond is cut off. */
+/** The range of each measured activation: tensor → [low, high]. Values beyond it are clipped. */
+export type ActivationRanges = Readonly<Record<string, readonly [number, number]>>;
+
+/** Other images reach further than the measured ones. */
 const headroom = 1.75;
-/** Of the largest channel: one that hardly says anything is treated as if it reached that far. */
+/** Share of the largest channel: a channel that is nearly always 0 is treated as if it reached this far. */
 const smallestShare = 0.05;
 
 /**
- * Evens out the channels of every activation, so that one scale for all of them leaves
- * none with a few steps only: each channel is divided by a gain where it is computed and
- * multiplied by it in the filters that read it (Nagel et al., "Data-free quantization
- * through weight equalization and bias correction", ICCV 2019). The gain is a power of the
- * channel's magnitude below 1: a part of the difference goes into the filters, which have
- * eight bits too. The network computes what it did before.
+ * Makes the channels of every activation about equally large, so that one scale suits them all.
+ * Each channel is divided by a gain where it is computed and multiplied by it in the filters
+ * that read it (Nagel et al., "Data-free quantization through weight equalization and bias
+ * correction", ICCV 2019). The gain is the channel's magnitude to a power below 1: the filters
+ * take part of the difference, since they have eight bits too. The network computes the same
+ * function as before.
  *
- * Relu, pooling, resizing and concatenation keep a positive gain of each channel; what is
- * added up gets one gain. Changes `model`.
- * @param scales activations whose scale is one: their gains make them reach equally far
- * @returns the range that each measured activation then has, with room to spare
- * @throws if `magnitudes` lack an activation, or have not as many channels as it
+ * Relu, pooling, resizing and concatenation keep a positive gain of each channel. The terms of
+ * a sum share one gain. Changes `model`.
+ * @param scales activations that share a scale: their gains give them the same range
+ * @returns the range of each measured activation afterwards, with headroom
+ * @throws if `magnitudes` lack an activation or have another number of channels
  */
 export function equaliseChannels(
   model: OnnxModel,
@@ -63,7 +65,7 @@ export function equaliseChannels(
       gains.set(to, Float64Array.from(parts.flatMap((part) => [...part])));
       if (node.input?.some((name) => signed.has(name))) signed.add(to);
     } else {
-      // Relu, pooling and resizing; behind the logits there is nothing to even out.
+      // Relu, pooling and resizing. After the logits there is nothing to equalise.
       const gain = gains.get(from);
       if (gain) gains.set(to, gain);
       if (node.opType !== 'Relu' && signed.has(from)) signed.add(to);
@@ -97,7 +99,7 @@ function gainsOf(
     const channels = members.map((member) => known(measured, member));
     const [first = []] = channels;
     if (channels.some(({ length }) => length !== first.length))
-      throw new Error(`The magnitudes of ${members.join(' and ')} have not the same number of channels.`);
+      throw new Error(`The magnitudes of ${members.join(' and ')} have different numbers of channels.`);
     const most = first.map((_, c) => largestMagnitude(channels.map((magnitude) => magnitude[c] ?? 0)));
     const own = largestMagnitude(most) || 1;
     const scale = largestMagnitude(
@@ -113,7 +115,7 @@ function gainsOf(
   };
 }
 
-/** The power 5/8, of square roots: those are the same on every machine to the last bit. */
+/** The power 5/8, from square roots, which are the same on every machine to the last bit. */
 function evenedOut(share: number): number {
   return Math.sqrt(share) * Math.sqrt(Math.sqrt(Math.sqrt(share)));
 }
@@ -129,9 +131,9 @@ function foldGains(
   const filters = known(initializers, filterName);
   const [outputs = 0, inputs = 0] = filters.dims ?? [];
   if ((intOf(node, 'group') ?? 1) !== 1)
-    throw new Error(`${node.name ?? filterName} is a convolution in groups, which is not known here.`);
+    throw new Error(`${node.name ?? filterName} is a grouped convolution, which is not supported.`);
   if (inputs !== before.length || (after && outputs !== after.length))
-    throw new Error(`${node.name ?? filterName} has not the channels that were measured.`);
+    throw new Error(`${node.name ?? filterName} has other channels than those measured.`);
   const values = float32Values(filters);
   const area = values.length / outputs / inputs;
   const folded = values.map((value, i) => {

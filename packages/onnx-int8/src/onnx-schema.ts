@@ -1,10 +1,9 @@
 import protobuf from 'protobufjs';
 
 /**
- * The part of the ONNX protobuf schema (IR version 8, field numbers of
- * onnx/onnx.proto) that inference graphs use. What is left out (training info,
- * local functions, sparse tensors, quantisation annotations) is refused by
- * {@link decodeModel}, never dropped unseen.
+ * The part of the ONNX protobuf schema (IR version 8, field numbers of onnx/onnx.proto) that
+ * inference graphs use. {@link decodeModel} rejects everything else (training info, local
+ * functions, sparse tensors, quantisation annotations) instead of dropping it.
  */
 const schemaText = `
 syntax = "proto2";
