@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+/** `npm run test:nightly` also runs the tests of the tools and what takes minutes. */
+const nightly = process.env.TEST_NIGHTLY === '1';
+
 /**
  * Tests run against the compiled `dist/` that ships; only the test files
  * themselves are transformed. Processes, ports and media are real: two files at once keep
@@ -10,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 export default {
   maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/**/*.test.ts', ...(nightly ? ['<rootDir>/test/**/*.nightly.ts'] : [])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },

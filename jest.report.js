@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 const lingerMs = 30_000;
 
 /**
- * Writes what `npm test` counts into the folder that TEST_REPORTS_DIR names, and ends a
- * jest that is kept running by what its tests have started.
+ * Writes what `npm test` counts into the package's test-results, where turbo caches it, and
+ * ends a jest that something started by its tests keeps running.
  * @implements {Pick<import('@jest/reporters').Reporter, 'onRunComplete'>}
  */
 export default class Report {
@@ -33,17 +33,16 @@ export default class Report {
    * @param {boolean} hung
    */
   #write(results, hung) {
-    const folder = process.env.TEST_REPORTS_DIR;
-    if (folder === undefined) return;
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = results;
     const testResults = results.testResults.map((file) => ({
       file: relative(this.rootDir, file.testFilePath),
       broken: file.testExecError?.message.trim().split('\n')[0],
+      seconds: file.perfStats.runtime / 1000,
       failures: file.testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
     }));
     const report = { numPassedTests, numFailedTests, numPendingTests, numTodoTests, hung, testResults };
+    const folder = join(this.rootDir, 'test-results');
     mkdirSync(folder, { recursive: true });
-    const name = relative(import.meta.dirname, this.rootDir).replaceAll('/', '-');
-    writeFileSync(join(folder, `${name}.json`), JSON.stringify(report));
+    writeFileSync(join(folder, 'report.json'), JSON.stringify(report));
   }
 }

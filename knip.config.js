@@ -31,15 +31,13 @@ export default {
         'proof/stryker.base.js',
       ],
       project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],
-      // Its command is there for those who work here.
-      ignoreDependencies: ['@media-services/client'],
     },
     'apps/bg-removal': {
       entry: ['src/{main,check-config,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': {
-      entry: ['src/{main,check-config}.ts', 'test/**/*.long.ts'],
+      entry: ['src/{main,check-config}.ts', 'test/**/*.nightly.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/client': {
@@ -61,7 +59,7 @@ export default {
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
     'proof/{demo,soak,test-runner}': {
-      entry: ['src/{demo,soak,run-tests}.ts'],
+      entry: ['src/{demo,soak,run-tests}.ts', 'test/*.nightly.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'proof/verify': {
@@ -82,7 +80,12 @@ export default {
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     'proof/bench': {
-      entry: ['src/*.ts', 'src/**/plain-proxy.ts', 'src/bg/{bare-process,peers/imgly}.ts'],
+      entry: [
+        'src/*.ts',
+        'src/**/plain-proxy.ts',
+        'src/bg/{bare-process,peers/imgly}.ts',
+        'test/*.nightly.ts',
+      ],
       project: ['{src,test}/**/*.ts'],
       ignoreDependencies: ['@media-services/*'],
     },

@@ -31,7 +31,7 @@ await runCommandLine(async () => {
   }
 
   // Built by set-up.
-  const { deathNotice, panel, startStack, toldToStop } = await import('@media-services/stack');
+  const { deathNotice, panel, startStack, toldToStop } = await import('../packages/stack/dist/index.js');
   const showLogs = process.env.LOG === 'show';
   const stack = await startStack({
     ...{ port, host, env },

@@ -6,6 +6,6 @@ await runCommandLine(async () => {
   const progress = new Progress();
   const env = await setUp({ progress });
   // Built by set-up.
-  const { runDemo } = await import('@media-services/demo');
+  const { runDemo } = await import('../demo/dist/demo.js');
   return runDemo(progress, env);
 });

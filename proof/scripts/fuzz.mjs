@@ -35,7 +35,7 @@ await runCommandLine(async () => {
     throw new UserError('schemathesis could not be installed from PyPI.');
   }
   // Built by set-up.
-  const { freePort, startStack } = await import('@media-services/stack');
+  const { freePort, startStack } = await import('../../packages/stack/dist/index.js');
   const stack = await startStack({
     port: await freePort(),
     freeServicePorts: true,

@@ -9,6 +9,6 @@ await runCommandLine(async () => {
   const progress = new Progress();
   const env = await setUp({ progress });
   // Built by set-up.
-  const { runSoak } = await import('@media-services/soak');
+  const { runSoak } = await import('../soak/dist/soak.js');
   return runSoak({ progress, env, minutes });
 });

@@ -57,7 +57,7 @@ function runTests(env) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
   const suites = [
     '<rootDir>/test/double/**/*.test.ts',
-    ...(options.long ? ['<rootDir>/test/**/*.long.ts'] : []),
+    ...(options.long ? ['<rootDir>/test/**/*.nightly.ts'] : []),
   ];
   const args = ['--experimental-vm-modules', '--no-warnings', jest, '--testMatch', ...suites];
   const { status, error } = spawnSync(process.execPath, args, {

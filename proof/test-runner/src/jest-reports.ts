@@ -16,6 +16,7 @@ const jestReport = z.object({
       file: z.string(),
       /** Why the file could not be run at all. */
       broken: z.string().optional(),
+      seconds: z.number(),
       failures: z.array(z.string()),
     }),
   ),
@@ -23,14 +24,14 @@ const jestReport = z.object({
 
 export type JestReport = z.infer<typeof jestReport>;
 
-/** Where a package's report is put: `apps/video-dl` becomes `apps-video-dl.json`. */
-function reportFile(reportsDir: string, folder: string): string {
-  return join(reportsDir, `${folder.replaceAll('/', '-')}.json`);
+/** Where a package's tests put their results. */
+export function resultsFolder(root: string, folder: string): string {
+  return join(root, folder, 'test-results');
 }
 
 /** Reads what jest found in a package; no report is a failure. */
-export function readJestReport(reportsDir: string, folder: string): SuiteResult {
-  const file = reportFile(reportsDir, folder);
+export function readJestReport(root: string, folder: string): SuiteResult {
+  const file = join(resultsFolder(root, folder), 'report.json');
   if (!existsSync(file)) return crashed(folder, 'jest ended without a result');
   return jestResult(folder, jestReport.parse(JSON.parse(readFileSync(file, 'utf8'))));
 }
@@ -47,6 +48,7 @@ export function jestResult(name: string, report: JestReport): SuiteResult {
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
     failures: [...failures, ...broken],
+    files: report.testResults.map(({ file, seconds }) => ({ file, seconds })),
   };
   return report.hung
     ? crashed(name, 'the tests were over, but something they started kept jest running', result)

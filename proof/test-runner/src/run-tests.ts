@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   killMarked,
   markedProcesses,
   root,
   setUpPythonEngine,
-  toolsDir,
   UserError,
   type Progress,
 } from '@media-services/stack/set-up';
-import { readJestReport } from './jest-reports.js';
+import { readJestReport, resultsFolder } from './jest-reports.js';
 import { runPythonSuite } from './python-suite.js';
-import { summaryLines, totalLine, type SuiteResult } from './suite-result.js';
-import { runChecks, runTurboTasks } from './turbo-tasks.js';
+import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
+import { toolVersions } from './tool-versions.js';
+import { cachedFolders, runChecks, runTurboTasks } from './turbo-tasks.js';
 import { testedFolders } from './workspace.js';
 
 /** What holds for all of the code, tests included. */
@@ -26,7 +25,7 @@ const checkTasks = [
   'check:unused',
 ];
 const checksTimeoutMs = 15 * 60_000;
-const testsTimeoutMs = 45 * 60_000;
+const testsTimeoutMs = 90 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
 
 /**
@@ -39,8 +38,11 @@ export async function runTests(options: {
   readonly progress: Pick<Progress, 'say'>;
   readonly env: NodeJS.ProcessEnv;
   readonly only: readonly string[];
+  /** Also the tests of the tools, the second yt-dlp and what takes minutes. */
+  readonly nightly?: boolean;
 }): Promise<number> {
-  const { progress, env, only } = options;
+  const { progress, only, nightly = false } = options;
+  const env = { ...options.env, TEST_NIGHTLY: nightly ? '1' : '' };
   const wanted = (name: string) => only.length === 0 || only.includes(name);
   const folders = testedFolders(root).filter(wanted);
   const unknown = only.filter((name) => !['checks', 'engine', ...folders].includes(name));
@@ -59,26 +61,35 @@ export async function runTests(options: {
   }
   if (folders.length > 0) results.push(...(await runPackages(folders, env)));
 
-  progress.say(`\n${summaryLines(results).join('\n')}\n\n${totalLine(results)}`);
+  const report = [summaryLines(results), slowestFiles(results), [totalLine(results)]];
+  progress.say(
+    `\n${report
+      .filter((lines) => lines.length > 0)
+      .map((lines) => lines.join('\n'))
+      .join('\n\n')}`,
+  );
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
 /** One package after the other: they measure, and share ports and processors. */
 async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): Promise<SuiteResult[]> {
-  const reportsDir = join(toolsDir, 'test-reports');
-  rmSync(reportsDir, { recursive: true, force: true });
+  for (const folder of folders) rmSync(resultsFolder(root, folder), { recursive: true, force: true });
   const mark = randomUUID();
   await runTurboTasks({
     tasks: ['test'],
     root,
-    env: { ...env, TEST_REPORTS_DIR: reportsDir, [runMark]: mark },
+    env: { ...env, TEST_TOOLS: await toolVersions(root, env), [runMark]: mark },
     timeoutMs: testsTimeoutMs,
     args: [
-      ...['--concurrency=1', '--log-order=stream', '--only'],
+      ...['--concurrency=1', '--log-order=stream', '--output-logs=new-only'],
       ...folders.map((folder) => `--filter=./${folder}`),
     ],
   });
-  const results = folders.map((folder) => readJestReport(reportsDir, folder));
+  const cached = cachedFolders(root, 'test');
+  const results = folders.map((folder) => ({
+    ...readJestReport(root, folder),
+    cached: cached.has(folder),
+  }));
   return [...results, leftBehind(mark)];
 }
 

@@ -10,6 +10,8 @@ const runSummary = z.object({
     z.object({
       taskId: z.string(),
       task: z.string(),
+      directory: z.string().optional(),
+      cache: z.object({ status: z.string() }).optional(),
       execution: z.object({ exitCode: z.number() }).nullish(),
     }),
   ),
@@ -46,6 +48,13 @@ export async function runChecks(options: TurboRun): Promise<SuiteResult> {
   if (timedOut) return crashed(name, `no result after ${options.timeoutMs / 60_000} minutes`);
   const result = checksResult(name, newestSummary(options.root), options.tasks);
   return code !== 0 && result.failed === 0 ? crashed(name, `turbo ended with ${code}`, result) : result;
+}
+
+/** The folders of the packages whose task turbo replayed in its newest run. */
+export function cachedFolders(root: string, wanted: string): ReadonlySet<string> {
+  const { tasks } = runSummary.parse(newestSummary(root));
+  const replayed = tasks.filter(({ task, cache }) => task === wanted && cache?.status === 'HIT');
+  return new Set(replayed.map(({ directory = '' }) => directory));
 }
 
 function newestSummary(root: string): unknown {

@@ -1,7 +1,7 @@
 import { root } from '@media-services/stack/set-up';
 import { jestResult } from '../dist/jest-reports.js';
 import { unittestResult } from '../dist/python-suite.js';
-import { crashed, summaryLines, totalLine } from '../dist/suite-result.js';
+import { crashed, slowestFiles, summaryLines, totalLine } from '../dist/suite-result.js';
 import { checksResult } from '../dist/turbo-tasks.js';
 import { testedFolders } from '../dist/workspace.js';
 
@@ -38,6 +38,19 @@ test('every failure is listed under its suite', () => {
   expect(lines).toContain('✗ b › does not work');
 });
 
+test('the slowest files are listed, slowest first, without those whose results were replayed', () => {
+  const files = [
+    { file: 'quick.test.ts', seconds: 1 },
+    { file: 'slow.test.ts', seconds: 30.4 },
+  ];
+  const lines = slowestFiles([
+    { ...suite(2, 0), files },
+    { ...suite(2, 0), name: 'b', files, cached: true },
+  ]);
+
+  expect(lines).toEqual(['Slowest files:', '   30 s  a/slow.test.ts', '    1 s  a/quick.test.ts']);
+});
+
 const report = {
   numPassedTests: 2,
   numFailedTests: 1,
@@ -45,8 +58,8 @@ const report = {
   numTodoTests: 1,
   hung: false,
   testResults: [
-    { file: 'test/a.test.ts', failures: ['a fails'] },
-    { file: 'test/b.test.ts', broken: 'SyntaxError: no', failures: [] },
+    { file: 'test/a.test.ts', seconds: 2, failures: ['a fails'] },
+    { file: 'test/b.test.ts', broken: 'SyntaxError: no', seconds: 0, failures: [] },
   ],
 };
 
@@ -57,6 +70,10 @@ test('a test file that jest cannot even load is a failure', () => {
     failed: 2,
     skipped: 1,
     failures: ['a fails', 'test/b.test.ts: SyntaxError: no'],
+    files: [
+      { file: 'test/a.test.ts', seconds: 2 },
+      { file: 'test/b.test.ts', seconds: 0 },
+    ],
   });
 });
 

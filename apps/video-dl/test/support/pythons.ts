@@ -12,13 +12,14 @@ export interface Interpreter {
 export const fixtureEngine = fileURLToPath(new URL('../engine/support/fixture_engine.py', import.meta.url));
 
 /**
- * The interpreters to test with: the configured or pinned one, and the system's
- * where it has another yt-dlp (Debian's is of 2023).
+ * The interpreters to test with: the configured or pinned one. At night also the system's,
+ * where it has another yt-dlp (Debian's is from 2023).
  */
 export async function interpreters(): Promise<Interpreter[]> {
   const chosen = await locatePython(process.env['YTDLP_PYTHON'] ?? '');
   const found: Interpreter[] = [];
-  for (const python of new Set([chosen, '/usr/bin/python3'])) {
+  const others = process.env['TEST_NIGHTLY'] === '1' ? ['/usr/bin/python3'] : [];
+  for (const python of new Set([chosen, ...others])) {
     const ytDlp = await version(python);
     if (ytDlp !== undefined && !found.some((other) => other.ytDlp === ytDlp)) found.push({ python, ytDlp });
   }

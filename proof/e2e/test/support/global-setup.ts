@@ -16,10 +16,15 @@ export default async function setUp(): Promise<void> {
     writeFileSync(join(folder, 'photo.jpg'), picture.jpeg);
     const site = await startSampleSite(folder);
     releaseLater(() => site[Symbol.asyncDispose]());
+    const ownSitePort = await freePort();
     const stack = await startStack({
       port: await freePort(),
       freeServicePorts: true,
-      env: { ...process.env, ALLOWED_PRIVATE_SOURCES: site.host, IMAGES_PER_MINUTE: '5' },
+      env: {
+        ...process.env,
+        ALLOWED_PRIVATE_SOURCES: `${site.host},127.0.0.1:${ownSitePort}`,
+        IMAGES_PER_MINUTE: '5',
+      },
       logsDir: join(logsDir, 'e2e'),
     });
     releaseLater(() => stack.stop());
@@ -30,6 +35,9 @@ export default async function setUp(): Promise<void> {
       E2E_VIDEO_DL: `127.0.0.1:${stack.ports.videoDl}`,
       E2E_BG_REMOVAL: `127.0.0.1:${stack.ports.bgRemoval}`,
       E2E_FOLDER: folder,
+      E2E_LOGS: stack.logsDir,
+      E2E_VIDEO_DL_PID: String(stack.pidOf('video-dl')),
+      E2E_OWN_SITE_PORT: String(ownSitePort),
       E2E_VIDEO_DL_METRICS: `http://127.0.0.1:${stack.ports.videoDlMetrics}/metrics`,
       E2E_BG_REMOVAL_METRICS: `http://127.0.0.1:${stack.ports.bgRemovalMetrics}/metrics`,
     });

@@ -22,4 +22,8 @@ export const stack = {
   photo: join(given('E2E_FOLDER'), 'photo.jpg'),
   /** What the sample site serves. */
   folder: given('E2E_FOLDER'),
+  logsDir: given('E2E_LOGS'),
+  videoDlPid: Number(given('E2E_VIDEO_DL_PID')),
+  /** On loopback; a site that a test starts here may be read as the sample site is. */
+  ownSitePort: Number(given('E2E_OWN_SITE_PORT')),
 };
