@@ -7,8 +7,7 @@ import { updateChannels } from './extract/update.js';
 import { mp4VideoChoices } from './plan/codecs.js';
 import { readRoots } from './trusted-roots.js';
 
-/** Every environment variable of video-dl. */
-export const configSchema = z.object({
+const settings = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),
 
   MAX_CONCURRENT_STREAMS: setting
@@ -68,11 +67,11 @@ export const configSchema = z.object({
       'A client that takes less in a minute in which a stream waits for it loses the stream; 0 for no such limit.',
     ),
   MAX_STREAM_SECONDS: setting
-    .seconds(14_400, { min: 1 })
+    .seconds(28_800, { min: 1 })
     .describe(
-      'How long one stream may take altogether, from its media URLs to its last byte, all waiting included.',
+      'How long one stream may take altogether, from its media URLs to its last byte, all waiting included. At least MAX_DURATION_SECONDS: some clients read as fast as they play.',
     ),
-  MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is taken.'),
+  MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is accepted.'),
   MAX_OUTPUT_BYTES: setting
     .bytes('10GiB')
     .describe('The largest stream that is made. Twice as much is read for it, and at least 16 GiB.'),
@@ -157,6 +156,15 @@ export const configSchema = z.object({
     .describe('Threads of each decoder and encoder of one stream; 0 for one per core.'),
   FFPROBE_PATH: setting.text().describe('ffprobe; when empty the one beside ffmpeg, else the one on PATH.'),
 });
+
+/** Every environment variable of video-dl. */
+export const configSchema = settings.refine(
+  ({ MAX_STREAM_SECONDS, MAX_DURATION_SECONDS }) => MAX_STREAM_SECONDS >= MAX_DURATION_SECONDS,
+  {
+    path: ['MAX_STREAM_SECONDS'],
+    error: 'must be at least MAX_DURATION_SECONDS, or clients that read as fast as they play lose the end',
+  },
+);
 
 export type Config = z.output<typeof configSchema>;
 

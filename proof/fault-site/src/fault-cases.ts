@@ -85,6 +85,17 @@ export const faultCases: readonly FaultCase[] = [
   short('no ranges, index at the end of the file', 'end{kind}.mp4', 'ignoreRange', 'complete'),
   long('no ranges, cut in the middle, once', `ignoreRange&cut=${middle}&times=1`, 'complete'),
   long('no Content-Length', 'chunked', 'complete'),
+  long('no Content-Length, validators or ranges', 'bare', 'complete'),
+  other('no Content-Length, validators or ranges, less than 128 kB', 'small.mp4', 'bare', {
+    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+  }),
+  // Nobody can go back in what is sent once.
+  short(
+    'no Content-Length, validators or ranges, index at the end',
+    'end{kind}.mp4',
+    'bare',
+    '502 upstream_error',
+  ),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
   long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset', 'reset', '502 upstream_error'),
   long('another size in every answer', 'cutEvery=2500000&size=change', '502 upstream_error'),
@@ -116,6 +127,15 @@ export const faultCases: readonly FaultCase[] = [
   other('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', {
     ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
   }),
+  other('MP4: a damaged frame of its audio', 'sound.m4a', 'damage=20000', { mp3: 'complete', seconds: 4 }),
+  other('MP4: more damage than a player skips', 'sound.m4a', 'noise=5000', { mp3: 'reset', seconds: 4 }),
+  other('FLV: timestamps that do not advance', 'equal-times.flv', '', {
+    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+  }),
+  other('Matroska: the end is missing, as if that were all', 'long.mkv', 'short=150000', {
+    ...{ mp3: '502 upstream_error', mp4: '502 upstream_error', seconds: 20 },
+  }),
+  long('the end is missing, as if that were all', 'short=150000', 'reset'),
   other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
   other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
     ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },

@@ -22,9 +22,12 @@ import type { SiteHandler, SiteOptions } from './server.js';
  * | `etag=change`, `modified=change`, `size=change` | another version of the file in every answer |
  * | `length=N` | a `Content-Length` that is N bytes too large, or too small when negative |
  * | `chunked` | no `Content-Length` |
+ * | `bare` | no `Content-Length`, no validators and no ranges |
  * | `endless` | a body without end |
  * | `garbage` | noise of the right length |
  * | `noise=N` | 40 kB of noise from byte N on |
+ * | `damage=N` | 300 bytes of ones from byte N on |
+ * | `short=N` | the last N bytes are missing, as if the file had never had them |
  * | `page` | a web page instead of the medium |
  * | `empty` | nothing, as if that were all |
  * | `half` | the first half, as if that were all; cut between packets of a transport stream |
@@ -63,7 +66,7 @@ export class Faults {
     const query = new URLSearchParams(this.#byPath.get(url.pathname) ?? url.search);
     if (query.has('segmentFault')) return sendPlaylist(res, path, type, query);
     if (![...query.keys()].some((name) => faultNames.has(name))) return false;
-    const { size } = await stat(path);
+    const size = (await stat(path)).size - Number(query.get('short') ?? 0);
     await this.#answer({ req, res, path, type, size, query, key: url.href });
     return true;
   };
@@ -100,7 +103,9 @@ export class Faults {
 
   #writeHead(request: FaultyRequest): { start: number; end: number } {
     const { req, res, type, size, query, key } = request;
-    const range = query.has('ignoreRange') ? null : /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
+    const isBare = query.has('bare');
+    const range =
+      isBare || query.has('ignoreRange') ? null : /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
     const start = Number(range?.[1] ?? 0);
     const end = Math.min(range?.[2] ? Number(range[2]) : Infinity, size - 1);
     const answers = this.#answers.get(key) ?? 0;
@@ -109,10 +114,13 @@ export class Faults {
     const shift = query.has('wrongRange') && start > 0 && this.#strikes(request) ? 1 : 0;
     res.writeHead(range ? 206 : 200, {
       'content-type': type,
-      etag: `"${size}-${version('etag')}"`,
-      'last-modified': new Date(1_700_000_000_000 + version('modified') * 1000).toUTCString(),
-      ...(!query.has('ignoreRange') && { 'accept-ranges': 'bytes' }),
-      ...(!query.has('chunked') && { 'content-length': end - start + 1 + Number(query.get('length') ?? 0) }),
+      ...(!isBare && {
+        etag: `"${size}-${version('etag')}"`,
+        'last-modified': new Date(1_700_000_000_000 + version('modified') * 1000).toUTCString(),
+      }),
+      ...(!isBare && !query.has('ignoreRange') && { 'accept-ranges': 'bytes' }),
+      ...(!isBare &&
+        !query.has('chunked') && { 'content-length': end - start + 1 + Number(query.get('length') ?? 0) }),
       ...(range && { 'content-range': `bytes ${start - shift}-${end - shift}/${size + version('size')}` }),
     });
     return { start, end };
@@ -134,6 +142,7 @@ export class Faults {
     if (end < start) return;
     const slow = Number(query.get('slow') ?? 0);
     const noiseAt = Number(query.get('noise') ?? Infinity);
+    const damageAt = Number(query.get('damage') ?? Infinity);
     let at = start;
     const count = (bytes: number) => this.#sent.set(key, this.#sentFrom(key) + bytes);
     await pipeline(
@@ -145,7 +154,7 @@ export class Faults {
             count(piece.length);
             yield query.has('garbage')
               ? Buffer.alloc(piece.length, 'not media ')
-              : withNoise(piece, noiseAt - at);
+              : withOnes(withNoise(piece, noiseAt - at), damageAt - at);
             at += piece.length;
           }
         }
@@ -194,7 +203,21 @@ const faultNames = new Set([
     'etag',
     'modified',
   ],
-  ...['noise', 'size', 'length', 'chunked', 'endless', 'garbage', 'redirect', 'page', 'empty', 'half'],
+  ...[
+    'noise',
+    'size',
+    'length',
+    'chunked',
+    'bare',
+    'damage',
+    'short',
+    'endless',
+    'garbage',
+    'redirect',
+    'page',
+    'empty',
+    'half',
+  ],
 ]);
 
 async function sendOther({ res, path, type, query }: FaultyRequest): Promise<void> {
@@ -251,6 +274,11 @@ function withNoise(piece: Buffer, from: number): Buffer {
   const end = Math.min(piece.length, from + noiseBytes);
   if (end <= first) return piece;
   return Buffer.concat([piece.subarray(0, first), randomBytes(end - first), piece.subarray(end)]);
+}
+
+function withOnes(piece: Buffer, from: number): Buffer {
+  const end = Math.min(piece.length, from + 300);
+  return end <= Math.max(0, from) ? piece : Buffer.from(piece).fill(0xff, Math.max(0, from), end);
 }
 
 function* inPieces(chunk: Buffer, size: number): Generator<Buffer> {

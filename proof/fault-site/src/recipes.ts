@@ -73,6 +73,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'end-qt.mp4': file(av(), ...quickTime, 'end-qt.mp4'),
   'long-qt.mp4': file(av({ seconds: 20 }), ...faststart, ...quickTime, 'long-qt.mp4'),
   '360.mp4': file(av(), ...faststart, '360.mp4'),
+  'small.mp4': file(av({ size: '64x36' }), ...faststart, 'small.mp4'),
   '720.mp4': file(av({ size: '1280x720' }), ...faststart, '720.mp4'),
   '1080.mp4': file(av({ size: '1920x1080' }), ...faststart, '1080.mp4'),
   'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
@@ -98,6 +99,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
       audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] }),
     ],
     'vp8.webm',
+  ),
+  // Timestamps that do not advance, as live encoders leave them.
+  'equal-times.flv': file(
+    av(),
+    ...['-bsf:v', "setts=dts='if(eq(mod(N,40),39),PREV_OUTDTS,DTS)'"],
+    'equal-times.flv',
   ),
   'h264.mkv': file(av(), 'h264.mkv'),
   'long.mkv': file(av({ seconds: 20 }), 'long.mkv'),

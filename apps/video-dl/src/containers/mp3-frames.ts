@@ -143,16 +143,20 @@ export interface ConstantFrames {
 }
 
 /**
- * What LAME makes of `samples` of MPEG-1 sound: whole frames of 1152, and one more for
- * its delay; each frame ends at the byte to which the bit rate has come by then.
+ * What LAME makes of `samples` of MPEG-1 sound: whole frames of 1152, and one more for its delay.
+ * LAME gives a frame a byte of padding when the bit rate has got ahead of the frames before it
+ * (`slot_lag` in encoder.c), so the first frame never has one.
  */
 export function constantFrames(
   samples: number,
   { bitrateKbps, sampleRate }: { bitrateKbps: number; sampleRate: number },
 ): ConstantFrames {
   const frames = Math.ceil(samples / 1152) + 1;
-  const bytesBefore = (frame: number): number => Math.floor((frame * 144_000 * bitrateKbps) / sampleRate);
-  return { frames, totalBytes: bytesBefore(frames), unpaddedBytes: bytesBefore(1), bytesBefore };
+  const unpaddedBytes = Math.floor((144_000 * bitrateKbps) / sampleRate);
+  const leftOver = (144_000 * bitrateKbps) % sampleRate;
+  const bytesBefore = (frame: number): number =>
+    frame === 0 ? 0 : frame * unpaddedBytes + Math.ceil((leftOver * (frame - 1)) / sampleRate);
+  return { frames, totalBytes: bytesBefore(frames), unpaddedBytes, bytesBefore };
 }
 
 /** A frame of silence of the kind of another one. @param sizeBytes the size without padding, or one more */

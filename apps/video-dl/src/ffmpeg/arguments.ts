@@ -20,7 +20,7 @@ export interface TrackPlan {
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
     | { action: 'transcode'; codec: string; maxShortSide: number }
     | null;
-  audio: { action: 'copy' | 'transcode'; codec: string; adtsToAsc: boolean } | null;
+  audio: { action: 'copy' | 'transcode'; codec: string } | null;
 }
 
 export interface OutputMetadata {
@@ -38,14 +38,14 @@ const containers =
   'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf';
 
 /**
- * -xerror: a read error ends ffmpeg with a failure, not as if the file ended
- * there. Not for joined segments, where the relay accounts for every byte: it
- * makes fatal what encoders leave at the edges of transport stream segments.
+ * Without -xerror, which fails on damage that every player skips: one broken frame, a
+ * timestamp that goes backwards. The relay knows each read that failed, decode errors
+ * are counted from stderr, and the output's tracks are measured. At the end, `verbose`
+ * reports how much audio was decoded.
  */
-function generalOptions(inputs: readonly FfmpegInput[], { threads }: CallOptions): string[] {
-  const strict = inputs.some(({ isJoined }) => isJoined) ? [] : ['-xerror'];
+function generalOptions({ threads }: CallOptions): string[] {
   const filterThreads = threads === undefined ? [] : ['-filter_threads', String(threads)];
-  return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+info', ...strict, ...filterThreads];
+  return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', ...filterThreads];
 }
 
 /** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
@@ -84,7 +84,7 @@ export function mp4Arguments(
 ): string[] {
   const audioInput = inputs.length - 1;
   return [
-    ...generalOptions(inputs, tools),
+    ...generalOptions(tools),
     ...inputArguments(inputs, tools),
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
@@ -109,7 +109,7 @@ export function mp3Arguments(
   cut: SoundCut | null = null,
 ): string[] {
   return [
-    ...generalOptions([input], tools),
+    ...generalOptions(tools),
     ...[...inputArguments([input], tools), '-map', '0:a:0'],
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
@@ -150,7 +150,8 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
   if (audio.action === 'transcode') {
     return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', 'aresample=async=1'];
   }
-  return ['-c:a', 'copy', ...(audio.adtsToAsc ? ['-bsf:a', 'aac_adtstoasc'] : [])];
+  // AAC in a transport stream has ADTS headers, which MP4 doesn't want; other AAC passes through the filter.
+  return ['-c:a', 'copy', '-bsf:a', 'aac_adtstoasc'];
 }
 
 /**

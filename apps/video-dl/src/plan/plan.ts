@@ -26,8 +26,6 @@ export interface VideoPlan extends Size {
 export interface AudioPlan {
   readonly action: StreamAction;
   readonly codec: string;
-  /** AAC in a transport stream comes with ADTS headers, which MP4 does not want. */
-  readonly adtsToAsc: boolean;
 }
 
 /** What one target will yield, and from what. */
@@ -152,9 +150,7 @@ function videoPlan(
 
 function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
   const codec = format.audioCodec ?? 'unknown';
-  const action = actionFor(codec);
-  const fromTransportStream = format.source.kind === 'hls' || /^(ts|aac|adts|m2ts)$/.test(format.ext ?? '');
-  return { action, codec, adtsToAsc: action === 'copy' && fromTransportStream };
+  return { action: actionFor(codec), codec };
 }
 
 function refuseTooLong(

@@ -9,6 +9,14 @@ import { damaged } from './join/joiner.js';
 import type { Resource, ResourceRequest } from './resource.js';
 import { writeAll } from './respond.js';
 
+/** Where in the file something is read from; `size` is null where its server doesn't state it. */
+interface Place {
+  readonly start: number;
+  readonly size: number | null;
+  /** Whether it is read up to the end of the file. */
+  readonly isToEnd: boolean;
+}
+
 /** A medium in one file, with ranges where its size is known. */
 export class FileResource implements Resource {
   readonly #object: RemoteObject;
@@ -47,21 +55,27 @@ export class FileResource implements Resource {
       response.end();
       return;
     }
-    await writeAll(response, this.#checked(transfer.chunks(), start), signal);
+    const isToEnd = end === null || end === (size ?? 0) - 1;
+    await writeAll(response, this.#checked(transfer.chunks(), { start, size, isToEnd }), signal);
   }
 
   /** @throws TransferFault before bytes that cannot belong to the file */
-  async *#checked(chunks: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer, void, void> {
+  async *#checked(
+    chunks: AsyncIterable<Buffer>,
+    { start, size, isToEnd }: Place,
+  ): AsyncGenerator<Buffer, void, void> {
     let offset = start;
-    for await (const chunk of chunks) {
-      try {
+    try {
+      for await (const chunk of chunks) {
         this.#structure.read(offset, chunk);
-      } catch (error) {
-        if (error instanceof DamagedMediaError) throw damaged(error.message);
-        throw error;
+        if (size !== null) this.#structure.endsAt(size);
+        offset += chunk.length;
+        yield chunk;
       }
-      offset += chunk.length;
-      yield chunk;
+      if (isToEnd) this.#structure.endsAt(offset);
+    } catch (error) {
+      if (error instanceof DamagedMediaError) throw damaged(error.message);
+      throw error;
     }
   }
 

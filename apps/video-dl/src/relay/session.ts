@@ -10,7 +10,7 @@ import type { TrackLengths } from './join/joiner.js';
 import type { Resource } from './resource.js';
 import { breakOff } from './respond.js';
 import { SegmentsResource } from './segments-resource.js';
-import { segmentTracks, type Carries } from './tracks.js';
+import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** The host under which ffmpeg knows the relay; the relay is its proxy, and the only one that knows this name. */
 const relayHost = 'relay';
@@ -35,11 +35,12 @@ export interface RelaySession {
   /** What a child needs in its environment to reach the session's inputs; it reaches nothing else. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Makes a source readable: its playlist is read, and the beginning of its segments.
-   * @returns one input, or two where the source has pictures and sound apart
+   * Makes a source readable: reads its playlist and the beginning of its segments.
+   * @param wanted the track that will be read: where the source has video and audio apart, the other is not touched
+   * @returns one input, or two where the source has video and audio apart and both are wanted
    * @throws DomainError, which is the session's failure too; the session's end as a reason
    */
-  add(source: MediaSource): Promise<readonly RelayInput[]>;
+  add(source: MediaSource, wanted?: Carries): Promise<readonly RelayInput[]>;
   /** Resolves with the first upstream failure that was not recovered; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly failure: DomainError | undefined;
@@ -91,7 +92,7 @@ export class ServedSession implements RelaySession {
     return this.#bytesReceived;
   }
 
-  async add(source: MediaSource): Promise<readonly RelayInput[]> {
+  async add(source: MediaSource, wanted: Carries = 'all'): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
     const renewable = new RenewableSource(source, this.#options.renew);
@@ -99,7 +100,7 @@ export class ServedSession implements RelaySession {
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
-        tracks.map(async ({ carries, index }) => {
+        wantedOf(tracks, wanted).map(async ({ carries, index }) => {
           const resource = new SegmentsResource(index, this.#context);
           await resource.prepare(signal);
           return this.#segmentsInput(resource, carries);
@@ -208,4 +209,9 @@ export class ServedSession implements RelaySession {
     const { maxBytes } = this.#context.limits;
     if (this.#bytesReceived > maxBytes) throw tooLarge(maxBytes);
   }
+}
+
+function wantedOf(tracks: readonly SegmentTrack[], wanted: Carries): readonly SegmentTrack[] {
+  const chosen = tracks.filter(({ carries }) => carries === wanted);
+  return chosen.length === 0 ? tracks : chosen;
 }

@@ -18,7 +18,6 @@ import type { Upstream } from '../upstream/upstream.js';
 import { makeTag } from './mp3-header.js';
 import { damageCodes, digest, windowed } from './original.js';
 import type { KnownFile } from './response.js';
-import { containerTolerance } from './shortfall.js';
 
 /** An MP3 of which the length is decided before ffmpeg starts. */
 export interface ExactMp3 {
@@ -117,20 +116,24 @@ export function exactHeader(firstFrame: Buffer, { tag, samples, sampleRate }: Ex
   return Buffer.concat([tag, makeInfoFrame(firstFrame, samples / sampleRate, 'Info') ?? Buffer.alloc(0)]);
 }
 
+/** How a decoder's delay and a container's rounding show at the end; more would be invented silence. */
+const maxSilentFrames = 2;
+
 /**
- * Silence for the frames that the encoder did not make.
+ * Silence for the frame or two that the encoder did not make.
  * @param firstFrame whose kind they take on
- * @throws DomainError when more is missing than a container's statement may be off by
+ * @throws DomainError when more is missing
  */
 export function missingFrames(firstFrame: Buffer, madeFrames: number, { sound, ...exact }: ExactMp3): Buffer {
-  const missingSeconds = ((sound.frames - madeFrames) * 1152) / exact.sampleRate;
-  if (missingSeconds > containerTolerance(exact.samples / exact.sampleRate)) {
+  const missing = Math.max(0, sound.frames - madeFrames);
+  if (missing > maxSilentFrames) {
+    const seconds = (missing * 1152) / exact.sampleRate;
     throw new DomainError(
       'upstream_error',
-      `The media of the site is not complete: ${missingSeconds.toFixed(1)} s of its sound are missing. Try again later.`,
+      `The media of the site is not complete: ${seconds.toFixed(1)} s of its audio are missing. Try again later.`,
     );
   }
-  const frames = Array.from({ length: Math.max(0, sound.frames - madeFrames) }, (_, index) =>
+  const frames = Array.from({ length: missing }, (_, index) =>
     silentFrame(
       firstFrame,
       sound.bytesBefore(madeFrames + index + 1) - sound.bytesBefore(madeFrames + index),

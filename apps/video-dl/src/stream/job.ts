@@ -70,6 +70,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   let { exact } = job;
   let sentBytes = 0;
   let firstPart: Buffer | undefined;
+  let held: Buffer | undefined;
   // A part is made from the beginning, and what the client has already is not sent again.
   let toSkip = 0;
   const send = async (part: Buffer): Promise<void> => {
@@ -104,10 +105,14 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
         await send(header);
       }
     }
-    await send(part);
+    // With a stated length the last byte ends the response, so the end waits for the verification.
+    if (exact === null) await send(part);
+    else if (held !== undefined) await send(held);
+    held = part;
   }
   await assertComplete({ ...job, child, output, facts, inputs: expected() });
-  if (exact !== null && firstPart !== undefined) {
+  if (exact !== null && firstPart !== undefined && held !== undefined) {
+    await send(held);
     await send(missingFrames(firstPart, output.frames, exact));
     if (sentBytes !== exact.file.totalBytes) throw unlikeReckoned();
   }
@@ -120,18 +125,28 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
  * @throws DomainError, the abort's reason
  */
 async function openInputs({ plan, session, abort }: StreamJob): Promise<readonly RelayInput[]> {
-  const sources = await Promise.all(plan.inputs.map((source) => session.add(source))).catch(
-    (error: unknown) => {
-      abort.signal.throwIfAborted();
-      throw error;
-    },
-  );
-  if (plan.target === 'mp3') return [withTrack(sources[0], 'audio')];
-  if (sources.length === 1) return sources[0] ?? [];
-  return [withTrack(sources[0], 'video'), withTrack(sources[1], 'audio')];
+  const wanted =
+    plan.target === 'mp3'
+      ? (['audio'] as const)
+      : plan.inputs.length === 1
+        ? (['all'] as const)
+        : (['video', 'audio'] as const);
+  try {
+    const inputs = await Promise.all(
+      plan.inputs.map(async (source, index) => {
+        const track = wanted[index] ?? 'all';
+        const found = await session.add(source, track);
+        return track === 'all' ? found : [withTrack(found, track)];
+      }),
+    );
+    return inputs.flat();
+  } catch (error) {
+    abort.signal.throwIfAborted();
+    throw error;
+  }
 }
 
-function withTrack(inputs: readonly RelayInput[] = [], track: 'video' | 'audio'): RelayInput {
+function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): RelayInput {
   const input = inputs.find(({ carries }) => carries === 'all' || carries === track);
   if (input === undefined) throw new Error(`a plan has an input with ${track}`);
   return input;

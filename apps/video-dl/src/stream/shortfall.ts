@@ -34,6 +34,8 @@ export interface Shortfall {
   track: SentTrack;
   inputIndex: number;
   expectedSeconds: number;
+  /** The file states one length for all its tracks, and another track of it is that long. */
+  isShorterTrack: boolean;
 }
 
 interface Expectation {
@@ -42,48 +44,53 @@ interface Expectation {
 }
 
 /**
- * Compares what was sent with what was delivered or announced. Only too little counts:
- * a page or a file that announces too little cuts nothing.
+ * Compares every track that was sent with what was delivered or announced. Only too little
+ * counts: a page or a file that announces too little cuts nothing.
  *
  * @param pageSeconds what the page says, for inputs that say nothing themselves.
  */
-export function findShortfall(
+export function findShortfalls(
   tracks: readonly SentTrack[],
   inputs: readonly ExpectedInput[],
   pageSeconds: number | null,
-): Shortfall | undefined {
-  for (const [inputIndex, expectedInput] of inputs.entries()) {
-    const sent = tracksOf(tracks, inputs.length, inputIndex);
+): Shortfall[] {
+  return inputs.flatMap((expectedInput, inputIndex) => {
     const { lengths } = expectedInput.input;
-    const measured = lengths === null ? [longest(sent)].flatMap((track) => track ?? []) : sent;
-    for (const track of measured) {
-      const expected =
-        lengths === null ? expectation(expectedInput, pageSeconds) : exactly(lengths[track.type]);
-      if (expected !== undefined && isShort(track.endSeconds, expected))
-        return { track, inputIndex, expectedSeconds: expected.seconds };
-    }
-  }
-  return undefined;
+    const short = (track: SentTrack): boolean => {
+      const expected = expectationOf(track);
+      return expected !== undefined && isShort(track.endSeconds, expected);
+    };
+    const expectationOf = ({ type }: SentTrack): Expectation | undefined =>
+      lengths === null ? expectation(expectedInput, pageSeconds) : delivered(lengths[type]);
+    const sent = tracksOf(tracks, inputs.length, inputIndex);
+    const isShorterTrack = lengths === null && sent.some((track) => !short(track));
+    return sent.filter(short).map((track) => ({
+      track,
+      inputIndex,
+      expectedSeconds: expectationOf(track)?.seconds ?? 0,
+      isShorterTrack,
+    }));
+  });
 }
 
 /**
- * Seconds of sound that the segments had and the stream has not. What they lacked
- * themselves (a recording that has lost some) is no loss.
+ * Seconds of audio that the segments or the file had and the stream has not. What they
+ * lacked themselves (a recording that has lost some) is no loss.
  */
-export function lostSeconds(track: SentTrack, { input: { lengths } }: ExpectedInput): number {
-  if (lengths === null || track.type !== 'audio') return 0;
+export function lostSeconds(track: SentTrack, { input, facts }: ExpectedInput): number {
+  if (track.type !== 'audio') return 0;
   // Where parts of a playlist meet, a few hundredths of a second may be missing.
   const toleranceSeconds = 0.25 + track.endSeconds * 0.0005;
-  const lost = track.gapSeconds - lengths.audioGaps;
+  const lost = input.isJoined
+    ? track.gapSeconds - (input.lengths?.audioGaps ?? Infinity)
+    : // ffmpeg drops audio whose timestamps overlap.
+      (facts?.decodedSeconds ?? 0) - track.endSeconds;
   return lost > toleranceSeconds ? lost : 0;
 }
 
 /** Whether a track is as long as the stream it was made of says of itself. */
 export function isAsLongAs(track: SentTrack, streamSeconds: number): boolean {
-  return !isShort(track.endSeconds, {
-    seconds: streamSeconds,
-    toleranceSeconds: containerTolerance(streamSeconds),
-  });
+  return !isShort(track.endSeconds, { seconds: streamSeconds, toleranceSeconds: exactToleranceSeconds });
 }
 
 function isShort(actualSeconds: number, { seconds, toleranceSeconds }: Expectation): boolean {
@@ -91,20 +98,33 @@ function isShort(actualSeconds: number, { seconds, toleranceSeconds }: Expectati
 }
 
 function expectation(expected: ExpectedInput, pageSeconds: number | null): Expectation | undefined {
-  if (expected.facts?.guessed) return undefined;
+  const { facts } = expected;
+  if (facts?.guessed) return undefined;
   const stated = statedSeconds(expected);
-  if (stated !== null) return { seconds: stated, toleranceSeconds: containerTolerance(stated) };
+  if (stated !== null) {
+    const isExact = facts !== undefined && !expected.input.isJoined && statesExactly(facts);
+    return {
+      seconds: stated,
+      toleranceSeconds: isExact ? exactToleranceSeconds : Math.max(exactToleranceSeconds, stated * 0.01),
+    };
+  }
   if (pageSeconds === null) return undefined;
   return { seconds: pageSeconds, toleranceSeconds: Math.max(2, pageSeconds * 0.05) };
 }
 
-function exactly(seconds: number | null): Expectation | undefined {
-  return seconds === null ? undefined : { seconds, toleranceSeconds: containerTolerance(seconds) };
+/** The relay counted what it delivered; where parts of a playlist meet, a few hundredths of a second may be missing. */
+function delivered(seconds: number | null): Expectation | undefined {
+  return seconds === null
+    ? undefined
+    : { seconds, toleranceSeconds: exactToleranceSeconds + seconds * 0.0005 };
 }
 
-/** Seconds by which a container may state more than it has. */
-export function containerTolerance(seconds: number): number {
-  return Math.max(0.5, seconds * 0.01);
+/** By how much a track may be shorter than a container says that states lengths exactly. */
+const exactToleranceSeconds = 0.5;
+
+/** Other containers (FLV, ASF, MPEG-PS) state a length that programs round or estimate. */
+function statesExactly({ format }: InputFacts): boolean {
+  return /^(?:mov|matroska|ogg|mp3|flac|wav|w64|aiff|caf|avi|mpegts)\b/u.test(format);
 }
 
 /** One input holds all tracks; of two, the first holds the video and the second the audio. */
@@ -115,8 +135,4 @@ function tracksOf(
 ): readonly SentTrack[] {
   if (inputCount === 1) return tracks;
   return tracks.filter(({ type }) => type === (inputIndex === 0 ? 'video' : 'audio'));
-}
-
-function longest(tracks: readonly SentTrack[]): SentTrack | undefined {
-  return tracks.toSorted((a, b) => b.endSeconds - a.endSeconds)[0];
 }

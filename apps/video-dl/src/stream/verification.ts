@@ -1,13 +1,13 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
 import type { ChildExit, ChildGroup, StderrTail } from '@media-services/processes';
-import { probe } from '../ffmpeg/probe.js';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
 import type { StreamAbort } from './limits.js';
 import type { MediaOutput } from './output.js';
-import { findShortfall, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
+import { findShortfalls, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
 
 const secondOpinionMs = 15_000;
 
@@ -21,7 +21,7 @@ interface FinishedStream {
   readonly child: Pick<ChildGroup, 'exited' | 'stderr'>;
   readonly output: Pick<MediaOutput, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly inputs: readonly ExpectedInput[];
-  readonly facts: Pick<InputFactsReader, 'hasNoise'>;
+  readonly facts: Pick<InputFactsReader, 'hasNoise' | 'decodeErrors'>;
 }
 
 /**
@@ -40,16 +40,26 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
   assertNothingLost(stream);
-  const shortfall = findShortfall(output.tracks, stream.inputs, stream.plan.durationSeconds);
-  if (shortfall === undefined || (await endsEarlyAtTheSource(stream, shortfall))) return;
-  const { track, expectedSeconds } = shortfall;
-  throw incomplete(
-    `its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expectedSeconds.toFixed(1)} s`,
-  );
+  const shortfalls = findShortfalls(output.tracks, stream.inputs, stream.plan.durationSeconds);
+  for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
+    const own = await ownDurations(stream, inputIndex);
+    const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
+    for (const shortfall of ofInput) assertEndsEarlyAtTheSource(shortfall, own);
+  }
 }
+
+/**
+ * A decoder that can't read one frame often can't read the next either, and every player
+ * goes over that. More of them are audible.
+ */
+const maxDecodeErrors = 3;
 
 function assertNothingLost({ output, inputs, facts }: FinishedStream): void {
   if (facts.hasNoise) throw incomplete('a part of it is noise');
+  // Segments leave parts of frames at their edges; what they delivered is counted instead.
+  const isFile = inputs.some(({ input }) => !input.isJoined);
+  if (isFile && facts.decodeErrors > maxDecodeErrors)
+    throw incomplete(`${facts.decodeErrors} parts of it cannot be decoded`);
   // Sound that came apart is the last input; only of sound is it known what may be missing.
   const input = inputs.at(-1);
   if (input === undefined) return;
@@ -59,31 +69,45 @@ function assertNothingLost({ output, inputs, facts }: FinishedStream): void {
   }
 }
 
+type TrackDurations = Readonly<Record<'video' | 'audio', number | null>>;
+const unknownDurations: TrackDurations = { video: null, audio: null };
+
 /**
- * A file may hold sound that is shorter than its pictures, and states the length
- * of the longer. So before a stream is called cut, its own tracks' lengths are asked.
+ * A file may hold audio that is shorter than its video, and states the length of the
+ * longer. So before a stream is called cut, we look up each track's own length.
  */
-async function endsEarlyAtTheSource(stream: FinishedStream, { inputIndex }: Shortfall): Promise<boolean> {
-  const { relay, renew, tools, plan, abort, output } = stream;
+async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
+  const { relay, renew, tools, plan, abort } = stream;
   const source = plan.inputs[inputIndex];
-  if (source?.kind !== 'file') return false;
+  if (source?.kind !== 'file') return unknownDurations;
   const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit });
   try {
     const [input] = await session.add(source);
-    if (input === undefined) return false;
+    if (input === undefined) return unknownDurations;
     const { environment } = session;
-    const found = await probe(tools, input.url, {
+    const { streams } = await probe(tools, input.url, {
       signal: abort.signal,
       maxMs: secondOpinionMs,
       environment,
     });
-    return output.tracks.every((track) => {
-      const own = found.streams.find(({ type, isCover }) => type === track.type && !isCover)?.durationSeconds;
-      return typeof own === 'number' && isAsLongAs(track, own);
-    });
+    const of = (wanted: 'video' | 'audio') =>
+      streams.find(({ type, isCover }) => type === wanted && !isCover)?.durationSeconds ?? null;
+    return { video: of('video'), audio: of('audio') };
+  } catch (error) {
+    if (error instanceof ProbeError) return unknownDurations;
+    throw error;
   } finally {
     session.close();
   }
+}
+
+/** Where the file doesn't state the track's own length, another track that is whole speaks for it. */
+function assertEndsEarlyAtTheSource(shortfall: Shortfall, own: TrackDurations): void {
+  const { track, expectedSeconds, isShorterTrack } = shortfall;
+  const ownSeconds = own[track.type];
+  if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds)) return;
+  const expected = ownSeconds === null ? expectedSeconds : ownSeconds;
+  throw incomplete(`its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expected.toFixed(1)} s`);
 }
 
 function incomplete(what: string): DomainError {

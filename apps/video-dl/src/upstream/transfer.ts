@@ -129,8 +129,9 @@ export class Transfer {
   }
 
   #isComplete(part: UpstreamPart): boolean {
+    if (part.isOpenEnded && this.#object.identity.total === null) return true;
     if (this.#end !== null) return this.#position > this.#end;
-    // Neither the reader nor the server named an end: the clean end of the answer is the end.
+    // The server named no end: the clean end of the response is the end.
     return part.end === null;
   }
 

@@ -21,6 +21,8 @@ export interface UpstreamPart {
   readonly end: number | null;
   /** Whether the body goes on behind `end`: the server ignored where the range ends. */
   readonly hasSurplus: boolean;
+  /** Whether the server states no length, so that the clean end of the body is the end of the object. */
+  readonly isOpenEnded: boolean;
 }
 
 /** The wanted bytes begin behind the end of the object. */
@@ -91,7 +93,8 @@ function checkPart(
       return { kind: 'behind-end' };
     }
     const end = endOf(wantedEnd, declared);
-    return { kind: 'bytes', response, skip: start, end, hasSurplus: end !== null && end + 1 !== declared };
+    const hasSurplus = end !== null && end + 1 !== declared;
+    return { kind: 'bytes', response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
   }
   const part = parseContentRange(response.header('content-range'));
   if (!part) throw brokenRules('sent a part of the file without saying which');
@@ -103,7 +106,7 @@ function checkPart(
     throw brokenRules('contradicts itself about the length of the part it sends');
   }
   agree(response, part.total);
-  return { kind: 'bytes', response, skip: 0, end: part.end, hasSurplus: false };
+  return { kind: 'bytes', response, skip: 0, end: part.end, hasSurplus: false, isOpenEnded: false };
 
   function agree(answer: UpstreamResponse, total: number | null): void {
     const differs = identity.disagreement(answer, total);

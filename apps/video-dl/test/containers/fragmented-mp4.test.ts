@@ -12,7 +12,7 @@ import { Samples } from '../media/support/samples.js';
 
 const copy: TrackPlan = {
   video: { action: 'copy', codec: 'h264' },
-  audio: { action: 'copy', codec: 'aac', adtsToAsc: false },
+  audio: { action: 'copy', codec: 'aac' },
 };
 
 let samples: Samples;

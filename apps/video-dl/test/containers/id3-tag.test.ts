@@ -15,7 +15,7 @@ beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
   await samples.get('audio.m4a');
-  const audio = { action: 'transcode', codec: 'aac', adtsToAsc: false } as const;
+  const audio = { action: 'transcode', codec: 'aac' } as const;
   const input = { url: `${server.url}/audio.m4a`, kind: 'file' } as const;
   frames = Buffer.concat((await collect(mp3Arguments(input, audio, {}))).chunks);
 });

@@ -23,7 +23,7 @@ afterAll(async () => {
 async function convert(name: SampleName, action: 'copy' | 'transcode' = 'transcode'): Promise<Buffer> {
   await samples.get(name);
   const input = { url: `${server.url}/${name}` };
-  const { chunks, exit } = await collect(mp3Arguments(input, { action, codec: '', adtsToAsc: false }, {}));
+  const { chunks, exit } = await collect(mp3Arguments(input, { action, codec: '' }, {}));
   expect(exit.code).toBe(0);
   return Buffer.concat(chunks);
 }

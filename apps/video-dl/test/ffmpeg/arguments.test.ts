@@ -16,10 +16,9 @@ const video = (action: 'copy' | 'transcode', codec = 'h264', maxShortSide = 720)
   codec,
   maxShortSide,
 });
-const audio = (action: 'copy' | 'transcode', codec = 'aac', adtsToAsc = false): TrackPlan['audio'] => ({
+const audio = (action: 'copy' | 'transcode', codec = 'aac'): TrackPlan['audio'] => ({
   action,
   codec,
-  adtsToAsc,
 });
 
 let samples: Samples;
@@ -108,7 +107,7 @@ describe('mp4Arguments', () => {
   it('keeps audio and video together', async () => {
     const { output } = await mp4([await input('h264-aac.ts')], {
       video: video('copy'),
-      audio: audio('copy', 'aac', true),
+      audio: audio('copy'),
     });
     const [first = 0, second = 0] = output.streams.map(({ start_time }) => start_time ?? 0);
     expect(Math.abs(first - second)).toBeLessThan(0.05);
@@ -118,7 +117,7 @@ describe('mp4Arguments', () => {
     const original = await inspect(await samples.get('h264-aac.ts'));
     const { output } = await mp4([{ ...(await input('h264-aac.ts')), isJoined: true }], {
       video: video('copy'),
-      audio: audio('copy', 'aac', true),
+      audio: audio('copy'),
     });
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
   });
@@ -224,9 +223,7 @@ describe('what ffmpeg may open', () => {
     const { exit, chunks } = await collect(mp4Arguments([garbage], tracks, { title: 'T' }, tools));
     expect(exit.code).not.toBe(0);
     expect(chunks).toEqual([]);
-    const mp3 = await collect(
-      mp3Arguments(garbage, { action: 'transcode', codec: '', adtsToAsc: false }, tools),
-    );
+    const mp3 = await collect(mp3Arguments(garbage, { action: 'transcode', codec: '' }, tools));
     expect(mp3.exit.code).not.toBe(0);
     expect(mp3.chunks).toEqual([]);
   });
@@ -258,8 +255,32 @@ describe('InputFactsReader', () => {
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
       '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
     );
-    expect(facts.inputs).toEqual([{ format: 'mp3', durationSeconds: null, guessed: true, hasVideo: false }]);
+    expect(facts.inputs).toMatchObject([
+      { format: 'mp3', durationSeconds: null, guessed: true, hasVideo: false },
+    ]);
   });
+
+  it('counts what cannot be decoded, and reads how much audio was', () => {
+    const facts = read(
+      "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
+      '[info]   Stream #0:1[0x2](und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz, mono, fltp, 69 kb/s',
+      '[error] Error while decoding stream #0:0: Invalid data found when processing input',
+      '[aist#0:1/aac @ 0x1] [dec:aac @ 0x2] [error] Error submitting packet to decoder: Invalid data',
+      '[verbose]   Input stream #0:1 (audio): 155 packets read (3 bytes); 155 frames decoded; 0 decode errors (88200 samples); ',
+      '[verbose]   Output stream #0:0 (audio): 15 frames encoded (14400 samples); 16 packets muxed (3178 bytes); ',
+    );
+    expect(facts.decodeErrors).toBe(2);
+    expect(facts.inputs[0]?.decodedSeconds).toBe(2);
+  });
+
+  it.each(['a.'.repeat(30_000), '[info]   Stream #0' + ': Video: '.repeat(6_000), 'size='.repeat(12_000)])(
+    'reads a hostile line of 60 kB at once: %.30s',
+    (line) => {
+      const startedAt = performance.now();
+      read(line);
+      expect(performance.now() - startedAt).toBeLessThan(200);
+    },
+  );
 
   it('knows sound alone from sound with pictures', () => {
     const facts = read(

@@ -76,8 +76,7 @@ describe('planTarget for MP4', () => {
 
   it('takes the ADTS headers of a transport stream off', () => {
     const hls = format({ source: { url: 'https://cdn.example/i.m3u8', headers: {}, kind: 'hls' } });
-    expect(planTarget(extraction([hls]), 'mp4-720', limits).audio).toMatchObject({ adtsToAsc: true });
-    expect(planTarget(extraction([format()]), 'mp4-720', limits).audio).toMatchObject({ adtsToAsc: false });
+    expect(planTarget(extraction([hls]), 'mp4-720', limits).audio).toMatchObject({ action: 'copy' });
   });
 
   it('counts transcoded audio with the bit rate that it will have', () => {

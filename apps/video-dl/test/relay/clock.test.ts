@@ -11,7 +11,7 @@ import { startBench, type Bench } from './support/bench.js';
 const ffmpeg = process.env['FFMPEG_PATH'] ?? 'ffmpeg';
 const tracks = {
   video: { action: 'copy', codec: 'h264' },
-  audio: { action: 'copy', codec: 'aac', adtsToAsc: true },
+  audio: { action: 'copy', codec: 'aac' },
 } as const;
 
 let bench: Bench;

@@ -22,6 +22,15 @@ describe('the configuration', () => {
     expect(config).toMatchObject({ MAX_DURATION_SECONDS: 7200, MAX_OUTPUT_BYTES: 1024 ** 3 });
   });
 
+  it('lets a stream last as long as the longest video, for clients that read as fast as they play', () => {
+    const { MAX_STREAM_SECONDS, MAX_DURATION_SECONDS } = readConfig({});
+    expect(MAX_STREAM_SECONDS).toBeGreaterThan(MAX_DURATION_SECONDS);
+    expect(problemsOf({ MAX_DURATION_SECONDS: '10h' })).toEqual([
+      expect.stringMatching(/^MAX_STREAM_SECONDS must be at least MAX_DURATION_SECONDS/),
+    ]);
+    expect(problemsOf({ MAX_DURATION_SECONDS: '10h', MAX_STREAM_SECONDS: '10h' })).toEqual([]);
+  });
+
   it('tells every problem at once, each with its variable', () => {
     const problems = problemsOf({
       MAX_CONCURRENT_STREAMS: '0',

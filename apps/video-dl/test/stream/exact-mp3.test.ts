@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { constantFrames, silentFrame } from '../../dist/containers/mp3-frames.js';
+import { execa } from 'execa';
+import { constantFrames, readMp3FrameHeader, silentFrame } from '../../dist/containers/mp3-frames.js';
 import { inspect } from '../media/support/inspect.js';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
@@ -165,6 +166,23 @@ describe('constantFrames', () => {
     [48_000, 176_400, 155, 89_280],
   ])('knows what LAME makes at %d Hz of %d samples', (sampleRate, samples, frames, totalBytes) => {
     expect(constantFrames(samples, { bitrateKbps: 192, sampleRate })).toMatchObject({ frames, totalBytes });
+  });
+
+  it('has the size of every frame that LAME writes, also where padding falls on the last one', async () => {
+    const source = ['-f', 'lavfi', '-i', `sine=sample_rate=44100:duration=${(200 * 1152) / 44_100}`];
+    const encoder = ['-c:a', 'libmp3lame', '-b:a', '192k', '-write_xing', '0', '-id3v2_version', '0'];
+    const { stdout } = await execa('ffmpeg', ['-v', 'error', ...source, ...encoder, '-f', 'mp3', 'pipe:1'], {
+      encoding: 'buffer',
+    });
+    const mp3 = Buffer.from(stdout);
+    const { bytesBefore } = constantFrames(1, { bitrateKbps: 192, sampleRate: 44_100 });
+    const ends: number[] = [];
+    for (let end = 0; end < mp3.length;) {
+      end += readMp3FrameHeader(mp3.readUInt32BE(end))?.sizeBytes ?? Infinity;
+      ends.push(end);
+    }
+    expect(ends.length).toBeGreaterThan(200);
+    expect(ends.map((_, index) => bytesBefore(index + 1))).toEqual(ends);
   });
 
   it('has frames of silence of either size', () => {

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { DomainError } from '@media-services/http-common';
+import { createGuard } from '@media-services/egress-guard';
+import { createLogger, DomainError } from '@media-services/http-common';
+import { startSite } from '@media-services/fault-site';
 import type { Extraction } from '../../dist/extract/index.js';
+import { MediaRelay } from '../../dist/relay/index.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
 import type { StreamLimits } from '../../dist/stream/limits.js';
@@ -302,6 +305,50 @@ describe('a stream that fails after its first byte', () => {
     await using service = await app(extraction([format(`${server.url}/cut.mkv`)]));
     const { complete } = await receive(service.url('mp4-720'));
     expect(complete).toBe(false);
+  });
+
+  it('is reset when ffmpeg drops audio because its timestamps overlap', async () => {
+    const avi = Buffer.from(await readFile(await samples.get('sound.avi')));
+    // Audio at twenty times its speed.
+    const rateAt = avi.indexOf('auds') + 24;
+    avi.writeUInt32LE(avi.readUInt32LE(rateAt) * 20, rateAt);
+    await writeFile(join(samples.folder, 'fast.avi'), avi);
+    const found = { videoCodec: 'mpeg4', audioCodec: 'mp3' };
+    await using service = await app(extraction([format(`${server.url}/fast.avi`, found)]));
+    const { status, complete } = await receive(service.url('mp4-720'));
+    expect(status === 200 && complete).toBe(false);
+  });
+
+  it('with a stated length never has its last byte before it is verified', async () => {
+    const m4a = Buffer.from(await readFile(await samples.get('audio.m4a')));
+    m4a.fill(0xff, m4a.length - 4_000);
+    await writeFile(join(samples.folder, 'bad-end.m4a'), m4a);
+    const sound = { videoCodec: null, hasVideo: false };
+    await using service = await app(extraction([format(`${server.url}/bad-end.m4a`, sound)]));
+    const { headers, body, complete } = await receive(service.url('mp3'));
+    expect(complete).toBe(false);
+    expect(body.length).toBeLessThan(Number(headers['content-length']));
+  });
+
+  it('reads only the audio of a manifest that has video apart', async () => {
+    const requests: string[] = [];
+    await using site = await startSite({
+      intercept: (request) => {
+        requests.push(request.url ?? '');
+        return Promise.resolve(false);
+      },
+    });
+    const guard = createGuard({ allowedPrivateSources: [site.host] });
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    await using relay = await MediaRelay.start({ guard, logger });
+    const manifest = format(`${site.url}/media/dash-template/manifest.mpd`, {
+      source: { url: `${site.url}/media/dash-template/manifest.mpd`, headers: {}, kind: 'dash' },
+    });
+    await using service = await new StreamApp(tools, extraction([manifest]), {}, relay).start();
+    const { status, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(requests.filter((path) => /stream0/u.test(path))).toEqual([]);
+    expect(requests.filter((path) => /stream1/u.test(path)).length).toBeGreaterThan(3);
   });
 
   it('is reset when it grows over the limit', async () => {

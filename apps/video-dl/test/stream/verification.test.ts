@@ -27,7 +27,7 @@ const expected = (
   known: Partial<ExpectedInput['input']> = {},
 ): ExpectedInput => ({
   input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
-  facts: { format: 'mp4', durationSeconds, guessed: false, hasVideo: true },
+  facts: { format: 'mp4', durationSeconds, guessed: false, hasVideo: true, decodedSeconds: null },
 });
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
@@ -57,7 +57,7 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
   child: child(0),
   output: output(video(8), audio(8)),
   inputs: [expected(8)],
-  facts: { hasNoise: false },
+  facts: { hasNoise: false, decodeErrors: 0 },
   ...part,
 });
 
@@ -68,6 +68,11 @@ const joined = (audioGaps: number) =>
 describe('a stream is whole', () => {
   it.each<[string, () => Partial<Stream>]>([
     ['when nothing is wrong', () => ({})],
+    ['with a damaged frame', () => ({ facts: { hasNoise: false, decodeErrors: 1 } })],
+    [
+      'with what segments leave at their edges',
+      () => ({ facts: { hasNoise: false, decodeErrors: 40 }, inputs: [joined(0)] }),
+    ],
     ['with gaps that its segments had', () => ({ output: output(audio(8, 6)), inputs: [joined(6)] })],
     [
       'with gaps in what was not counted',
@@ -95,7 +100,16 @@ describe('a stream is not whole', () => {
       () => ({ session: { failure: undefined, allReceived: () => false } }),
       'not all of its bytes arrived',
     ],
-    ['when a part of it is noise', () => ({ facts: { hasNoise: true } }), 'a part of it is noise'],
+    [
+      'when a part of it is noise',
+      () => ({ facts: { hasNoise: true, decodeErrors: 0 } }),
+      'a part of it is noise',
+    ],
+    [
+      'when more than a damaged frame or two cannot be decoded',
+      () => ({ facts: { hasNoise: false, decodeErrors: 4 } }),
+      '4 parts of it cannot be decoded',
+    ],
     [
       'when sound is missing in between',
       () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(0)] }),
@@ -180,15 +194,18 @@ describe('a stream that is shorter than its file says', () => {
       output: output(...tracks),
     });
 
-  it('is whole when its track there is as short', async () => {
-    await assertComplete(ofShortSound(audio(4)));
-    expect(sessions).toHaveLength(1);
-  });
+  it.each([[[audio(4)]], [[video(8), audio(4)]]])(
+    'is whole when its track there is as short: %j',
+    async (tracks) => {
+      await assertComplete(ofShortSound(...tracks));
+      expect(sessions).toHaveLength(1);
+    },
+  );
 
-  it.each([[[audio(3)]], [[video(7), audio(4)]], [[video(4)]]])(
+  it.each([[[audio(3)]], [[video(8), audio(3)]], [[video(7), audio(4)]], [[video(4)]]])(
     'is not whole when its track there is longer: %j',
     async (tracks) => {
-      await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of 8\.0 s/);
+      await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of [48]\.0 s/);
       expect(sessions).toHaveLength(1);
     },
   );

@@ -1,4 +1,5 @@
-const urlPattern = /\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>\])]+/giu;
+/** The scheme is bounded, so that matching takes linear time in a line without any URL. */
+const urlPattern = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s'"<>\])]+/giu;
 
 /** Takes URLs out of a line of a child's diagnostics: they carry tokens and must not reach a log or a user. */
 export function redactUrls(line: string): string {
@@ -6,9 +7,10 @@ export function redactUrls(line: string): string {
 }
 
 /**
- * The last lines a child wrote to stderr, with URLs taken out, in bounded
- * memory however much it writes. Whole lines also go to `onLine` (not redacted,
- * for reading facts out of them).
+ * The last lines a child wrote to stderr, without URLs, in bounded memory
+ * however much it writes. Lines also go to `onLine` (not redacted, for reading
+ * facts out of them). Every line is cut before anything looks into it: a child
+ * may print text of a hostile file.
  */
 export class StderrTail {
   readonly #maxLines: number;
@@ -19,17 +21,17 @@ export class StderrTail {
   #partial = '';
 
   constructor(options: { maxLines?: number; maxLineLength?: number; onLine?: (line: string) => void } = {}) {
-    this.#maxLines = options.maxLines ?? 20;
+    this.#maxLines = options.maxLines ?? 40;
     this.#maxLineLength = options.maxLineLength ?? 400;
     this.#onLine = options.onLine;
   }
 
   push(chunk: Uint8Array): void {
     // Progress lines end in a carriage return only.
-    const pieces = (this.#partial + this.#decoder.decode(chunk, { stream: true })).split(/[\r\n]+/u);
+    const pieces = (this.#partial + this.#decoder.decode(chunk, { stream: true })).split(/[\r\n]/u);
     // A line without an end is kept up to its cap, so that a flood cannot grow it.
     this.#partial = (pieces.pop() ?? '').slice(0, this.#maxLineLength);
-    for (const piece of pieces) this.#keep(piece);
+    for (const piece of pieces) this.#keep(piece.slice(0, this.#maxLineLength));
   }
 
   end(): void {
@@ -40,8 +42,8 @@ export class StderrTail {
   #keep(line: string): void {
     if (line.trim() === '') return;
     this.#onLine?.(line);
-    this.#lines.push(redactUrls(line).slice(0, this.#maxLineLength));
-    if (this.#lines.length > this.#maxLines) this.#lines = this.#lines.slice(-this.#maxLines);
+    this.#lines.push(redactUrls(line));
+    if (this.#lines.length > this.#maxLines) this.#lines.shift();
   }
 
   /** Oldest line first. */

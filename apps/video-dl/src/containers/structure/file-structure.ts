@@ -2,7 +2,7 @@ import { id3TagBytes } from '../mp3-frames.js';
 import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
 import { OggPages } from './ogg-pages.js';
-import type { StructureCheck } from './structure-check.js';
+import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 /** So many bytes tell what a file is. */
 const sniffedBytes = 12;
@@ -17,6 +17,14 @@ export class FileStructure {
   #beginning: Buffer = Buffer.alloc(0);
   /** Up to which byte the file is known. */
   #position = 0;
+
+  /**
+   * Where the file ends, once that is known.
+   * @throws DamagedMediaError where the file says that it goes on
+   */
+  endsAt(bytes: number): void {
+    if ((this.#check?.statedBytes ?? 0) > bytes) throw new DamagedMediaError('its end is missing');
+  }
 
   /**
    * Bytes of the file that were read.

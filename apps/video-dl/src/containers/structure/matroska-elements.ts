@@ -30,6 +30,10 @@ export class MatroskaElements implements StructureCheck {
   /** Nothing more can be said. */
   #isOver = false;
 
+  get statedBytes(): number | undefined {
+    return this.#segmentEnd === Infinity ? undefined : this.#segmentEnd;
+  }
+
   push(bytes: Buffer): void {
     let rest = bytes;
     while (rest.length > 0 && !this.#isOver) {

@@ -82,6 +82,7 @@ const recipes = {
   ],
   'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
   'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
+  'sound.avi': [...video(4), ...audio(4), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
   'audio.m4a': [...audio(8), ...aac],
   'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
   'cover.jpg': ['-f', 'lavfi', '-i', 'color=blue:size=64x64:duration=1', '-frames:v', '1'],

@@ -8,6 +8,7 @@ import { errorTable } from '../../../dist/errors.js';
 import type { Extraction, Format, Target } from '../../../dist/extract/index.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
+import type { MediaRelay } from '../../../dist/relay/index.js';
 import { StreamingService } from '../../../dist/stream/service.js';
 import type { StreamLimits } from '../../../dist/stream/limits.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
@@ -61,7 +62,8 @@ export class StreamApp implements AsyncDisposable {
   cover: (signal: AbortSignal) => Promise<{ bytes: Buffer }> = () => Promise.reject(new Error('no cover'));
   readonly #server: Server;
 
-  constructor(tools: MediaTools, found: Extraction, changed: Partial<StreamLimits> = {}) {
+  /** @param relay in the place of one that fails on command */
+  constructor(tools: MediaTools, found: Extraction, changed: Partial<StreamLimits> = {}, relay?: MediaRelay) {
     this.extract = () => Promise.resolve(found);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const upstream = new Upstream({
@@ -78,7 +80,7 @@ export class StreamApp implements AsyncDisposable {
         extract: (_url, { signal }) => this.extract(signal),
         renew: (_url, source) => Promise.resolve(source),
       },
-      relay: this.relay,
+      relay: relay ?? this.relay,
       upstream,
       tools,
       planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000, mp4Video: 'copy' },
