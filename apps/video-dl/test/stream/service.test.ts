@@ -321,12 +321,13 @@ describe('a stream that fails after its first byte', () => {
 
   it('with a stated length never has its last byte before it is verified', async () => {
     const m4a = Buffer.from(await readFile(await samples.get('audio.m4a')));
-    m4a.fill(0xff, m4a.length - 4_000);
+    const moov = m4a.indexOf('moov');
+    for (let at = moov >> 1; at < moov - 4; at += 1) m4a[at] = (at * at * 31) % 251;
     await writeFile(join(samples.folder, 'bad-end.m4a'), m4a);
     const sound = { videoCodec: null, hasVideo: false };
     await using service = await app(extraction([format(`${server.url}/bad-end.m4a`, sound)]));
-    const { headers, body, complete } = await receive(service.url('mp3'));
-    expect(complete).toBe(false);
+    const { status, headers, body, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
     expect(body.length).toBeLessThan(Number(headers['content-length']));
   });
 
