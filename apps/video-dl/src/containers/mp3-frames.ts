@@ -139,7 +139,7 @@ export interface ConstantFrames {
   /** Of a frame without the byte of padding that keeps the rate. */
   readonly unpaddedBytes: number;
   /** Bytes of the first so many frames. */
-  bytesBefore(frame: number): number;
+  readonly bytesBefore: (frame: number) => number;
 }
 
 /**
