@@ -33,7 +33,7 @@ END {
 
 function read(name, kind, low, high, value) {
     if (kind == "integer") {
-        if (name == "GATEWAY_WORKERS" && value == "auto") return put(name, value)
+        if (name == "GATEWAY_WORKERS" && value == "auto") return put(name, workers())
         if (value !~ /^[0-9]+$/ || value + 0 < low + 0 || value + 0 > high + 0)
             return wrong(name, "a whole number from " low " to " high, value)
         if (name == "GATEWAY_CONNECTIONS") put("GATEWAY_OPEN_FILES", sprintf("%.0f", 2 * value))
@@ -74,8 +74,23 @@ function read(name, kind, low, high, value) {
         return put("GATEWAY_IMAGE_REQUESTS_RATE", value * 4 > 60 ? value * 4 : 60)
     }
     if (kind == "keys") return keys(name, value)
+    if (kind == "services") return services(name, value)
     if (kind == "networks") return networks(name, value)
     if (kind == "origins") return origins(name, value)
+}
+
+# As many as the container may use cores, at least two, so that one that is busy keeps nobody
+# waiting, and at most 16, which is more than any network needs.
+function workers(    cores, quota, count) {
+    count = 0
+    while ((getline line < "/proc/cpuinfo") > 0) if (line ~ /^processor/) count++
+    close("/proc/cpuinfo")
+    if ((getline line < "/sys/fs/cgroup/cpu.max") > 0) {
+        split(line, quota, " ")
+        if (quota[1] != "max") cores = quota[1] / quota[2]
+        if (cores > 0 && cores < count) count = int(cores + 0.999)
+    }
+    return count < 2 ? 2 : count > 16 ? 16 : count
 }
 
 # The number that a text such as 15MiB or 2m stands for; -1 for none.
@@ -97,6 +112,18 @@ function networks(name, value,    items, total, i, lines) {
     }
     if (lines != "") lines = lines "real_ip_header X-Forwarded-For; real_ip_recursive on;"
     put("GATEWAY_REAL_IP", lines)
+}
+
+function services(name, value,    items, total, i, routes, list) {
+    total = split(value, items, ",")
+    for (i = 1; i <= total; i++) {
+        gsub(/[ \t]/, "", items[i])
+        if (items[i] !~ /^(video-dl|bg-removal)$/) return wrong(name, "video-dl, bg-removal or both, separated by a comma", items[i])
+        routes = routes "include " items[i] ".conf; "
+        list = list (list == "" ? "" : ",") items[i]
+    }
+    put("GATEWAY_ROUTES", routes)
+    put(name, list)
 }
 
 function is_network(text,    parts, octets, total, i) {

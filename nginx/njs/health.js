@@ -1,8 +1,6 @@
-// GET /api/health: the health of both services in one answer.
+// GET /api/health: the health of the services in one response.
 
 import problem from './problem.js';
-
-const services = ['video-dl', 'bg-removal'];
 
 /** A service's own report, or `down` where it gives none. */
 function reportOf(r, reply) {
@@ -27,6 +25,7 @@ async function merged(r) {
     problem.send(r, 405);
     return;
   }
+  const services = r.variables.gateway_services.split(',');
   const replies = await Promise.all(services.map((name) => r.subrequest('/internal/health/' + name)));
   const reports = replies.map((reply) => reportOf(r, reply));
   const status = overall(replies, reports);

@@ -42,6 +42,19 @@ test('is 200 with both reports when both services are well', async () => {
   expect(gateway.videoDl.requests[0]?.headers['x-request-id']).toMatch(/^\w{32}$/);
 });
 
+test('with one service alone does not miss the other one, which has no routes', async () => {
+  await using alone = await startGateway({ env: { SERVICES: 'video-dl' } });
+  alone.videoDl.respondWith(json(200, report('ok')));
+
+  const response = await fetch(`${alone.url}/api/health`);
+
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ status: 'ok', services: { 'video-dl': report('ok') } });
+  expect((await fetch(`${alone.url}/api/info?url=x`)).status).toBe(200);
+  expect((await fetch(`${alone.url}/api/remove-background`, { method: 'POST' })).status).toBe(404);
+  await expect(startGateway({ env: { SERVICES: 'videos' } })).rejects.toThrow(/SERVICES must be video-dl/);
+});
+
 test('is degraded, still 200, when one service is', async () => {
   gateway.bgRemoval.respondWith(json(200, report('degraded')));
 

@@ -1,21 +1,20 @@
 /**
  * Makes a folder that `pnpm deploy --prod` has written as small as what the
- * service loads: drops named direct dependencies together with everything that
- * only they need, other platforms' binaries, and files that only editors read.
+ * service loads: drops named packages together with everything that only they
+ * need, other platforms' binaries, and files that only editors read.
  *
- *   node keep-runtime-only.mjs <folder> [direct dependency to drop…]
+ *   node keep-runtime-only.mjs <folder> [package to drop…]
  */
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 const [folder, ...dropped] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: keep-runtime-only.mjs <folder> [dependency…]');
+if (folder === undefined) throw new Error('usage: keep-runtime-only.mjs <folder> [package…]');
 const root = realpathSync(folder);
 const editorFile = /\.(map|md|markdown)$|\.d\.[cm]?ts$/;
 const licence = /^(licen[cs]e|notice|copying)/i;
 const store = join(root, 'node_modules', '.pnpm');
 
-for (const name of dropped) rmSync(join(root, 'node_modules', ...name.split('/')), { recursive: true });
 dropUnreachable();
 dropOtherPlatforms();
 dropEditorFiles(join(root, 'node_modules'));
@@ -26,6 +25,10 @@ function dropUnreachable() {
   const waiting = [join(root, 'node_modules')];
   for (let modules = waiting.pop(); modules !== undefined; modules = waiting.pop()) {
     for (const link of linksIn(modules)) {
+      if (dropped.some((name) => link.endsWith(join(sep, 'node_modules', name)))) {
+        rmSync(link);
+        continue;
+      }
       const target = realpathSync(link);
       const entry = target.startsWith(store + sep) ? target.slice(store.length + 1).split(sep)[0] : undefined;
       if (entry === undefined || reached.has(entry)) continue;

@@ -67,11 +67,10 @@ export const configSchema = z.object({
     .integerOrAuto({ min: 1, max: 256 })
     .describe('Threads of one inference; auto: the cores, divided by the processes.'),
   PIXEL_PROCESSES: setting
-    .integer(2, { min: 1, max: 64 })
-    .describe('Processes that decode, cut out and encode; each takes one image at a time.'),
-  RECYCLE_AFTER_IMAGES: setting
-    .integer(0, { min: 0 })
-    .describe('Images after which an inference process is replaced; 0 for never.'),
+    .integerOrAuto({ min: 1, max: 64 })
+    .describe(
+      'Processes that decode, cut out and encode, each for one image at a time; auto: one more than INFERENCE_PROCESSES.',
+    ),
   RECYCLE_ABOVE_BYTES: setting
     .bytes('2GiB', { min: 0 })
     .describe('Memory above which an idle inference process is replaced; 0 for never.'),

@@ -6,12 +6,13 @@ import {
   methods,
   packageVersion,
   runService,
+  thisMachine,
   type RunningService,
 } from '@media-services/http-common';
 import { clientKey, createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
-import { inferenceCapacity, thisMachine } from './inference/capacity.js';
+import { inferenceCapacity } from './inference/capacity.js';
 import { expectedPrecision, MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
 import { lingerAfterEarlyAnswer, multipartOverheadBytes, refuseLargeBody } from './api/body-limit.js';
 import { isRefusedBeforeWork } from './api/refused-before-work.js';
@@ -56,9 +57,10 @@ export async function createBgRemovalService(
   );
   const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;
   const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
+  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? capacity.processes + 1 : config.PIXEL_PROCESSES;
   const places = capacity.processes + config.MAX_QUEUE;
   const pixels = new PixelPool({
-    processes: config.PIXEL_PROCESSES,
+    processes: pixelProcesses,
     maxQueue: places,
     taskTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
     settings: { maxMemoryBytes: pixelMemoryBytes(config.MAX_PIXELS) },
@@ -79,7 +81,10 @@ export async function createBgRemovalService(
     collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
   });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
-  health.add('pixels', { check: () => Promise.resolve(pixels.health()), cacheMs: 0 });
+  health.add('pixels', {
+    check: () => Promise.resolve({ ...pixels.health(), processes: pixelProcesses }),
+    cacheMs: 0,
+  });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
   health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
 
@@ -100,7 +105,7 @@ export async function createBgRemovalService(
             engine,
             pixels,
             // One image per process: any more would only wait there for those of a greedy client.
-            turns: new FairTurns({ capacity: capacity.processes + config.PIXEL_PROCESSES, places }),
+            turns: new FairTurns({ capacity: capacity.processes + pixelProcesses, places }),
             clientKey,
             limits: imageLimits(config.MAX_PIXELS),
             maxFileBytes: config.MAX_FILE_BYTES,

@@ -11,20 +11,19 @@ const settings = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),
 
   MAX_CONCURRENT_STREAMS: setting
-    .integer(8, { min: 1, max: 1000 })
-    .describe('Streams that are made at the same time.'),
+    .integerOrAuto({ min: 1, max: 1000 })
+    .describe('Streams at the same time; auto: four per core, as long as they fit into half of the memory.'),
   MAX_QUEUED_STREAMS: setting
     .integer(16, { min: 0, max: 10_000 })
     .describe('Stream requests that wait for one to end; one more is answered 503 overloaded.'),
   ENGINE_POOL_SIZE: setting
-    .integer(2, { min: 1, max: 64 })
-    .describe('Download engine processes, each with about 120 MB; one extraction at a time each.'),
+    .integerOrAuto({ min: 1, max: 64 })
+    .describe(
+      'Download engine processes of about 120 MB, each for one page at a time; auto: one per core, as long as they fit into a quarter of the memory, and at least two.',
+    ),
   MAX_QUEUED_EXTRACTIONS: setting
     .integer(64, { min: 0, max: 10_000 })
     .describe('Extractions that wait for an engine; one more is answered 503 overloaded.'),
-  ENGINE_RECYCLE_AFTER_JOBS: setting
-    .integer(500, { min: 0 })
-    .describe('Restart an idle engine after so many extractions; 0 never.'),
   ENGINE_MAX_MEMORY_BYTES: setting
     .bytes('600MiB', { min: 0 })
     .describe(
@@ -33,9 +32,6 @@ const settings = z.object({
   EXTRACTION_CACHE_SECONDS: setting
     .seconds(300, { min: 0, max: 86_400 })
     .describe('How long an extraction is reused, never beyond the life of its media URLs.'),
-  EXTRACTION_CACHE_ENTRIES: setting
-    .integer(200, { min: 1, max: 100_000 })
-    .describe('Extractions kept in memory, at most 64 MiB of them.'),
 
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
@@ -43,11 +39,6 @@ const settings = z.object({
   MAX_PAGE_BYTES: setting
     .bytes('32MiB', { min: 64 * 1024 })
     .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
-  PROBE_TIMEOUT_SECONDS: setting
-    .seconds(15, { min: 1, max: 120 })
-    .describe(
-      'How long a look into the header of a medium may take; within EXTRACTION_TIMEOUT_SECONDS, never beyond it.',
-    ),
   FIRST_BYTE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
     .describe(
@@ -144,9 +135,6 @@ const settings = z.object({
   YTDLP_CHANNEL: setting
     .oneOf(updateChannels, 'stable')
     .describe('Which releases YTDLP_UPDATE_EVERY takes; nightly are the pre-releases.'),
-  YTDLP_UPDATE_DIR: setting
-    .text()
-    .describe('Where YTDLP_UPDATE_EVERY installs releases; a temporary folder of its own when empty.'),
   YTDLP_PYTHON: setting
     .text()
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
@@ -154,7 +142,6 @@ const settings = z.object({
   FFMPEG_THREADS: setting
     .integer(4, { min: 0, max: 64 })
     .describe('Threads of each decoder and encoder of one stream; 0 for one per core.'),
-  FFPROBE_PATH: setting.text().describe('ffprobe; when empty the one beside ffmpeg, else the one on PATH.'),
 });
 
 /** Every environment variable of video-dl. */

@@ -8,6 +8,7 @@ import {
   methods,
   packageVersion,
   runService,
+  thisMachine,
   type Logger,
   type Metrics,
   type RunningService,
@@ -16,6 +17,7 @@ import { createRateLimiter } from '@media-services/rate-limit';
 import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
+import { capacityOf, type Capacity } from './capacity.js';
 import type { Config } from './config.js';
 import { errorTable } from './errors.js';
 import {
@@ -38,11 +40,16 @@ import { TrustedRoots } from './trusted-roots.js';
 import { Upstream } from './upstream/upstream.js';
 
 const serviceName = 'video-dl';
+/** A Python process that has been used for long holds more memory than it needs. */
+const engineJobsBeforeRestart = 500;
+/** At most 64 MiB of them. */
+const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
 /** Everything that a handler may use, built once. */
 export interface AppContext {
   readonly config: Config;
+  readonly capacity: Capacity;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly guard: Guard;
@@ -85,7 +92,7 @@ export async function createVideoDlService(
   const context = await createContext(config, { logger, metrics }, overrides);
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   health.add('downloadEngine', downloadEngineCheck(context));
-  health.add('muxingEngine', muxingEngineCheck(context.tools));
+  health.add('muxingEngine', muxingEngineCheck(context));
 
   // Everybody else is counted by the gateway.
   const rateLimiter = createRateLimiter({
@@ -146,6 +153,7 @@ async function createContext(
   { logger, metrics }: { logger: Logger; metrics: Metrics },
   overrides: ContextOverrides = {},
 ): Promise<AppContext> {
+  const capacity = capacityOf(config, thisMachine());
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
   const trustedRoots =
     config.TRUSTED_ROOTS_FILE === '' ? undefined : await TrustedRoots.withThoseIn(config.TRUSTED_ROOTS_FILE);
@@ -178,13 +186,13 @@ async function createContext(
   };
   const engine = createDownloadEngine({
     program,
-    poolSize: config.ENGINE_POOL_SIZE,
+    poolSize: capacity.engines,
     maxQueue: config.MAX_QUEUED_EXTRACTIONS,
     jobTimeoutMs: extractionTimeoutMs,
-    recycleAfterJobs: config.ENGINE_RECYCLE_AFTER_JOBS,
+    recycleAfterJobs: engineJobsBeforeRestart,
     maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
     // One client's slow pages leave an engine to the others.
-    maxRunningPerClient: Math.max(1, config.ENGINE_POOL_SIZE - 1),
+    maxRunningPerClient: Math.max(1, capacity.engines - 1),
     logger,
     metrics,
   });
@@ -192,11 +200,11 @@ async function createContext(
     engine,
     guard,
     egress,
-    probeSource: createProbeSource({ upstream, relay, tools, maxMs: config.PROBE_TIMEOUT_SECONDS * 1000 }),
+    probeSource: createProbeSource({ upstream, relay, tools, maxMs: extractionTimeoutMs / 3 }),
     timeoutMs: extractionTimeoutMs,
     maxPageBytes: config.MAX_PAGE_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
-    cacheEntries: config.EXTRACTION_CACHE_ENTRIES,
+    cacheEntries: extractionCacheEntries,
     cookiesFile: orUndefined(config.COOKIES_FILE),
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
     metrics,
@@ -205,14 +213,13 @@ async function createContext(
   const updater = new EngineUpdater({
     ...{ engine, program, logger, metrics },
     channel: config.YTDLP_CHANNEL,
-    folder: orUndefined(config.YTDLP_UPDATE_DIR),
   });
   const planSettings = {
     maxDurationSeconds: config.MAX_DURATION_SECONDS,
     maxOutputBytes: config.MAX_OUTPUT_BYTES,
     mp4Video: config.MP4_VIDEO,
   };
-  const limits = streamLimits(config);
+  const limits = streamLimits(config, capacity);
   const streaming = new StreamingService({
     ...{ extraction, relay, upstream, tools, planSettings, limits, metrics, logger },
   });
@@ -229,6 +236,7 @@ async function createContext(
   return {
     ...{
       config,
+      capacity,
       logger,
       metrics,
       guard,
@@ -260,7 +268,6 @@ async function mediaTools(config: Config): Promise<MediaTools> {
   try {
     return await locateMediaTools({
       ffmpegPath: orUndefined(config.FFMPEG_PATH),
-      ffprobePath: orUndefined(config.FFPROBE_PATH),
       threads: config.FFMPEG_THREADS === 0 ? undefined : config.FFMPEG_THREADS,
     });
   } catch (error) {

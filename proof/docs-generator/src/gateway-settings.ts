@@ -12,6 +12,7 @@ const expectations: Readonly<Record<string, string>> = {
   networks: 'a comma-separated list',
   origins: 'a comma-separated list, or *',
   keys: 'the path of a file',
+  services: 'video-dl, bg-removal or both, comma-separated',
 };
 
 /** The settings of the gateway (nginx/settings.tsv), in their order. */

@@ -77,7 +77,6 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       // The clients share the machine with the services.
       FIRST_BYTE_TIMEOUT_SECONDS: '60',
       EXTRACTION_TIMEOUT_SECONDS: '90',
-      PROBE_TIMEOUT_SECONDS: '60',
     },
   });
 }

@@ -1,5 +1,6 @@
 /** npm run verify:compose: proves the images and docker-compose.yml on the Docker engine that is there. */
 import { parseArgs } from 'node:util';
+import { freePort } from '@media-services/stack/set-up';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';
 import { checkDegraded } from './compose/degraded.js';
@@ -26,12 +27,11 @@ Builds the images, starts docker-compose.yml as the project ${project} and prove
   --no-build  use the images that are there
   --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
   --keep      leave the containers running at the end
-NODE_IMAGE, NGINX_IMAGE and VALKEY_IMAGE name other base images; PORT (18080) is the published port.
+NODE_IMAGE, NGINX_IMAGE and VALKEY_IMAGE name other base images; PORT is the published port, a free one by default.
 `;
 
-/** Services with an image of this project, and what the images are called. */
-const built = ['gateway', 'bg-removal', 'model', 'video-dl'];
-const images = ['gateway', 'bg-removal', 'model-setup', 'video-dl'];
+/** Services with an image of this project, called like them. */
+const built = ['gateway', 'bg-removal', 'video-dl'];
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +47,10 @@ else await main();
 async function main(): Promise<void> {
   const report = new Report();
   const { overrides, env } = await prepareBuild();
-  const compose = composeFor({ overrides, env: { ...env, PORT: process.env.PORT ?? '18080' } });
+  const compose = composeFor({
+    overrides,
+    env: { ...env, PORT: process.env.PORT ?? String(await freePort()) },
+  });
   const engine = (await docker('version', '-f', '{{.Server.Version}}')).trim();
   process.stdout.write(`Engine ${engine}, project ${project}\n`);
   try {
@@ -70,7 +73,7 @@ async function build(compose: Compose): Promise<string> {
 
 async function pull(compose: Compose): Promise<string> {
   // What is here already would not be asked of the registry.
-  for (const name of images) await docker('image', 'rm', '--force', imageName(name));
+  for (const name of built) await docker('image', 'rm', '--force', imageName(name));
   await compose('pull', ...built);
   return imageSizes();
 }
@@ -85,8 +88,8 @@ async function up(compose: Compose): Promise<void> {
   try {
     await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '180');
   } catch (error) {
-    // Why the model could not be had is in its log only.
-    throw new Error(await compose('logs', '--no-log-prefix', 'model'), { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${reason}\n${await compose('logs', '--tail', '20')}`, { cause: error });
   }
   await distributePicture(await containerOf('bg-removal'), await containersOf('client'));
 }

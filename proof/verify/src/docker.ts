@@ -14,7 +14,6 @@ const containerSchema = z.object({
   Config: z.object({ Image: z.string(), User: z.string() }),
   HostConfig: z.object({
     ReadonlyRootfs: z.boolean(),
-    Init: z.boolean().nullish(),
     CapDrop: z.array(z.string()).nullish(),
     Memory: z.number(),
     NanoCpus: z.number(),

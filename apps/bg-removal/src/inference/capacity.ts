@@ -1,11 +1,6 @@
-import os from 'node:os';
+import type { Machine } from '@media-services/http-common';
+import { ModelError } from '../model/model-error.js';
 import type { Precision } from './precision.js';
-
-export interface Machine {
-  /** Available to this process: a container's share, not the host's. */
-  readonly cores: number;
-  readonly memoryBytes: number;
-}
 
 export interface InferenceCapacity {
   readonly processes: number;
@@ -16,6 +11,8 @@ export interface InferenceCapacity {
 const coresPerProcess = 4;
 /** The default model at its peak: 549 and 1398 MiB measured. */
 const bytesPerProcess: Readonly<Record<Precision, number>> = { int8: 0.6 * 1024 ** 3, fp32: 1.4 * 1024 ** 3 };
+/** The service with its pixel processes, before they hold an image. */
+const serviceBytes = 0.25 * 1024 ** 3;
 /** Share of the memory; the rest is for the service, its images and other programs. */
 const memoryShare = 0.5;
 
@@ -36,9 +33,17 @@ export function inferenceCapacity(
   return { processes, threadsPerProcess };
 }
 
-export function thisMachine(): Machine {
-  // 0, or more than the machine has, when no limit is set.
-  const limit = process.constrainedMemory();
-  const total = os.totalmem();
-  return { cores: os.availableParallelism(), memoryBytes: limit > 0 ? Math.min(limit, total) : total };
+/** The least memory that the default model runs in, with one process. */
+export function neededBytes(precision: Precision): number {
+  return serviceBytes + bytesPerProcess[precision];
+}
+
+/** @throws ModelError when the kernel would kill the process that loads the default model */
+export function requireMemory(precision: Precision, memoryBytes: number): void {
+  const needed = neededBytes(precision);
+  if (memoryBytes >= needed) return;
+  const mebibytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+  throw new ModelError(
+    `The model needs ${mebibytes(needed)} of memory in ${precision}, but ${mebibytes(memoryBytes)} are available. Raise the limit (BG_REMOVAL_MEMORY under compose)${precision === 'fp32' ? ', or set INFERENCE_PRECISION to int8' : ''}.`,
+  );
 }

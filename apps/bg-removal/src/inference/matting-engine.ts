@@ -1,5 +1,6 @@
 import { execPath } from 'node:process';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   EngineJobError,
@@ -7,7 +8,13 @@ import {
   EngineSupervisor,
   type EngineCommand,
 } from '@media-services/processes';
-import { DomainError, type CheckResult, type Logger, type Metrics } from '@media-services/http-common';
+import {
+  DomainError,
+  thisMachine,
+  type CheckResult,
+  type Logger,
+  type Metrics,
+} from '@media-services/http-common';
 import type { BgRemovalConfig } from '../config.js';
 import { modelsDirOf } from '../config.js';
 import {
@@ -18,14 +25,16 @@ import {
   type InferenceResult,
   type InferenceSettings,
 } from './job.js';
-import type { InferenceCapacity } from './capacity.js';
+import { neededBytes, requireMemory, type InferenceCapacity } from './capacity.js';
 import { chooseDevice, probeCuda, type CudaProbe, type Device } from './device.js';
 import { choosePrecision, hasAvx2, type Precision } from './precision.js';
+import { defaultModelId } from '../model/known-models.js';
 import { locateModel } from '../model/locate-model.js';
-import { ModelError } from '../model/model-error.js';
+import { ModelError, ModelMissingError } from '../model/model-error.js';
 import { readManifest, type ModelManifest } from '../model/manifest.js';
 import { verifyModel } from '../model/verify-model.js';
 
+const missingModelPollMs = 2000;
 const readyTimeoutMs = 120_000;
 /** An inference cannot be interrupted; one that was given up is left to finish for at most this long. */
 const maxCancelGraceMs = 20_000;
@@ -70,19 +79,22 @@ export class MattingEngine implements AsyncDisposable {
     return this.#ready().model.manifest.inputSize;
   }
 
-  /** Verifies the model and warms the processes up; what goes wrong shows in {@link health} and the log. */
+  /**
+   * Verifies the model and warms the processes up; what goes wrong shows in {@link health} and
+   * the log. A model that is missing is awaited: another container may be fetching it.
+   */
   async start(): Promise<void> {
     const { logger } = this.#options;
     try {
-      this.#model = await this.#chooseModel();
+      this.#model = await this.#awaitModel();
     } catch (error) {
       if (this.#isDisposed()) return;
       if (!(error instanceof ModelError)) throw error;
-      this.#failure = error.message;
-      logger.fatal({ err: error }, `the model cannot be used: ${error.message}`);
+      this.#fail(error);
       return;
     }
     if (this.#isDisposed()) return;
+    this.#failure = undefined;
     this.#supervisor = this.#supervise(this.#model);
     await this.#supervisor.start();
     const ready = this.#supervisor.health().ready;
@@ -155,6 +167,23 @@ export class MattingEngine implements AsyncDisposable {
     throw new DomainError('engine_unavailable', `The model ${why}.`, { retryAfterSeconds: 10 });
   }
 
+  async #awaitModel(): Promise<ChosenModel> {
+    for (;;) {
+      try {
+        return await this.#chooseModel();
+      } catch (error) {
+        if (!(error instanceof ModelMissingError) || this.#isDisposed()) throw error;
+        if (this.#failure === undefined) this.#fail(error);
+      }
+      await delay(missingModelPollMs, undefined, { signal: this.#disposal.signal });
+    }
+  }
+
+  #fail(error: ModelError): void {
+    this.#failure = error.message;
+    this.#options.logger.fatal({ err: error }, `the model cannot be used: ${error.message}`);
+  }
+
   /** @throws ModelError */
   async #chooseModel(): Promise<ChosenModel> {
     const { config, probeCuda: probe = probeCuda } = this.#options;
@@ -166,11 +195,14 @@ export class MattingEngine implements AsyncDisposable {
       probe,
       signal,
     );
+    const { memoryBytes } = thisMachine();
     const precision = choosePrecision(config.INFERENCE_PRECISION, {
       hasInt8Graph: manifest.int8Graph !== undefined,
       onCpu: device === 'cpu',
       hasAvx2: await hasAvx2(),
+      fitsFp32: memoryBytes >= neededBytes('fp32'),
     });
+    if (manifest.id === defaultModelId) requireMemory(precision, memoryBytes);
     const graph = (precision === 'int8' ? manifest.int8Graph : undefined) ?? manifest.graph;
     return {
       manifest,
@@ -219,7 +251,7 @@ export class MattingEngine implements AsyncDisposable {
       jobTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
       cancelGraceMs: Math.min(maxCancelGraceMs, config.REQUEST_TIMEOUT_SECONDS * 1000),
       killGraceMs,
-      recycleAfterJobs: config.RECYCLE_AFTER_IMAGES,
+      recycleAfterJobs: 0,
       recycleAboveBytes: config.RECYCLE_ABOVE_BYTES,
       onEvent: engineMetrics(metrics, () => this.#supervisor?.health()),
     });
@@ -238,6 +270,7 @@ export async function expectedPrecision(config: BgRemovalConfig): Promise<Precis
       hasInt8Graph: int8Graph !== undefined,
       onCpu: config.INFERENCE_DEVICE !== 'cuda',
       hasAvx2: await hasAvx2(),
+      fitsFp32: thisMachine().memoryBytes >= neededBytes('fp32'),
     });
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

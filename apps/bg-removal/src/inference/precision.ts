@@ -11,7 +11,12 @@ export const precisionSettings = ['auto', ...precisions] as const;
  */
 export function choosePrecision(
   wanted: (typeof precisionSettings)[number],
-  { hasInt8Graph, onCpu, hasAvx2 }: { hasInt8Graph: boolean; onCpu: boolean; hasAvx2: boolean },
+  {
+    hasInt8Graph,
+    onCpu,
+    hasAvx2,
+    fitsFp32,
+  }: { hasInt8Graph: boolean; onCpu: boolean; hasAvx2: boolean; fitsFp32: boolean },
 ): Precision {
   if (wanted === 'int8' && !(hasInt8Graph && onCpu)) {
     throw new ModelError(
@@ -19,7 +24,7 @@ export function choosePrecision(
     );
   }
   if (wanted !== 'auto') return wanted;
-  return hasInt8Graph && onCpu && hasAvx2 ? 'int8' : 'fp32';
+  return hasInt8Graph && onCpu && (hasAvx2 || !fitsFp32) ? 'int8' : 'fp32';
 }
 
 /**

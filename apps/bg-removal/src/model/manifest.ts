@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import parseSpdx from 'spdx-expression-parse';
 import { z } from 'zod';
-import { ModelError } from './model-error.js';
+import { ModelError, ModelMissingError } from './model-error.js';
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');
 /** An SPDX licence expression, or `unstated` where the authors do not say under what terms the weights are. */
@@ -61,8 +61,8 @@ export async function readManifest(folder: string): Promise<ModelManifest> {
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    throw new ModelError(
-      `The model folder ${folder} has no readable ${manifestFileName}. Run the set-up (npm run setup), or point MODEL at a folder that has one.`,
+    throw new ModelMissingError(
+      `The model folder ${folder} has no readable ${manifestFileName}. Run the set-up (npm run setup; under compose: docker compose up -d model), or point MODEL at a folder that has one. The service loads the model as soon as it is there.`,
       { cause },
     );
   }

@@ -1,11 +1,11 @@
-import { inferenceCapacity } from '../../dist/inference/capacity.js';
+import { inferenceCapacity, requireMemory } from '../../dist/inference/capacity.js';
 import { chooseDevice } from '../../dist/inference/device.js';
 import { choosePrecision } from '../../dist/inference/precision.js';
 
 const gibibyte = 1024 ** 3;
 
 describe('precision', () => {
-  const model = { hasInt8Graph: true, onCpu: true, hasAvx2: true };
+  const model = { hasInt8Graph: true, onCpu: true, hasAvx2: true, fitsFp32: true };
 
   test('auto means int8 on a processor with AVX2, fp32 elsewhere', () => {
     expect(choosePrecision('auto', model)).toBe('int8');
@@ -15,6 +15,11 @@ describe('precision', () => {
   test('auto never means int8 on a GPU, nor for a model without an int8 graph', () => {
     expect(choosePrecision('auto', { ...model, onCpu: false })).toBe('fp32');
     expect(choosePrecision('auto', { ...model, hasInt8Graph: false })).toBe('fp32');
+  });
+
+  test('auto means int8 when fp32 does not fit into memory', () => {
+    expect(choosePrecision('auto', { ...model, hasAvx2: false, fitsFp32: false })).toBe('int8');
+    expect(choosePrecision('auto', { ...model, hasInt8Graph: false, fitsFp32: false })).toBe('fp32');
   });
 
   test('an explicit setting wins', () => {
@@ -69,6 +74,13 @@ describe('capacity', () => {
     expect(inferenceCapacity(auto, precision, { cores, memoryBytes: gibibytes * gibibyte })).toEqual(
       expected,
     );
+  });
+
+  test('too little memory for the model is named, with the way out', () => {
+    expect(() => requireMemory('fp32', 1.7 * gibibyte)).not.toThrow();
+    expect(() => requireMemory('fp32', gibibyte)).toThrow(/needs 1690 MiB .*1024 MiB .*int8/);
+    expect(() => requireMemory('int8', gibibyte)).not.toThrow();
+    expect(() => requireMemory('int8', 0.5 * gibibyte)).toThrow(/needs 871 MiB .*512 MiB/);
   });
 
   test('uses the numbers given and derives the others', () => {

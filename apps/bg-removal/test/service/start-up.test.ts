@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { ConfigError, loadConfig } from '@media-services/http-common';
@@ -57,6 +57,17 @@ test('a folder without a manifest', async () => {
   model = await tinyModel();
   await rm(path.join(model.folder, 'manifest.json'));
   expect(await failure(model.folder)).toMatch(/no readable manifest\.json.*set-up/);
+});
+
+test('a model that comes later is loaded without a restart', async () => {
+  model = await tinyModel();
+  const manifest = path.join(model.folder, 'manifest.json');
+  await rename(manifest, `${manifest}.later`);
+  expect(await failure(model.folder)).toContain('as soon as it is there');
+  await rename(`${manifest}.later`, manifest);
+  if (service === undefined) throw new Error('the service does not run');
+  const { body } = await healthUntil(service, ({ status }) => status === 200);
+  expect(body.checks['engine']).toMatchObject({ status: 'ok', model: 'tiny-brightness' });
 });
 
 test('a manifest that is wrong names every wrong part', async () => {

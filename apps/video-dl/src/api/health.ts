@@ -1,4 +1,5 @@
 import type { CheckOptions } from '@media-services/http-common';
+import type { Capacity } from '../capacity.js';
 import type { DownloadEngine, ExtractionService } from '../extract/index.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
@@ -62,13 +63,18 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
   };
 }
 
+interface CheckedMuxing {
+  readonly tools: MediaTools;
+  readonly capacity: Capacity;
+}
+
 /** ffmpeg encodes and muxes a second of generated signal. */
-export function muxingEngineCheck(tools: MediaTools): CheckOptions {
+export function muxingEngineCheck({ tools, capacity }: CheckedMuxing): CheckOptions {
   return {
     cacheMs: muxingCacheMs,
     check: async (signal) => {
       await checkMuxing(tools, signal);
-      return { status: 'ok', version: tools.version };
+      return { status: 'ok', version: tools.version, maxStreams: capacity.streams };
     },
   };
 }

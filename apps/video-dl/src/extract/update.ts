@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger, Metrics } from '@media-services/http-common';
@@ -15,8 +15,6 @@ export interface EngineUpdaterOptions {
   /** What the engine's processes are started with: the updater puts newer packages in it. */
   readonly program: EngineProgram;
   readonly channel: UpdateChannel;
-  /** Where versions are installed, each in a folder of its own; a temporary one unless given. */
-  readonly folder: string | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -155,10 +153,7 @@ export class EngineUpdater implements AsyncDisposable {
 
   /** Only this user can write to it: what is in there is run. */
   async #folder(): Promise<string> {
-    const { folder } = this.#options;
-    if (folder === undefined) return (this.#temporary ??= await mkdtemp(join(tmpdir(), 'yt-dlp-')));
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return folder;
+    return (this.#temporary ??= await mkdtemp(join(tmpdir(), 'yt-dlp-')));
   }
 
   #version(): string | undefined {

@@ -24,8 +24,6 @@ export class MediaToolsMissingError extends Error {
 export interface LocateOptions {
   /** `FFMPEG_PATH`: used as it is, and an error when it does not work. */
   ffmpegPath?: string | undefined;
-  /** `FFPROBE_PATH`. */
-  ffprobePath?: string | undefined;
   /** Folders to look in, `PATH` of this process unless given. */
   searchPath?: string;
   /** ffmpeg-static's binary, looked up unless given. */
@@ -36,7 +34,7 @@ export interface LocateOptions {
 
 /**
  * Finds ffmpeg (`ffmpegPath`, `PATH`, ffmpeg-static's binary where it is there)
- * and ffprobe (`ffprobePath`, beside ffmpeg, `PATH`; ffmpeg-static has none) and
+ * and ffprobe (beside ffmpeg, `PATH`; ffmpeg-static has none) and
  * asks the version.
  *
  * @throws MediaToolsMissingError
@@ -44,7 +42,7 @@ export interface LocateOptions {
 export async function locateMediaTools(options: LocateOptions = {}): Promise<MediaTools> {
   const searchPath = options.searchPath ?? process.env.PATH ?? '';
   const ffmpeg = await locateFfmpeg(options, searchPath);
-  const ffprobe = await locateFfprobe(options, ffmpeg, searchPath);
+  const ffprobe = await locateFfprobe(ffmpeg, searchPath);
   const signal = options.signal;
   const [version] = await Promise.all([readVersion(ffmpeg, signal), readVersion(ffprobe, signal)]);
   return { ffmpeg, ffprobe, version, ...(options.threads !== undefined && { threads: options.threads }) };
@@ -61,14 +59,13 @@ async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise
   );
 }
 
-async function locateFfprobe(options: LocateOptions, ffmpeg: string, searchPath: string): Promise<string> {
-  if (options.ffprobePath !== undefined) return demand(options.ffprobePath, 'FFPROBE_PATH');
+async function locateFfprobe(ffmpeg: string, searchPath: string): Promise<string> {
   const beside = join(dirname(ffmpeg), 'ffprobe');
   if (await isExecutable(beside)) return beside;
   const found = await onPath('ffprobe', searchPath);
   if (found !== undefined) return found;
   throw new MediaToolsMissingError(
-    'ffprobe was found neither beside ffmpeg nor on PATH. Install the complete ffmpeg package, or set FFPROBE_PATH to its file.',
+    'ffprobe was found neither beside ffmpeg nor on PATH. Install the complete ffmpeg package.',
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Capacity } from '../capacity.js';
 import type { Config } from '../config.js';
 
 /** Bounds of streaming. */
@@ -16,9 +17,9 @@ export interface StreamLimits {
   readonly maxOutputBytes: number;
 }
 
-export function streamLimits(config: Config): StreamLimits {
+export function streamLimits(config: Config, { streams }: Capacity): StreamLimits {
   return {
-    maxConcurrent: config.MAX_CONCURRENT_STREAMS,
+    maxConcurrent: streams,
     maxQueued: config.MAX_QUEUED_STREAMS,
     firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
     upstreamIdleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,

@@ -11,7 +11,6 @@ describe('a look into media', () => {
     site = await startSite();
     service = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
-      PROBE_TIMEOUT_SECONDS: '2',
       EXTRACTION_TIMEOUT_SECONDS: '6',
     });
   });
@@ -75,7 +74,6 @@ describe('a look into media', () => {
   it('is under the deadline of the extraction as a whole', async () => {
     await using hasty = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
-      PROBE_TIMEOUT_SECONDS: '120',
       EXTRACTION_TIMEOUT_SECONDS: '4',
     });
     site.on('/silent.mp4', () => undefined);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   service = await startService({
     ALLOWED_PRIVATE_SOURCES: site.host,
     UPSTREAM_IDLE_TIMEOUT_SECONDS: '1',
-    PROBE_TIMEOUT_SECONDS: '5',
+    EXTRACTION_TIMEOUT_SECONDS: '24',
   });
   askAll();
 });

@@ -1,3 +1,4 @@
+export * from './machine.js';
 export * from './package-version.js';
 export * from './run-main.js';
 export * from './run-service.js';

@@ -61,7 +61,7 @@ export async function startHealthyStack(
 }
 
 /**
- * Starts both services and the gateway in front of them.
+ * Starts the services (SERVICES; both by default) and the gateway in front of them.
  * @returns at once; `healthy()` tells when it can be used
  * @throws {UserError} where nginx is missing or a stack of this checkout has the port
  */
@@ -109,10 +109,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       TRUST_PROXY_HOPS: '1',
     });
   const gateway = start('gateway', nginx, gatewayArguments(runDir), env);
+  // The gateway has checked the names.
+  const wanted = env.SERVICES?.split(',').map((name) => name.trim()) ?? [];
   const services = [
-    service('video-dl', ports.videoDl, ports.videoDlMetrics),
-    service('bg-removal', ports.bgRemoval, ports.bgRemovalMetrics),
-  ];
+    ['video-dl', ports.videoDl, ports.videoDlMetrics] as const,
+    ['bg-removal', ports.bgRemoval, ports.bgRemovalMetrics] as const,
+  ]
+    .filter(([name]) => wanted.every((each) => each === '') || wanted.includes(name))
+    .map(([name, publicPort, metricsPort]) => service(name, publicPort, metricsPort));
   claim.setGroups([gateway, ...services].flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
   return new Stack({
     gateway,

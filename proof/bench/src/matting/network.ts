@@ -46,6 +46,7 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
     hasInt8Graph: int8Graph !== undefined,
     onCpu: true,
     hasAvx2: await hasAvx2(),
+    fitsFp32: true,
   });
   const session = await MattingSession.load({
     graphPath: path.join(folder, (precision === 'int8' ? int8Graph : undefined) ?? graph),

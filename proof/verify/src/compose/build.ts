@@ -22,7 +22,13 @@ export async function prepareBuild(): Promise<BuildSetting> {
   const nodeImage = process.env.NODE_IMAGE ?? defaultNodeImage;
   const overrides = (await containersReachRegistry(nodeImage)) ? [] : ['compose.host-network.yml'];
   // Bake, compose's newer builder, asks for a permission when builds use the host's network.
-  return { overrides, env: { COMPOSE_BAKE: 'false', NODE_IMAGE: await trustingImage(nodeImage) } };
+  const trusting = await trustingImage(nodeImage);
+  // The container that fetches the model goes through the same inspecting proxy.
+  const authorities = { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' };
+  return {
+    overrides,
+    env: { COMPOSE_BAKE: 'false', NODE_IMAGE: trusting, ...(trusting === nodeImage ? {} : authorities) },
+  };
 }
 
 async function containersReachRegistry(nodeImage: string): Promise<boolean> {
