@@ -7,13 +7,15 @@
 const videoDlRooms = {
   // Health asks the tools themselves.
   api: ['stream', 'plan', 'extract', 'ffmpeg'],
-  stream: ['plan', 'extract', 'relay', 'ffmpeg', 'upstream', 'containers'],
+  stream: ['plan', 'extract', 'relay', 'ffmpeg', 'upstream', 'parsing', 'containers'],
   plan: ['extract', 'upstream', 'ffmpeg'],
-  // A look at a medium may take ffprobe, which reads from the relay.
-  extract: ['upstream', 'relay', 'ffmpeg', 'containers'],
-  relay: ['upstream', 'containers'],
-  ffmpeg: ['containers'],
-  upstream: [],
+  // Reading the head of a file may take ffprobe, which reads from the relay.
+  extract: ['upstream', 'relay', 'ffmpeg', 'parsing', 'containers'],
+  relay: ['upstream', 'parsing', 'containers'],
+  ffmpeg: ['parsing', 'containers'],
+  upstream: ['parsing'],
+  // Parser processes load nothing but parsers.
+  parsing: ['containers'],
   containers: [],
 };
 

@@ -25,6 +25,7 @@ import {
   createProbeSource,
   EngineUpdater,
   ExtractionService,
+  SourceHeads,
   locatePython,
   parseExtractorArguments,
   PotBridge,
@@ -32,8 +33,9 @@ import {
   type EngineProgram,
 } from './extract/index.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
+import { ParserPool } from './parsing/parser-pool.js';
 import type { PlanSettings } from './plan/plan.js';
-import { defaultLimits, MediaRelay } from './relay/index.js';
+import { defaultLimits, MediaRelay, type UpstreamLimits } from './relay/index.js';
 import { streamLimits } from './stream/limits.js';
 import { StreamingService } from './stream/service.js';
 import { TrustedRoots } from './trusted-roots.js';
@@ -55,6 +57,7 @@ export interface AppContext {
   readonly guard: Guard;
   readonly trustedRoots: TrustedRoots | undefined;
   readonly egress: EgressProxy;
+  readonly parsers: ParserPool;
   readonly relay: MediaRelay;
   readonly tools: MediaTools;
   readonly engine: DownloadEngine;
@@ -136,7 +139,8 @@ export async function createVideoDlService(
 }
 
 /** Starts the engines behind the open port, and fills the health cache once they are ready. */
-function warmUp({ engine, updater, config, logger }: AppContext, health: HealthRegistry): void {
+function warmUp({ engine, parsers, updater, config, logger }: AppContext, health: HealthRegistry): void {
+  parsers.start().catch((error: unknown) => logger.debug({ err: error }, 'the parsers were not awaited'));
   engine.start().then(
     async () => {
       if (config.YTDLP_UPDATE_EVERY > 0) updater.start(config.YTDLP_UPDATE_EVERY * 1000);
@@ -170,9 +174,12 @@ async function createContext(
     idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
     // What is read may be larger than what is made of it: sound out of a film.
     maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
+    ...manifestLimits(config.MAX_DURATION_SECONDS),
   };
-  const relay = await MediaRelay.start({ guard, logger, limits: upstreamLimits });
+  const parsers = new ParserPool({ logger });
+  const relay = await MediaRelay.start({ guard, logger, parsers, limits: upstreamLimits });
   const upstream = new Upstream({ guard, logger, limits: upstreamLimits });
+  const heads = new SourceHeads(upstream, parsers);
   const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const potBridge =
     config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
@@ -200,7 +207,7 @@ async function createContext(
     engine,
     guard,
     egress,
-    probeSource: createProbeSource({ upstream, relay, tools, maxMs: extractionTimeoutMs / 3 }),
+    probeSource: createProbeSource({ heads, relay, tools, maxMs: extractionTimeoutMs / 3 }),
     timeoutMs: extractionTimeoutMs,
     maxPageBytes: config.MAX_PAGE_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
@@ -221,7 +228,7 @@ async function createContext(
   };
   const limits = streamLimits(config, capacity);
   const streaming = new StreamingService({
-    ...{ extraction, relay, upstream, tools, planSettings, limits, metrics, logger },
+    ...{ extraction, relay, upstream, heads, tools, planSettings, limits, metrics, logger },
   });
   const dispose = async (): Promise<void> => {
     // In the order of the data's way back: who writes to clients first.
@@ -230,6 +237,7 @@ async function createContext(
     await potBridge?.[Symbol.asyncDispose]();
     await engine[Symbol.asyncDispose]();
     await relay[Symbol.asyncDispose]();
+    await parsers[Symbol.asyncDispose]();
     await egress[Symbol.asyncDispose]();
     await trustedRoots?.[Symbol.asyncDispose]();
   };
@@ -242,6 +250,7 @@ async function createContext(
       guard,
       trustedRoots,
       egress,
+      parsers,
       relay,
       tools,
       engine,
@@ -252,6 +261,14 @@ async function createContext(
     },
     dispose,
   };
+}
+
+/** What a playlist or manifest of the longest video may hold: a segment a second, each with a long signed URL. */
+function manifestLimits(
+  maxDurationSeconds: number,
+): Pick<UpstreamLimits, 'maxSegments' | 'maxManifestBytes'> {
+  const maxSegments = Math.max(defaultLimits.maxSegments, Math.ceil(maxDurationSeconds));
+  return { maxSegments, maxManifestBytes: Math.max(defaultLimits.maxManifestBytes, maxSegments * 1024) };
 }
 
 /** Like Promise.all, but tells every configuration problem at once. */

@@ -71,14 +71,21 @@ export class EngineJobError extends Error {
   }
 }
 
+/** An engine process ended, or had to be killed, in the middle of a job or before it was ready. */
+export class EngineEndedError extends DomainError {
+  override readonly name: string = 'EngineEndedError';
+
+  constructor(detail: string, reason?: string) {
+    super('engine_unavailable', detail, reason === undefined ? {} : { cause: new Error(reason) });
+  }
+}
+
 /** A job needed more memory than an engine may take; its process was killed. */
-export class EngineMemoryError extends DomainError {
+export class EngineMemoryError extends EngineEndedError {
   override readonly name = 'EngineMemoryError';
 
   constructor(engineName: string, maxMemoryBytes: number) {
-    super(
-      'engine_unavailable',
-      `The ${engineName} would have needed more than ${Math.round(maxMemoryBytes / 2 ** 20)} MiB of memory.`,
-    );
+    const mebibytes = Math.round(maxMemoryBytes / 2 ** 20);
+    super(`The ${engineName} would have needed more than ${mebibytes} MiB of memory.`);
   }
 }

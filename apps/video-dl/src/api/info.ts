@@ -39,7 +39,11 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    const downloads = await describeDownloads({ ...context, extraction, url, signal: request.signal });
+    const downloads = await describeDownloads({
+      ...{ ...context, extraction, url },
+      client: req.ip ?? '',
+      signal: request.signal,
+    });
     res.json({ ...describeExtraction(extraction), downloads });
   };
 }
@@ -85,6 +89,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
   readonly url: string;
+  readonly client: string;
   readonly signal: AbortSignal;
 }
 
@@ -95,7 +100,7 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   for (const target of targets) {
     const plan = planOrRefusal(context.extraction, target, context.planSettings);
     if (plan === undefined) continue;
-    const exactBytes = await context.streaming.originalBytes(plan, context.url, context.signal);
+    const exactBytes = await context.streaming.originalBytes(plan, context, context.signal);
     downloads.push(describeDownload(plan, exactBytes, context));
   }
   return downloads;

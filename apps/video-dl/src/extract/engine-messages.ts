@@ -44,7 +44,7 @@ export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
 /** The most that an answer holds: the figures of `engine/download_engine/limits.py`. */
 const most = {
   formats: 500,
-  fragments: 20_000,
+  playlistCharacters: 2 * 1024 ** 2,
   headers: 50,
   warnings: 20,
   kinds: 60,
@@ -88,8 +88,11 @@ const rawFormatSchema = z.object({
   http_headers: headers,
   cookies: z.string().max(most.cookieCharacters).nullable(),
   http_chunk_size: number,
-  fragments: z.array(z.object({ url })).max(most.fragments).nullable(),
-  fragments_duration: number,
+  /** What yt-dlp's downloader of HLS and DASH is told beside the URL. */
+  extra_param_to_segment_url: z.string().max(most.urlCharacters).nullish(),
+  extra_param_to_key_url: z.string().max(most.urlCharacters).nullish(),
+  hls_aes: z.object({ uri: url.nullish(), key: text.optional(), iv: text.optional() }).nullish(),
+  hls_media_playlist_data: z.string().max(most.playlistCharacters).nullish(),
 });
 
 const indices = z.array(z.number().int().nonnegative()).max(2);

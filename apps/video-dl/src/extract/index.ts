@@ -1,5 +1,6 @@
 export { createDownloadEngine, locatePython, type DownloadEngine, type EngineProgram } from './engine.js';
 export { createProbeSource } from './media-header.js';
+export { SourceHeads, type HeadOptions } from './source-heads.js';
 export { ExtractionService } from './service.js';
 export { parseVideoUrl } from './video-url.js';
 export { targets, type Extraction, type Format, type Target } from './types.js';

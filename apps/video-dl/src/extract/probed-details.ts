@@ -4,8 +4,8 @@ import { ProbeError } from '../ffmpeg/probe.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { Extraction, Format, Target } from './types.js';
 
-/** Looks into a medium's header. */
-export type ProbeSource = (source: MediaSource, signal: AbortSignal) => Promise<Probe>;
+/** Reads the head of a source. */
+export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
 
 /**
  * Looks at the chosen media where the page did not tell codecs or duration, so
@@ -15,7 +15,7 @@ export type ProbeSource = (source: MediaSource, signal: AbortSignal) => Promise<
  */
 export async function withProbedDetails(
   extraction: Extraction,
-  probeSource: ProbeSource,
+  probeSource: (source: MediaSource, signal: AbortSignal) => Promise<Probe>,
   signal: AbortSignal,
 ): Promise<Extraction> {
   const chosen = [...new Set(Object.values(extraction.selections).flat())];

@@ -143,7 +143,11 @@ export class ExtractionService {
       this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
       refuseUnfinished(raw, url);
       const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-      const extraction = await withProbedDetails(toExtraction(raw, context), probeSource, signal);
+      const extraction = await withProbedDetails(
+        toExtraction(raw, context),
+        (source, probeSignal) => probeSource(source, probeSignal, client),
+        signal,
+      );
       return { ...extraction, thumbnail: await this.#publicThumbnail(extraction.thumbnail, signal) };
     } finally {
       clearTimeout(timer);

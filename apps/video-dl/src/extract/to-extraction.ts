@@ -27,7 +27,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
     thumbnail: webUrl(raw.thumbnail),
-    durationSeconds: duration(raw, chosen),
+    durationSeconds: positive(raw.duration),
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,
@@ -70,7 +70,7 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
       headers: raw.http_headers,
       kind: sourceKind(raw),
       ...(raw.cookies !== null && { cookies: raw.cookies }),
-      ...(raw.fragments !== null && { fragments: raw.fragments }),
+      ...segmentDetails(raw, id, hasVideo, hasAudio),
       ...(raw.available_at !== null && { availableAt: raw.available_at * 1000 }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
     },
@@ -78,9 +78,41 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
 }
 
 function sourceKind(raw: RawFormat): MediaSource['kind'] {
-  if (raw.fragments !== null) return 'fragments';
   if (raw.protocol?.startsWith('m3u8') === true) return 'hls';
   return raw.protocol === 'http_dash_segments' ? 'dash' : 'file';
+}
+
+/** What yt-dlp's downloaders of segments would know besides the URL. */
+function segmentDetails(
+  raw: RawFormat,
+  formatId: string,
+  hasVideo: boolean | null,
+  hasAudio: boolean | null,
+): Partial<MediaSource> {
+  const kind = sourceKind(raw);
+  if (kind === 'file') return {};
+  const bandwidth = positive(raw.tbr);
+  const wanted = {
+    formatId,
+    kind: hasVideo === true ? 'video' : hasAudio === true ? 'audio' : null,
+    bandwidth: bandwidth === null ? null : bandwidth * 1000,
+  } as const;
+  const { hls_aes: aes } = raw;
+  return {
+    ...(kind === 'dash' && { wanted }),
+    ...(raw.extra_param_to_segment_url != null && { segmentQuery: raw.extra_param_to_segment_url }),
+    ...(raw.extra_param_to_key_url != null && { keyQuery: raw.extra_param_to_key_url }),
+    ...(aes != null && {
+      hlsKey: { url: aes.uri ?? null, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
+    }),
+    ...(raw.hls_media_playlist_data != null && { playlistText: raw.hls_media_playlist_data }),
+  };
+}
+
+/** @param length to which zeros are put in front */
+function hexBytes(text: string | null | undefined, length: number): Uint8Array | null {
+  const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text ?? '')?.[1];
+  return digits === undefined ? null : Buffer.from(digits.padStart(2 * length, '0'), 'hex');
 }
 
 /** yt-dlp says `none` for a stream that is not there and nothing for one it has not looked at. */
@@ -89,20 +121,8 @@ function carries(codec: string | null): boolean | null {
   return codec !== 'none';
 }
 
-function duration(raw: RawExtraction, chosen: readonly number[]): number | null {
-  const stated = positive(raw.duration);
-  if (stated !== null) return stated;
-  const sums = chosen.flatMap((index) => positive(raw.formats[index]?.fragments_duration ?? null) ?? []);
-  return sums.length === 0 ? null : Math.max(...sums);
-}
-
 function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {
-  const urls = chosen.flatMap((index) => {
-    const format = raw.formats[index];
-    return format === undefined
-      ? []
-      : [format.url, ...(format.fragments ?? []).slice(0, 2).map(({ url }) => url)];
-  });
+  const urls = chosen.flatMap((index) => raw.formats[index]?.url ?? []);
   const stated = urls.flatMap((url) => urlExpiry(url) ?? []);
   return Math.min(context.now + context.defaultLifeMs, ...stated);
 }

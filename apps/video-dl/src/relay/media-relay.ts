@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
+import type { ParserPool } from '../parsing/parser-pool.js';
 import { defaultLimits, type UpstreamLimits } from '../upstream/transfer-context.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import { ServedSession, type RelaySession } from './session.js';
@@ -14,6 +15,8 @@ const highWaterMark = 256 * 1024;
 export interface MediaRelayOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
+  /** Of what arrives whole. */
+  readonly parsers: Pick<ParserPool, 'forClient'>;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
@@ -22,6 +25,8 @@ export interface OpenOptions {
   readonly renew?: RenewSource | undefined;
   /** The outbound proxy that the session's sources are bound to; the first unless given. */
   readonly exit?: number | undefined;
+  /** Whose media they are; clients share the parsers fairly. */
+  readonly client?: string | undefined;
 }
 
 /**
@@ -34,10 +39,12 @@ export class MediaRelay implements AsyncDisposable {
   readonly #guard: Guard;
   readonly #logger: NetworkLogger;
   readonly #limits: UpstreamLimits;
+  readonly #parsers: MediaRelayOptions['parsers'];
   /** By token. */
   readonly #sessions = new Map<string, ServedSession>();
 
-  private constructor({ guard, logger, limits }: MediaRelayOptions) {
+  private constructor({ guard, logger, parsers, limits }: MediaRelayOptions) {
+    this.#parsers = parsers;
     this.#guard = guard;
     this.#logger = logger;
     this.#limits = { ...defaultLimits, ...limits };
@@ -65,7 +72,7 @@ export class MediaRelay implements AsyncDisposable {
    * Opens a session that ends with `signal` or `close()`, whichever is first.
    * @param renew asked when a URL is refused; without it, a refused URL is a failure
    */
-  open({ signal, renew, exit }: OpenOptions): RelaySession {
+  open({ signal, renew, exit, client = '' }: OpenOptions): RelaySession {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
@@ -74,6 +81,7 @@ export class MediaRelay implements AsyncDisposable {
         dispatcher: this.#guard.createDispatcher({ signal: closing.signal, exit }),
         limits: this.#limits,
         logger: this.#logger,
+        parse: this.#parsers.forClient(client),
       },
       closing,
       renew,

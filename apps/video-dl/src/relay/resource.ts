@@ -1,4 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import type { Parse } from '../parsing/parser-pool.js';
+import type { TransferContext } from '../upstream/transfer-context.js';
+
+/** What everything in a session shares. */
+export interface RelayContext extends TransferContext {
+  /** Parses what arrives whole, in the name of the session's client. */
+  readonly parse: Parse;
+}
 
 /** What ffmpeg asks of a source. */
 export interface ResourceRequest {

@@ -4,21 +4,22 @@ import { fetchSmall } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/transfer-context.js';
-import { TransferFault } from '../upstream/transfer-fault.js';
+import { brokenRules, TransferFault } from '../upstream/transfer-fault.js';
 import { damaged, notJoinable } from './join/joiner.js';
 import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
 const keyBytes = 16;
 const maxInitialisationBytes = 1024 ** 2;
-/** Different ones in one list. */
-const maxInitialisations = 32;
+/** Of all initialisations of a list together. */
+const maxInitialisationsBytes = 8 * 1024 ** 2;
 
 /** Reads the parts that a list of segments names: decrypted, and each of the length that it must have. */
 export class SegmentReader {
   readonly #index: SegmentIndex;
   readonly #context: TransferContext;
   readonly #keys = new Map<string, Promise<Buffer>>();
-  readonly #initialisations = new Map<string, Promise<Buffer>>();
+  readonly #initialisations = new Map<number, Promise<Buffer>>();
+  #initialisationsBytes = 0;
 
   constructor(index: SegmentIndex, context: TransferContext) {
     this.#index = index;
@@ -31,7 +32,7 @@ export class SegmentReader {
 
   /** Asks for a segment; its bytes come from what is returned. */
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
-    const url = this.#index.renewableUrl((list) => list[number]?.url);
+    const url = this.#index.renewableUrl((list) => list.segment(number).url);
     const [transfer, key] = await Promise.all([
       Transfer.open({
         object: new RemoteObject(url),
@@ -39,36 +40,37 @@ export class SegmentReader {
         context: this.#context,
         signal,
       }),
-      this.#key(segment, (list) => list[number]?.key?.key, signal),
+      this.#key(segment, (list) => list.segment(number), signal),
     ]);
     return new SegmentBytes(transfer, segment, key);
   }
 
   /**
-   * The initialisation of a segment, whole.
-   * @throws TransferFault also for more of them than a medium has
+   * An initialisation of the list, whole.
+   * @throws TransferFault also for more of them than media have
    */
-  async initialisation(number: number, part: EncryptedPart, signal: AbortSignal): Promise<Buffer> {
-    const name = partName(part);
-    let reading = this.#initialisations.get(name);
+  async initialisation(number: number, signal: AbortSignal): Promise<Buffer> {
+    let reading = this.#initialisations.get(number);
     if (reading === undefined) {
-      if (this.#initialisations.size >= maxInitialisations)
-        throw notJoinable('changes its encoding too often');
-      reading = this.#readInitialisation(number, part, signal);
-      this.#initialisations.set(name, reading);
+      reading = this.#readInitialisation(number, signal);
+      this.#initialisations.set(number, reading);
     }
     return reading;
   }
 
-  async #readInitialisation(number: number, part: EncryptedPart, signal: AbortSignal): Promise<Buffer> {
-    const url = this.#index.renewableUrl((list) => list[number]?.initialisation?.url);
+  async #readInitialisation(number: number, signal: AbortSignal): Promise<Buffer> {
+    const part = (await this.#index.list(signal)).initialisation(number);
+    const url = this.#index.renewableUrl((list) => list.initialisation(number).url);
     const [{ bytes }, key] = await Promise.all([
       fetchSmall(new RemoteObject(url), {
         ...{ range: part.range, maxBytes: maxInitialisationBytes },
         ...{ context: this.#context, signal },
       }),
-      this.#key(part, (list) => list[number]?.initialisation?.key?.key, signal),
+      this.#key(part, (list) => list.initialisation(number), signal),
     ]);
+    this.#initialisationsBytes += bytes.length;
+    if (this.#initialisationsBytes > maxInitialisationsBytes)
+      throw notJoinable('changes its encoding too often');
     const chunks: Buffer[] = [];
     for await (const chunk of plain(checkedLength([bytes], part), part, key)) chunks.push(chunk);
     return Buffer.concat(chunks);
@@ -76,7 +78,7 @@ export class SegmentReader {
 
   async #key(
     { key }: EncryptedPart,
-    keyOf: (list: SegmentList) => string | Buffer | undefined,
+    partOf: (list: SegmentList) => EncryptedPart,
     signal: AbortSignal,
   ): Promise<Buffer | null> {
     if (key === null) return null;
@@ -84,8 +86,9 @@ export class SegmentReader {
     let reading = this.#keys.get(key.key);
     if (reading === undefined) {
       const url = this.#index.renewableUrl((list) => {
-        const url = keyOf(list);
-        return typeof url === 'string' ? url : undefined;
+        const url = partOf(list).key?.key;
+        if (typeof url !== 'string') throw brokenRules('changed the list of segments');
+        return url;
       });
       reading = fetchSmall(new RemoteObject(url), {
         ...{ range: null, maxBytes: keyBytes },
@@ -117,11 +120,6 @@ export class SegmentBytes {
   discard(): void {
     this.#transfer.discard();
   }
-}
-
-/** Tells parts apart that lie at one URL. */
-export function partName({ url, range }: EncryptedPart): string {
-  return range === null ? url : `${url}#${range.start}-${range.end}`;
 }
 
 function checkedKey(bytes: Buffer): Buffer {

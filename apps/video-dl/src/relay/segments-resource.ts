@@ -1,23 +1,21 @@
-import type { TransferContext } from '../upstream/transfer-context.js';
 import { brokenRules } from '../upstream/transfer-fault.js';
-import { assertJoinable } from './join/fragmented-mp4.js';
 import { joinerFor, sniffedBytes } from './join/sniff.js';
-import type { Joiner, TrackLengths } from './join/joiner.js';
-import type { Resource, ResourceRequest } from './resource.js';
+import { notJoinable, type Joiner, type TrackLengths } from './join/joiner.js';
 import { writeAll } from './respond.js';
+import type { RelayContext, Resource, ResourceRequest } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
-import { partName, SegmentReader, type SegmentBytes } from './segment-reader.js';
+import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 
 /** A medium in pieces, served as the one byte stream that they make. */
 export class SegmentsResource implements Resource {
-  readonly #context: TransferContext;
+  readonly #context: RelayContext;
   readonly #index: SegmentIndex;
   /** Reads ahead of the reader, until that comes. */
   #prepared: JoinedSegments | null = null;
   #current: JoinedSegments | null = null;
   #isDelivered = false;
 
-  constructor(index: SegmentIndex, context: TransferContext) {
+  constructor(index: SegmentIndex, context: RelayContext) {
     this.#index = index;
     this.#context = context;
   }
@@ -76,16 +74,16 @@ export class SegmentsResource implements Resource {
 /** One reading of all segments. */
 class JoinedSegments {
   readonly #reader: SegmentReader;
-  readonly #limits: TransferContext['limits'];
+  readonly #parse: RelayContext['parse'];
   readonly #signal: AbortSignal;
   readonly #chunks: AsyncGenerator<Buffer, void, void>;
   #joiner: Joiner | null = null;
   #beginning: Buffer | null = null;
   statedSeconds: number | null = null;
 
-  constructor(index: SegmentIndex, context: TransferContext, signal: AbortSignal) {
+  constructor(index: SegmentIndex, context: RelayContext, signal: AbortSignal) {
     this.#reader = new SegmentReader(index, context);
-    this.#limits = context.limits;
+    this.#parse = context.parse;
     this.#signal = signal;
     this.#chunks = this.#read();
   }
@@ -131,21 +129,20 @@ class JoinedSegments {
   async *#read(): AsyncGenerator<Buffer, void, void> {
     const list = await this.#reader.list(this.#signal);
     if (list.length === 0) throw brokenRules('names no segments');
-    if (list.length > this.#limits.maxSegments) throw brokenRules('names too many segments');
-    this.statedSeconds = totalSeconds(list);
-    await this.#checkInitialisations(list);
-    let initialisation = '';
+    this.statedSeconds = list.totalSeconds;
+    await this.#assertJoinable(list);
+    let initialisation: number | null = null;
     let next: Promise<SegmentBytes> | null = this.#open(list, 0);
     try {
-      for (const [number, segment] of list.entries()) {
+      for (let number = 0; number < list.length; number += 1) {
+        const segment = list.segment(number);
         const bytes = await (next ?? this.#open(list, number));
         next = number + 1 < list.length ? this.#open(list, number + 1) : null;
-        const name = segment.initialisation === null ? '' : partName(segment.initialisation);
         const prefix =
-          segment.initialisation === null || name === initialisation
+          segment.initialisation === null || segment.initialisation === initialisation
             ? null
-            : await this.#reader.initialisation(number, segment.initialisation, this.#signal);
-        initialisation = name;
+            : await this.#reader.initialisation(segment.initialisation, this.#signal);
+        initialisation = segment.initialisation;
         yield* this.#join(segment, prefix, bytes, list.length === 1);
       }
       this.#joiner?.finish();
@@ -154,16 +151,19 @@ class JoinedSegments {
     }
   }
 
-  /** Before the first byte, so that what cannot be joined is refused and not broken off. */
-  async #checkInitialisations(list: SegmentList): Promise<void> {
-    const found = new Map<string, () => Promise<Buffer>>();
-    for (const [number, { initialisation }] of list.entries()) {
-      if (initialisation === null || found.has(partName(initialisation))) continue;
-      found.set(partName(initialisation), () =>
-        this.#reader.initialisation(number, initialisation, this.#signal),
-      );
+  /**
+   * Compares the initialisations before the first byte, so that media that can't be joined
+   * fail with an error instead of a broken stream.
+   */
+  async #assertJoinable(list: SegmentList): Promise<void> {
+    if (list.initialisations < 2) return;
+    let first: string | null = null;
+    for (let number = 0; number < list.initialisations; number += 1) {
+      const bytes = await this.#reader.initialisation(number, this.#signal);
+      const digest = await this.#parse({ kind: 'initialisation', bytes }, this.#signal);
+      first ??= digest;
+      if (digest !== null && digest !== first) throw notJoinable('changes its encoding in the middle');
     }
-    if (found.size > 1) assertJoinable(await Promise.all([...found.values()].map((read) => read())));
   }
 
   async *#join(
@@ -189,9 +189,7 @@ class JoinedSegments {
   }
 
   #open(list: SegmentList, number: number): Promise<SegmentBytes> {
-    const segment = list[number];
-    if (segment === undefined) throw new Error('a segment is asked for that the list does not have');
-    const opening = this.#reader.open(number, segment, this.#signal);
+    const opening = this.#reader.open(number, list.segment(number), this.#signal);
     // Its failure counts when its turn comes.
     opening.catch(() => undefined);
     return opening;
@@ -201,13 +199,4 @@ class JoinedSegments {
 async function* chain(first: Buffer | null, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   if (first !== null) yield first;
   yield* rest;
-}
-
-function totalSeconds(list: SegmentList): number | null {
-  let total = 0;
-  for (const { seconds } of list) {
-    if (seconds === null) return null;
-    total += seconds;
-  }
-  return total;
 }

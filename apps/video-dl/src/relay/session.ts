@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError } from '@media-services/http-common';
+import type { Parse } from '../parsing/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
-import type { TransferContext } from '../upstream/transfer-context.js';
 import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackLengths } from './join/joiner.js';
-import type { Resource } from './resource.js';
+import type { RelayContext, Resource } from './resource.js';
 import { breakOff } from './respond.js';
 import { SegmentsResource } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
@@ -34,6 +34,8 @@ export interface RelayInput {
 export interface RelaySession {
   /** What a child needs in its environment to reach the session's inputs; it reaches nothing else. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Parses what arrives whole, in the name of the session's client. */
+  readonly parse: Parse;
   /**
    * Makes a source readable: reads its playlist and the beginning of its segments.
    * @param wanted the track that will be read: where the source has video and audio apart, the other is not touched
@@ -56,7 +58,7 @@ export interface RelaySession {
 }
 
 interface SessionOptions {
-  readonly context: Omit<TransferContext, 'countReceived'>;
+  readonly context: Omit<RelayContext, 'countReceived'>;
   /** Aborted by the session when it closes. */
   readonly closing: AbortController;
   readonly environment: Readonly<Record<string, string>>;
@@ -68,7 +70,7 @@ interface SessionOptions {
 export class ServedSession implements RelaySession {
   readonly failed: Promise<DomainError>;
   readonly #options: SessionOptions;
-  readonly #context: TransferContext;
+  readonly #context: RelayContext;
   readonly #resources: Resource[] = [];
   #resolveFailed: (failure: DomainError) => void = () => undefined;
   #failure: DomainError | undefined;
@@ -82,6 +84,10 @@ export class ServedSession implements RelaySession {
 
   get environment(): Readonly<Record<string, string>> {
     return this.#options.environment;
+  }
+
+  get parse(): Parse {
+    return this.#context.parse;
   }
 
   get failure(): DomainError | undefined {

@@ -1,14 +1,12 @@
+import type { SegmentTable } from '../parsing/segment-table.js';
 import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
-import type { TransferContext } from '../upstream/transfer-context.js';
 import { brokenRules } from '../upstream/transfer-fault.js';
-import { chooseTracks, segmentsOf, type DashTrack } from './dash/manifest-segments.js';
-import { readManifest } from './dash/read-manifest.js';
-import { chooseVariant, parsePlaylist } from './hls/parse-playlist.js';
-import { SegmentIndex, type Segment, type SegmentList } from './segment-list.js';
+import type { RelayContext } from './resource.js';
+import { SegmentIndex, SegmentList } from './segment-list.js';
 
-/** What a stream holds: a source may bring pictures and sound apart. */
+/** What a stream holds: a source may bring audio and video apart. */
 export type Carries = 'all' | 'video' | 'audio';
 
 export interface SegmentTrack {
@@ -19,83 +17,91 @@ export interface SegmentTrack {
 /** Everything that reading a playlist or manifest takes. */
 interface Input {
   readonly source: RenewableSource;
-  readonly context: TransferContext;
+  readonly context: RelayContext;
 }
 
 /**
- * The lists of segments that a source in pieces comes to: one, or one with the pictures and one with the sound.
- * @throws TransferFault, `signal.reason`
+ * The lists of segments that a source in pieces comes to: one, or one for video and one for audio.
+ * @throws TransferFault, DomainError, `signal.reason`
  */
 export async function segmentTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
-  const { kind, fragments } = input.source.current;
-  if (kind === 'fragments' || (fragments !== undefined && fragments.length > 0)) return fragmentTracks(input);
-  return kind === 'hls' ? hlsTracks(input, signal) : dashTracks(input, signal);
+  return input.source.current.kind === 'hls' ? hlsTracks(input, signal) : dashTracks(input, signal);
 }
-
-function fragmentTracks({ source }: Input): SegmentTrack[] {
-  const read = (): Promise<SegmentList> =>
-    Promise.resolve((source.current.fragments ?? []).map(({ url }): Segment => ({ url, ...plainSegment })));
-  return [{ carries: 'all', index: new SegmentIndex(source, read) }];
-}
-
-const plainSegment = {
-  range: null,
-  key: null,
-  initialisation: null,
-  seconds: null,
-  isRounded: false,
-  isDiscontinuity: false,
-};
 
 async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
-  const root = await fetchDocument(input, signal);
-  const playlist = parse(input, root);
-  const makeIndex = (read: (signal: AbortSignal) => Promise<SegmentList>, initial: SegmentList | null) =>
-    new SegmentIndex(input.source, read, initial);
-  if (playlist.kind === 'media') {
-    const read = async (readSignal: AbortSignal) => segmentsIn(input, await fetchDocument(input, readSignal));
-    return [{ carries: 'all', index: makeIndex(read, playlist.segments) }];
+  const playlist = await readPlaylist(input, await fetchPlaylist(input, signal), signal);
+  if (playlist.kind === 'segments') {
+    const read = async (readSignal: AbortSignal) =>
+      segmentsIn(input, await fetchPlaylist(input, readSignal), readSignal);
+    const index = new SegmentIndex(input.source, read, listOf(input, playlist.table));
+    return [{ carries: 'all', index }];
   }
-  const readVariant = (what: 'url' | 'audioUrl') => async (readSignal: AbortSignal) => {
-    const master = parse(input, await fetchDocument(input, readSignal));
-    const url = master.kind === 'master' ? chooseVariant(master)[what] : null;
-    if (url === null) throw brokenRules('changed the playlist');
-    return segmentsIn(input, await fetchDocument(input, readSignal, url));
+  const indexOf = (what: 'url' | 'audioUrl', initialUrl: string) => {
+    // The first time the playlist of playlists has just been read; a renewed one is read again.
+    let url: string | null = initialUrl;
+    return new SegmentIndex(input.source, async (readSignal) => {
+      const variantUrl = url ?? (await variantUrlOf(input, what, readSignal));
+      url = null;
+      return segmentsIn(input, await fetchDocument(input, readSignal, variantUrl), readSignal);
+    });
   };
-  const { url, audioUrl } = chooseVariant(playlist);
-  if (audioUrl === null || audioUrl === url)
-    return [{ carries: 'all', index: makeIndex(readVariant('url'), null) }];
+  const { url, audioUrl } = playlist;
+  const video = indexOf('url', url);
+  if (audioUrl === null) return [{ carries: 'all', index: video }];
   return [
-    { carries: 'video', index: makeIndex(readVariant('url'), null) },
-    { carries: 'audio', index: makeIndex(readVariant('audioUrl'), null) },
+    { carries: 'video', index: video },
+    { carries: 'audio', index: indexOf('audioUrl', audioUrl) },
   ];
 }
 
-function parse({ context }: Input, { bytes, url }: SmallObject) {
-  return parsePlaylist(bytes.toString(), url, context.limits.maxSegments);
+async function variantUrlOf(input: Input, what: 'url' | 'audioUrl', signal: AbortSignal): Promise<string> {
+  const master = await readPlaylist(input, await fetchPlaylist(input, signal), signal);
+  const url = master.kind === 'variant' ? master[what] : null;
+  if (url === null) throw brokenRules('changed the playlist');
+  return url;
 }
 
-function segmentsIn(input: Input, document: SmallObject): SegmentList {
-  const playlist = parse(input, document);
-  if (playlist.kind === 'master') throw brokenRules('sent a playlist of playlists where segments should be');
-  return playlist.segments;
+async function readPlaylist({ source, context }: Input, document: SmallObject, signal: AbortSignal) {
+  const { maxSegments } = context.limits;
+  const { bytes, url: baseUrl } = document;
+  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key: source.current.hlsKey }, signal);
+}
+
+async function segmentsIn(input: Input, document: SmallObject, signal: AbortSignal): Promise<SegmentList> {
+  const playlist = await readPlaylist(input, document, signal);
+  if (playlist.kind === 'variant') throw brokenRules('sent a playlist of playlists where segments should be');
+  return listOf(input, playlist.table);
 }
 
 async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
-  const { source } = input;
-  const { maxSegments } = input.context.limits;
-  const { bytes, url } = await fetchDocument(input, signal);
-  const manifest = readManifest(bytes.toString());
-  const chosen = chooseTracks(manifest, url, source.current.origin?.formatId);
-  return chosen.map((track: DashTrack) => {
-    const read = async (readSignal: AbortSignal) => {
-      const again = await fetchDocument(input, readSignal);
-      return segmentsOf(readManifest(again.bytes.toString()), again.url, track, maxSegments);
+  const read = async (readSignal: AbortSignal) => {
+    const { bytes, url } = await fetchDocument(input, readSignal);
+    const { wanted = null } = input.source.current;
+    const { maxSegments } = input.context.limits;
+    return input.context.parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
+  };
+  const tracks = await read(signal);
+  return tracks.map(({ kind, table }) => {
+    const readAgain = async (readSignal: AbortSignal) => {
+      const again = (await read(readSignal)).find((track) => track.kind === kind);
+      if (again === undefined) throw brokenRules('changed the manifest');
+      return listOf(input, again.table);
     };
-    const initial = segmentsOf(manifest, url, track, maxSegments);
-    const carries = chosen.length === 1 ? 'all' : track.kind;
-    return { carries, index: new SegmentIndex(source, read, initial) };
+    const carries = tracks.length === 1 ? 'all' : kind;
+    return { carries, index: new SegmentIndex(input.source, readAgain, listOf(input, table)) };
   });
+}
+
+function listOf({ source }: Input, table: SegmentTable): SegmentList {
+  const { segmentQuery = null, keyQuery = null } = source.current;
+  return new SegmentList(table, { segments: segmentQuery, keys: keyQuery });
+}
+
+/** The source's own playlist, which an extractor may have brought along. */
+async function fetchPlaylist(input: Input, signal: AbortSignal): Promise<SmallObject> {
+  const { playlistText, url } = input.source.current;
+  if (playlistText === undefined) return fetchDocument(input, signal);
+  return { bytes: Buffer.from(playlistText), contentType: undefined, url };
 }
 
 /** @param url of another document of the same source; its own when not given */

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { DomainError, errorCode } from '@media-services/http-common';
+import { DomainError } from '@media-services/http-common';
 import {
   constantFrames,
   makeInfoFrame,
@@ -7,16 +7,14 @@ import {
   silentFrame,
   type ConstantFrames,
 } from '../containers/mp3-frames.js';
-import { Mp4FormatError } from '../containers/mp4/box.js';
-import { findMovie } from '../containers/mp4/find-movie.js';
-import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js';
+import type { SoundLength } from '../containers/mp4/sound-length.js';
+import type { HeadOptions, SourceHeads } from '../extract/index.js';
 import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
-import type { Upstream } from '../upstream/upstream.js';
+import { waitMs } from '../upstream/media-source.js';
 import { makeTag } from './mp3-header.js';
-import { damageCodes, digest, windowed } from './original.js';
+import { digest } from './original.js';
 import type { KnownFile } from './response.js';
 
 /** An MP3 of which the length is decided before ffmpeg starts. */
@@ -34,54 +32,29 @@ export interface StatedSound extends SoundLength {
   readonly validator: string | null;
 }
 
-/** Reads how much sound a file states, and remembers it as long as its extraction lives. */
-export class StatedSounds {
-  readonly #upstream: Upstream;
-  readonly #seen = new WeakMap<MediaSource, StatedSound | null>();
-
-  constructor(upstream: Upstream) {
-    this.#upstream = upstream;
-  }
-
-  /**
-   * @returns null where the file does not state it exactly, or cannot be looked at
-   * @throws the signal's reason
-   */
-  async of(
-    plan: Plan,
-    { signal, renew }: { signal: AbortSignal; renew: RenewSource },
-  ): Promise<StatedSound | null> {
-    const [source] = plan.inputs;
-    if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
-    if (waitMs(plan.inputs, Date.now()) > 0) return null;
-    const seen = this.#seen.get(source);
-    if (seen !== undefined) return seen;
-    const ended = new AbortController();
-    try {
-      const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
-        signal: AbortSignal.any([signal, ended.signal]),
-        exit: source.origin?.exit,
-      });
-      const readAt = windowed(reader);
-      await readAt(0, 1);
-      const { total, strongEtag } = reader.object.identity;
-      const found = total === null ? undefined : await findMovie(readAt, total);
-      const length = found && soundLength(found.movie, found.index);
-      const stated =
-        length === undefined
-          ? null
-          : { ...length, validator: strongEtag === undefined ? null : `${strongEtag} ${String(total)}` };
-      this.#seen.set(source, stated);
-      return stated;
-    } catch (error) {
-      signal.throwIfAborted();
-      // What cannot be looked at is told by ffmpeg, which may read it all the same.
-      const isOfTheFile = error instanceof Mp4FormatError || damageCodes.has(errorCode(error) ?? '');
-      if (isOfTheFile || error instanceof DomainError) return null;
-      throw error;
-    } finally {
-      ended.abort(new Error('the look is over'));
-    }
+/**
+ * How much audio the source of an MP3 states, exactly.
+ * @returns null where its file doesn't state it, or can't be read
+ * @throws the signal's reason
+ */
+export async function statedSound(
+  heads: SourceHeads,
+  plan: Plan,
+  options: HeadOptions,
+): Promise<StatedSound | null> {
+  const [source] = plan.inputs;
+  if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
+  if (waitMs(plan.inputs, Date.now()) > 0) return null;
+  try {
+    const { sound, identity, totalBytes } = await heads.of(source, options);
+    if (sound === null || totalBytes === null) return null;
+    const { strongEtag } = identity;
+    return { ...sound, validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}` };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    // ffmpeg reports what can't be read, or reads it all the same.
+    if (error instanceof DomainError) return null;
+    throw error;
   }
 }
 

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import { errorCode } from '@media-services/http-common';
-import { Mp4FormatError } from '../containers/mp4/box.js';
-import { findMovie, type ReadAt } from '../containers/mp4/find-movie.js';
-import { sampleEntryTypes, summarizeMovie, type ProbedStream } from '../containers/mp4/movie-summary.js';
-import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
-import type { Extraction, Format } from '../extract/index.js';
+import type { ProbedStream } from '../containers/mp4/movie-summary.js';
+import type { Extraction, Format, HeadOptions, SourceHeads } from '../extract/index.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { codecFamily } from '../plan/codecs.js';
@@ -12,7 +8,7 @@ import type { Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/index.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
-import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
+import type { Upstream } from '../upstream/upstream.js';
 import type { StreamAbort } from './limits.js';
 
 /** A file of the site that already is what the client asks for. */
@@ -28,118 +24,62 @@ export type Look =
   | { readonly isOriginal: true; readonly file: OriginalFile }
   | { readonly isOriginal: false; readonly streams: readonly ProbedStream[] | null };
 
-interface LookOptions {
-  readonly signal: AbortSignal;
+interface LookOptions extends HeadOptions {
   readonly renew: RenewSource;
 }
 
-const windowBytes = 128 * 1024;
-/** Three frames in a row are no accident. */
-const provingFrames = 3;
-const largestFrameBytes = 1441;
-/** Reading past the end of a damaged box. */
-export const damageCodes = new Set(['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS']);
-
-/** Looks at files that seem to be the answer already, and remembers what it saw as long as their extraction lives. */
+/** Looks at files that seem to be the answer already. */
 export class Originals {
   readonly #upstream: Upstream;
-  readonly #seen = new WeakMap<MediaSource, Look>();
+  readonly #heads: SourceHeads;
 
-  constructor(upstream: Upstream) {
+  constructor(upstream: Upstream, heads: SourceHeads) {
     this.#upstream = upstream;
+    this.#heads = heads;
   }
 
   /**
    * Whether the site's file is what the plan takes it for, by its own bytes.
    * @returns undefined where the plan is to make something else of its sources
-   * @throws DomainError when the file cannot be read; the signal's reason
+   * @throws DomainError when the file can't be read; the signal's reason
    */
-  async look(plan: Plan, { signal, renew }: LookOptions): Promise<Look | undefined> {
+  async look(plan: Plan, options: LookOptions): Promise<Look | undefined> {
     const [source] = plan.inputs;
     if (plan.original === null || source === undefined) return undefined;
-    // Asked before its time, the site refuses; whoever streams has waited.
+    // Asked too early, the site refuses; a stream has waited.
     if (waitMs(plan.inputs, Date.now()) > 0) return undefined;
-    const seen = this.#seen.get(source);
-    if (seen !== undefined) return seen;
-    const ended = new AbortController();
-    try {
-      const object = this.#upstream.object(source, renew);
-      const reader = this.#upstream.reader(object, {
-        signal: AbortSignal.any([signal, ended.signal]),
-        exit: source.origin?.exit,
-      });
-      const found = await look(reader, plan);
-      this.#seen.set(source, found);
-      return found;
-    } finally {
-      ended.abort(new Error('the look is over'));
-    }
+    const { original, probe: found, totalBytes, identity } = await this.#heads.of(source, options);
+    const streams = original === 'mp3' ? [mp3Stream] : (found?.streams ?? []);
+    if (original !== plan.original) return { isOriginal: false, streams: null };
+    // Without a length nothing tells a client that all has come.
+    if (totalBytes === null || !isAsAnnounced(streams, plan)) return { isOriginal: false, streams };
+    const { strongEtag } = identity;
+    const etag = strongEtag === undefined ? null : `"${digest(strongEtag, String(totalBytes))}"`;
+    const object = this.#upstream.object(source, options.renew, identity);
+    return { isOriginal: true, file: { object, totalBytes, etag } };
   }
 
   /** Whether the next look is answered from memory. */
   remembers({ inputs: [source] }: Plan): boolean {
-    return source !== undefined && this.#seen.has(source);
+    return source !== undefined && this.#heads.has(source);
   }
 
   /** Forgets a file that turned out to be another one by now. */
   forget({ inputs: [source] }: Plan): void {
-    if (source !== undefined) this.#seen.delete(source);
+    if (source !== undefined) this.#heads.forget(source);
   }
 }
 
-async function look(reader: ObjectReader, plan: Plan): Promise<Look> {
-  const readAt = windowed(reader);
-  await readAt(0, 1);
-  const { total, strongEtag } = reader.object.identity;
-  // Without a length there is nothing that tells a client that all has come.
-  if (total === null) return { isOriginal: false, streams: null };
-  const streams = plan.original === 'mp3' ? await mp3Streams(readAt) : await mp4Streams(readAt, total);
-  if (streams === null || !isAsAnnounced(streams, plan)) return { isOriginal: false, streams };
-  const etag = strongEtag === undefined ? null : `"${digest(strongEtag, String(total))}"`;
-  return { isOriginal: true, file: { object: reader.object, totalBytes: total, etag } };
-}
-
-/** Reads places of a file through one window, so that what lies together is asked for once. */
-export function windowed(reader: ObjectReader): ReadAt {
-  let window: Buffer = Buffer.alloc(0);
-  let windowStart = 0;
-  return async (offset, length) => {
-    if (offset < windowStart || offset + length > windowStart + window.length) {
-      const wanted = Math.max(length, windowBytes);
-      const transfer = await reader.open({ start: offset, end: offset + wanted - 1 });
-      const parts: Buffer[] = [];
-      try {
-        for await (const part of transfer.chunks()) parts.push(part);
-      } catch (error) {
-        throw failureOf(error);
-      }
-      window = Buffer.concat(parts);
-      windowStart = offset;
-    }
-    return window.subarray(offset - windowStart, offset - windowStart + length);
-  };
-}
-
-async function mp4Streams(readAt: ReadAt, totalBytes: number): Promise<readonly ProbedStream[] | null> {
-  try {
-    const movie = (await findMovie(readAt, totalBytes))?.movie;
-    const summary = movie && summarizeMovie(movie);
-    // Apple's players do not take HEVC under this name; made anew, it gets the other one.
-    if (movie === undefined || summary === undefined || sampleEntryTypes(movie).includes('hev1')) return null;
-    return summary.streams;
-  } catch (error) {
-    if (error instanceof Mp4FormatError || damageCodes.has(errorCode(error) ?? '')) return null;
-    throw error;
-  }
-}
-
-async function mp3Streams(readAt: ReadAt): Promise<readonly ProbedStream[] | null> {
-  const tagBytes = id3TagBytes(await readAt(0, 10));
-  const sound = await readAt(tagBytes, provingFrames * largestFrameBytes);
-  if (!startsWithFrames(sound, provingFrames)) return null;
-  const unknown = { width: null, height: null, fps: null, bitrateKbps: null, durationSeconds: null };
-  return [{ type: 'audio', codec: 'mp3', isCover: false, ...unknown }];
-}
+const mp3Stream: ProbedStream = {
+  type: 'audio',
+  codec: 'mp3',
+  width: null,
+  height: null,
+  fps: null,
+  bitrateKbps: null,
+  durationSeconds: null,
+  isCover: false,
+};
 
 function isAsAnnounced(streams: readonly ProbedStream[], { video, audio }: Plan): boolean {
   const codecOf = (type: ProbedStream['type']) => streams.find((stream) => stream.type === type)?.codec;
@@ -158,15 +98,22 @@ const probeMs = 15_000;
 /** The streams of a source as ffprobe sees them; undefined where it cannot read them, which ffmpeg then tells better. */
 export async function probeStreams(
   source: MediaSource,
-  options: { relay: Pick<MediaRelay, 'open'>; tools: MediaTools; abort: StreamAbort; renew: RenewSource },
+  options: {
+    relay: Pick<MediaRelay, 'open'>;
+    tools: MediaTools;
+    abort: StreamAbort;
+    renew: RenewSource;
+    client: string;
+  },
 ): Promise<readonly ProbedStream[] | undefined> {
-  const { relay, tools, abort, renew } = options;
-  const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit });
+  const { relay, tools, abort, renew, client } = options;
+  const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit, client });
   try {
     const [input] = await session.add(source);
     if (input === undefined) return undefined;
-    const { environment } = session;
-    return (await probe(tools, input.url, { signal: abort.signal, maxMs: probeMs, environment })).streams;
+    const { environment, parse } = session;
+    return (await probe(tools, input.url, { signal: abort.signal, parse, maxMs: probeMs, environment }))
+      .streams;
   } catch (error) {
     abort.signal.throwIfAborted();
     if (session.failure !== undefined) throw session.failure;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
-import type { Extraction, ExtractionService, Target } from '../extract/index.js';
+import type { Extraction, ExtractionService, HeadOptions, SourceHeads, Target } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
@@ -9,7 +9,7 @@ import type { Upstream } from '../upstream/upstream.js';
 import { runStreamJob } from './job.js';
 import { FirstByteDeadline, StreamAbort, type StreamLimits } from './limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
-import { exactMp3, StatedSounds, type ExactMp3 } from './exact-mp3.js';
+import { exactMp3, statedSound, type ExactMp3 } from './exact-mp3.js';
 import { estimateMp3HeaderBytes, fetchCover } from './mp3-header.js';
 import { Originals, probeStreams, withStreams, type Look, type OriginalFile } from './original.js';
 import { firstByteTimeout } from './output.js';
@@ -22,6 +22,7 @@ export interface StreamingOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
   relay: Pick<MediaRelay, 'open'>;
   upstream: Upstream;
+  heads: SourceHeads;
   tools: MediaTools;
   planSettings: PlanSettings;
   limits: StreamLimits;
@@ -65,7 +66,6 @@ export class StreamingService implements AsyncDisposable {
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
   readonly #originals: Originals;
-  readonly #statedSounds: StatedSounds;
   readonly #sentVersions = new SentVersions();
   readonly #active = new Map<StreamAbort, Promise<void>>();
 
@@ -74,8 +74,7 @@ export class StreamingService implements AsyncDisposable {
     const { maxConcurrent, maxQueued } = options.limits;
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
-    this.#originals = new Originals(options.upstream);
-    this.#statedSounds = new StatedSounds(options.upstream);
+    this.#originals = new Originals(options.upstream, options.heads);
   }
 
   /**
@@ -85,7 +84,7 @@ export class StreamingService implements AsyncDisposable {
    */
   async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
     const { plan } = await this.#prepare(request, context);
-    const options = { signal: context.signal, renew: this.#renewal(request) };
+    const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
     const look = await this.#originals.look(plan, options);
     if (look?.isOriginal === true) {
       return streamHeaders(plan, {
@@ -103,12 +102,8 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /** The MP3 whose length can be promised; null where it cannot, or where the stream is no MP3. */
-  async #exact(
-    plan: Plan,
-    cover: Uint8Array | null,
-    options: { signal: AbortSignal; renew: RenewSource },
-  ): Promise<ExactMp3 | null> {
-    const stated = await this.#statedSounds.of(plan, options);
+  async #exact(plan: Plan, cover: Uint8Array | null, options: HeadOptions): Promise<ExactMp3 | null> {
+    const stated = await statedSound(this.#options.heads, plan, options);
     return stated && exactMp3(plan, stated, { cover, tools: this.#options.tools });
   }
 
@@ -118,10 +113,15 @@ export class StreamingService implements AsyncDisposable {
    *
    * @throws the signal's reason.
    */
-  async originalBytes(plan: Plan, url: string, signal: AbortSignal): Promise<number | null> {
+  async originalBytes(
+    plan: Plan,
+    { url, client }: Pick<StreamRequest, 'url' | 'client'>,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
     try {
-      const look = await this.#originals.look(plan, { signal: limited, renew: this.#renewal({ url }) });
+      const options = { signal: limited, renew: this.#renewal({ url }), client };
+      const look = await this.#originals.look(plan, options);
       return look?.isOriginal === true ? look.file.totalBytes : null;
     } catch (error) {
       signal.throwIfAborted();
@@ -213,8 +213,8 @@ export class StreamingService implements AsyncDisposable {
     return undefined;
   }
 
-  async #look({ plan, abort, renew }: StreamRun): Promise<Look | undefined> {
-    return this.#originals.look(plan, { signal: abort.signal, renew });
+  async #look({ plan, request, abort, renew }: StreamRun): Promise<Look | undefined> {
+    return this.#originals.look(plan, { signal: abort.signal, renew, client: request.client });
   }
 
   async #sendFile(run: StreamRun, original: OriginalFile): Promise<void> {
@@ -254,22 +254,24 @@ export class StreamingService implements AsyncDisposable {
   /** The plan for a file that is something else than its page says: by what is in it. */
   async #replan({ extraction, plan, request, abort, renew }: StreamRun, look: Look): Promise<Plan> {
     const { relay, tools, planSettings } = this.#options;
+    const { client } = request;
     const [source] = plan.inputs;
     const seen = look.isOriginal || look.streams === null ? undefined : look.streams;
-    const streams = seen ?? (source && (await probeStreams(source, { relay, tools, abort, renew })));
+    const streams = seen ?? (source && (await probeStreams(source, { relay, tools, abort, renew, client })));
     const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
     return planTarget(refined, request.target, planSettings);
   }
 
   async #make({ plan, request, response, context, abort, deadline, renew }: StreamRun): Promise<void> {
-    const { relay, upstream, tools, limits } = this.#options;
+    const { relay, upstream, heads, tools, limits } = this.#options;
+    const { client } = request;
     context.note({ delivery: 'made' });
     const cover = fetchCover(upstream, plan, { signal: abort.signal, logger: context.logger });
-    const stated = await this.#statedSounds.of(plan, { signal: abort.signal, renew });
+    const stated = await statedSound(heads, plan, { signal: abort.signal, renew, client });
     const exact = stated && exactMp3(plan, stated, { cover: await cover, tools });
     const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
     statusOf(selection, exact?.file ?? null, response);
-    const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit });
+    const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit, client });
     try {
       await runStreamJob({
         ...{ plan, response, abort, deadline, session, relay, renew, tools, limits, cover, exact, selection },

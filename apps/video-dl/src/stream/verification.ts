@@ -84,9 +84,9 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
   try {
     const [input] = await session.add(source);
     if (input === undefined) return unknownDurations;
-    const { environment } = session;
+    const { environment, parse } = session;
     const { streams } = await probe(tools, input.url, {
-      signal: abort.signal,
+      ...{ signal: abort.signal, parse },
       maxMs: secondOpinionMs,
       environment,
     });

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
-
-/** One piece of a medium that is sent in pieces. */
-export interface MediaFragment {
-  readonly url: string;
-}
+import type { WantedTrack } from '../parsing/dash-segments.js';
+import type { KeyOverride } from '../parsing/hls-playlist.js';
 
 /** Which format of which extraction a source is: by it a renewed one is found. */
 export interface SourceOrigin {
@@ -22,9 +19,16 @@ export interface MediaSource {
   readonly headers: Readonly<Record<string, string>>;
   /** yt-dlp's form (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
   readonly cookies?: string;
-  /** `fragments`: the pieces in order make one byte stream. */
-  readonly kind: 'file' | 'hls' | 'dash' | 'fragments';
-  readonly fragments?: readonly MediaFragment[];
+  readonly kind: 'file' | 'hls' | 'dash';
+  /** Which track of a DASH manifest it is; the best ones unless given. */
+  readonly wanted?: WantedTrack;
+  /** Query strings that the extractor adds to the URLs of segments, and of keys where that differs. */
+  readonly segmentQuery?: string;
+  readonly keyQuery?: string;
+  /** Replaces what an HLS playlist says of its key. */
+  readonly hlsKey?: KeyOverride;
+  /** The HLS playlist itself, where the extractor had to change it. */
+  readonly playlistText?: string;
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes?: number;
   /** Milliseconds since the epoch before which the server refuses. */

@@ -13,12 +13,14 @@ export interface RenewableUrl {
 
 /** One object upstream; all transfers of it must agree on its identity. */
 export class RemoteObject {
-  readonly identity = new ObjectIdentity();
+  readonly identity: ObjectIdentity;
   readonly url: RenewableUrl;
   /** Ask for no more than so many bytes at once. */
   readonly chunkBytes: number | null;
 
-  constructor(url: RenewableUrl, chunkBytes: number | null = null) {
+  /** @param identity of the version that has been seen before; bytes of another one are rejected */
+  constructor(url: RenewableUrl, chunkBytes: number | null = null, identity = new ObjectIdentity()) {
+    this.identity = identity;
     this.url = url;
     this.chunkBytes = chunkBytes;
   }
@@ -35,7 +37,7 @@ interface Validators {
  * Remembers which version of an object the first answer was of, so that bytes
  * of two versions are never joined (RFC 9110 §8.8, §13.1.5).
  */
-class ObjectIdentity {
+export class ObjectIdentity {
   #known: Validators = { total: null, etag: undefined, lastModified: undefined };
   #isSeen = false;
 

@@ -1,7 +1,7 @@
 import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource } from './media-source.js';
-import { RemoteObject, type RenewableUrl } from './remote-object.js';
+import { RemoteObject, type ObjectIdentity, type RenewableUrl } from './remote-object.js';
 import type { Locator } from './upstream-request.js';
 
 /** A source whose URLs may expire and be replaced; everything read of it shares the replacement. */
@@ -69,11 +69,12 @@ export class RenewableSource {
   }
 }
 
-/** The file that a source names. */
-export function fileObject(source: RenewableSource): RemoteObject {
+/** The file that a source names. @param identity as for `RemoteObject` */
+export function fileObject(source: RenewableSource, identity?: ObjectIdentity): RemoteObject {
   return new RemoteObject(
     source.renewableUrl(({ url }) => url),
     source.current.chunkBytes ?? null,
+    identity,
   );
 }
 

@@ -56,10 +56,17 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
   }
 }
 
+/** A server chooses where it redirects, and everything in a playlist is relative to that. */
+const maxUrlLength = 8192;
+
 function webUrl(url: string, base: string | undefined): URL {
-  const target = URL.canParse(url, base) ? new URL(url, base) : null;
+  const isShort = url.length <= maxUrlLength;
+  const target = isShort && URL.canParse(url, base) ? new URL(url, base) : null;
   if (!target || !['http:', 'https:'].includes(target.protocol)) {
-    throw new DomainError('upstream_error', 'The site leads to something that is not an http or https URL.');
+    throw new DomainError(
+      'upstream_error',
+      "The site leads to something that isn't an http or https URL, or to one that is too long.",
+    );
   }
   target.username = '';
   target.password = '';

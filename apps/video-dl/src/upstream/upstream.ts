@@ -2,7 +2,7 @@ import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ByteRange } from './byte-range.js';
 import { fetchSmall, type SmallObject } from './fetch-small.js';
 import type { MediaSource, RenewSource } from './media-source.js';
-import type { RemoteObject } from './remote-object.js';
+import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import { fileObject, RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
 import { defaultLimits, type TransferContext, type UpstreamLimits } from './transfer-context.js';
@@ -25,12 +25,6 @@ export interface ObjectReader {
   open(range: ByteRange | null): Promise<Transfer>;
 }
 
-/** A file whose bytes come as they are taken; leaving them early lets go of the server. */
-export interface OpenFile {
-  readonly sizeBytes: number | null;
-  readonly chunks: AsyncIterable<Buffer>;
-}
-
 /** The media servers, for what reads their bytes in process: files that are passed on, heads that are looked at. */
 export class Upstream {
   readonly #options: UpstreamOptions;
@@ -39,9 +33,13 @@ export class Upstream {
     this.#options = options;
   }
 
-  /** The one object of a source in a single file. @param renew absent where a URL that is refused is the end of it */
-  object(source: MediaSource, renew?: RenewSource): RemoteObject {
-    return fileObject(new RenewableSource(source, renew));
+  /**
+   * The one object of a source in a single file.
+   * @param renew absent where a rejected URL is final
+   * @param identity of the version that has been seen before
+   */
+  object(source: MediaSource, renew?: RenewSource, identity?: ObjectIdentity): RemoteObject {
+    return fileObject(new RenewableSource(source, renew), identity);
   }
 
   /** @param exit the way out that the source's page was read through, which its URLs may be bound to */
@@ -60,18 +58,6 @@ export class Upstream {
         }
       },
     };
-  }
-
-  /**
-   * A file from its beginning, whose bytes come as they are taken.
-   * @throws DomainError as `ObjectReader.open`; so do the chunks
-   */
-  async openFile(
-    source: MediaSource,
-    { signal, exit }: { signal: AbortSignal; exit?: number | undefined },
-  ): Promise<OpenFile> {
-    const transfer = await this.reader(this.object(source), { signal, exit }).open(null);
-    return { sizeBytes: transfer.total, chunks: withFailures(transfer.chunks()) };
   }
 
   /**
@@ -106,14 +92,6 @@ export class Upstream {
       logger,
       countReceived: () => undefined,
     };
-  }
-}
-
-async function* withFailures(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw failureOf(error);
   }
 }
 

@@ -30,11 +30,9 @@ describe('ExtractionCache', () => {
 
   it('is bounded in bytes too', () => {
     const cache = new ExtractionCache({ maxEntries: 1000, maxBytes: 500_000 });
-    const fragments = Array.from({ length: 1000 }, (_, index) => ({
-      url: `https://cdn.example/${index}.m4s`,
-    }));
+    const playlistText = 'segment.ts\n'.repeat(4000);
     const large = extraction([
-      format({ source: { url: 'https://cdn.example/', headers: {}, kind: 'fragments', fragments } }),
+      format({ source: { url: 'https://cdn.example/', headers: {}, kind: 'hls', playlistText } }),
     ]);
     for (let index = 0; index < 50; index += 1) cache.set(String(index), large, 0);
     expect(cache.size).toBeGreaterThan(0);

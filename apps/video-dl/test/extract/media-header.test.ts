@@ -2,84 +2,125 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { readMp4Header } from '../../dist/extract/media-header.js';
+import { createGuard } from '@media-services/egress-guard';
+import { media, sendFile } from '@media-services/fault-site';
+import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
+import { SourceHeads } from '../../dist/extract/index.js';
 import { probe } from '../../dist/ffmpeg/probe.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
-import { media } from '@media-services/fault-site';
+import { readHead, type MediaHead } from '../../dist/parsing/media-head.js';
+import type { ParserPool } from '../../dist/parsing/parser-pool.js';
+import { Upstream } from '../../dist/upstream/upstream.js';
+import { startParsers } from '../support/parsers.js';
 
 const signal = new AbortController().signal;
 
-/** As a server sends it, in pieces that end anywhere. */
-function lookAt(content: Buffer): ReturnType<typeof readMp4Header> {
-  const chunks = Readable.from(pieces(content));
-  return readMp4Header({ chunks, sizeBytes: content.length });
+/** What the head says of bytes that are all there. */
+function headOf(content: Buffer, totalBytes: number | null = content.length): MediaHead {
+  const step = readHead([{ offset: 0, bytes: content, isEnd: true }], totalBytes);
+  if (step.kind === 'need') throw new Error('asks for bytes behind the end');
+  return step;
 }
 
-function* pieces(content: Buffer): Generator<Buffer> {
-  for (let at = 0; at < content.length; at += 16_000) yield content.subarray(at, at + 16_000);
-}
-
-describe('readMp4Header', () => {
+describe('the head of a file', () => {
   let server: Server;
-  let content: Buffer;
+  let parsers: ParserPool;
+  let path: string;
+  let requests: (string | undefined)[];
   let address: string;
 
   beforeAll(async () => {
-    server = createServer((_req, res) =>
-      res.writeHead(200, { 'content-length': content.length }).end(content),
-    );
+    parsers = startParsers();
+    server = createServer((request, response) => {
+      requests.push(request.headers.range);
+      // The reader leaves when it has what it wants.
+      sendFile(request, response, path, 'video/mp4').catch(() => response.destroy());
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/medium`;
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
   });
 
   afterAll(async () => {
     server.close();
     server.closeAllConnections();
     await once(server, 'close');
+    await parsers[Symbol.asyncDispose]();
   });
 
-  it.each(['front.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4', 'h264-opus.mp4', 'sound.m4a'])(
-    'sees in %s what ffprobe sees',
-    async (name) => {
-      content = await readFile(await media(name));
-      const seen = await lookAt(content);
-      const probed = await probe(await locateMediaTools(), address, { signal, maxMs: 10_000 });
-      expect(seen?.sizeBytes).toBe(content.length);
-      expect(Math.abs((seen?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
-      const facts = (streams = probed.streams) =>
-        streams.map(({ type, codec, width, height, fps }) => ({ type, codec, width, height, fps }));
-      expect(facts(seen?.streams)).toEqual(facts());
-      for (const [index, { bitrateKbps }] of probed.streams.entries()) {
-        const difference = (seen?.streams[index]?.bitrateKbps ?? 0) - (bitrateKbps ?? 0);
-        expect(Math.abs(difference)).toBeLessThanOrEqual((bitrateKbps ?? 0) * 0.02);
-      }
-    },
-  );
+  const heads = () => {
+    const guard = createGuard({ allowedPrivateSources: ['127.0.0.1/32'] });
+    return new SourceHeads(new Upstream({ guard, logger: silentLogger }), parsers);
+  };
+  const source = () => ({ url: address, headers: {}, kind: 'file' }) as const;
 
-  it.each(['end.mp4', 'vp9.webm', 'h264.mkv', 'sound.mp3', 'cover.jpg'])(
-    'leaves %s to ffprobe',
-    async (name) => {
-      content = await readFile(await media(name));
-      await expect(lookAt(content)).resolves.toBeUndefined();
-    },
-  );
+  it.each([
+    ...['front.mp4', 'end.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4'],
+    ...['h264-opus.mp4', 'sound.m4a'],
+  ])('says of %s what ffprobe says', async (name) => {
+    path = await media(name);
+    requests = [];
+    const seen = await heads().of(source(), { signal, client: '' });
+    expect(requests.length).toBeLessThanOrEqual(2);
+    const parse = parsers.forClient('');
+    const probed = await probe(await locateMediaTools(), address, { signal, parse, maxMs: 10_000 });
+    expect(seen.totalBytes).toBe((await readFile(path)).length);
+    const found = seen.probe;
+    expect(Math.abs((found?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
+    const facts = (streams = probed.streams) =>
+      streams.map(({ type, codec, width, height, fps }) => ({ type, codec, width, height, fps }));
+    expect(facts(found?.streams)).toEqual(facts());
+    for (const [index, { bitrateKbps }] of probed.streams.entries()) {
+      const difference = (found?.streams[index]?.bitrateKbps ?? 0) - (bitrateKbps ?? 0);
+      expect(Math.abs(difference)).toBeLessThanOrEqual((bitrateKbps ?? 0) * 0.02);
+    }
+  });
+
+  it('is read once for everybody who asks, and again when it was forgotten', async () => {
+    path = await media('front.mp4');
+    requests = [];
+    const [shared, same] = [heads(), source()];
+    await shared.of(same, { signal, client: 'a' });
+    const read = requests.length;
+    await shared.of(same, { signal, client: 'b' });
+    expect(requests).toHaveLength(read);
+    shared.forget(same);
+    await shared.of(same, { signal, client: 'b' });
+    expect(requests).toHaveLength(2 * read);
+  });
+
+  it.each(['vp9.webm', 'h264.mkv', 'sound.mp3', 'cover.jpg'])('leaves %s to ffprobe', async (name) => {
+    expect(headOf(await readFile(await media(name))).probe).toBeNull();
+  });
+
+  it.each([
+    ['sound.mp3', 'mp3'],
+    ['front.mp4', 'mp4'],
+    ['end.mp4', 'mp4'],
+    ['h264.mkv', null],
+  ] as const)('says what %s is by its own bytes', async (name, original) => {
+    expect(headOf(await readFile(await media(name))).original).toBe(original);
+  });
 
   it('leaves fragmented files to ffprobe, whose header has no length', async () => {
-    content = await readFile(`${await media('hls-fmp4')}/init.mp4`);
-    await expect(lookAt(content)).resolves.toBeUndefined();
+    expect(headOf(await readFile(`${await media('hls-fmp4')}/init.mp4`)).probe).toBeNull();
   });
 
-  it('takes any damaged header for one that it cannot read', async () => {
+  it('calls a file that is cut off no whole MP4', async () => {
+    const content = await readFile(await media('front.mp4'));
+    expect(headOf(content.subarray(0, -1000)).original).toBeNull();
+    expect(headOf(content, content.length + 1).original).toBe('mp4');
+    expect(headOf(content, null)).toMatchObject({ original: null, probe: { durationSeconds: 4 } });
+  });
+
+  it('is nothing where it is damaged', async () => {
     const whole = await readFile(await media('front.mp4'));
     for (let damaged = 0; damaged < 200; damaged += 1) {
-      content = Buffer.from(whole.subarray(0, 6000));
+      const content = Buffer.from(whole.subarray(0, 6000));
       content.writeUInt8((damaged * 37) % 256, 32 + damaged * 17);
-      const seen = await lookAt(content);
-      expect(seen === undefined || seen.streams.length > 0).toBe(true);
+      const seen = headOf(content);
+      expect(seen.probe === null || seen.probe.streams.length > 0).toBe(true);
     }
-    content = whole.subarray(0, 500);
-    await expect(lookAt(content)).resolves.toBeUndefined();
+    expect(headOf(whole.subarray(0, 500)).probe).toBeNull();
   });
 });

@@ -2,33 +2,43 @@ import { stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { probe, ProbeError, readAnswer } from '../../dist/ffmpeg/probe.js';
+import { probe, ProbeError } from '../../dist/ffmpeg/probe.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import { readFfprobeReport } from '../../dist/parsing/ffprobe-report.js';
+import type { ParserPool } from '../../dist/parsing/parser-pool.js';
 import { FileServer } from '../media/support/file-server.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
+import { startParsers } from '../support/parsers.js';
 
 let samples: Samples;
 let server: FileServer;
 let tools: MediaTools;
+let parsers: ParserPool;
 
 beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
   tools = await locateMediaTools();
+  parsers = startParsers();
 });
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await samples[Symbol.asyncDispose]();
+  await parsers[Symbol.asyncDispose]();
 });
 
-const options = { signal: new AbortController().signal, maxMs: 15_000 };
+const probeOptions = () => ({
+  signal: new AbortController().signal,
+  parse: parsers.forClient(''),
+  maxMs: 15_000,
+});
 
 async function probeSample(name: SampleName): ReturnType<typeof probe> {
   await samples.get(name);
-  return probe(tools, `${server.url}/${name}`, options);
+  return probe(tools, `${server.url}/${name}`, probeOptions());
 }
 
 describe('probe', () => {
@@ -51,7 +61,7 @@ describe('probe', () => {
 
   it('says that garbage cannot be read, without the address', async () => {
     await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(100_000, 'garbage '));
-    const failed = probe(tools, `${server.url}/garbage.mp4`, options);
+    const failed = probe(tools, `${server.url}/garbage.mp4`, probeOptions());
     await expect(failed).rejects.toThrow(ProbeError);
     await expect(failed).rejects.not.toThrow(/127\.0\.0\.1/u);
   });
@@ -60,11 +70,11 @@ describe('probe', () => {
     const mute = createServer((socket) => socket.resume());
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
-    await expect(probe(tools, url, { ...options, maxMs: 300 })).rejects.toThrow(
+    await expect(probe(tools, url, { ...probeOptions(), maxMs: 300 })).rejects.toThrow(
       /did not arrive within 300 ms/u,
     );
     const abort = new AbortController();
-    const aborted = probe(tools, url, { maxMs: 10_000, signal: abort.signal });
+    const aborted = probe(tools, url, { ...probeOptions(), signal: abort.signal });
     abort.abort(new Error('client gone'));
     await expect(aborted).rejects.toThrow('client gone');
     await new Promise((resolve) => mute.close(resolve));
@@ -93,9 +103,20 @@ describe('probe', () => {
         { codec_type: 'data' },
       ],
     });
-    expect(readAnswer(text).streams).toMatchObject([
+    expect(readFfprobeReport(text).streams).toMatchObject([
       { width: 1080, height: 1920, fps: 29.97, isCover: false },
       { isCover: true, fps: null },
     ]);
+  });
+
+  it.each([
+    ['a movie header of unknown length', '4294967.295', '1/90000'],
+    ['a track of unknown length', '143165.576500', '1/30000'],
+  ])('takes %s for unknown', (_what, duration, time_base) => {
+    const stream = { codec_type: 'video', codec_name: 'h264', duration, time_base };
+    const text = JSON.stringify({ format: { format_name: 'mov', duration }, streams: [stream] });
+    const found = readFfprobeReport(text);
+    expect(found.durationSeconds).toBeNull();
+    expect(found.streams[0]?.durationSeconds).toBeNull();
   });
 });

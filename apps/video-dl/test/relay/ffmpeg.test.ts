@@ -6,6 +6,8 @@ import { inputArguments } from '../../dist/ffmpeg/arguments.js';
 import { MediaRelay, type MediaSource, type RelaySession } from '../../dist/relay/index.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, type Site, startSite } from '@media-services/fault-site';
+import type { ParserPool } from '../../dist/parsing/parser-pool.js';
+import { startParsers } from '../support/parsers.js';
 import { quickLimits } from './support/bench.js';
 
 /** What ffmpeg makes of media through the relay, compared with what it makes of the same media read directly. */
@@ -14,14 +16,17 @@ const run = promisify(execFile);
 const faults = new Faults();
 let site: Site;
 let relay: MediaRelay;
+let parsers: ParserPool;
 
 beforeAll(async () => {
   site = await startSite({ intercept: faults.intercept });
   const guard = createGuard({ allowedPrivateSources: [site.host] });
-  relay = await MediaRelay.start({ guard, logger: silentLogger, limits: quickLimits });
+  parsers = startParsers();
+  relay = await MediaRelay.start({ guard, logger: silentLogger, parsers, limits: quickLimits });
 });
 afterAll(async () => {
   await relay[Symbol.asyncDispose]();
+  await parsers[Symbol.asyncDispose]();
   await site.close();
 });
 
@@ -127,37 +132,6 @@ describe('ffmpeg reads sound and pictures that come apart', () => {
     expect(session.allReceived()).toBe(true);
     session.close();
   });
-});
-
-describe('ffmpeg reads fragments through the relay', () => {
-  const names = ['init-stream0', ...[1, 2, 3, 4].map((number) => `chunk-stream0-0000${number}`)];
-  const source = (faulty: string): MediaSource => ({
-    url: `${site.url}/media/dash-template/manifest.mpd`,
-    headers: {},
-    kind: 'fragments',
-    fragments: names.map((name, index) => ({
-      url: `${site.url}/media/dash-template/${name}.m4s${index === 3 ? faulty : ''}`,
-    })),
-  });
-
-  it.each(['', '?cut=2000&times=1', '?status=503&times=2'])('as one file (%s)', async (faulty) => {
-    const session = relay.open({ signal: new AbortController().signal });
-    const output = await readThrough(session, source(faulty));
-    expect(output?.trim().split('\n')).toHaveLength(100);
-    expect(session.allReceived()).toBe(true);
-    session.close();
-  });
-
-  it.each(['?cut=2000', '?status=404'])(
-    'and the session knows of a fragment that is lost (%s)',
-    async (faulty) => {
-      const session = relay.open({ signal: new AbortController().signal });
-      await readThrough(session, source(faulty));
-      expect(session.failure?.code).toBe('upstream_error');
-      expect(session.allReceived()).toBe(false);
-      session.close();
-    },
-  );
 });
 
 describe('ffmpeg gets every packet although', () => {

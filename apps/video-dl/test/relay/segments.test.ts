@@ -359,20 +359,21 @@ describe('initialisations that change', () => {
   });
 });
 
-describe('fragments that the download engine lists', () => {
-  const fragments = (urls: string[], more: Partial<MediaSource> = {}): MediaSource => ({
-    ...{ url: `${bench.site}/manifest.mpd`, headers: {}, kind: 'fragments' },
-    fragments: urls.map((url) => ({ url })),
-    ...more,
+describe('segments of a manifest', () => {
+  const manifest = (content: string, total = 'PT4S'): MediaSource => ({
+    url: put(`<MPD mediaPresentationDuration="${total}"><Period>${content}</Period></MPD>`),
+    ...{ headers: {}, kind: 'dash' },
   });
+  const list = (urls: readonly string[], id = 'v') =>
+    [
+      `<AdaptationSet mimeType="video/mp4"><Representation id="${id}"><SegmentList duration="1">`,
+      `<Initialization sourceURL="${urls[0]}"/>`,
+      ...urls.slice(1).map((url) => `<SegmentURL media="${url}"/>`),
+      '</SegmentList></Representation></AdaptationSet>',
+    ].join('');
 
-  it.each(['fragments', 'dash'] as const)('come as one stream (%s)', async (kind) => {
-    const { body, isClean, session } = await read(
-      fragments(
-        dash.map((body) => put(body)),
-        { kind },
-      ),
-    );
+  it('come as one stream', async () => {
+    const { body, isClean, session } = await read(manifest(list(dash.map((part) => put(part)))));
     expect(isClean).toBe(true);
     expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
     expect(session.allReceived()).toBe(true);
@@ -383,15 +384,23 @@ describe('fragments that the download engine lists', () => {
     ['one at a private address', () => 'http://169.254.169.254/latest', 'forbidden_address'],
     ['an empty one', () => put(''), 'upstream_error'],
     ['a page', () => put('<html>Not here, and never was.</html>'), 'upstream_error'],
+    ['one that is cut at a fragment', () => put(dash[2]?.subarray(0, 0) ?? ''), 'upstream_error'],
   ])('fail with %s', async (_what, bad, code) => {
     const urls = dash.map((body) => put(body));
     urls[2] = bad();
-    expect((await failureOf(fragments(urls)))?.code).toBe(code);
+    expect((await failureOf(manifest(list(urls))))?.code).toBe(code);
+  });
+
+  it('fail when there are fewer than the manifest says it lasts', async () => {
+    const failure = await failureOf(manifest(list(dash.slice(0, 3).map((part) => put(part))), 'PT30S'));
+    expect(failure?.message).toContain('fewer segments');
   });
 
   it('fail when there are none, or when new ones are others', async () => {
-    expect((await failureOf(fragments([])))?.code).toBe('upstream_error');
-    const renew = () => Promise.resolve(fragments(['a', 'b']));
-    expect((await failureOf(fragments([put('no', 403)]), renew))?.message).toContain('changed the list');
+    expect((await failureOf(manifest('')))?.code).toBe('no_media');
+    const renew = () => Promise.resolve(manifest(list(['a', 'b', 'c']), 'PT4S'));
+    const [init = '', ...others] = dash.map((part) => put(part));
+    const source = manifest(list([init, put('no', 403), ...others]));
+    expect((await failureOf(source, renew))?.message).toContain('changed the list');
   });
 });

@@ -14,6 +14,7 @@ import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
+import { startParsers } from '../support/parsers.js';
 import { open, receive } from './support/receive.js';
 import { extraction, format, StreamApp } from './support/stream-app.js';
 
@@ -341,7 +342,8 @@ describe('a stream that fails after its first byte', () => {
     });
     const guard = createGuard({ allowedPrivateSources: [site.host] });
     const logger = createLogger({ service: 'test', level: 'silent' });
-    await using relay = await MediaRelay.start({ guard, logger });
+    await using parsers = startParsers();
+    await using relay = await MediaRelay.start({ guard, logger, parsers });
     const manifest = format(`${site.url}/media/dash-template/manifest.mpd`, {
       source: { url: `${site.url}/media/dash-template/manifest.mpd`, headers: {}, kind: 'dash' },
     });

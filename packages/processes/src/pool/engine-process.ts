@@ -1,4 +1,4 @@
-import { DomainError, type Logger } from '@media-services/http-common';
+import type { Logger } from '@media-services/http-common';
 import type { Channel } from '../channel/channel.js';
 import { openChannel } from '../channel/open-channel.js';
 import { engineMessageSchema, type EngineAnswer, type EngineMessage } from '../channel/messages.js';
@@ -7,7 +7,12 @@ import { childEnvironment } from '../child/child-environment.js';
 import { treeMemoryBytes } from '../child/resident-memory.js';
 import { redactUrls } from '../child/stderr-tail.js';
 import { deferred } from '../deferred.js';
-import { EngineJobError, EngineMemoryError, type EngineOptions } from '../engine-options.js';
+import {
+  EngineEndedError,
+  EngineJobError,
+  EngineMemoryError,
+  type EngineOptions,
+} from '../engine-options.js';
 
 const memoryCheckIntervalMs = 250;
 
@@ -239,11 +244,11 @@ export class EngineProcess<Job, Result, Ready> {
     job?.reject(error);
   }
 
-  #unavailable(reason: string): DomainError {
-    return new DomainError(
-      'engine_unavailable',
-      `The ${this.#options.name} failed and is being restarted. Try again in a few seconds.`,
-      { cause: new Error(`The ${this.#options.name} ${reason}.`) },
+  #unavailable(reason: string): EngineEndedError {
+    const { name } = this.#options;
+    return new EngineEndedError(
+      `The ${name} failed and is being restarted. Try again in a few seconds.`,
+      `The ${name} ${reason}.`,
     );
   }
 }

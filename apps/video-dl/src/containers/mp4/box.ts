@@ -3,6 +3,16 @@ export class Mp4FormatError extends Error {
   override name = 'Mp4FormatError';
 }
 
+/** Reading past the end of a damaged box. */
+const damageCodes = ['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS'];
+
+/** Whether bytes, and not our code, are to blame for an error of these readers. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof Mp4FormatError) return true;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && damageCodes.includes(code);
+}
+
 export interface BoxHeader {
   type: string;
   /** Whole box, header included; Infinity for a box that runs to the end of the file. */
@@ -39,6 +49,9 @@ export interface Box {
   headerSize: number;
 }
 
+/** No honest box has more children; the tables of an MP4 are single boxes. */
+const maxChildBoxes = 1024;
+
 /** The boxes that lie in `parent` after `skip` bytes (a header, plus the version and flags of a full box). */
 export function childBoxes(parent: Buffer, skip = 8): Box[] {
   const children: Box[] = [];
@@ -48,10 +61,18 @@ export function childBoxes(parent: Buffer, skip = 8): Box[] {
     const end = header === undefined ? Infinity : offset + header.size;
     if (header === undefined || end > parent.length)
       throw new Mp4FormatError('a box reaches past the end of its parent');
+    if (children.length >= maxChildBoxes) throw new Mp4FormatError('a box has too many boxes in it');
     children.push({ type: header.type, bytes: parent.subarray(offset, end), headerSize: header.headerSize });
     offset = end;
   }
   return children;
+}
+
+/** The first box at a path below `parent`. */
+export function findBox(parent: Box, ...path: readonly string[]): Box | undefined {
+  let box: Box | undefined = parent;
+  for (const type of path) box = box && childBoxes(box.bytes).find((child) => child.type === type);
+  return box;
 }
 
 /** A new box around `parts`. */

@@ -1,4 +1,4 @@
-import { childBoxes, type Box } from './box.js';
+import { childBoxes, findBox, type Box } from './box.js';
 
 export interface ProbedStream {
   type: 'video' | 'audio';
@@ -76,18 +76,18 @@ export function sampleEntryTypes(moov: Buffer): string[] {
   return childBoxes(moov)
     .filter(({ type }) => type === 'trak')
     .flatMap((track) => {
-      const description = find(track, 'mdia', 'minf', 'stbl', 'stsd');
+      const description = findBox(track, 'mdia', 'minf', 'stbl', 'stsd');
       return description === undefined ? [] : childBoxes(description.bytes, 16).map(({ type }) => type);
     });
 }
 
 /** The track's stream; null for one that is neither picture nor sound, undefined for one not known here. */
 function readTrack(track: Box): ProbedStream | null | undefined {
-  const handler = find(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
+  const handler = findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
   if (handler !== 'vide' && handler !== 'soun') return null;
-  const mediaHeader = find(track, 'mdia', 'mdhd');
-  const samples = find(track, 'mdia', 'minf', 'stbl');
-  const description = samples && find(samples, 'stsd');
+  const mediaHeader = findBox(track, 'mdia', 'mdhd');
+  const samples = findBox(track, 'mdia', 'minf', 'stbl');
+  const description = samples && findBox(samples, 'stsd');
   const entry = description && childBoxes(description.bytes, 16)[0];
   const durationSeconds = mediaHeader && readDuration(mediaHeader);
   if (samples === undefined || entry === undefined || durationSeconds == null) return undefined;
@@ -107,12 +107,6 @@ function readTrack(track: Box): ProbedStream | null | undefined {
   };
 }
 
-function find(parent: Box, ...path: readonly string[]): Box | undefined {
-  let box: Box | undefined = parent;
-  for (const type of path) box = box && childBoxes(box.bytes).find((child) => child.type === type);
-  return box;
-}
-
 /** Seconds of an `mvhd` or `mdhd`, which begin alike; null where it says 0 or "unknown". */
 function readDuration({ bytes }: Box): number | null {
   const isLong = bytes.readUInt8(8) === 1;
@@ -125,7 +119,7 @@ function readDuration({ bytes }: Box): number | null {
 /** Pixels as shown: the sample entry's, turned as the track's matrix says. */
 function pictureSize(track: Box, entry: Box): { width: number | null; height: number | null } {
   const [width, height] = [entry.bytes.readUInt16BE(32), entry.bytes.readUInt16BE(34)];
-  const header = find(track, 'tkhd')?.bytes;
+  const header = findBox(track, 'tkhd')?.bytes;
   const matrixAt = header?.readUInt8(8) === 1 ? 60 : 48;
   const isTurned =
     header !== undefined && header.readInt32BE(matrixAt) === 0 && header.readInt32BE(matrixAt + 4) !== 0;
@@ -133,7 +127,7 @@ function pictureSize(track: Box, entry: Box): { width: number | null; height: nu
 }
 
 function sampleTotals(samples: Box): { count: number; bytes: number } {
-  const sizes = find(samples, 'stsz')?.bytes;
+  const sizes = findBox(samples, 'stsz')?.bytes;
   if (sizes === undefined) return { count: 0, bytes: 0 };
   const [same, count] = [sizes.readUInt32BE(12), sizes.readUInt32BE(16)];
   if (same !== 0) return { count, bytes: same * count };

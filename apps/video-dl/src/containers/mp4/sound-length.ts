@@ -1,4 +1,4 @@
-import { childBoxes, type Box } from './box.js';
+import { childBoxes, findBox, type Box } from './box.js';
 
 /** How much sound a file states that it has. */
 export interface SoundLength {
@@ -20,7 +20,7 @@ export function soundLength(moov: Buffer, index: Buffer | undefined): SoundLengt
   const isFragmented = boxes.some(({ type }) => type === 'mvex');
   const tracks = boxes.filter(({ type }) => type === 'trak');
   const track = tracks.find((trak) => handlerOf(trak) === 'soun');
-  const description = track && find(track, 'mdia', 'minf', 'stbl', 'stsd');
+  const description = track && findBox(track, 'mdia', 'minf', 'stbl', 'stsd');
   const entry = description && childBoxes(description.bytes, 16)[0];
   if (track === undefined || entry === undefined) return undefined;
   // The entry's field holds no rate above 65 535; the track's clock ticks once a sample then.
@@ -35,12 +35,12 @@ export function soundLength(moov: Buffer, index: Buffer | undefined): SoundLengt
 }
 
 function timescaleOf(track: Box): number {
-  const header = find(track, 'mdia', 'mdhd')?.bytes;
+  const header = findBox(track, 'mdia', 'mdhd')?.bytes;
   return header?.readUInt32BE(header.readUInt8(8) === 1 ? 28 : 20) ?? 0;
 }
 
 function wholeTrack(track: Box): number | undefined {
-  const header = find(track, 'mdia', 'mdhd')?.bytes;
+  const header = findBox(track, 'mdia', 'mdhd')?.bytes;
   if (header === undefined) return undefined;
   const isWide = header.readUInt8(8) === 1;
   const timescale = timescaleOf(track);
@@ -52,7 +52,7 @@ function wholeTrack(track: Box): number | undefined {
 
 /** Media before the start of the one edit, such as an encoder's delay; undefined where edits cut more than that. */
 function skippedUnits(track: Box): number | undefined {
-  const edits = find(track, 'edts', 'elst')?.bytes;
+  const edits = findBox(track, 'edts', 'elst')?.bytes;
   if (edits === undefined) return 0;
   const isWide = edits.readUInt8(8) === 1;
   const starts = Array.from({ length: Math.min(edits.readUInt32BE(12), 3) }, (_, index) => {
@@ -79,11 +79,5 @@ function indexed(sidx: Buffer): number | undefined {
 }
 
 function handlerOf(track: Box): string | undefined {
-  return find(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
-}
-
-function find(parent: Box, ...path: readonly string[]): Box | undefined {
-  let box: Box | undefined = parent;
-  for (const type of path) box = box && childBoxes(box.bytes).find((child) => child.type === type);
-  return box;
+  return findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
 }

@@ -1,5 +1,6 @@
 import { childBoxes, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
-import { readMovieHeader, type Mp4Track } from '../../containers/mp4/movie-header.js';
+import { fragmentedTracks, movieEssentials } from '../../containers/mp4/movie-essentials.js';
+import type { Mp4Track } from '../../containers/mp4/movie-header.js';
 import { damaged, notJoinable, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 
@@ -176,7 +177,7 @@ export class FragmentedMp4Joiner implements Joiner {
     this.#hasMovie = true;
     if (this.#moov === null) {
       this.#moov = moov;
-      this.#tracks = readTracks(moov);
+      this.#tracks = fragmentedTracks(moov);
       this.#isFileOfItsOwn = this.#isOnlySegment && this.#tracks.size === 0;
       this.#emit(moov, output);
       return;
@@ -214,67 +215,9 @@ export class FragmentedMp4Joiner implements Joiner {
   }
 }
 
-/** The tracks of a fragmented movie by number; none of one that is not fragmented. */
-function readTracks(moov: Buffer): Map<number, Mp4Track> {
-  const isFragmented = childBoxes(moov).some(({ type }) => type === 'mvex');
-  return new Map(isFragmented ? readMovieHeader(moov).tracks.map((track) => [track.id, track]) : []);
-}
-
-/**
- * Compares the initialisations of a medium before any of it is read.
- * @param parts whole; such as are no MP4 are not looked at
- * @throws TransferFault when fragments made for one cannot be read with the other
- */
-export function assertJoinable(parts: readonly Buffer[]): void {
-  const [first, ...others] = parts.flatMap((part) => movieBox(part) ?? []);
-  if (first !== undefined && !others.every((other) => describesTheSame(first, other)))
-    throw notJoinable('changes its encoding in the middle');
-}
-
-function movieBox(part: Buffer): Buffer | null {
-  try {
-    return childBoxes(part, 0).find(({ type }) => type === 'moov')?.bytes ?? null;
-  } catch (error) {
-    // What it is, the joiner finds out.
-    if (error instanceof Mp4FormatError || error instanceof RangeError) return null;
-    throw error;
-  }
-}
-
-/**
- * Whether fragments made for one movie header can be read with the other: the
- * same tracks, timescales, sample descriptions, edits and defaults.
- */
+/** Whether fragments made for one movie header can be read with the other. */
 function describesTheSame(one: Buffer, other: Buffer): boolean {
-  return one.equals(other) || Buffer.concat(essentials(one)).equals(Buffer.concat(essentials(other)));
-}
-
-function essentials(moov: Buffer): Buffer[] {
-  const tracks = [...readTracks(moov)].map(([id, track]) =>
-    Buffer.from(JSON.stringify([id, track.timescale])),
-  );
-  const boxes = childBoxes(moov);
-  const descriptions = boxes
-    .filter(({ type }) => type === 'trak')
-    .map((trak) => find(trak, 'mdia', 'minf', 'stbl', 'stsd').bytes);
-  const edits = boxes.flatMap((trak) =>
-    trak.type === 'trak' ? childBoxes(trak.bytes).filter(({ type }) => type === 'edts') : [],
-  );
-  const defaults = boxes
-    .filter(({ type }) => type === 'mvex')
-    .flatMap(({ bytes }) => childBoxes(bytes))
-    .filter(({ type }) => type === 'trex');
-  return [...tracks, ...descriptions, ...[...edits, ...defaults].map(({ bytes }) => bytes)];
-}
-
-function find(parent: Box, ...path: readonly string[]): Box {
-  let box = parent;
-  for (const type of path) {
-    const child = childBoxes(box.bytes).find((candidate) => candidate.type === type);
-    if (child === undefined) throw new Mp4FormatError(`there is no ${type} box where one must be`);
-    box = child;
-  }
-  return box;
+  return one.equals(other) || movieEssentials(one).equals(movieEssentials(other));
 }
 
 function readRuns(

@@ -10,7 +10,7 @@ export interface SegmentFacts {
   /** The playlist says that clock, tracks or encoding may change here. */
   readonly isDiscontinuity: boolean;
   /** What has to be read before it; null where that is a segment of its own, or not needed. */
-  readonly initialisation: object | null;
+  readonly initialisation: number | object | null;
 }
 
 /** Makes one stream out of segments, and checks that each is what it should be. */

@@ -14,6 +14,7 @@ import {
 } from '../../../dist/relay/index.js';
 import { silentLogger } from '../../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, sendFile } from '@media-services/fault-site';
+import { startParsers } from '../../support/parsers.js';
 
 /** Small enough for a test, larger than every buffer on the way that a test could hide behind. */
 export const fileSize = 3_000_000;
@@ -73,6 +74,7 @@ export async function startBench(): Promise<Bench> {
   await once(server, 'listening');
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const relays: MediaRelay[] = [];
+  const parsers = startParsers();
   const ended = new AbortController();
 
   const otherRelay = async (limits: Partial<UpstreamLimits>, guardOptions: Partial<GuardOptions> = {}) => {
@@ -80,6 +82,7 @@ export async function startBench(): Promise<Bench> {
     const relay = await MediaRelay.start({
       guard,
       logger: silentLogger,
+      parsers,
       limits: { ...quickLimits, ...limits },
     });
     relays.push(relay);
@@ -99,6 +102,7 @@ export async function startBench(): Promise<Bench> {
     async [Symbol.asyncDispose]() {
       ended.abort();
       for (const started of relays) await started[Symbol.asyncDispose]();
+      await parsers[Symbol.asyncDispose]();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

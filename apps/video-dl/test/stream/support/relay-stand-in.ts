@@ -1,4 +1,5 @@
 import type { DomainError } from '@media-services/http-common';
+import type { Parse } from '../../../dist/parsing/parser-pool.js';
 import type { MediaSource } from '../../../dist/upstream/media-source.js';
 import type { MediaRelay, RelayInput, RelaySession } from '../../../dist/relay/index.js';
 
@@ -7,6 +8,11 @@ export class RelayStandIn implements Pick<MediaRelay, 'open'> {
   readonly sessions: SessionStandIn[] = [];
   allReceived = true;
   bytesReceived = 0;
+  readonly parse: Parse;
+
+  constructor(parse: Parse) {
+    this.parse = parse;
+  }
 
   open(): SessionStandIn {
     const session = new SessionStandIn(this);
@@ -28,6 +34,10 @@ export class SessionStandIn implements RelaySession {
     this.failed = new Promise((resolve) => {
       this.#resolve = resolve;
     });
+  }
+
+  get parse(): Parse {
+    return this.#relay.parse;
   }
 
   get bytesReceived(): number {

@@ -13,7 +13,7 @@ const listening = z.object({ msg: z.literal('listening'), url: z.string(), metri
 
 /** What a request may leave behind. */
 export interface Footprint {
-  /** Children other than the resident engine. */
+  /** Children other than the resident engine and parsers. */
   children: string[];
   sockets: number;
   temporaryFiles: string[];
@@ -76,13 +76,17 @@ export class ServiceProcess implements AsyncDisposable {
       const stat = /^\d+$/u.test(entry) ? await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '') : '';
       // pid (name) state ppid …; a zombie is dead already.
       const [, name = '', state, parent] = /^\d+ \((.*)\) (\S) (\d+) /su.exec(stat) ?? [];
-      if (Number(parent) === this.pid && state !== 'Z') found.set(Number(entry), name);
+      if (Number(parent) !== this.pid || state === 'Z') continue;
+      const commandLine = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+      found.set(Number(entry), commandLine.includes('parser-process') ? 'parser' : name);
     }
     return found;
   }
 
   async footprint(): Promise<Footprint> {
-    const children = [...(await this.children()).values()].filter((name) => !name.startsWith('python'));
+    const children = [...(await this.children()).values()].filter(
+      (name) => !name.startsWith('python') && name !== 'parser',
+    );
     const descriptors = await readdir(`/proc/${this.pid}/fd`);
     const targets = await Promise.all(
       descriptors.map((name) => readlink(`/proc/${this.pid}/fd/${name}`).catch(() => '')),

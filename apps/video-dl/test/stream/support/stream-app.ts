@@ -12,6 +12,8 @@ import type { MediaRelay } from '../../../dist/relay/index.js';
 import { StreamingService } from '../../../dist/stream/service.js';
 import type { StreamLimits } from '../../../dist/stream/limits.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
+import { SourceHeads } from '../../../dist/extract/index.js';
+import { startParsers } from '../../support/parsers.js';
 import { RelayStandIn } from './relay-stand-in.js';
 
 const pageUrl = 'http://page.example/video';
@@ -55,7 +57,8 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
 
 /** The streaming part of the service on a real port, with extraction and relay replaced. */
 export class StreamApp implements AsyncDisposable {
-  readonly relay = new RelayStandIn();
+  readonly #parsers = startParsers();
+  readonly relay = new RelayStandIn(this.#parsers.forClient(''));
   readonly streaming: StreamingService;
   readonly metrics: Metrics = createMetrics({ service: 'test' });
   extract: (signal: AbortSignal) => Promise<Extraction>;
@@ -82,6 +85,7 @@ export class StreamApp implements AsyncDisposable {
       },
       relay: relay ?? this.relay,
       upstream,
+      heads: new SourceHeads(upstream, this.#parsers),
       tools,
       planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000, mp4Video: 'copy' },
       limits: { ...limits, ...changed },
@@ -99,6 +103,7 @@ export class StreamApp implements AsyncDisposable {
   }
 
   async start(): Promise<this> {
+    await this.#parsers.start();
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return this;
   }
@@ -122,6 +127,7 @@ export class StreamApp implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.streaming[Symbol.asyncDispose]();
+    await this.#parsers[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }

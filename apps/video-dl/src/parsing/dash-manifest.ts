@@ -1,11 +1,14 @@
 import { SaxesParser } from 'saxes';
-import { DomainError } from '@media-services/http-common';
-import { brokenRules, TransferFault } from '../../upstream/transfer-fault.js';
+import { invalid, live, protectedByDrm, type Rejection } from './rejection.js';
+import { maxUrlLength } from './segment-table.js';
+
+/** Of the attributes in `knownAttributes`, those that an element has. */
+export type Attributes = Readonly<Partial<Record<string, string>>>;
 
 /** An element of a manifest (ISO/IEC 23009-1, 5.3) with the children that are read. */
 export interface ManifestElement {
   readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: Attributes;
   readonly children: readonly ManifestElement[];
   readonly text: string;
 }
@@ -28,41 +31,45 @@ const knownElements = new Set([
     'Initialization',
   ],
 ]);
-const maxElements = 12_000;
+/** All others are dropped at once, however many there are. */
+const knownAttributes = [
+  ...['id', 'type', 'start', 'duration', 'mediaPresentationDuration'],
+  ...['contentType', 'mimeType', 'width', 'height', 'bandwidth'],
+  ...['media', 'initialization', 'startNumber', 'endNumber', 'timescale', 't', 'd', 'r'],
+  ...['sourceURL', 'range', 'mediaRange'],
+];
 const maxDepth = 16;
-const maxTextLength = 8192;
 const sliceLength = 65_536;
 
 /**
  * Reads an MPD into the few elements that name segments, in one pass and bounded memory.
  * @returns its root
- * @throws TransferFault `drm_protected` | `live_not_supported` | `upstream_error`
+ * @throws Rejection `drm_protected` | `live_not_supported` | `upstream_error`
  */
-export function readManifest(text: string): ManifestElement {
-  const reader = new ManifestReader();
+export function readManifest(text: string, maxElements: number): ManifestElement {
+  const reader = new ManifestReader(maxElements);
   for (let at = 0; at < text.length; at += sliceLength) reader.write(text.slice(at, at + sliceLength));
   const root = reader.finish();
-  if (root.attributes['type'] === 'dynamic') {
-    const detail = 'This is a live broadcast. Only finished videos can be read; try again when it has ended.';
-    throw new TransferFault(new DomainError('live_not_supported', detail), 'none');
-  }
+  if (root.attributes['type'] === 'dynamic') throw live();
   return root;
 }
 
 class ManifestReader {
   readonly #parser = new SaxesParser();
+  readonly #maxElements: number;
   readonly #open: OpenElement[] = [];
   #root: ManifestElement | null = null;
   #elements = 0;
   /** How deep we are in an element that is skipped. */
   #skipped = 0;
 
-  constructor() {
-    this.#parser.on('error', (error) => {
-      throw notManifest(error);
+  constructor(maxElements: number) {
+    this.#maxElements = maxElements;
+    this.#parser.on('error', () => {
+      throw notManifest();
     });
     this.#parser.on('doctype', () => {
-      throw notManifest(new Error('it declares a document type'));
+      throw notManifest();
     });
     this.#parser.on('opentag', ({ name, attributes }) => this.#openElement(name, attributes));
     this.#parser.on('text', (text) => this.#addText(text));
@@ -75,33 +82,30 @@ class ManifestReader {
 
   finish(): ManifestElement {
     this.#parser.close();
-    if (this.#root === null) throw notManifest(new Error('it has no root'));
+    if (this.#root === null) throw notManifest();
     return this.#root;
   }
 
   #openElement(name: string, attributes: Record<string, string>): void {
     this.#elements += 1;
-    if (this.#elements > maxElements) throw brokenRules('sent a manifest with too many elements');
-    if (this.#open.length === 0 && name !== 'MPD') throw notManifest(new Error('its root is no MPD'));
+    if (this.#elements > this.#maxElements) throw invalid('sent a manifest with too many elements');
+    if (this.#open.length === 0 && name !== 'MPD') throw notManifest();
     if (this.#skipped > 0 || !knownElements.has(name)) {
       this.#skipped += 1;
       return;
     }
-    if (name === 'ContentProtection') {
-      const detail = 'The video is protected by DRM and cannot be read.';
-      throw new TransferFault(new DomainError('drm_protected', detail), 'none');
-    }
+    if (name === 'ContentProtection') throw protectedByDrm();
     if (attributes['xlink:href'] !== undefined)
-      throw brokenRules('sent a manifest that is spread over several files');
-    if (this.#open.length >= maxDepth) throw brokenRules('sent a manifest that is nested too deeply');
-    this.#open.push({ name, attributes, children: [], text: '' });
+      throw invalid('sent a manifest that is spread over several files');
+    if (this.#open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
+    this.#open.push({ name, attributes: known(attributes), children: [], text: '' });
   }
 
   #addText(text: string): void {
     const element = this.#open.at(-1);
     if (this.#skipped > 0 || element?.name !== 'BaseURL') return;
-    if (element.text.length + text.length > maxTextLength)
-      throw brokenRules('sent a manifest with a URL that is too long');
+    if (element.text.length + text.length > maxUrlLength)
+      throw invalid('sent a manifest with a URL that is too long');
     element.text += text;
   }
 
@@ -118,6 +122,15 @@ class ManifestReader {
   }
 }
 
-function notManifest(cause: unknown): TransferFault {
-  return brokenRules('sent something else than the DASH manifest it named', cause);
+function known(attributes: Record<string, string>): Attributes {
+  return Object.fromEntries(
+    knownAttributes.flatMap((name) => {
+      const value = attributes[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function notManifest(): Rejection {
+  return invalid('sent something other than the DASH manifest it named');
 }

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { Probe } from '../containers/mp4/movie-summary.js';
+import { Rejection } from './rejection.js';
+
+/** A fragmented MP4 states this many ticks where it doesn't know its length. */
+const unknownTicks = 2 ** 32 - 1;
+const maxStreams = 64;
+
+const positiveNumber = z
+  .string()
+  .transform(parsePositive)
+  .optional()
+  .transform((value) => value ?? null);
+
+const reportSchema = z.object({
+  format: z.object({
+    format_name: z.string(),
+    duration: positiveNumber,
+    size: z.string().optional(),
+  }),
+  streams: z
+    .array(
+      z.object({
+        codec_type: z.string().optional(),
+        codec_name: z.string().optional(),
+        width: z.number().optional(),
+        height: z.number().optional(),
+        avg_frame_rate: z.string().optional(),
+        bit_rate: z.string().optional(),
+        duration: positiveNumber,
+        time_base: z.string().optional(),
+        tags: z.record(z.string(), z.string()).optional(),
+        disposition: z.record(z.string(), z.number()).optional(),
+        side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+      }),
+    )
+    .default([]),
+});
+
+/**
+ * Reads what `ffprobe -print_format json -show_format -show_streams` printed.
+ * @throws Rejection
+ */
+export function readFfprobeReport(text: string): Probe {
+  const { format, streams } = parseReport(text);
+  const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
+  return {
+    durationSeconds: knownSeconds(format.duration, timescales),
+    sizeBytes: parsePositive(format.size ?? ''),
+    formatName: format.format_name,
+    streams: streams.slice(0, maxStreams).flatMap((stream) => {
+      const { codec_type: type, codec_name: codec } = stream;
+      if ((type !== 'video' && type !== 'audio') || codec === undefined) return [];
+      const isTurned = stream.side_data_list?.some(
+        ({ rotation }) => rotation !== undefined && Math.abs(rotation) % 180 === 90,
+      );
+      const [width, height] = isTurned ? [stream.height, stream.width] : [stream.width, stream.height];
+      return {
+        type,
+        codec,
+        width: width ?? null,
+        height: height ?? null,
+        fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
+        bitrateKbps: parseKbps(stream.bit_rate),
+        durationSeconds: knownSeconds(stream.duration, timescales) ?? parseClock(stream.tags?.DURATION),
+        isCover: stream.disposition?.attached_pic === 1,
+      };
+    }),
+  };
+}
+
+function parseReport(text: string): z.output<typeof reportSchema> {
+  try {
+    return reportSchema.parse(JSON.parse(text));
+  } catch {
+    throw new Rejection(
+      'upstream_error',
+      "The media file's description makes no sense. Try another page or format.",
+    );
+  }
+}
+
+/** Null also for "unknown" that ffprobe passes on as a length. */
+function knownSeconds(seconds: number | null, timescales: readonly number[]): number | null {
+  if (seconds === null) return null;
+  // A movie header counts in 600ths or 1000ths as a rule, tracks in their own units.
+  const isUnknown = [600, 1000, ...timescales].some((scale) => Math.abs(seconds * scale - unknownTicks) <= 2);
+  return isUnknown ? null : seconds;
+}
+
+function parsePositive(text: string): number | null {
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/** Matroska's statistics tag, `00:03:32.500000000`. */
+function parseClock(text: string | undefined): number | null {
+  const parts = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(text ?? '');
+  return parts === null ? null : Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]);
+}
+
+function parseRatio(text: string | undefined): number | null {
+  const [numerator, denominator] = (text ?? '').split('/').map(Number);
+  if (!numerator || !denominator) return null;
+  return Math.round((numerator / denominator) * 1000) / 1000;
+}
+
+function parseKbps(text: string | undefined): number | null {
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? Math.round(value / 1000) : null;
+}

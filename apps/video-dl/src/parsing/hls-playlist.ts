@@ -1,0 +1,303 @@
+import { invalid, live, protectedByDrm, unjoinable } from './rejection.js';
+import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
+
+export interface PlaylistOptions {
+  /** Where the playlist came from, after redirects. */
+  readonly baseUrl: string;
+  readonly maxSegments: number;
+  /** What the extractor knows better than the playlist. */
+  readonly key?: KeyOverride | undefined;
+}
+
+/** Replaces what `EXT-X-KEY` says, where there is such a tag. */
+export interface KeyOverride {
+  readonly url: string | null;
+  readonly key: Uint8Array | null;
+  readonly iv: Uint8Array | null;
+}
+
+export type Playlist =
+  /** A playlist of playlists: the variant to read, and its audio where that is separate. */
+  | { readonly kind: 'variant'; readonly url: string; readonly audioUrl: string | null }
+  | { readonly kind: 'segments'; readonly table: SegmentTable };
+
+interface Variant {
+  readonly uri: string;
+  /** Bits a second. */
+  readonly bandwidth: number;
+  /** Pixels of the smaller side; null where it is not stated. */
+  readonly smallerSide: number | null;
+  readonly audioGroup: string | null;
+}
+
+interface Rendition {
+  readonly group: string;
+  readonly uri: string | null;
+  readonly isDefault: boolean;
+}
+
+const maxVariants = 200;
+const maxLinesPerSegment = 10;
+const maxAttributes = 64;
+
+/**
+ * Reads the playlist of a finished video (RFC 8216): a few tags, in one pass. All
+ * other lines are ignored.
+ * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `upstream_error`
+ */
+export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
+  const reader = new PlaylistReader(options);
+  const maxLines = 1000 + options.maxSegments * maxLinesPerSegment;
+  let lines = 0;
+  for (const line of linesOf(text)) {
+    if (lines === 0 && !line.startsWith('#EXTM3U'))
+      throw invalid('sent something other than the HLS playlist it named');
+    lines += 1;
+    if (lines > maxLines) throw invalid('sent a playlist with too many lines');
+    reader.take(line);
+  }
+  return reader.finish();
+}
+
+function* linesOf(text: string): Generator<string> {
+  let start = text.startsWith('\uFEFF') ? 1 : 0;
+  while (start <= text.length) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    yield text.slice(start, end).trim();
+    start = end + 1;
+  }
+}
+
+class PlaylistReader {
+  readonly #options: PlaylistOptions;
+  readonly #table: SegmentTableWriter;
+  readonly #variants: Variant[] = [];
+  readonly #renditions: Rendition[] = [];
+  /** Where the last byte range of a reference ended. */
+  readonly #rangeEnds = new Map<string, number>();
+  /** In force, by KEYFORMAT: one segment may be readable with several. */
+  #keys = new Map<string, ReadonlyMap<string, string>>();
+  #hasSegmentSinceKey = false;
+  /** Number of the key in force; undefined until a segment needs it. */
+  #keyNumber: number | undefined;
+  #map: { readonly uri: string; readonly range: ByteWindow | null; readonly key: number | null } | null =
+    null;
+  #mediaSequence = 0;
+  #seconds: number | null = null;
+  #isRounded = false;
+  #range: string | null = null;
+  #isDiscontinuity = false;
+  #variant: ReadonlyMap<string, string> | null = null;
+  #isFinished = false;
+
+  constructor(options: PlaylistOptions) {
+    this.#options = options;
+    this.#table = new SegmentTableWriter(options.maxSegments);
+    this.#table.setBaseUrl(options.baseUrl);
+  }
+
+  take(line: string): void {
+    if (line === '') return;
+    if (!line.startsWith('#')) {
+      this.#url(line);
+      return;
+    }
+    const colon = line.indexOf(':');
+    const value = colon === -1 ? '' : line.slice(colon + 1);
+    switch (colon === -1 ? line : line.slice(0, colon)) {
+      case '#EXTINF':
+        this.#seconds = readSeconds(value);
+        this.#isRounded = !/^ ?\d{1,9}\./.test(value);
+        break;
+      case '#EXT-X-BYTERANGE':
+        this.#range = value;
+        break;
+      case '#EXT-X-DISCONTINUITY':
+        this.#isDiscontinuity = true;
+        break;
+      case '#EXT-X-MEDIA-SEQUENCE':
+        this.#mediaSequence = readWhole(value);
+        break;
+      case '#EXT-X-KEY':
+        this.#takeKey(readAttributes(value));
+        break;
+      case '#EXT-X-MAP':
+        this.#takeMap(readAttributes(value));
+        break;
+      case '#EXT-X-STREAM-INF':
+        this.#variant = readAttributes(value);
+        break;
+      case '#EXT-X-MEDIA':
+        this.#rendition(readAttributes(value));
+        break;
+      case '#EXT-X-GAP':
+        throw invalid('sent a playlist with a gap in it');
+      case '#EXT-X-PLAYLIST-TYPE':
+        if (value === 'VOD') this.#isFinished = true;
+        break;
+      case '#EXT-X-ENDLIST':
+        this.#isFinished = true;
+        break;
+    }
+  }
+
+  finish(): Playlist {
+    if (this.#variants.length > 0) return this.#bestVariant();
+    if (!this.#isFinished) throw live();
+    if (this.#table.length === 0) throw invalid('sent an empty playlist');
+    return { kind: 'segments', table: this.#table.finish() };
+  }
+
+  #url(uri: string): void {
+    if (this.#variant !== null) {
+      this.#addVariant(this.#variant, uri);
+      this.#variant = null;
+      return;
+    }
+    const map = this.#map;
+    this.#table.add({
+      reference: uri,
+      range: this.#range === null ? null : this.#window(this.#range, uri),
+      key: this.#keyInForce(),
+      initialisation: map === null ? null : this.#table.addInitialisation(map.uri, map.range, map.key),
+      seconds: this.#seconds,
+      sequence: this.#mediaSequence + this.#table.length,
+      isRounded: this.#isRounded,
+      isDiscontinuity: this.#isDiscontinuity,
+    });
+    this.#seconds = null;
+    this.#range = null;
+    this.#isDiscontinuity = false;
+    this.#hasSegmentSinceKey = true;
+  }
+
+  #addVariant(attributes: ReadonlyMap<string, string>, uri: string): void {
+    if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
+    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
+    this.#variants.push({
+      uri,
+      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
+      smallerSide: width && height ? Math.min(width, height) : null,
+      audioGroup: attributes.get('AUDIO') ?? null,
+    });
+  }
+
+  #rendition(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.get('TYPE') !== 'AUDIO') return;
+    if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
+    this.#renditions.push({
+      group: attributes.get('GROUP-ID') ?? '',
+      uri: attributes.get('URI') ?? null,
+      isDefault: attributes.get('DEFAULT') === 'YES',
+    });
+  }
+
+  /** The largest variant up to 1080p, with the audio of its group. */
+  #bestVariant(): Playlist {
+    const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+    const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
+      (a, b) => b.bandwidth - a.bandwidth,
+    );
+    if (best === undefined) throw unjoinable('offers nothing to choose from');
+    const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
+    const { uri: audio = null } = group.find(({ isDefault }) => isDefault) ?? group[0] ?? {};
+    const { baseUrl } = this.#options;
+    const url = resolveUrl(best.uri, baseUrl);
+    const audioUrl = audio === null ? null : resolveUrl(audio, baseUrl);
+    return { kind: 'variant', url, audioUrl: audioUrl === url ? null : audioUrl };
+  }
+
+  #takeKey(attributes: ReadonlyMap<string, string>): void {
+    this.#keyNumber = undefined;
+    if (attributes.get('METHOD') === 'NONE') {
+      this.#keys = new Map();
+      return;
+    }
+    // Key tags that follow each other are alternatives; later ones replace what was in force.
+    if (this.#hasSegmentSinceKey) this.#keys = new Map();
+    this.#hasSegmentSinceKey = false;
+    if (this.#keys.size >= maxAttributes) throw invalid('sent a playlist with too many keys');
+    this.#keys.set(attributes.get('KEYFORMAT') ?? 'identity', attributes);
+  }
+
+  #keyInForce(): number | null {
+    if (this.#keys.size === 0) return null;
+    this.#keyNumber ??= this.#addKey();
+    return this.#keyNumber;
+  }
+
+  #addKey(): number {
+    const { key } = this.#options;
+    const attributes = this.#keys.get('identity');
+    if (attributes?.get('METHOD') !== 'AES-128') throw protectedByDrm();
+    const iv = key?.iv ?? readIv(attributes.get('IV'));
+    if (key?.key != null) return this.#table.addKey(null, key.key, iv);
+    const uri = key?.url ?? attributes.get('URI') ?? '';
+    const data = /^data:[\w.+/-]{0,50};base64,([\w+/=]{1,64})$/i.exec(uri)?.[1];
+    if (data !== undefined) return this.#table.addKey(null, Buffer.from(data, 'base64'), iv);
+    if (uri === '') throw invalid('sent a playlist with a key that is nowhere');
+    return this.#table.addKey(uri, null, iv);
+  }
+
+  #takeMap(attributes: ReadonlyMap<string, string>): void {
+    const uri = attributes.get('URI') ?? '';
+    if (uri === '') throw invalid('sent a playlist with an initialisation that is nowhere');
+    const range = attributes.get('BYTERANGE');
+    const window = range === undefined ? null : this.#window(range, uri);
+    // Encrypted only with an IV of its own: it has no number to take one from.
+    const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
+    this.#map = { uri, range: window, key: isEncrypted ? this.#keyInForce() : null };
+  }
+
+  /** `<length>[@<offset>]`; without an offset it continues where the last range of the same reference ended. */
+  #window(range: string, uri: string): ByteWindow {
+    const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(range);
+    const length = Number(match?.[1]);
+    const start = match?.[2] === undefined ? (this.#rangeEnds.get(uri) ?? 0) : Number(match[2]);
+    if (!match || length === 0) throw invalid('sent a playlist with an invalid byte range');
+    this.#rangeEnds.set(uri, start + length);
+    return { start, end: start + length - 1 };
+  }
+}
+
+/** `9.009,Title`: seconds in front of the comma. */
+function readSeconds(value: string): number | null {
+  const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+function readWhole(value: string): number {
+  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
+}
+
+function readIv(value: string | undefined): Uint8Array | null {
+  if (value === undefined) return null;
+  const digits = /^0x([0-9a-f]{1,32})$/i.exec(value)?.[1];
+  if (digits === undefined) throw invalid('sent a playlist with an invalid IV');
+  return Buffer.from(digits.padStart(32, '0'), 'hex');
+}
+
+/**
+ * The attributes of a tag by name, without quotes (RFC 8216, 4.2), in one pass.
+ * @throws Rejection for a quote that doesn't end
+ */
+function readAttributes(list: string): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  let at = 0;
+  while (at < list.length) {
+    const equals = list.indexOf('=', at);
+    if (equals === -1) break;
+    const name = list.slice(at, equals).trim();
+    const isQuoted = list[equals + 1] === '"';
+    const start = equals + (isQuoted ? 2 : 1);
+    const found = list.indexOf(isQuoted ? '"' : ',', start);
+    if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
+    const end = found === -1 ? list.length : found;
+    if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
+    attributes.set(name, list.slice(start, end).trim());
+    const comma = isQuoted ? list.indexOf(',', end) : end;
+    at = comma === -1 ? list.length : comma + 1;
+  }
+  return attributes;
+}

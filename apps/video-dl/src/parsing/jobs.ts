@@ -1,0 +1,112 @@
+import { isUint8Array } from 'node:util/types';
+import { z } from 'zod';
+import type { WantedTrack } from './dash-segments.js';
+import type { PlaylistOptions } from './hls-playlist.js';
+import type { FilePiece } from './media-head.js';
+import { maxUrlLength } from './segment-table.js';
+
+/** What parser processes do: one whole input, one small result. */
+export type ParserJob =
+  | ({ readonly kind: 'playlist'; readonly bytes: Uint8Array } & PlaylistOptions)
+  | {
+      readonly kind: 'manifest';
+      readonly bytes: Uint8Array;
+      /** Where it came from, after redirects. */
+      readonly url: string;
+      readonly wanted: WantedTrack | null;
+      readonly maxSegments: number;
+    }
+  | { readonly kind: 'initialisation'; readonly bytes: Uint8Array }
+  | { readonly kind: 'head'; readonly pieces: readonly FilePiece[]; readonly totalBytes: number | null }
+  | { readonly kind: 'ffprobe'; readonly bytes: Uint8Array };
+
+export type JobKind = ParserJob['kind'];
+export type JobOf<Kind extends JobKind> = Extract<ParserJob, { readonly kind: Kind }>;
+
+const maxTextLength = 200;
+const maxRows = 1_000_000;
+
+const url = z.string().max(maxUrlLength);
+const count = z.int().nonnegative();
+const number = z.number().nullable();
+const shortText = z.string().max(maxTextLength);
+const bytes = (maxBytes: number) =>
+  z.custom<Uint8Array>((value) => isUint8Array(value) && value.length <= maxBytes);
+const range = z.object({ start: count, end: count }).nullable();
+
+const tableSchema = z.object({
+  baseUrls: z.array(url).max(10_000).readonly(),
+  text: bytes(64 * 1024 ** 2),
+  ends: bytes(4 * maxRows),
+  rows: bytes(80 * maxRows),
+  keys: z
+    .array(
+      z.object({
+        reference: count.nullable(),
+        bytes: bytes(64).nullable(),
+        iv: bytes(16).nullable(),
+      }),
+    )
+    .max(maxRows)
+    .readonly(),
+  initialisations: z
+    .array(z.object({ base: count, reference: count, range, key: count.nullable() }))
+    .max(1000)
+    .readonly(),
+});
+
+const probeSchema = z.object({
+  durationSeconds: number,
+  formatName: shortText,
+  streams: z
+    .array(
+      z.object({
+        type: z.enum(['video', 'audio']),
+        codec: shortText,
+        width: number,
+        height: number,
+        fps: number,
+        bitrateKbps: number,
+        durationSeconds: number,
+        isCover: z.boolean(),
+      }),
+    )
+    .max(1100),
+});
+
+const resultSchemas = {
+  playlist: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('variant'), url, audioUrl: url.nullable() }),
+    z.object({ kind: z.literal('segments'), table: tableSchema }),
+  ]),
+  manifest: z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2),
+  initialisation: z.string().max(64).nullable(),
+  head: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('need'), offset: count, bytes: count }),
+    z.object({
+      kind: z.literal('head'),
+      probe: probeSchema.nullable(),
+      original: z.enum(['mp3', 'mp4']).nullable(),
+      sound: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
+    }),
+  ]),
+  ffprobe: probeSchema.extend({ sizeBytes: number }),
+};
+
+export type JobResult<Kind extends JobKind> = z.output<(typeof resultSchemas)[Kind]>;
+
+/** Results, each beside the kind of its job. */
+export const parserResultSchema = z.discriminatedUnion('job', [
+  z.object({ job: z.literal('playlist'), result: resultSchemas.playlist }),
+  z.object({ job: z.literal('manifest'), result: resultSchemas.manifest }),
+  z.object({ job: z.literal('initialisation'), result: resultSchemas.initialisation }),
+  z.object({ job: z.literal('head'), result: resultSchemas.head }),
+  z.object({ job: z.literal('ffprobe'), result: resultSchemas.ffprobe }),
+]);
+export type ParserResult = z.output<typeof parserResultSchema>;
+
+/** Why a job failed by the parser's own judgement. */
+export const rejectionSchema = z.object({
+  code: z.enum(['upstream_error', 'live_not_supported', 'drm_protected', 'no_media']),
+  detail: z.string().max(500),
+});

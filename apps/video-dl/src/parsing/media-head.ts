@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { childBoxes, isDamage, readBoxHeader } from '../containers/mp4/box.js';
+import { movieEssentials } from '../containers/mp4/movie-essentials.js';
+import { sampleEntryTypes, summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
+import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js';
+import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
+
+/** Bytes of a file from `offset` on. */
+export interface FilePiece {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  /** Nothing follows in the file. */
+  readonly isEnd: boolean;
+}
+
+/** What the head of a file says. */
+export interface MediaHead {
+  /** What ffprobe would say; null where only ffprobe knows. */
+  readonly probe: Omit<Probe, 'sizeBytes'> | null;
+  /** What the file itself is, so that its own bytes can be the answer; null for anything else. */
+  readonly original: 'mp3' | 'mp4' | null;
+  /** The audio's exact length; null where the file doesn't state it. */
+  readonly sound: SoundLength | null;
+}
+
+/** What is needed next, or the result. */
+export type HeadStep =
+  | { readonly kind: 'need'; readonly offset: number; readonly bytes: number }
+  | ({ readonly kind: 'head' } & MediaHead);
+
+/** The index of a film of six hours at 60 frames a second has some 30 MB. */
+const maxIndexBytes = 32 * 1024 ** 2;
+const maxBoxes = 16;
+/** Read behind an index, to see what follows it without another request. */
+const lookAheadBytes = 4096;
+/** Three frames in a row are no accident. */
+const provingFrames = 3;
+const largestFrameBytes = 1441;
+
+const nothing: MediaHead = { probe: null, original: null, sound: null };
+
+/**
+ * Reads the head of a file, wherever in the file it lies (ISO 14496-12, 4.2, 4.3).
+ * @param pieces what has been read so far
+ * @param totalBytes of the file, null while unknown
+ */
+export function readHead(pieces: readonly FilePiece[], totalBytes: number | null): HeadStep {
+  try {
+    const file = new PartialFile(pieces);
+    const start = file.read(0, 16);
+    if (start.length < 16) return { kind: 'head', ...nothing };
+    const isBox = /^[a-z]{4}$/.test(start.toString('latin1', 4, 8));
+    const head = isBox ? readMp4(file, totalBytes ?? Infinity) : readMp3(file);
+    return { kind: 'head', ...head };
+  } catch (error) {
+    if (error instanceof MissingBytes) return { kind: 'need', offset: error.offset, bytes: error.bytes };
+    if (isDamage(error)) return { kind: 'head', ...nothing };
+    throw error;
+  }
+}
+
+class MissingBytes extends Error {
+  readonly offset: number;
+  readonly bytes: number;
+
+  constructor(offset: number, bytes: number) {
+    super('more bytes are needed');
+    this.offset = offset;
+    this.bytes = bytes;
+  }
+}
+
+class PartialFile {
+  readonly #pieces: readonly FilePiece[];
+
+  constructor(pieces: readonly FilePiece[]) {
+    this.#pieces = pieces;
+  }
+
+  /** Fewer bytes only where the file ends. @throws MissingBytes */
+  read(offset: number, length: number): Buffer {
+    for (const { offset: start, bytes, isEnd } of this.#pieces) {
+      const isInside = offset >= start && offset + length <= start + bytes.length;
+      if (!isInside && !(isEnd && offset >= start)) continue;
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).subarray(
+        offset - start,
+        offset - start + length,
+      );
+    }
+    throw new MissingBytes(offset, length);
+  }
+
+  /** A box whose successor is of interest too. */
+  readBox(offset: number, size: number): Buffer {
+    try {
+      return this.read(offset, size);
+    } catch (error) {
+      throw error instanceof MissingBytes ? new MissingBytes(offset, size + lookAheadBytes) : error;
+    }
+  }
+}
+
+function readMp4(file: PartialFile, totalBytes: number): MediaHead {
+  let movie: Buffer | undefined;
+  let index: Buffer | undefined;
+  let hasMedia = false;
+  let isWhole = Number.isFinite(totalBytes);
+  let offset = 0;
+  for (let boxes = 0; boxes < maxBoxes && offset < totalBytes; boxes += 1) {
+    const header = readBoxHeader(file.read(offset, 16));
+    if (header === undefined) break;
+    const end = header.size === Infinity ? totalBytes : offset + header.size;
+    const isIndex = header.type === 'moov' || header.type === 'sidx';
+    if (end > totalBytes) isWhole = false;
+    if (isIndex && (end > totalBytes || end - offset > maxIndexBytes)) break;
+    if (header.type === 'moov') movie = file.readBox(offset, end - offset);
+    if (header.type === 'sidx') index ??= file.readBox(offset, end - offset);
+    if (header.type === 'mdat') hasMedia = true;
+    if (movie !== undefined && hasMedia) break;
+    // What follows the media of a file of unknown length is out of reach.
+    if (end === Infinity) break;
+    offset = end;
+  }
+  if (movie === undefined) return nothing;
+  const probe = summarizeMovie(movie) ?? null;
+  // QuickTime has the same boxes and more than MP4 players know.
+  const start = file.read(0, 12);
+  const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
+  // Apple's players don't take HEVC under this name; made anew, it gets the other one.
+  const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
+  const isComplete = isMp4 && isWhole && hasMedia;
+  return {
+    probe,
+    original: isComplete && isPlayable ? 'mp4' : null,
+    sound: (isComplete ? soundLength(movie, index) : undefined) ?? null,
+  };
+}
+
+function readMp3(file: PartialFile): MediaHead {
+  const tagBytes = id3TagBytes(file.read(0, 10));
+  const sound = file.read(tagBytes, provingFrames * largestFrameBytes);
+  return { ...nothing, original: startsWithFrames(sound, provingFrames) ? 'mp3' : null };
+}
+
+/**
+ * A digest of what the fragments of an initialisation segment rely on: two with the same
+ * digest can be joined.
+ * @returns null for anything that is no MP4, which a joiner judges
+ */
+export function initialisationDigest(bytes: Buffer): string | null {
+  try {
+    const movie = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
+    if (movie === undefined) return null;
+    return createHash('sha256').update(movieEssentials(movie.bytes)).digest('base64url');
+  } catch (error) {
+    if (isDamage(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { DomainError, type Logger } from '@media-services/http-common';
+import { EngineEndedError, EngineJobError, EngineSupervisor } from '@media-services/processes';
+import { z } from 'zod';
+import {
+  parserResultSchema,
+  rejectionSchema,
+  type JobKind,
+  type JobOf,
+  type JobResult,
+  type ParserJob,
+  type ParserResult,
+} from './jobs.js';
+
+/** Parses one whole input in another process. @throws DomainError why it can't be parsed; the signal's reason */
+export type Parse = <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal) => Promise<JobResult<Kind>>;
+
+/** Where the largest honest inputs are parsed; the whole process takes at most `maxMemoryBytes`. */
+const maxHeapMebibytes = 256;
+const readySchema = z.object({ type: z.literal('ready') });
+
+export interface ParserPoolOptions {
+  readonly logger: Logger;
+  /** Program of a parser process; tests replace it. */
+  readonly script?: string;
+  /** From the call to the result, waiting included. */
+  readonly jobTimeoutMs?: number;
+  readonly maxMemoryBytes?: number;
+}
+
+/**
+ * The processes that parse untrusted input that arrives whole. Each is warm and reused;
+ * one that is stuck, grows or crashes is replaced, and only its job fails.
+ */
+export class ParserPool implements AsyncDisposable {
+  readonly #logger: Logger;
+  readonly #supervisor: EngineSupervisor<ParserJob, ParserResult, z.output<typeof readySchema>>;
+
+  constructor(options: ParserPoolOptions) {
+    const { logger, script = parserScript, jobTimeoutMs = 5000, maxMemoryBytes = 512 * 1024 ** 2 } = options;
+    this.#logger = logger;
+    this.#supervisor = new EngineSupervisor({
+      name: 'parser',
+      logger,
+      spawn: () => ({ file: execPath, args: [`--max-old-space-size=${maxHeapMebibytes}`, script] }),
+      channel: 'ipc',
+      readySchema,
+      resultSchema: parserResultSchema,
+      poolSize: 2,
+      // One client's slow inputs leave a process to the others.
+      maxRunningPerClient: 1,
+      maxQueue: 200,
+      readyTimeoutMs: 60_000,
+      jobTimeoutMs,
+      // JavaScript can't be interrupted from within.
+      cancelGraceMs: 100,
+      killGraceMs: 100,
+      recycleAboveBytes: maxMemoryBytes / 2,
+      maxMemoryBytes,
+      // Processes are cheap to start, and a file that ends one must not stop the service.
+      backoff: { initialMs: 20, maxMs: 1000 },
+    });
+  }
+
+  /** Resolves when one process is ready; jobs may come before. */
+  async start(): Promise<void> {
+    await this.#supervisor.start();
+  }
+
+  /** @param client whose input it is: clients share the processes fairly */
+  forClient(client: string): Parse {
+    return async (job, signal) => {
+      const { result } = await this.#run(job, client, signal);
+      // The supervisor returns the result of the job that it was given.
+      return result as JobResult<(typeof job)['kind']>;
+    };
+  }
+
+  /** Process ids of the parsers. */
+  pids(): number[] {
+    return this.#supervisor.pids();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#supervisor[Symbol.asyncDispose]();
+  }
+
+  async #run(job: ParserJob, client: string, signal: AbortSignal): Promise<ParserResult> {
+    try {
+      const result = await this.#supervisor.run(job, { signal, client });
+      if (result.job !== job.kind) throw new Error('A parser returned the result of another job.');
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#failure(job.kind, error);
+    }
+  }
+
+  #failure(kind: JobKind, error: unknown): unknown {
+    if (error instanceof EngineJobError) {
+      const rejection = rejectionSchema.safeParse(error.payload);
+      if (rejection.success) return new DomainError(rejection.data.code, rejection.data.detail);
+      this.#logger.error({ job: kind, mistake: error.payload }, 'a parser made a mistake');
+      return unreadable(error);
+    }
+    const isStuck = error instanceof DomainError && error.code === 'timeout';
+    if (!isStuck && !(error instanceof EngineEndedError)) return error;
+    this.#logger.warn({ job: kind, reason: error.message, err: error }, 'a parser did not finish its job');
+    return unreadable(error);
+  }
+}
+
+function unreadable(cause: unknown): DomainError {
+  return new DomainError(
+    'upstream_error',
+    "The site's manifest or file header is too complex to be read safely. Try another page or format.",
+    { cause },
+  );
+}
+
+const parserScript = fileURLToPath(new URL('./parser-process.js', import.meta.url));

@@ -1,0 +1,65 @@
+import { readManifest } from './dash-manifest.js';
+import { dashTracks } from './dash-segments.js';
+import { readFfprobeReport } from './ffprobe-report.js';
+import { readPlaylist } from './hls-playlist.js';
+import type { ParserJob, ParserResult } from './jobs.js';
+import { initialisationDigest, readHead } from './media-head.js';
+import { Rejection } from './rejection.js';
+
+/**
+ * Entry point of a parser process, run under the supervisor: one job at a time. It loads
+ * nothing but parsers. Only the channel keeps it alive, so it ends with its parent.
+ */
+
+interface RunMessage {
+  readonly type: 'run';
+  readonly id: number;
+  readonly job: ParserJob;
+}
+
+/** Elements of a manifest beside those that name segments. */
+const maxOtherElements = 12_000;
+
+function run(job: ParserJob): ParserResult {
+  switch (job.kind) {
+    case 'playlist':
+      return { job: job.kind, result: readPlaylist(textOf(job.bytes), job) };
+    case 'manifest': {
+      const manifest = readManifest(textOf(job.bytes), maxOtherElements + 2 * job.maxSegments);
+      return { job: job.kind, result: dashTracks(manifest, job) };
+    }
+    case 'initialisation':
+      return { job: job.kind, result: initialisationDigest(viewOf(job.bytes)) };
+    case 'head':
+      return { job: job.kind, result: readHead(job.pieces, job.totalBytes) };
+    case 'ffprobe':
+      return { job: job.kind, result: readFfprobeReport(textOf(job.bytes)) };
+  }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return viewOf(bytes).toString('utf8');
+}
+
+function attempt({ id, job }: RunMessage): object {
+  try {
+    return { id, ok: true, result: run(job) };
+  } catch (error) {
+    if (error instanceof Rejection)
+      return { id, ok: false, error: { code: error.code, detail: error.message } };
+    return { id, ok: false, error: { mistake: error instanceof Error ? error.stack : String(error) } };
+  }
+}
+
+function isRun(message: unknown): message is RunMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'run';
+}
+
+process.on('message', (message) => {
+  if (isRun(message)) process.send?.(attempt(message));
+});
+process.send?.({ type: 'ready' });

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import type { Logger } from '@media-services/http-common';
+import type { ParserPool } from '../../dist/parsing/parser-pool.js';
+import { startParsers } from '../support/parsers.js';
+
+/** What an input does to the process that parses it must stay there. */
+
+const script = fileURLToPath(new URL('support/failing-parser.mjs', import.meta.url));
+const signal = new AbortController().signal;
+
+let pool: ParserPool;
+let log: string;
+
+async function start(jobTimeoutMs: number): Promise<void> {
+  log = '';
+  const write = (facts: object, message: string): void => {
+    log += `${JSON.stringify(facts)} ${message}\n`;
+  };
+  const logger = { error: write, warn: write, info: write, debug: () => undefined, child: () => logger };
+  pool = startParsers({
+    script,
+    logger: logger as unknown as Logger,
+    jobTimeoutMs,
+    maxMemoryBytes: 300 * 1024 ** 2,
+  });
+  await pool.start();
+}
+afterEach(() => pool[Symbol.asyncDispose]());
+
+const parse = (what: string, client = 'a', of = signal): Promise<string | null> =>
+  pool.forClient(client)({ kind: 'initialisation', bytes: Buffer.from(what) }, of);
+
+describe('a parser process', () => {
+  it.each([
+    ['never ends', 'loop', /did not finish within 2 s/],
+    ['fills the heap', 'heap', /heap out of memory|SIGABRT/],
+    ['fills the memory outside of the heap', 'buffers', /bytes of memory|300 MiB/],
+    ['crashes', 'crash', /SIGABRT/],
+    ['exits', 'exit', /exit code 7/],
+    ['makes a mistake', 'mistake', /undefined is not a function/],
+  ])(
+    'that %s fails one request, with its reason in the log, and none after it',
+    async (_how, what, reason) => {
+      await start(what === 'loop' ? 2000 : 60_000);
+      const [bad, beside] = await Promise.allSettled([parse(what, 'a'), parse('fine', 'b')]);
+      expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } });
+      expect(beside.status).toBe('fulfilled');
+      await expect(parse('fine', 'a')).resolves.toMatch(/^\d+$/);
+      await expect(parse('fine', 'b')).resolves.toMatch(/^\d+$/);
+      expect(log).toMatch(reason);
+    },
+  );
+
+  it('is left to the others while one client has many inputs that never end', async () => {
+    await start(60_000);
+    const ended = new AbortController();
+    const stuck = Array.from({ length: 10 }, () => parse('loop', 'greedy', ended.signal).catch(() => null));
+    const others = await Promise.all(['b', 'c', 'd'].map((client) => parse('fine', client)));
+    // All in the one process that the greedy client leaves.
+    expect(new Set(others).size).toBe(1);
+    ended.abort();
+    await Promise.all(stuck);
+  });
+
+  it('ends with the job that its client gave up', async () => {
+    await start(60_000);
+    const ended = new AbortController();
+    const before = await Promise.all([parse('fine', 'a'), parse('fine', 'b')]);
+    const stuck = parse('loop', 'a', ended.signal);
+    // By now the other job is under way.
+    await parse('fine', 'b');
+    ended.abort(new Error('client gone'));
+    await expect(stuck).rejects.toThrow('client gone');
+    const pids = async () => Promise.all([parse('fine', 'a'), parse('fine', 'b'), parse('fine', 'c')]);
+    let after = await pids();
+    while (new Set(after).size < 2) after = await pids();
+    expect(before.every((pid) => after.includes(pid))).toBe(false);
+  });
+});
