@@ -48,7 +48,7 @@ export async function createBgRemovalService(
   overrides: ServiceOverrides = {},
 ): Promise<BgRemovalService> {
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
-  const metrics = createMetrics({ service: serviceName });
+  const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   const capacity = inferenceCapacity(
     { processes: config.INFERENCE_PROCESSES, threads: config.INFERENCE_THREADS },

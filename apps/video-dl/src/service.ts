@@ -91,7 +91,7 @@ export async function createVideoDlService(
   overrides: ContextOverrides = {},
 ): Promise<VideoDlService> {
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
-  const metrics = createMetrics({ service: serviceName });
+  const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const context = await createContext(config, { logger, metrics }, overrides);
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   health.add('downloadEngine', downloadEngineCheck(context));
@@ -202,6 +202,16 @@ async function createContext(
     maxRunningPerClient: Math.max(1, capacity.engines - 1),
     logger,
     metrics,
+  });
+  metrics.gauge({
+    name: 'media_ytdlp_age_days',
+    help: 'Age of the yt-dlp that extracts.',
+    labelNames: ['version'],
+    collect: (gauge) => {
+      gauge.reset();
+      const ready = engine.health().ready;
+      if (ready !== undefined && ready.ageDays !== null) gauge.set({ version: ready.version }, ready.ageDays);
+    },
   });
   const extraction = new ExtractionService({
     engine,

@@ -42,6 +42,12 @@ describe('an answer', () => {
     expect(JSON.stringify(line)).not.toContain('secret');
   });
 
+  it('is logged below the usual level when it is a health check that found everything well', async () => {
+    const logged = test.nextRequestLog();
+    await (await get('/api/health')).text();
+    expect(await logged).toMatchObject({ route: '/api/health', status: 200, level: 20 });
+  });
+
   it('to HEAD has the headers of GET and no body', async () => {
     const response = await get('/api/hello', { method: 'HEAD' });
     expect(response.status).toBe(200);
@@ -122,7 +128,11 @@ describe('an error', () => {
     expect(text).toContain('first part');
     expect(reset).toBe(true);
     expect(text).not.toContain('0\r\n\r\n');
-    expect(await logged).toMatchObject({ outcome: 'truncated', code: 'timeout' });
+    expect(await logged).toMatchObject({
+      outcome: 'truncated',
+      code: 'timeout',
+      reason: expect.stringMatching(/\w{3}/) as string,
+    });
   });
 });
 

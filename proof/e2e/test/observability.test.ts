@@ -46,7 +46,10 @@ it('every series and label of the dashboard and the alerts is one that the servi
   );
   expect(expressions.length).toBeGreaterThan(20);
   const used = [...expressions, alerts].flatMap(selectors);
+  const ofGateway = readFileSync(join(root, 'nginx/njs/requests.js'), 'utf8');
   const unknown = used.flatMap(({ name, labels }) => {
+    // Only the gateway's container has metrics; verify:compose reads them.
+    if (name.startsWith('media_gateway_')) return ofGateway.includes(name) ? [] : [name];
     const known = series.get(name);
     if (known === undefined) return [name];
     return labels

@@ -22,6 +22,7 @@ export function errorMiddleware(options: Omit<ProblemContext, 'requestId'>): Err
     }
     const error = requestSyntaxError(thrown) ?? toDomainError(thrown);
     setProblemCode(res, error.code);
+    context.note({ reason: error.message });
     if (error.cause !== undefined) {
       const level = error.code === 'internal_error' ? 'error' : 'info';
       context.logger[level]({ err: error.cause, code: error.code }, error.message);

@@ -4,6 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { gatewayClient } from './gateway-client.js';
 import { attachRequestContext, type Outcome } from './request-context.js';
 import { StageTimings } from './stage-timings.js';
 import { problemCodeOf } from './problem-code.js';
@@ -55,8 +56,12 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
       metrics.requests.inc({ route, method: boundedMethod(req.method), status_class: statusClass, code });
       metrics.outcomes.inc({ route, outcome: ended });
       metrics.requestDuration.observe({ route }, durationMs / 1000);
-      logger.info(
+      // Probes ask all the time; only what is wrong is worth a line.
+      const level = route === '/api/health' && !failed ? 'debug' : 'info';
+      const key = gatewayClient(req)?.name;
+      logger[level](
         {
+          ...(key !== undefined && { key }),
           method: req.method,
           route,
           status: res.statusCode,

@@ -1,3 +1,4 @@
+import { childMemory } from './child-memory.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 interface MetricOptions<Label extends string> {
@@ -19,13 +20,13 @@ export interface Metrics {
   readonly requestsInFlight: Gauge;
   counter<Label extends string>(options: MetricOptions<Label>): Counter<Label>;
   gauge<Label extends string>(
-    options: MetricOptions<Label> & { collect?: (gauge: Gauge<Label>) => void },
+    options: MetricOptions<Label> & { collect?: (gauge: Gauge<Label>) => void | Promise<void> },
   ): Gauge<Label>;
   histogram<Label extends string>(options: MetricOptions<Label> & { buckets?: number[] }): Histogram<Label>;
 }
 
 /** Metrics of one service; every label has a bounded set of values. */
-export function createMetrics(options: { service: string }): Metrics {
+export function createMetrics(options: { service: string; version?: string }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service: options.service });
   collectDefaultMetrics({ register: registry });
@@ -40,12 +41,28 @@ export function createMetrics(options: { service: string }): Metrics {
       registers: [registry],
       ...(collect && {
         collect() {
-          collect(this);
+          return collect(this);
         },
       }),
     });
   const histogram: Metrics['histogram'] = ({ name, help, labelNames = [], buckets = durationBuckets }) =>
     new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [registry] });
+
+  gauge({
+    name: 'media_build_info',
+    help: '1, with the version of the service and of Node.',
+    labelNames: ['version', 'node'],
+  }).set({ version: options.version ?? 'unknown', node: process.version }, 1);
+  gauge({
+    name: 'media_child_memory_bytes',
+    help: 'Resident memory of the processes that the service started, by program.',
+    labelNames: ['program'],
+    collect: async (memory) => {
+      const bytes = await childMemory();
+      memory.reset();
+      for (const [program, value] of bytes) memory.set({ program }, value);
+    },
+  });
 
   return {
     registry,
