@@ -3,7 +3,7 @@ import { byId } from './dom.js';
 import { takeFiles } from './image/file-intake.js';
 import { ImageTool } from './image/image-tool.js';
 import { ServiceStatus } from './service-status.js';
-import { urlIn } from './video/page-url.js';
+import { urlIn, urlsIn } from './video/page-url.js';
 import { VideoTool } from './video/video-tool.js';
 
 const videoTool = new VideoTool();
@@ -11,19 +11,26 @@ const imageTool = new ImageTool();
 
 takeFiles((files) => imageTool.open(files));
 
-// A URL pasted anywhere outside a text field is meant for the video tool.
-document.addEventListener('paste', (event) => {
-  if (event.defaultPrevented || event.target.closest?.('input[type="text"]')) return;
-  const url = urlIn(event.clipboardData?.getData('text/plain') ?? '');
-  if (url === undefined) return;
-  event.preventDefault();
-  videoTool.open(url);
+// Links pasted or dropped anywhere outside a text field are meant for the video tool.
+document.addEventListener('paste', (event) => openLinks(event, event.clipboardData));
+document.addEventListener('drop', (event) => openLinks(event, event.dataTransfer));
+document.addEventListener('dragover', (event) => {
+  if (event.dataTransfer?.types.includes('text/uri-list')) event.preventDefault();
 });
+
+function openLinks(event, data) {
+  if (event.defaultPrevented || event.target.closest?.('input[type="text"]')) return;
+  const urls = urlsIn(data?.getData('text/uri-list') || data?.getData('text/plain') || '');
+  if (urls.length === 0) return;
+  event.preventDefault();
+  if (urls.length === 1) videoTool.open(urls[0]);
+  else videoTool.openAll(urls);
+}
 
 // A link to a look-up, or what a phone shares with the installed page: apps put the URL into any of the three.
 const asked = new URLSearchParams(location.search);
 const shared = ['url', 'text', 'title'].map((name) => asked.get(name)).filter(Boolean);
-const url = shared.map(urlIn).find(Boolean);
+const url = shared.map((text) => urlIn(text)).find(Boolean);
 if (url !== undefined) videoTool.open(url);
 else if (shared.length > 0) byId('video-url').value = shared[0];
 

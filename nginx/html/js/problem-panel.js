@@ -2,7 +2,7 @@ import { accessKeyForm } from './access-key-form.js';
 import { find, fromTemplate } from './dom.js';
 import { inLayWords } from './lay-words.js';
 
-/** The place in a tool where problems are told, with a way out of them. */
+/** Where a tool shows a problem, with a way out of it. */
 export class ProblemPanel {
   #slot;
   #timer;
@@ -18,9 +18,9 @@ export class ProblemPanel {
 
   /**
    * @param problem see problem.js
-   * @param options `retry` runs the same again; `onClose` when the reader puts the message away
+   * @param options `retry` runs the same again, by itself if `isAutomatic`; `onClose` runs when the reader closes the message
    */
-  show(problem, { retry, onClose } = {}) {
+  show(problem, { retry, onClose, isAutomatic = false } = {}) {
     this.clear();
     const panel = fromTemplate('problem-template');
     const { title, detail } = inLayWords(problem);
@@ -28,7 +28,7 @@ export class ProblemPanel {
     find(panel, '.problem-detail').textContent = detail;
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);
-    this.#offerRetry(find(panel, '.problem-retry'), problem, retry);
+    this.#offerRetry(find(panel, '.problem-retry'), problem, retry, isAutomatic);
     const askForKey = problem.code === 'unauthorized' && retry !== undefined;
     if (askForKey) find(panel, '.problem-actions').before(this.#keyForm(retry));
     find(panel, '.problem-close').addEventListener('click', () => {
@@ -47,26 +47,31 @@ export class ProblemPanel {
     });
   }
 
-  #offerRetry(button, problem, retry) {
+  #offerRetry(button, problem, retry, isAutomatic) {
     if (retry === undefined || problem.retryable === false) {
       button.remove();
       return;
     }
-    button.addEventListener('click', () => {
+    const again = () => {
       this.clear();
       retry();
-    });
-    if (problem.retryAfterSeconds > 0) this.#countDown(button, problem.retryAfterSeconds);
+    };
+    button.addEventListener('click', again);
+    const { retryAfterSeconds } = problem;
+    if (retryAfterSeconds > 0) this.#countDown(button, retryAfterSeconds, isAutomatic ? again : undefined);
   }
 
-  /** Keeps the button off until the server will listen again. */
-  #countDown(button, seconds) {
+  /** Disables the button until the server accepts the next request. */
+  #countDown(button, seconds, onEnd) {
     const readyAt = performance.now() + seconds * 1000;
     const tick = () => {
       const left = Math.ceil((readyAt - performance.now()) / 1000);
       button.disabled = left > 0;
-      button.textContent = left > 0 ? `Try again in ${left} s` : 'Try again';
-      if (left <= 0) clearInterval(this.#timer);
+      const waiting = onEnd ? `Continues automatically in ${left} s` : `Try again in ${left} s`;
+      button.textContent = left > 0 ? waiting : 'Try again';
+      if (left > 0) return;
+      clearInterval(this.#timer);
+      onEnd?.();
     };
     tick();
     this.#timer = setInterval(tick, 250);

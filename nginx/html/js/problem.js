@@ -24,8 +24,8 @@ export function parseProblem(body, { status, retryAfter }) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   return {
-    title: 'The server gave an answer that this page cannot read',
-    detail: `It answered with status ${status}. Try again in a moment.`,
+    title: 'The server sent a response this page can’t read',
+    detail: `Its status was ${status}. Try again in a moment.`,
     retryable: true,
     ...waiting,
   };
@@ -44,8 +44,8 @@ export async function ensureSuccess(response) {
 export function problemOf(error) {
   if (error instanceof RequestFailed) return error.problem;
   return {
-    title: 'The server cannot be reached',
-    detail: 'No answer came back. Check your connection, then try again.',
+    title: 'Can’t reach the server',
+    detail: 'Check your connection, then try again.',
     retryable: true,
   };
 }

@@ -10,18 +10,20 @@ const words = {
   down: 'not reachable',
 };
 const refreshMs = 60_000;
-/** While nothing works, the reader waits for this line. */
 const refreshWhileDownMs = 3000;
 
-/** Tells in the footer whether the services behind the page are well, and the page what they accept. */
+/** Shows in the footer whether the services work, and passes on what they accept. */
 export class ServiceStatus {
   #line = byId('service-status');
   #text = byId('service-status-text');
   #onLimits;
+  #timer;
 
-  /** @param onLimits told `{ maxFileBytes, maxPixels, imagesPerMinute }` as far as they are known */
+  /** @param onLimits called with the known ones of `{ maxFileBytes, maxPixels, imagesPerMinute }` */
   constructor(onLimits) {
     this.#onLimits = onLimits;
+    addEventListener('offline', () => this.#show('error', 'You are offline'));
+    addEventListener('online', () => void this.watch());
   }
 
   async watch() {
@@ -34,11 +36,11 @@ export class ServiceStatus {
       if (limits) this.#onLimits(limits);
       if (status === 'error') next = refreshWhileDownMs;
     } catch {
-      // Whatever is between here and the services: for the reader it is one thing.
-      this.#show('error', 'The server cannot be reached');
+      this.#show('error', navigator.onLine ? 'Can’t reach the server' : 'You are offline');
       next = refreshWhileDownMs;
     }
-    setTimeout(() => void this.watch(), next);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.watch(), next);
   }
 
   #show(status, text) {

@@ -188,9 +188,9 @@ export class ImageTool {
     }
     const show = () => {
       const left = formatSeconds(Math.ceil((item.waitsUntil - performance.now()) / 1000));
-      this.#busyText.textContent = `The limit for this minute is reached. Goes on by itself in ${left}.`;
+      this.#busyText.textContent = `The limit for this minute is reached. Continues automatically in ${left}.`;
     };
-    this.#tell('The limit for this minute is reached. The image goes on by itself.');
+    this.#tell('The limit for this minute is reached. The image continues automatically.');
     show();
     this.#countdown = setInterval(show, 500);
   }

@@ -1,3 +1,4 @@
+import { pause } from '../pause.js';
 import { isAbort, RequestFailed } from '../problem.js';
 import { removeBackground } from './upload.js';
 
@@ -22,9 +23,9 @@ export class QueuedImage {
     return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
   }
 
-  /** The name of its cut-out's file. */
+  /** The name of its cut-out's file, which is never the name of the image itself. */
   get pngName() {
-    return `${this.file.name.replace(/\.[^.]*$/, '') || 'image'}.png`;
+    return `${this.file.name.replace(/\.[^.]*$/, '') || 'image'}-cutout.png`;
   }
 }
 
@@ -111,18 +112,4 @@ export class Queue {
     Object.assign(item, values);
     this.#onChange(item);
   }
-}
-
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      },
-      { once: true },
-    );
-  });
 }

@@ -1,11 +1,12 @@
 import { withAccessKey } from '../access-key.js';
+import { formatBytes } from '../format.js';
 import { parseProblem, RequestFailed } from '../problem.js';
 
-/** With these the service leaves the matte as it found it: the page tunes it itself, without another upload. */
+/** With these values the service doesn't tune the matte. The page does, without another upload. */
 const untuned = { threshold: '0', feather: '0', foreground_strength: '1' };
 
 /**
- * Sends an image. XMLHttpRequest, as fetch tells nothing of how far an upload is.
+ * Sends an image with XMLHttpRequest, since fetch doesn't report upload progress.
  * @returns the untuned cut-out as a PNG
  * @throws RequestFailed, or an AbortError when `signal` aborts
  */
@@ -44,10 +45,9 @@ function rejectWithProblem(request, reject) {
 }
 
 function connectionLost(file) {
-  const megabytes = (file.size / 1e6).toFixed(1);
   return new RequestFailed({
-    title: 'The connection broke off',
-    detail: `The image (${megabytes} MB) did not get through. Check your connection, or try a smaller image.`,
+    title: 'The connection broke',
+    detail: `The image (${formatBytes(file.size)}) didn’t reach the server. Check your connection, or try a smaller image.`,
     retryable: true,
   });
 }

@@ -1,6 +1,6 @@
 import { codecName, formatBytes } from '../format.js';
 
-/** What a row says of a download: `1080p`, `MP4`, and a line about size, picture and what is converted. */
+/** What the page says about a download: `1080p`, `MP4`, and a line about its size and what is converted. */
 export function describeDownload(download, formats) {
   const used = (download.formatIds ?? [])
     .map((id) => formats.find((format) => format.id === id))
@@ -10,20 +10,20 @@ export function describeDownload(download, formats) {
     const source = codecIn(used, 'audioCodec');
     const converted = source ? `made from ${source}` : 'converted to MP3';
     const made = download.audio === 'transcode' ? converted : 'unchanged from the page';
-    return { title: 'Sound', tag: 'MP3', about: joined([size, made]) };
+    return { title: 'Audio', tag: 'MP3', about: joined([size, made]) };
   }
-  const picture = scaledTo(
+  const frame = scaledTo(
     download.height,
     used.find((format) => format.width && format.height),
   );
   return {
-    title: titleOf(download, picture),
+    title: titleOf(download, frame),
     tag: 'MP4',
-    about: joined([size, picture && `${picture.width} × ${picture.height}`, ...parts(download, used)]),
+    about: joined([size, frame && `${frame.width} × ${frame.height}`, ...parts(download, used)]),
   };
 }
 
-/** What is encoded anew may be smaller than what the page has. */
+/** A converted video may be smaller than the original. */
 function scaledTo(height, picture) {
   if (!picture || !height || height >= picture.height) return picture;
   return { width: 2 * Math.floor((picture.width * height) / picture.height / 2), height };
@@ -34,7 +34,7 @@ function sizeOf({ exactBytes, estimatedBytes }) {
   return estimatedBytes === null ? 'size unknown' : `about ${formatBytes(estimatedBytes)}`;
 }
 
-/** Lines break between the facts, not inside the short ones. */
+/** Lines break between the facts, not within the short ones. */
 function joined(facts) {
   return facts
     .filter(Boolean)
@@ -42,7 +42,7 @@ function joined(facts) {
     .join(' · ');
 }
 
-/** By the smaller side, as video sites name sizes: a portrait video of 1080 × 1920 is 1080p. */
+/** Video sites name sizes by the smaller side: a portrait video of 1080 × 1920 is 1080p. */
 function titleOf({ height }, picture) {
   const lines = picture ? Math.min(picture.width, picture.height) : height;
   return lines ? `${lines}p` : 'Video';
@@ -54,9 +54,9 @@ function parts({ video, audio, plays }, used) {
   const kept = [video !== 'transcode' && video && picture, audio !== 'transcode' && audio && sound];
   return [
     kept.filter(Boolean).join(' and '),
-    video === 'transcode' && `picture converted from ${picture ?? 'another format'}`,
-    audio === 'transcode' && `sound converted from ${sound ?? 'another format'}`,
-    !audio && 'no sound',
+    video === 'transcode' && `video converted from ${picture ?? 'another format'}`,
+    audio === 'transcode' && `audio converted from ${sound ?? 'another format'}`,
+    !audio && 'no audio',
     (plays === 'newer players' || plays === 'some players') && `for ${plays}`,
   ];
 }

@@ -5,10 +5,10 @@ const withoutScheme = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?[/?#]\S*$/u;
 const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
 
 /**
- * The URL in a text: the text itself, with or without `https://`, or one
+ * The first URL in a text: the text itself, with or without `https://`, or one
  * inside a sentence ("Look at this! https://…").
- * @param options `bare`: a lone host name counts too, as in a field for links
- * @returns undefined where there is none
+ * @param options `bare`: a host name alone counts too, as in a field for links
+ * @returns undefined if there is none
  */
 export function urlIn(text, { bare = false } = {}) {
   const words = text.trim().split(/\s+/u);
@@ -22,6 +22,12 @@ export function urlIn(text, { bare = false } = {}) {
     if (withoutScheme.test(plain)) return readable(`https://${plain}`);
   }
   return bare && words.length === 1 && bareHost.test(words[0]) ? readable(`https://${words[0]}`) : undefined;
+}
+
+/** All different URLs in a text, in its order. */
+export function urlsIn(text) {
+  const found = text.split(/\s+/u).map((word) => urlIn(word));
+  return [...new Set(found.filter(Boolean))];
 }
 
 function readable(url) {
@@ -45,7 +51,7 @@ function count(text, character) {
   return text.split(character).length - 1;
 }
 
-/** Whether a host can be looked up at all: the service reaches no private networks, and so not a page of its own there. */
+/** Whether the service may look up a page on this host: it never connects to private networks. */
 export function isPublicHost(host) {
   const isPrivate =
     /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[)|\.(local|lan|internal|localhost|home\.arpa)$/i;

@@ -1,7 +1,7 @@
 import { byId } from '../dom.js';
 import { formatDate, formatDuration, hostOf } from '../format.js';
 
-/** The picture, title and facts of the video that was looked up. */
+/** The thumbnail, title and facts of the video that was looked up. */
 export class Summary {
   #box = byId('video-summary');
   #title = byId('video-title');
@@ -10,7 +10,7 @@ export class Summary {
   #thumbnail = byId('video-thumbnail');
 
   constructor() {
-    // A picture that cannot be had leaves the placeholder behind it.
+    // The placeholder stays where a thumbnail can't be loaded.
     this.#thumbnail.addEventListener('error', () => (this.#thumbnail.hidden = true));
     this.#thumbnail.addEventListener('load', () => (this.#thumbnail.hidden = false));
   }

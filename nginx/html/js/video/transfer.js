@@ -3,18 +3,17 @@ import { ensureSuccess } from '../problem.js';
 
 const speedWindowMs = 3000;
 
-/** The connection ended before the file did. */
+/** The connection ended before the file was complete. */
 export class BrokenOff extends Error {
   constructor(cause) {
-    super('The connection broke off', { cause });
+    super('The connection broke', { cause });
     this.name = 'BrokenOff';
   }
 }
 
 /**
- * One download into a file, chunk by chunk: nothing of it is held in memory. After
- * it has broken off, `run` goes on where it stopped if the server can do that
- * (byte ranges of a version it names), and from the start otherwise.
+ * Writes one download into a file, chunk by chunk. After a broken connection, `run`
+ * resumes where it stopped if the server supports ranges, and else starts over.
  */
 export class Transfer {
   receivedBytes = 0;
@@ -32,12 +31,12 @@ export class Transfer {
     this.#file = file;
   }
 
-  /** Whether a broken transfer can go on at its last byte. */
+  /** Whether a broken transfer can resume at its last byte. */
   get canResume() {
     return this.#validator !== undefined && this.receivedBytes > 0;
   }
 
-  /** Bytes per second over the last seconds, between one call and those before; undefined until it is known. */
+  /** Bytes per second over the last seconds; undefined until it is known. */
   measureSpeed() {
     const now = performance.now();
     this.#samples.push({ at: now, bytes: this.receivedBytes });
@@ -48,7 +47,7 @@ export class Transfer {
   }
 
   /**
-   * @throws RequestFailed when refused, BrokenOff, AbortError when `signal` aborts;
+   * @throws RequestFailed when the server rejects it, BrokenOff, AbortError when `signal` aborts;
    *   any other error comes from writing the file
    */
   async run(signal) {
@@ -98,14 +97,14 @@ export class Transfer {
   }
 }
 
-/** The size that the headers tell: exact, estimated, or unknown. */
+/** The size in the headers: exact, estimated, or unknown. */
 export function sizeOf(header) {
   const exact = header('Content-Length');
   const text = exact ?? header('Estimated-Content-Length');
   return { bytes: text === null ? undefined : Number(text), isExact: exact !== null };
 }
 
-/** What a later range must still match (RFC 9110, 13.1.5), where the server serves ranges at all. */
+/** The validator for a later range request (RFC 9110, 13.1.5); undefined if the server supports no ranges. */
 function rangeValidator(header) {
   if (header('Accept-Ranges') !== 'bytes') return undefined;
   const tag = header('ETag');

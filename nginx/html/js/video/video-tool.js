@@ -1,11 +1,18 @@
-import { withAccessKey } from '../access-key.js';
 import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
-import { ensureSuccess, isAbort, problemOf } from '../problem.js';
-import { urlIn, isPublicHost } from './page-url.js';
-import { Downloads } from './downloads.js';
+import { isAbort, problemOf } from '../problem.js';
+import { LinkList } from './link-list.js';
+import { lookUp } from './look-up.js';
+import { Offers } from './offers.js';
+import { isPublicHost, urlIn, urlsIn } from './page-url.js';
 import { Recent } from './recent.js';
 import { Summary } from './summary.js';
+import { Tray } from './tray.js';
+
+/** As many links as people paste at once; a whole playlist is more than a look-up is for. */
+const maxLinks = 20;
+/** A limit that ends sooner than this is waited for; a longer one is left to the reader. */
+const maxAutomaticWaitSeconds = 120;
 
 /** From the link of a page to its downloads. */
 export class VideoTool {
@@ -16,9 +23,11 @@ export class VideoTool {
   #problems = new ProblemPanel(byId('video-problem'));
   #summary = new Summary();
   #recent = new Recent((url) => this.open(url));
-  #downloads = new Downloads({
-    onStatus: (text) => this.#tell(text),
-    onFailure: (error, retry) => this.#problems.show(problemOf(error), { retry }),
+  #tray = new Tray((text) => this.#setStatus(text));
+  #offers = new Offers((download) => this.#tray.add(download));
+  #links = new LinkList({
+    onShow: (info, url) => this.#show(info, url),
+    onDownload: (download, folder) => this.#tray.add(download, folder),
   });
   #request;
 
@@ -26,89 +35,112 @@ export class VideoTool {
     byId('video-form').addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#request) this.#cancel();
-      else void this.#lookUp();
+      else this.#openText(this.#input.value);
+    });
+    this.#submit.addEventListener('click', (event) => {
+      // The second click of a double-click must not cancel what the first one started.
+      if (event.detail > 1) event.preventDefault();
     });
     this.#input.addEventListener('paste', (event) => {
-      const field = this.#input;
-      const replacesAll =
-        field.value === '' || field.selectionEnd - field.selectionStart === field.value.length;
-      const url = urlIn(event.clipboardData?.getData('text/plain') ?? '', { bare: true });
-      if (!replacesAll || url === undefined) return;
+      const { value, selectionStart, selectionEnd } = this.#input;
+      const replacesAll = value === '' || selectionEnd - selectionStart === value.length;
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (!replacesAll || urlIn(text, { bare: true }) === undefined) return;
       event.preventDefault();
-      this.open(url);
+      this.#openText(text);
     });
     const sample = new URL('samples/clip', document.baseURI);
-    const canReachSample = isPublicHost(sample.hostname);
-    byId('video-sample-line').hidden = !canReachSample;
-    byId('video-no-sample').hidden = canReachSample;
+    byId('video-sample-line').hidden = !isPublicHost(sample.hostname);
     byId('video-sample').addEventListener('click', () => this.open(sample.href));
     this.#input.addEventListener('input', () => this.#input.removeAttribute('aria-invalid'));
   }
 
-  /** Looks a URL up as if it had been typed and sent. */
+  /** Looks up the URLs in a text, as if the reader had typed and sent it. */
+  #openText(text) {
+    const urls = urlsIn(text).slice(0, maxLinks);
+    if (urls.length > 1) this.openAll(urls);
+    // A text without a URL goes to the server as it is, whose error explains what is wrong.
+    else this.open(urlIn(text, { bare: true }) ?? text.trim());
+  }
+
+  /** Looks up one URL. */
   open(url) {
+    this.#links.close();
     this.#input.value = url;
     byId('video').scrollIntoView({ block: 'nearest' });
     this.#request?.abort();
-    void this.#lookUp();
+    void this.#lookUp(url);
   }
 
-  async #lookUp() {
-    const text = this.#input.value.trim();
-    // What holds no URL goes to the server as it is: its answer says why not.
-    const url = urlIn(text, { bare: true }) ?? text;
+  /** Looks up several URLs one after the other. */
+  openAll(urls) {
+    this.#request?.abort();
+    this.#finish('idle');
+    this.#problems.clear();
+    this.#summary.hide();
+    this.#offers.clear();
+    this.#input.value = '';
+    this.#setStatus(`Looking up ${urls.length} links.`);
+    byId('video').scrollIntoView({ block: 'nearest' });
+    void this.#links.open(urls);
+  }
+
+  async #lookUp(url) {
     this.#problems.clear();
     if (url === '') {
       this.#input.setAttribute('aria-invalid', 'true');
-      this.#tell('Paste the link of a video’s page first.');
+      this.#setStatus('Paste the link of a video’s page first.');
       this.#input.focus();
       return;
     }
-    this.#input.value = url;
     this.#input.removeAttribute('aria-invalid');
     const request = new AbortController();
     this.#request = request;
     this.#summary.showWaiting(url);
-    this.#downloads.clear();
+    this.#offers.clear();
     this.#recent.fold();
     this.#setState('working');
-    this.#tell('Looking at the page…');
+    this.#setStatus('Looking at the page…');
     try {
-      const query = new URLSearchParams({ url });
-      const options = { headers: withAccessKey(), signal: request.signal };
-      const response = await ensureSuccess(await fetch(`api/info?${query}`, options));
-      const info = await response.json();
-      if (this.#request !== request) return;
-      this.#show(info, url);
+      const info = await lookUp(url, request.signal);
+      if (this.#request === request) this.#show(info, url);
     } catch (error) {
       if (this.#request !== request || isAbort(error)) return;
       this.#finish('idle');
       this.#summary.hide();
-      this.#tell('');
-      const problem = problemOf(error);
-      if (problem.code === 'invalid_url') this.#input.setAttribute('aria-invalid', 'true');
-      this.#problems.show(problem, { retry: () => void this.#lookUp(), onClose: () => this.#input.focus() });
+      this.#setStatus('');
+      this.#showProblem(problemOf(error), url);
     }
   }
 
+  #showProblem(problem, url) {
+    if (problem.code === 'invalid_url') this.#input.setAttribute('aria-invalid', 'true');
+    this.#problems.show(problem, {
+      retry: () => void this.#lookUp(url),
+      onClose: () => this.#input.focus(),
+      isAutomatic: problem.code === 'rate_limited' && problem.retryAfterSeconds <= maxAutomaticWaitSeconds,
+    });
+  }
+
   #show(info, url) {
+    this.#problems.clear();
     this.#finish('ready');
     this.#summary.show(info);
-    const count = this.#downloads.show(info);
-    this.#tell(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
+    const count = this.#offers.show(info);
+    this.#setStatus(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
     this.#recent.add(url, info.title);
-    // So that the URL of this page is a link to the result, and reloading keeps it.
+    // The address of this page becomes a link to the result, and reloading keeps it.
     history.replaceState(null, '', `?${new URLSearchParams({ url })}`);
-    // The next key is Enter, unless the reader has gone elsewhere meanwhile.
+    // The next key is Enter, unless the reader has moved on.
     const active = document.activeElement;
-    if (active === document.body || this.#input.form.contains(active)) this.#downloads.focusFirst();
+    if (active === document.body || this.#input.form.contains(active)) this.#offers.focusFirst();
   }
 
   #cancel() {
     this.#request.abort();
     this.#finish('idle');
     this.#summary.hide();
-    this.#tell('Cancelled.');
+    this.#setStatus('Cancelled.');
     this.#input.focus();
   }
 
@@ -125,7 +157,7 @@ export class VideoTool {
     this.#submit.classList.toggle('primary', state === 'idle');
   }
 
-  #tell(text) {
+  #setStatus(text) {
     this.#status.textContent = text;
   }
 }

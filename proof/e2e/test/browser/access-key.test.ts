@@ -54,7 +54,7 @@ it('is asked for where the server wants one, kept in this browser, and erased th
   await using reader = await visit(browser, '/', { url: server.url });
   const { page, faults } = reader;
   await lookUp(page, 'https://example.com/film');
-  await page.getByRole('heading', { name: 'This server asks for an access key' }).waitFor();
+  await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('password');
   await enterKey(page);
   await page.getByRole('heading', { name: 'A film' }).waitFor();
@@ -65,7 +65,7 @@ it('is asked for where the server wants one, kept in this browser, and erased th
   await page.getByRole('button', { name: 'Erase it' }).click();
   expect(await page.getByText('An access key is kept in this browser.').isVisible()).toBe(false);
   await page.reload();
-  await page.getByRole('heading', { name: 'This server asks for an access key' }).waitFor();
+  await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   expect(faults).toEqual([]);
 });
 
@@ -102,7 +102,7 @@ it('goes along with images', async () => {
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;
   await chooseImage(page);
-  await page.getByRole('heading', { name: 'This server asks for an access key' }).waitFor();
+  await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   const answer = page.waitForResponse(
     (response) => response.status() === 200 && /remove-/.test(response.url()),
   );

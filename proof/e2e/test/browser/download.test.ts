@@ -18,8 +18,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const row = (page: Page, target: string) => page.locator(`[data-target="${target}"]`);
-const problem = (page: Page) => page.locator('#video-problem').getByRole('alert');
+const offer = (page: Page, target: string) => page.locator(`#video-downloads [data-target="${target}"]`);
+const entry = (page: Page, target: string) => page.locator(`#tray [data-target="${target}"]`);
+const problem = (page: Page) => page.locator('#tray').getByRole('alert');
 
 function probe(file: string): { codecs: string[]; seconds: number } {
   const entries = 'stream=codec_name:format=duration';
@@ -38,11 +39,9 @@ describe('where the browser lets pages write files', () => {
     await using reader = await visit(browser, '/', { fileAccess: true });
     const { page, faults } = reader;
     await lookUp(page, film);
-    await row(page, target).getByRole('link').click();
-    await row(page, target).and(page.locator('[data-state="done"]')).waitFor();
-    expect(await row(page, target).locator('.download-about').textContent()).toContain(
-      `Saved as ${fileName}`,
-    );
+    await offer(page, target).getByRole('link').click();
+    await entry(page, target).and(page.locator('[data-state="done"]')).waitFor();
+    expect(await entry(page, target).locator('.tray-state').textContent()).toContain(`Saved as ${fileName}`);
     const file = join(folder, fileName);
     writeFileSync(file, (await writtenFile(page, fileName)) ?? '');
     expect(probe(file).codecs).toEqual(codecs);
@@ -57,10 +56,10 @@ describe('where it does not', () => {
     const { page, faults } = reader;
     await lookUp(page, film);
     const started = page.waitForEvent('download');
-    await row(page, 'mp4-720').getByRole('link').click();
+    await offer(page, 'mp4-720').getByRole('link').click();
     const download = await started;
     expect(download.suggestedFilename()).toBe('A short sample film.mp4');
-    await page.getByText('your browser shows how far it is').waitFor();
+    await page.getByText('See your browser’s downloads').waitFor();
     expect(probe(await download.path()).codecs).toEqual(['h264', 'aac']);
     expect(faults).toEqual([]);
   });
@@ -84,15 +83,15 @@ it('a refused download says why before anything is saved, and counts down to whe
   await using reader = await visit(browser, '/', { url: server.url, fileAccess: true });
   const { page } = reader;
   await lookUp(page, 'https://example.com/film');
-  await row(page, 'mp3').getByRole('link').click();
+  await offer(page, 'mp3').getByRole('link').click();
   await problem(page).getByRole('heading', { name: 'Too many requests' }).waitFor();
-  expect(await writtenFile(page, 'sound.mp3')).toBeUndefined();
+  expect(await writtenFile(page, 'audio.mp3')).toBeUndefined();
   const retry = problem(page).getByRole('button', { name: /Try again/ });
   expect(await retry.isDisabled()).toBe(true);
   expect(await retry.textContent()).toMatch(/Try again in \d s/);
   await problem(page).getByRole('button', { name: 'Try again', exact: true }).click();
-  await row(page, 'mp3').and(page.locator('[data-state="done"]')).waitFor();
-  expect((await writtenFile(page, 'sound.mp3'))?.toString()).toBe('film');
+  await entry(page, 'mp3').and(page.locator('[data-state="done"]')).waitFor();
+  expect((await writtenFile(page, 'audio.mp3'))?.toString()).toBe('film');
 });
 
 describe('a download that breaks off', () => {
@@ -157,12 +156,12 @@ describe('a download that breaks off', () => {
     await using reader = await visit(browser, '/', { url: server.url, fileAccess: true });
     const { page } = reader;
     await lookUp(page, 'https://example.com/film');
-    await row(page, 'mp4-720').getByRole('link').click();
-    await row(page, 'mp4-720').getByText('1.5 MB of').waitFor();
+    await offer(page, 'mp4-720').getByRole('link').click();
+    await entry(page, 'mp4-720').getByText('1.5 MB of').waitFor();
     breakOff();
-    await page.getByText('The connection broke off after 1.5 MB.').waitFor();
-    await row(page, 'mp4-720').getByRole('button', { name: button }).click();
-    await row(page, 'mp4-720').and(page.locator('[data-state="done"]')).waitFor();
+    await page.getByText('The connection broke after 1.5 MB.').waitFor();
+    await entry(page, 'mp4-720').getByRole('button', { name: button }).click();
+    await entry(page, 'mp4-720').and(page.locator('[data-state="done"]')).waitFor();
     expect(ranges).toEqual(asked);
     expect(digest((await writtenFile(page, 'video.mp4')) ?? Buffer.alloc(0))).toBe(digest(bytes));
   });
@@ -180,13 +179,14 @@ describe('a download that breaks off', () => {
     await using reader = await visit(browser, '/', { url: server.url, fileAccess: true });
     const { page } = reader;
     await lookUp(page, 'https://example.com/film');
-    await row(page, 'mp4-720').getByRole('link').click();
-    await row(page, 'mp4-720')
+    await offer(page, 'mp4-720').getByRole('link').click();
+    await entry(page, 'mp4-720')
       .getByText(/[\d.]+\sMB of about 9\.0\sMB · \d+ %/)
       .waitFor();
-    await page.getByRole('button', { name: 'Cancel 720p MP4' }).click();
+    await page.getByRole('button', { name: 'Cancel 720p MP4 of A film' }).click();
     await page.getByText('Cancelled.').waitFor();
-    expect(await row(page, 'mp4-720').getAttribute('data-state')).toBe('idle');
+    expect(await entry(page, 'mp4-720').count()).toBe(0);
+    expect(await page.locator('#tray').isVisible()).toBe(false);
     expect(await writtenFile(page, 'video.mp4')).toBeUndefined();
   });
 });

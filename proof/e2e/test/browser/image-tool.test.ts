@@ -47,7 +47,7 @@ describe('an image', () => {
     const started = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save PNG' }).click();
     const download = await started;
-    expect(download.suggestedFilename()).toBe('photo.png');
+    expect(download.suggestedFilename()).toBe('photo-cutout.png');
     const file = await download.path();
     const { width, height } = await sharp(file).metadata();
     expect([width, height]).toEqual([1600, 1200]);
@@ -145,7 +145,9 @@ describe('several images', () => {
         ['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, mimeType: 'image/jpeg', buffer: photo })),
       );
     await page.getByRole('button', { name: 'b.jpg: waiting' }).click();
-    await page.getByText(/The limit for this minute is reached\. Goes on by itself in \d+\ss\./).waitFor();
+    await page
+      .getByText(/The limit for this minute is reached\. Continues automatically in \d+\ss\./)
+      .waitFor();
     await page.getByRole('button', { name: 'Save all 3' }).waitFor();
     expect(answers).toBe(5);
 
@@ -153,7 +155,7 @@ describe('several images', () => {
     page.on('download', (download) => names.push(download.suggestedFilename()));
     await page.getByRole('button', { name: 'Save all 3' }).click();
     await page.getByText(/^Saved: 3 images/).waitFor();
-    expect(names.sort()).toEqual(['a.png', 'b.png', 'c.png']);
+    expect(names.sort()).toEqual(['a-cutout.png', 'b-cutout.png', 'c-cutout.png']);
 
     await page.getByRole('button', { name: 'Remove a.jpg' }).click();
     await page.getByRole('button', { name: 'Save all 2' }).waitFor();
@@ -224,7 +226,7 @@ describe('what goes wrong with an image is said in words', () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     await drop(page, { name: 'cut.jpg', type: 'image/jpeg', bytes: photo.subarray(0, 200) });
-    await problem(page).getByRole('heading', { name: 'The image cannot be read' }).waitFor();
+    await problem(page).getByRole('heading', { name: 'The image can’t be read' }).waitFor();
     // There is no “before” to compare with.
     expect(await page.locator('.comparison-label.before').isVisible()).toBe(false);
     expect(faults).toEqual([]);
@@ -235,7 +237,7 @@ describe('what goes wrong with an image is said in words', () => {
     const { page } = reader;
     await page.route('**/api/remove-background', (route) => route.abort('connectionreset'));
     await chooseImage(page);
-    await problem(page).getByRole('heading', { name: 'The connection broke off' }).waitFor();
+    await problem(page).getByRole('heading', { name: 'The connection broke' }).waitFor();
     await page.unroute('**/api/remove-background');
     await problem(page).getByRole('button', { name: 'Try again' }).click();
     await cutOutShown(page);

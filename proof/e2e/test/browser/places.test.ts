@@ -105,7 +105,7 @@ describe('with keys', () => {
   it('the page asks for one, tells one that is wrong, and does its job with the right one', async () => {
     await using reader = await visit(browser, '/', { url: place.url });
     const { page, faults } = reader;
-    const refused = page.getByRole('heading', { name: 'This server asks for an access key' });
+    const refused = page.getByRole('heading', { name: 'This server requires an access key' });
     await lookUp(page, film);
     await refused.waitFor();
     await page.getByLabel('Access key', { exact: true }).fill('key-of-mallory');

@@ -193,7 +193,7 @@ const states: readonly State[] = [
     },
     act: async (page) => {
       await startFilm(page);
-      await shown('The connection broke off after')(page);
+      await shown('The connection broke after')(page);
     },
   },
   {

@@ -1,0 +1,130 @@
+import { byId, find, fromTemplate } from '../dom.js';
+import { formatDuration, hostOf } from '../format.js';
+import { inLayWords } from '../lay-words.js';
+import { pause } from '../pause.js';
+import { isAbort, problemOf, RequestFailed } from '../problem.js';
+import { lookUp } from './look-up.js';
+import { bestFirst } from './offers.js';
+
+const kinds = { video: ['mp4-1080', 'mp4-720'], small: ['mp4-720', 'mp4-1080'], audio: ['mp3'] };
+
+/** Several links at once: they are looked up one after the other, within the rate limit. */
+export class LinkList {
+  #box = byId('links');
+  #heading = byId('links-heading');
+  #list = byId('links-list');
+  #saveAll = byId('links-save');
+  #items = [];
+  #request;
+  #onShow;
+  #onDownload;
+
+  /**
+   * @param onShow called with `(info, url)` of a link to show
+   * @param onDownload called with `(download, folder)` for each of a list that is saved
+   */
+  constructor({ onShow, onDownload }) {
+    this.#onShow = onShow;
+    this.#onDownload = onDownload;
+    byId('links-close').addEventListener('click', () => {
+      this.close();
+      byId('video-url').focus();
+    });
+    this.#saveAll.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#saveInto(find(this.#saveAll, 'select').value);
+    });
+  }
+
+  close() {
+    this.#request?.abort();
+    this.#items = [];
+    this.#list.replaceChildren();
+    this.#box.hidden = true;
+  }
+
+  /** Shows the links and looks them up. */
+  async open(urls) {
+    this.close();
+    const request = new AbortController();
+    this.#request = request;
+    this.#items = urls.map((url) => this.#newItem(url));
+    this.#list.append(...this.#items.map(({ element }) => element));
+    this.#box.hidden = false;
+    this.#showCount();
+    for (const item of this.#items) {
+      try {
+        await this.#lookUp(item, request.signal);
+      } catch (error) {
+        if (isAbort(error)) return;
+        throw error;
+      }
+    }
+  }
+
+  #newItem(url) {
+    const element = fromTemplate('link-template');
+    const item = { url, element, info: undefined };
+    find(element, '.link-title').textContent = url;
+    find(element, '.link-show').addEventListener('click', () => this.#onShow(item.info, url));
+    this.#show(item, 'waiting', 'Waiting…');
+    return item;
+  }
+
+  async #lookUp(item, signal) {
+    this.#show(item, 'working', 'Looking up…');
+    try {
+      item.info = await lookUp(item.url, signal);
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      const { code, retryAfterSeconds } = error instanceof RequestFailed ? error.problem : {};
+      if (code === 'rate_limited' && retryAfterSeconds > 0) {
+        this.#show(item, 'waiting', `Rate limit reached. Continues automatically in ${retryAfterSeconds} s.`);
+        await pause(retryAfterSeconds * 1000, signal);
+        return this.#lookUp(item, signal);
+      }
+      this.#show(item, 'failed', inLayWords(problemOf(error)).title);
+      return this.#showCount();
+    }
+    const { title, duration } = item.info;
+    find(item.element, '.link-title').textContent = title;
+    const length = duration === null ? '' : ` · ${formatDuration(duration)}`;
+    this.#show(item, 'ready', `${hostOf(item.url)}${length}`);
+    return this.#showCount();
+  }
+
+  #show(item, state, text) {
+    item.element.dataset.state = state;
+    find(item.element, '.link-state').textContent = text;
+    find(item.element, '.link-show').hidden = state !== 'ready';
+  }
+
+  get #ready() {
+    return this.#items.filter(({ info }) => info !== undefined && info.downloads.length > 0);
+  }
+
+  #showCount() {
+    this.#heading.textContent = `${this.#items.length} links`;
+    // Without a folder to write into, the reader would answer one dialog per file.
+    this.#saveAll.hidden = typeof window.showDirectoryPicker !== 'function' || this.#ready.length === 0;
+    find(this.#saveAll, 'button').textContent = `Download ${this.#ready.length}`;
+  }
+
+  async #saveInto(kind) {
+    let folder;
+    try {
+      folder = await window.showDirectoryPicker({ id: 'downloads', mode: 'readwrite', startIn: 'downloads' });
+    } catch (error) {
+      if (isAbort(error)) return;
+      throw error;
+    }
+    for (const { info } of this.#ready) {
+      const wanted = kinds[kind];
+      const download =
+        wanted.map((target) => info.downloads.find((each) => each.target === target)).find(Boolean) ??
+        bestFirst(info.downloads)[0];
+      const name = download.target === 'mp3' ? 'MP3' : 'MP4';
+      this.#onDownload({ target: download.target, href: download.href, name, title: info.title }, folder);
+    }
+  }
+}

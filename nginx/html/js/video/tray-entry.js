@@ -1,0 +1,240 @@
+import { lendAccessKey, withAccessKey } from '../access-key.js';
+import { find, fromTemplate, startDownload } from '../dom.js';
+import { formatBytes, formatSeconds } from '../format.js';
+import { ProblemPanel } from '../problem-panel.js';
+import { ensureSuccess, isAbort, problemOf } from '../problem.js';
+import { BrokenOff, fileNameOf, sizeOf, Transfer } from './transfer.js';
+
+const drawEveryMs = 200;
+const unfinished = new Set(['preparing', 'waiting', 'running', 'broken']);
+
+/**
+ * One download in the tray. Where the browser lets a page write into a file, the page
+ * shows the progress; elsewhere the browser downloads the file and shows it.
+ *
+ * `state` is `preparing`, `waiting`, `running`, `broken`, `failed`, `started` or `done`.
+ */
+export class TrayEntry {
+  state = 'preparing';
+  #download;
+  #handlers;
+  #problems;
+  #cancel;
+  #remove;
+  #resume;
+  #progress;
+  #request = new AbortController();
+  #handle;
+  #file;
+  #transfer;
+
+  /** @param handlers `folder`, `onStatus(text)`, `onChange()` after each change of state, `onRemove()` */
+  constructor(download, handlers) {
+    this.#download = download;
+    this.#handlers = handlers;
+    this.element = fromTemplate('tray-entry-template');
+    this.element.dataset.target = download.target;
+    find(this.element, '.tray-title').textContent = download.title;
+    find(this.element, '.tag').textContent = download.name;
+    this.#problems = new ProblemPanel(find(this.element, '.problem-slot'));
+    this.#cancel = find(this.element, '.tray-cancel');
+    this.#remove = find(this.element, '.tray-remove');
+    this.#resume = find(this.element, '.tray-resume');
+    this.#progress = find(this.element, 'progress');
+    this.#progress.setAttribute('aria-label', `Progress of ${this.#label}`);
+    this.#cancel.setAttribute('aria-label', `Cancel ${this.#label}`);
+    this.#remove.setAttribute('aria-label', `Remove ${this.#label} from the list`);
+    this.#cancel.addEventListener('click', () => void this.#giveUp());
+    this.#remove.addEventListener('click', () => void this.#giveUp());
+    this.#resume.addEventListener('click', () => this.#show('waiting', 'Waiting for another download…'));
+  }
+
+  get isUnfinished() {
+    return unfinished.has(this.state);
+  }
+
+  get #label() {
+    return `${this.#download.name} of ${this.#download.title}`;
+  }
+
+  /** Asks for the file's name and where to save it, so that an error shows before anything is saved. */
+  async prepare() {
+    this.#show('preparing', 'Preparing…');
+    this.#handlers.onStatus(`Preparing ${this.#download.name}…`);
+    const { signal } = this.#request;
+    try {
+      const { fileName, size } = await readHeaders(this.#download, signal);
+      this.#handle = await chooseFile(fileName, this.#handlers.folder);
+      signal.throwIfAborted();
+      if (this.#handle === undefined) this.#leaveToBrowser(size);
+      else {
+        this.#file = await this.#handle.createWritable();
+        this.#transfer = new Transfer(this.#download.href, this.#file);
+        this.#show('waiting', 'Waiting for another download…');
+      }
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  /** Runs a waiting download until it is saved, cancelled, or stopped by an error. */
+  async start() {
+    const transfer = this.#transfer;
+    this.#show('running', 'Downloading…');
+    const timer = setInterval(() => this.#drawProgress(transfer), drawEveryMs);
+    try {
+      await transfer.run(this.#request.signal);
+      this.#show('done', `Saved as ${this.#handle.name} · ${formatBytes(transfer.receivedBytes)}`);
+      this.#handlers.onStatus(`${this.#download.name} is saved.`);
+    } catch (error) {
+      if (error instanceof BrokenOff) this.#offerResume(transfer);
+      else await this.#fail(error);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #leaveToBrowser(size) {
+    lendAccessKey(this.#download.href);
+    startDownload(this.#download.href);
+    this.#show('started', `Download started${sizeWords(size)}. See your browser’s downloads.`);
+    this.#handlers.onStatus(`${this.#download.name} has started.`);
+  }
+
+  async #fail(error) {
+    await this.#discard();
+    if (isAbort(error)) {
+      this.#handlers.onStatus('Cancelled.');
+      this.#handlers.onRemove();
+      return;
+    }
+    this.#show('failed', '');
+    this.#handlers.onStatus('');
+    this.#problems.show(problemOf(error), {
+      retry: () => void this.prepare(),
+      onClose: () => this.#handlers.onRemove(),
+    });
+  }
+
+  #offerResume(transfer) {
+    const received = formatBytes(transfer.receivedBytes);
+    this.#resume.textContent = transfer.canResume ? 'Resume' : 'Start again';
+    this.#show('broken', `The connection broke after ${received}.`);
+    this.#handlers.onStatus(`${this.#download.name} broke after ${received}.`);
+  }
+
+  async #giveUp() {
+    const isWorking = this.state === 'preparing' || this.state === 'running';
+    this.#request.abort();
+    // What works on it notices the abort, and removes the entry then.
+    if (isWorking) return;
+    const wasUnfinished = this.isUnfinished;
+    if (wasUnfinished) await this.#discard();
+    if (wasUnfinished) this.#handlers.onStatus('Cancelled.');
+    this.#handlers.onRemove();
+  }
+
+  /** Removes an incomplete file. A browser that can't do that leaves it. */
+  async #discard() {
+    await this.#file?.abort().catch(() => undefined);
+    await this.#handle?.remove?.().catch(() => undefined);
+    this.#file = undefined;
+    this.#handle = undefined;
+  }
+
+  #drawProgress(transfer) {
+    const { receivedBytes, totalBytes, totalIsExact } = transfer;
+    const speed = transfer.measureSpeed();
+    // A file may be larger than estimated; a full bar while bytes still arrive would be wrong.
+    const share = totalBytes ? Math.min(receivedBytes / totalBytes, totalIsExact ? 1 : 0.99) : undefined;
+    if (share === undefined) this.#progress.removeAttribute('value');
+    else this.#progress.value = share;
+    const left = speed && totalBytes > receivedBytes ? (totalBytes - receivedBytes) / speed : undefined;
+    const facts = [
+      totalBytes
+        ? `${formatBytes(receivedBytes)} of ${totalIsExact ? '' : 'about '}${formatBytes(totalBytes)}`
+        : formatBytes(receivedBytes),
+      share !== undefined && `${Math.floor(share * 100)} %`,
+      speed && `${formatBytes(speed)}/s`,
+      left && `${formatSeconds(left)} left`,
+    ];
+    find(this.element, '.tray-state').textContent = facts.filter(Boolean).join(' · ');
+  }
+
+  #show(state, text) {
+    this.state = state;
+    this.element.dataset.state = state;
+    find(this.element, '.tray-state').textContent = text;
+    const hadFocus = this.element.contains(document.activeElement);
+    this.#cancel.hidden = !this.isUnfinished;
+    this.#remove.hidden = state !== 'done' && state !== 'started';
+    this.#resume.hidden = state !== 'broken';
+    this.#progress.hidden = state !== 'running';
+    if (hadFocus) find(this.element, 'button:not([hidden])').focus({ preventScroll: true });
+    this.#handlers.onChange();
+  }
+}
+
+function sizeWords({ bytes, isExact }) {
+  return bytes === undefined ? '' : ` (${isExact ? '' : 'about '}${formatBytes(bytes)})`;
+}
+
+/** @throws RequestFailed where the server would reject the download */
+async function readHeaders({ href, target }, signal) {
+  const options = { headers: withAccessKey(), cache: 'no-store' };
+  const head = await fetch(href, { ...options, method: 'HEAD', signal });
+  const header = (name) => head.headers.get(name);
+  if (head.ok) {
+    const fallback = target === 'mp3' ? 'audio.mp3' : 'video.mp4';
+    return { fileName: fileNameOf(header('Content-Disposition'), fallback), size: sizeOf(header) };
+  }
+  // A response to HEAD has no body: the reason is in the one to GET.
+  const reading = new AbortController();
+  const get = await fetch(href, { ...options, signal: AbortSignal.any([signal, reading.signal]) });
+  try {
+    await ensureSuccess(get);
+  } finally {
+    reading.abort();
+  }
+  throw new Error('The server rejected HEAD and accepted GET.');
+}
+
+/**
+ * Asks the reader where to save, or takes a free name in a folder.
+ * @returns undefined where a page cannot write files
+ * @throws AbortError when the reader chooses no file
+ */
+async function chooseFile(suggestedName, folder) {
+  if (folder !== undefined) return freeFile(folder, suggestedName);
+  if (typeof window.showSaveFilePicker !== 'function') return undefined;
+  try {
+    return await window.showSaveFilePicker({ suggestedName, id: 'downloads', startIn: 'downloads' });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    // The click was too long ago, or a policy forbids it: the browser can always download by itself.
+    return undefined;
+  }
+}
+
+let lastChoice = Promise.resolve();
+
+/** Chooses one name after the other, so that two downloads never take the same one. */
+function freeFile(folder, wanted) {
+  const choice = lastChoice.then(() => createFreeFile(folder, wanted));
+  lastChoice = choice.catch(() => undefined);
+  return choice;
+}
+
+/** `film.mp4`, or `film (2).mp4` where that exists. */
+async function createFreeFile(folder, wanted) {
+  const [, stem, extension] = /^(.*?)(\.[^.]*)?$/su.exec(wanted);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${stem} (${number})${extension ?? ''}`;
+    try {
+      await folder.getFileHandle(name);
+    } catch (error) {
+      if (error.name !== 'NotFoundError') throw error;
+      return folder.getFileHandle(name, { create: true });
+    }
+  }
+}
