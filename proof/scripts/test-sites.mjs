@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 
 await runCommandLine(async () => {
   const progress = new Progress();
-  const env = await setUp({ progress, forTests: true });
+  const env = await setUp({ progress, testTools: true });
   if (!options.newest) return runTests(env);
   const packages = await mkdtemp(join(tmpdir(), 'newest-yt-dlp-'));
   try {

@@ -8,7 +8,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 await runCommandLine(async () => {
   const progress = new Progress();
-  const env = await setUp({ progress, forTests: true });
+  const env = await setUp({ progress, testTools: true });
   // Built by set-up.
   const { runTests } = await import('../test-runner/dist/run-tests.js');
   const args = process.argv.slice(2);

@@ -19,7 +19,7 @@ await runCommandLine(async () => {
   const progress = new Progress();
   await progress.step('pnpm', async (log) => void (await ensurePnpm({ root, log })));
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
-  await progress.step('Dependencies', (log) => installDependencies({ root, env, log }));
+  await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set: 'all' }));
   await progress.step('Build', async (log) => {
     const args = ['--filter=@media-services/verify...'];
     const { ok, output } = await runTurbo({ root, env, task: 'build', log, args });

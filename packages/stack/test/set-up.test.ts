@@ -32,8 +32,11 @@ test('dependencies are installed again when the lockfile has changed, only then'
     writeFileSync(join(folder, name), name);
   }
   expect(dependenciesAreCurrent(folder)).toBe(false);
-  writeFileSync(join(folder, 'node_modules', '.set-up-stamp'), dependenciesHash(folder));
+  writeFileSync(join(folder, 'node_modules', '.set-up-stamp-run'), dependenciesHash(folder));
   expect(dependenciesAreCurrent(folder)).toBe(true);
+  expect(dependenciesAreCurrent(folder, 'all')).toBe(false);
+  writeFileSync(join(folder, 'node_modules', '.set-up-stamp-all'), dependenciesHash(folder));
+  expect(dependenciesAreCurrent(folder, 'all')).toBe(true);
   writeFileSync(join(folder, 'pnpm-lock.yaml'), 'another');
   expect(dependenciesAreCurrent(folder)).toBe(false);
 });

@@ -34,7 +34,7 @@ export async function toolVersions(root: string, env: NodeJS.ProcessEnv): Promis
   ]);
   const records = [
     join(root, engineFolder, '.venv', 'engine.json'),
-    join(root, 'node_modules', '.set-up-stamp'),
+    join(root, 'node_modules', '.set-up-stamp-all'),
   ].map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : ''));
   const all = [process.version, process.platform, process.arch, ...versions, ...records];
   return createHash('sha256')

@@ -10,50 +10,75 @@ import { checkNodeVersion } from './node/node-version.mjs';
 import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { setUpFfmpeg } from './system/ffmpeg.mjs';
 import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
-import { runTools, testTools } from './system/system-tools.mjs';
+import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
 
 /**
  * Brings this checkout from whatever is there to ready-to-run; every step is skipped
  * where it has been done.
- * @param {{ progress: import('./progress.mjs').Progress, forTests?: boolean }} options
+ * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
+ *   `run` installs and builds only what `npm start` needs
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for whatever is run next
  */
-export async function setUp({ progress, forTests = false }) {
+export async function setUp({ progress, set = 'all', testTools = false }) {
   checkNodeVersion(root);
-  await announceSystemTools({ tools: runTools, say: (text) => progress.say(text) });
+  const asksForPassword = await announceSystemTools({ tools: runTools, say: (text) => progress.say(text) });
   return whileLocked(
     join(toolsDir, 'set-up.lock'),
     (text) => progress.say(text),
-    () => runSteps(progress, forTests),
+    () => runSteps({ progress, set, testTools, asksForPassword }),
   );
 }
 
-/**
- * @param {import('./progress.mjs').Progress} progress
- * @param {boolean} forTests
- */
-async function runSteps(progress, forTests) {
+/** @param {{ progress: import('./progress.mjs').Progress, set: 'run' | 'all', testTools: boolean, asksForPassword: boolean }} options */
+async function runSteps({ progress, set, testTools, asksForPassword }) {
+  /** @type {NodeJS.ProcessEnv} */
+  const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
+  const installPrograms = async () => {
+    const tools = [ffmpegTool, ...runTools];
+    await progress.step('ffmpeg and nginx', (log) =>
+      installSystemTools({ tools, log, env, optional: [ffmpegTool] }),
+    );
+    if (testTools) await installTestTools(progress);
+  };
+  // A password is asked for before anything else writes to the terminal.
+  if (asksForPassword) await installPrograms();
+  await all([
+    asksForPassword ? undefined : installPrograms(),
+    installCode({ progress, env, set }),
+    progress.step('Download engine (yt-dlp)', async (log) => {
+      const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
+      return `${ytDlpVersion} (${source})`;
+    }),
+  ]);
+  if (!ffmpegTool.isThere(env)) {
+    await progress.step('ffmpeg without a package manager', async (log) => {
+      await installDependencies({ root, env, log, set: 'ffprobe' });
+      const { source, ...paths } = await setUpFfmpeg({ root, log, env });
+      Object.assign(env, paths);
+      return source;
+    });
+  }
+  return env;
+}
+
+/** @param {{ progress: import('./progress.mjs').Progress, env: NodeJS.ProcessEnv, set: 'run' | 'all' }} options */
+async function installCode({ progress, env, set }) {
   await progress.step(
     `pnpm ${pinnedPnpmVersion(root)}`,
     async (log) => void (await ensurePnpm({ root, log })),
   );
-  /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
-  await progress.step('Dependencies', (log) => installDependencies({ root, env, log }));
-  await progress.step('ffmpeg', async (log) => {
-    const { source, ...paths } = await setUpFfmpeg({ root, log, env });
-    Object.assign(env, paths);
-    return source;
-  });
-  await progress.step('nginx', (log) => installSystemTools({ tools: runTools, log, env }));
-  if (forTests) await installTestTools(progress);
-  await progress.step('Download engine (yt-dlp)', async (log) => {
-    const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
-    return `${ytDlpVersion} (${source})`;
-  });
-  await progress.step('Build', (log) => build({ root, env, log }));
+  await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set }));
+  await progress.step('Build', (log) => build({ root, env, log, everything: set === 'all' }));
   await progress.step('Model for background removal', (log) => setUpModel({ root, log }));
-  return env;
+}
+
+/**
+ * Waits for all, so that nothing still runs when the first failure is reported.
+ * @param {readonly (Promise<unknown> | undefined)[]} work
+ */
+async function all(work) {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
 /**
@@ -61,7 +86,7 @@ async function runSteps(progress, forTests) {
  * @param {import('./progress.mjs').Progress} progress
  */
 async function installTestTools(progress) {
-  for (const tool of testTools) {
+  for (const tool of toolsOfTests) {
     try {
       await progress.step(tool.name, (log) => installSystemTools({ tools: [tool], log }));
     } catch (error) {

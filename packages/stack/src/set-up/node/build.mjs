@@ -16,9 +16,29 @@ export async function runTurbo({ root, env, task, log, logs = 'errors-only', arg
   return { ok: code === 0, output };
 }
 
-/** @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void }} options */
-export async function build({ root, env, log }) {
-  const { ok, output } = await runTurbo({ root, env, task: 'build', log, logs: 'new-only' });
+/** What `npm start` runs; all else in the workspace serves these or proves them. */
+export const shippedParts = ['video-dl', 'bg-removal', 'stack'];
+
+/** Every package that the shipped parts import. */
+const shippedPackages = [
+  ...shippedParts,
+  'http-common',
+  'egress-guard',
+  'processes',
+  'rate-limit',
+  'onnx-int8',
+  'model-setup',
+];
+
+/**
+ * Builds everything, or only what ships: then no package is built because tests need it.
+ * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void, everything: boolean }} options
+ */
+export async function build({ root, env, log, everything }) {
+  const args = everything
+    ? []
+    : ['--only', ...shippedPackages.map((name) => `--filter=@media-services/${name}`)];
+  const { ok, output } = await runTurbo({ root, env, task: 'build', log, logs: 'new-only', args });
   if (!ok) throw new UserError(`The build failed:\n${tailOf(output, 30)}`);
   return /FULL TURBO/.test(output) ? 'up to date' : '';
 }

@@ -1,11 +1,30 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, tailOf } from '../run-command.mjs';
 import { UserError } from '../user-error.mjs';
+import { shippedParts } from './build.mjs';
 
-/** @type {(root: string) => string} */
-const stampFile = (root) => join(root, 'node_modules', '.set-up-stamp');
+/**
+ * `run` is what `npm start` needs: what ships and what builds it. `all` adds the tools of the
+ * tests. `ffprobe` adds the ffprobe that set-up uses where no package manager has one.
+ * @typedef {'run' | 'ffprobe' | 'all'} DependencySet
+ */
+
+/** @type {Record<DependencySet, readonly string[]>} */
+const pnpmOptions = {
+  run: runOptions(),
+  ffprobe: [...runOptions(), '--filter-prod=@media-services/ffprobe-download'],
+  all: [],
+};
+
+function runOptions() {
+  const parts = shippedParts.map((name) => `--filter-prod=@media-services/${name}...`);
+  return ['--prod', '--filter=media-services', ...parts];
+}
+
+/** @type {(root: string, set: DependencySet) => string} */
+const stampFile = (root, set) => join(root, 'node_modules', `.set-up-stamp-${set}`);
 
 /**
  * Changes when what has to be installed changes.
@@ -19,21 +38,31 @@ export function dependenciesHash(root) {
   return hash.digest('hex');
 }
 
-/** @param {string} root */
-export function dependenciesAreCurrent(root) {
-  const stamp = stampFile(root);
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === dependenciesHash(root);
+/**
+ * @param {string} root
+ * @param {DependencySet} [set]
+ */
+export function dependenciesAreCurrent(root, set = 'run') {
+  const hash = dependenciesHash(root);
+  const isInstalled = (/** @type {DependencySet} */ each) => {
+    const stamp = stampFile(root, each);
+    return existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
+  };
+  return isInstalled('all') || isInstalled(set) || (set === 'run' && isInstalled('ffprobe'));
 }
 
 /**
  * Installs exactly what the lockfile says; nothing where that has been done.
- * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void }} options
+ * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void, set: DependencySet }} options
  */
-export async function installDependencies({ root, env, log }) {
-  if (dependenciesAreCurrent(root)) return 'up to date';
+export async function installDependencies({ root, env, log, set }) {
+  if (dependenciesAreCurrent(root, set)) return 'up to date';
+  // A checkout that has the tools of the tests keeps them.
+  if (set !== 'all' && existsSync(stampFile(root, 'all')))
+    return installDependencies({ root, env, log, set: 'all' });
   const { code, output } = await runCommand(
     'pnpm',
-    ['install', '--frozen-lockfile', '--reporter=append-only'],
+    ['install', '--frozen-lockfile', '--reporter=append-only', ...pnpmOptions[set]],
     {
       cwd: root,
       // CI: never a question that nobody sees.
@@ -44,6 +73,8 @@ export async function installDependencies({ root, env, log }) {
   if (code !== 0) {
     throw new UserError(`The dependencies could not be installed:\n${tailOf(output)}`);
   }
-  writeFileSync(stampFile(root), dependenciesHash(root));
+  for (const each of /** @type {const} */ (['run', 'ffprobe', 'all']))
+    rmSync(stampFile(root, each), { force: true });
+  writeFileSync(stampFile(root, set), dependenciesHash(root));
   return '';
 }

@@ -68,7 +68,7 @@ async function fetchFfmpeg(root, target, env, log) {
  * @returns {string | undefined} why it failed, if it did
  */
 function copyFfprobe(root, target) {
-  const installer = join(root, 'packages', 'stack');
+  const installer = join(root, 'packages', 'ffprobe-download');
   const ours = resolveFrom(installer, '@ffprobe-installer/ffprobe/package.json');
   const platform = `@ffprobe-installer/${process.platform}-${process.arch}`;
   const file = ours && resolveFrom(ours, `${platform}/ffprobe`);

@@ -26,26 +26,44 @@ fi
 /** @type {Readonly<Record<string, string>>} */
 const units = { nginx: 'nginx', 'redis-server': 'redis-server', prometheus: 'prometheus' };
 
+/** @typedef {import('./system-tools.mjs').SystemTool} SystemTool */
+
 /**
  * @typedef {object} Installer
  * @property {string} name
  * @property {string} notice what it will do, as a sentence
- * @property {(tools: readonly import('./system-tools.mjs').SystemTool[], log: (line: string) => void) => Promise<import('../run-command.mjs').CommandResult>} install
+ * @property {boolean} asksForPassword
+ * @property {(tools: readonly SystemTool[], log: (line: string) => void) => Promise<import('../run-command.mjs').CommandResult>} install
  */
 
 /**
  * Installs what is missing of the given tools with apt or brew.
- * @param {{ tools: readonly import('./system-tools.mjs').SystemTool[], log: (line: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @param {{ tools: readonly SystemTool[], log: (line: string) => void, env?: NodeJS.ProcessEnv, optional?: readonly SystemTool[] }} options
+ *   the caller has another way to get the `optional` ones
  * @throws {UserError} that names what to install where neither can
  */
-export async function installSystemTools({ tools, log, env = process.env }) {
+export function installSystemTools(options) {
+  // Steps of set-up run at once, package managers one after the other.
+  const result = lastInstall.then(() => install(options));
+  lastInstall = result.catch(() => undefined);
+  return result;
+}
+
+/** @type {Promise<unknown>} */
+let lastInstall = Promise.resolve();
+
+/** @param {Parameters<typeof installSystemTools>[0]} options */
+async function install({ tools, log, env = process.env, optional = [] }) {
   const missing = tools.filter((tool) => !tool.isThere(env));
   if (missing.length === 0) return 'present';
   const installer = await findInstaller(env);
-  if (installer === undefined)
-    throw new UserError(adviceFor(missing, 'No way was found to install it from here.'));
+  if (installer === undefined) {
+    const required = missing.filter((tool) => !optional.includes(tool));
+    if (required.length === 0) return 'no package manager';
+    throw new UserError(adviceFor(required, 'No way was found to install it from here.'));
+  }
   const { code, output } = await installer.install(missing, log);
-  const stillMissing = missing.filter((tool) => !tool.isThere(env));
+  const stillMissing = missing.filter((tool) => !tool.isThere(env) && !optional.includes(tool));
   if (stillMissing.length > 0) {
     const reason =
       code === 0
@@ -53,17 +71,21 @@ export async function installSystemTools({ tools, log, env = process.env }) {
         : `${installer.name} failed:\n${tailOf(output)}`;
     throw new UserError(adviceFor(stillMissing, reason));
   }
-  return `installed ${missing.map(({ name }) => name).join(', ')}`;
+  return `installed ${missing
+    .filter((tool) => tool.isThere(env))
+    .map(({ name }) => name)
+    .join(', ')}`;
 }
 
 /**
  * Says what will be installed for the whole machine and how, before anything is.
- * @param {{ tools: readonly import('./system-tools.mjs').SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @param {{ tools: readonly SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @returns {Promise<boolean>} whether the installer may ask for a password
  * @throws {UserError} that names what to install where nothing can
  */
 export async function announceSystemTools({ tools, say, env = process.env }) {
   const missing = tools.filter((tool) => !tool.isThere(env));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return false;
   const installer = await findInstaller(env);
   if (installer === undefined) {
     throw new UserError(
@@ -72,6 +94,7 @@ export async function announceSystemTools({ tools, say, env = process.env }) {
   }
   const names = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(', ');
   say(`Missing on this machine: ${names}. ${installer.notice}`);
+  return installer.asksForPassword;
 }
 
 /**
@@ -86,6 +109,7 @@ async function findInstaller(env) {
       return {
         name: 'apt',
         notice: `It will be installed with ${how}.`,
+        asksForPassword: sudo.length === 1,
         install: (tools, log) => installWithApt(sudo, tools, log),
       };
     }
@@ -95,6 +119,7 @@ async function findInstaller(env) {
     return {
       name: 'brew',
       notice: 'It will be installed with brew.',
+      asksForPassword: false,
       install: (tools, log) => installWithBrew(brew, tools, log),
     };
   }
@@ -114,7 +139,7 @@ async function rootPrefix(env) {
 
 /**
  * @param {readonly string[]} prefix
- * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {readonly SystemTool[]} tools
  * @param {(line: string) => void} log
  */
 function installWithApt(prefix, tools, log) {
@@ -129,7 +154,7 @@ function installWithApt(prefix, tools, log) {
 
 /**
  * @param {string} brew
- * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {readonly SystemTool[]} tools
  * @param {(line: string) => void} log
  */
 async function installWithBrew(brew, tools, log) {
@@ -142,7 +167,7 @@ async function installWithBrew(brew, tools, log) {
 }
 
 /**
- * @param {readonly import('./system-tools.mjs').SystemTool[]} tools
+ * @param {readonly SystemTool[]} tools
  * @param {string} reason
  */
 function adviceFor(tools, reason) {
