@@ -106,13 +106,19 @@ describe('says how a stream ended', () => {
   });
 });
 
-test('has no line for a health check that found everything well', async () => {
-  const health = async (id: string) =>
-    fetch(`${gateway.url}/video-dl/api/health`, { headers: { 'X-Request-Id': id } });
-  await health('healthy-1');
+test('has a line for a health check only when it found something wrong or was given an id', async () => {
+  const health = async (id?: string) =>
+    fetch(`${gateway.url}/video-dl/api/health`, { headers: id === undefined ? {} : { 'X-Request-Id': id } });
+  await health();
+  await health('traced-1');
   gateway.videoDl.respondWith((_req, res) => res.writeHead(503).end());
-  await health('unhealthy-1');
+  await health();
+  await health('last-1');
 
-  expect(await logLine('unhealthy-1')).toMatchObject({ status: 503, outcome: 'failed' });
-  expect(gateway.accessLog().map(({ requestId }) => requestId)).not.toContain('healthy-1');
+  await logLine('last-1');
+  expect(gateway.accessLog().map(({ status, outcome }) => ({ status, outcome }))).toEqual([
+    { status: 200, outcome: 'unknown' },
+    { status: 503, outcome: 'failed' },
+    { status: 503, outcome: 'failed' },
+  ]);
 });

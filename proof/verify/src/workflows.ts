@@ -1,9 +1,11 @@
 /** npm run verify:workflows: checks .github, and that every command of the project that a step runs is there. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '@media-services/stack/set-up';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { Report } from './report.js';
 import { run } from './run.js';
@@ -11,6 +13,17 @@ import { goTool, pythonTool } from './tools.js';
 
 const folder = join(root, '.github', 'workflows');
 const report = new Report();
+const workflowSchema = z.object({
+  defaults: z.object({ run: z.object({ shell: z.string() }) }),
+  jobs: z.record(
+    z.string(),
+    z.object({
+      steps: z
+        .array(z.object({ uses: z.string().optional(), with: z.record(z.string(), z.unknown()).optional() }))
+        .optional(),
+    }),
+  ),
+});
 
 await report.check('actionlint finds nothing', async () => {
   await run(await goTool('github.com/rhysd/actionlint/cmd/actionlint', 'v1.7.7'), []);
@@ -33,6 +46,47 @@ await report.check('the scripts of package.json that steps run are there', async
     [],
   );
   return names.join(', ');
+});
+await report.check('each workflow runs with pipefail and sets Node up without looking for pnpm', async () => {
+  for (const file of await readdir(folder)) {
+    const { defaults, jobs } = workflowSchema.parse(parse(await readFile(join(folder, file), 'utf8')));
+    assert.equal(defaults.run.shell, 'bash', file);
+    const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
+    for (const { uses, with: options } of steps) {
+      if (uses?.startsWith('actions/setup-node@'))
+        assert.equal(options?.['package-manager-cache'], false, file);
+    }
+  }
+});
+await report.check('a scan that finds something ends a release before anything is pushed', async () => {
+  const work = await mkdtemp(join(tmpdir(), 'verify-workflows-'));
+  try {
+    const calls = join(work, 'calls');
+    await writeFile(join(work, 'docker'), `#!/bin/sh\necho "docker $*" >>"${calls}"\n`, { mode: 0o755 });
+    const scanner = join(work, 'scanner');
+    await writeFile(scanner, `#!/bin/sh\necho scan >>"${calls}"; exit 1\n`, { mode: 0o755 });
+    const env = {
+      ...{ PATH: `${work}:${process.env.PATH ?? ''}`, OSV_SCANNER: scanner },
+      ...{ IMAGE_PREFIX: 'registry.example.org/x', IMAGE_TAG: '1.2.3' },
+    };
+    await assert.rejects(run('deploy/images/build', ['amd64'], { env }), /ended with 1/);
+    const made = await readFile(calls, 'utf8');
+    assert.match(made, /--output type=docker.*\nscan\n$/);
+    assert.doesNotMatch(made, /--push/);
+  } finally {
+    await rm(work, { recursive: true });
+  }
+});
+await report.check('the tag decides what images are called', async () => {
+  const named = async (type: string, name: string) => {
+    const env = { GITHUB_REPOSITORY: 'Own/Repo', GITHUB_REF_TYPE: type, GITHUB_REF_NAME: name };
+    return run('bash', ['-c', '. deploy/images/names; echo -n "$IMAGE_PREFIX $IMAGE_TAG,$MORE_TAGS"'], {
+      env,
+    });
+  };
+  assert.equal(await named('tag', 'v1.2.3'), 'ghcr.io/own/repo 1.2.3,1.2 latest');
+  assert.equal(await named('tag', 'v1.3.0-rc.1'), 'ghcr.io/own/repo 1.3.0-rc.1,');
+  assert.equal(await named('branch', 'main'), 'ghcr.io/own/repo nightly,');
 });
 report.end();
 
