@@ -7,22 +7,42 @@ import io
 
 import yt_dlp
 from yt_dlp.extractor import gen_extractor_classes
-from yt_dlp.utils import ExtractorError
+from yt_dlp.extractor.common import InfoExtractor
+from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import limits, pristine
+from . import format_check, limits, pristine
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
+# A page that embeds more broken players than this has nothing for us.
+_ENTRIES_TRIED = 5
+
 
 class PlaylistError(ExtractorError):
-    """The address is a playlist or a channel, not one video."""
+    """The URL leads to a playlist or a channel, not to one video."""
 
     def __init__(self, title):
         super().__init__(f'This is a playlist: {title}', expected=True)
 
 
+class NoSuchItemError(ExtractorError):
+    """The job asks for a later video than the page has."""
+
+    def __init__(self, count):
+        super().__init__(f'The page has {count} videos', expected=True)
+        self.count = count
+
+
+class NotStartedError(ExtractorError):
+    """A broadcast that has no formats because it has not started."""
+
+
+class UnfinishedBroadcastError(ExtractorError):
+    """A broadcast that has no formats because it is running or not yet processed."""
+
+
 class Log:
-    """Keeps what yt-dlp would print; its warnings explain an error."""
+    """Keeps the warnings that yt-dlp would print: they explain an error."""
 
     def __init__(self):
         self.warnings = collections.deque(maxlen=limits.WARNINGS)
@@ -40,26 +60,61 @@ class Log:
     def warning(self, message, *_args, **_kwargs):
         self.warnings.append(str(message))
 
-    def error(self, message, *_args, **_kwargs):
-        self.warnings.append(str(message))
+    def error(self, _message, *_args, **_kwargs):
+        """The same text is raised, and must not count as a warning that came before it."""
+
+
+_BROADCAST_ERRORS = {
+    'is_upcoming': NotStartedError, 'is_live': UnfinishedBroadcastError, 'post_live': UnfinishedBroadcastError,
+    'was_live': UnfinishedBroadcastError,
+}
+
+
+class _Extractors(dict):
+    """All extractors by key. `values()` is what the generic extractor scans a page with:
+    only those that can find an embedded player."""
+
+    def values(self):
+        return _embed_finders()
+
+
+@functools.lru_cache(maxsize=None)
+def _all_extractors():
+    return _Extractors((extractor.ie_key(), extractor) for extractor in gen_extractor_classes())
+
+
+@functools.lru_cache(maxsize=None)
+def _embed_finders():
+    classes = [getattr(extractor, 'real_class', extractor) for extractor in dict.values(_all_extractors())]
+    return [cls for cls in classes if cls._EMBED_REGEX
+            or cls._extract_embed_urls.__func__ is not InfoExtractor._extract_embed_urls.__func__
+            or getattr(cls._extract_from_webpage, '__func__', cls._extract_from_webpage)
+            is not InfoExtractor._extract_from_webpage.__func__]
 
 
 class Downloader(yt_dlp.YoutubeDL):
-    """A YoutubeDL that answers with one video: a page with several gives the first that has media,
-    a real playlist or channel is refused before any of its entries is fetched."""
+    """A YoutubeDL that returns one video. From a page with several it takes the requested one,
+    or the first that works. It rejects a real playlist or channel before it fetches any entry."""
 
-    def __init__(self, params):
+    def __init__(self, params, item=None):
         super().__init__(params, auto_init=False)
-        for extractor in gen_extractor_classes():
-            self.add_info_extractor(extractor)
+        self._ies = _Extractors(_all_extractors())
         self.playlist_position = None
+        self.items = []
         self.cache = PlayerCache(self)
         self._budget = limits.Budget()
+        self._item = item
+        # Why a doubtful format was left out.
+        self.check_error = None
+        # URLs that turned out to be images.
+        self.images = set()
 
     def urlopen(self, req):
         self._budget.count_request()
         response = super().urlopen(req)
         self._budget.bound(response)
+        if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
+            self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
         return response
 
     def get_info_extractor(self, ie_key):
@@ -74,22 +129,64 @@ class Downloader(yt_dlp.YoutubeDL):
         entries = ie_result.get('entries')
         if not _is_one_page(ie_result, entries):
             raise PlaylistError(ie_result.get('title') or ie_result.get('id') or 'untitled')
-        index = next((index for index, entry in enumerate(entries) if _offers_media(entry)), 0)
-        first = entries[index]
-        if len(entries) > 1 and self.playlist_position is None:
-            self.playlist_position = (index + 1, len(entries))
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
         page_title = ie_result.get('title')
-        if page_title and first.get('title') == f'{page_title} (1)':
-            first['title'] = page_title
-        return self.process_ie_result(first, download, {**inherited, **(extra_info or {})})
+        if page_title and entries[0].get('title') == f'{page_title} (1)':
+            entries[0]['title'] = page_title
+        # A list within a list has no numbers of its own.
+        is_page = not self.items
+        if is_page:
+            self.items = list(entries)
+        first_error = None
+        for index in _candidates(entries, self._item if is_page else None):
+            if is_page and len(entries) > 1:
+                self.playlist_position = (index + 1, len(entries))
+            try:
+                return self.process_ie_result(entries[index], download, {**inherited, **(extra_info or {})})
+            except YoutubeDLError as error:
+                first_error = first_error or error
+        raise first_error
+
+    def process_video_result(self, info_dict, download=True):
+        if self._item is not None and self._item > 1 and not self.items:
+            raise NoSuchItemError(1)
+        error_class = _BROADCAST_ERRORS.get(info_dict.get('live_status'))
+        if error_class and not (info_dict.get('formats') or info_dict.get('url')):
+            raise error_class('The broadcast has no formats', expected=True)
+        try:
+            return super().process_video_result(info_dict, download)
+        except ExtractorError as error:
+            if self.check_error is None or 'Requested format is not available' not in str(error):
+                raise
+        # Outside of the handler, so that it has no other error as its context.
+        raise self.check_error
+
+    def _check_formats(self, formats, *_args, **_kwargs):
+        """yt-dlp's own check downloads through temporary files; it asks for formats that
+        the extractor calls doubtful."""
+        for fmt in formats:
+            if '__working' not in fmt:
+                fmt['__working'] = format_check.works(self, fmt)
+            if fmt['__working']:
+                yield fmt
+
+
+def _candidates(entries, item):
+    """Indices of the entries to try, in order: the requested one alone, or those that offer media."""
+    if item is not None:
+        if item > len(entries):
+            raise NoSuchItemError(len(entries))
+        return [item - 1]
+    # The slides of a post can be photographs, which have no formats.
+    offering = [index for index, entry in enumerate(entries) if entry.get('formats') or entry.get('url')]
+    return (offering or [0])[:_ENTRIES_TRIED]
 
 
 def _is_one_page(playlist, entries):
     """A page whose several media are already found (two <video> elements, a post
-    with two clips), as against a list of addresses of further pages."""
+    with two clips), not a list of URLs of further pages."""
     if playlist['_type'] == 'multi_video' or not isinstance(entries, (list, tuple)) or not entries:
         return False
     if any(entry.get('_type', 'video') != 'video' for entry in entries):
@@ -97,15 +194,25 @@ def _is_one_page(playlist, entries):
     return True
 
 
-def _offers_media(entry):
-    """Whether an entry is worth a look: the slides of a post can be photographs, which have no formats."""
-    return bool(entry.get('formats') or entry.get('url'))
-
-
 def _is_embed(playlist):
-    # A feed's entries are pages of their own and its id is its address; embeds
-    # of a web page carry the page's short id.
+    # A feed's entries are pages of their own and its id is its URL; the embeds
+    # of a web page have the page's short id.
     return playlist.get('id') != playlist.get('webpage_url')
+
+
+class _StrictCookiePolicy(http.cookiejar.DefaultCookiePolicy):
+    """Sends a host's own cookies (FALSE in the second field of a cookie file, or set without
+    Domain) to that host only, as browsers do (RFC 6265, 5.4). Python's default also sends
+    them to the hosts below it."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **{'strict_ns_domain': self.DomainStrictNonDomain, **kwargs})
+
+
+def make_cookies_strict():
+    """Makes the strict policy every jar's default: yt-dlp's `requests` handler copies the
+    cookies of a request into a jar of its own."""
+    http.cookiejar.DefaultCookiePolicy = _StrictCookiePolicy
 
 
 def share_tls_contexts():
@@ -133,7 +240,8 @@ def build(job, log, extractor_arguments=None):
         'playlist_items': '1',
         'default_search': 'error',
         'enable_file_urls': False,
-        'check_formats': False,
+        # Only those that the extractor itself marks as doubtful.
+        'check_formats': None,
         'socket_timeout': job['socketTimeoutSeconds'],
         'retries': 1,
         'extractor_retries': 1,
@@ -150,9 +258,4 @@ def build(job, log, extractor_arguments=None):
     runtime = javascript_runtime()
     if runtime:
         params['js_runtimes'] = {runtime.name: {'path': runtime.path}}
-    ydl = Downloader(params)
-    # Python sends the hosts below a host the cookies that it keeps for itself (FALSE in the second
-    # field of a file, or set without Domain), unless it is told to do as browsers do (RFC 6265, 5.4).
-    strict = http.cookiejar.DefaultCookiePolicy.DomainStrictNonDomain
-    ydl.cookiejar.set_policy(http.cookiejar.DefaultCookiePolicy(strict_ns_domain=strict))
-    return ydl
+    return Downloader(params, job.get('item'))

@@ -9,7 +9,7 @@ _KINDS = 60
 
 
 def describe(error, warnings=()):
-    """{"kind", "kinds", "message", "httpStatus", "causes", "warnings"} of an exception.
+    """{"kind", "kinds", "message", "httpStatus", "causes", "warnings", "itemCount"} of an exception.
 
     `kinds` is the class with its bases, `causes` the messages of what lies beneath.
     """
@@ -23,6 +23,7 @@ def describe(error, warnings=()):
         'httpStatus': next((s for s in map(_status, chain) if s is not None), None),
         'causes': [_clean(cause) for cause in chain[1:_CAUSES]],
         'warnings': [_clean(warning) for warning in warnings],
+        'itemCount': getattr(error, 'count', None) if type(error).__name__ == 'NoSuchItemError' else None,
     }
 
 

@@ -47,8 +47,10 @@ class _Engine:
 
     def serve(self):
         # Imported here: it takes seconds, and the environment has to be set before.
-        from . import downloader, player_cache, pot_provider, pristine
+        from . import dash_tracks, downloader, player_cache, pot_provider, pristine
         downloader.share_tls_contexts()
+        downloader.make_cookies_strict()
+        dash_tracks.engage()
         limits.bound_decompression()
         player_cache.engage()
         if self._options.pot_provider_port:

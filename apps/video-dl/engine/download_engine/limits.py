@@ -22,8 +22,11 @@ DESCRIPTION_CHARACTERS = 20_000
 URL_CHARACTERS = 8_192
 HEADER_CHARACTERS = 8_192
 COOKIE_CHARACTERS = 16_384
-# All text of an answer together.
-ANSWER_CHARACTERS = 16 * 1024 * 1024
+ITEMS = 50
+# Of a playlist that comes with the page instead of from a URL.
+PLAYLIST_CHARACTERS = 1024 * 1024
+# All text of an answer together: the parent parses it in one step.
+ANSWER_CHARACTERS = 2 * 1024 * 1024
 
 # V8 alone reserves some 500 MB; solving YouTube's player takes 300 MB on top.
 _RUNTIME_BYTES = 1536 * 1024 * 1024

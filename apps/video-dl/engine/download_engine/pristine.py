@@ -1,7 +1,7 @@
 """Puts the extractors back into the state in which they were imported.
 
-Some keep tokens of a session in attributes of their class or module (AbemaTV, Iwara,
-Viu), where the next job would find them.
+Some keep session tokens in attributes of their class or module (AbemaTV, Iwara, Viu),
+where the next job would find them.
 """
 
 import copy
@@ -10,33 +10,63 @@ import sys
 _PREFIX = 'yt_dlp.extractor.'
 _PLAIN = (type(None), bool, int, float, str, bytes)
 _CONTAINERS = (dict, list, set)
+# Long, and never state.
+_EXEMPT = {'_TEST', '_TESTS', '_WEBPAGE_TESTS'}
 
 # Per owner (a module or a class): its data by name, containers as (object, copy).
 _remembered = {}
+# Per owner: its whole namespace with copies of the containers, so that one comparison shows any change.
+_snapshots = {}
 _modules = set()
+_modules_seen = 0
 
 
 def remember():
-    """Notes the state of every extractor module that was imported since the last call."""
+    """Records the state of every extractor module imported since the last call."""
+    global _modules_seen
+    if len(sys.modules) == _modules_seen:
+        return
+    _modules_seen = len(sys.modules)
     for name in [name for name in sys.modules if name.startswith(_PREFIX) and name not in _modules]:
         module = sys.modules[name]
         _modules.add(name)
         for owner in (module, *_classes(module)):
-            _remembered[owner] = {key: _saved(value) for key, value in _data(owner)}
+            saved = _remembered[owner] = {key: _saved(value) for key, value in _data(owner)}
+            _snapshots[owner] = _snapshot(owner, saved)
 
 
 def restore():
-    """Undoes what has changed since, and remembers what is new."""
-    for owner, saved in _remembered.items():
-        for key, _ in _data(owner):
-            if key not in saved:
-                delattr(owner, key)
-        for key, (value, content) in saved.items():
-            if content is not None and value != content:
-                _refill(value, content)
-            if vars(owner).get(key, _remembered) is not value:
-                setattr(owner, key, value)
+    """Undoes every change since, and records what is new."""
+    for owner, snapshot in _snapshots.items():
+        if not _is_unchanged(owner, snapshot):
+            saved = _remembered[owner]
+            _put_back(owner, saved)
+            _snapshots[owner] = _snapshot(owner, saved)
     remember()
+
+
+def _is_unchanged(owner, snapshot):
+    try:
+        return vars(owner) == snapshot
+    except Exception:
+        # A value that cannot be compared may have changed.
+        return False
+
+
+def _put_back(owner, saved):
+    for key, _ in _data(owner):
+        if key not in saved:
+            delattr(owner, key)
+    for key, (value, content) in saved.items():
+        if content is not None and value != content:
+            _refill(value, content)
+        if vars(owner).get(key, _remembered) is not value:
+            setattr(owner, key, value)
+
+
+def _snapshot(owner, saved):
+    copies = {key: content for key, (_, content) in saved.items() if content is not None}
+    return {**vars(owner), **copies}
 
 
 def _classes(module):
@@ -46,7 +76,7 @@ def _classes(module):
 
 def _data(owner):
     return [(key, value) for key, value in vars(owner).items()
-            if not key.startswith('__') and type(value) in (*_PLAIN, *_CONTAINERS)]
+            if not key.startswith('__') and key not in _EXEMPT and type(value) in (*_PLAIN, *_CONTAINERS)]
 
 
 def _saved(value):
@@ -55,7 +85,7 @@ def _saved(value):
     try:
         return value, copy.deepcopy(value)
     except (TypeError, RecursionError):
-        # Holds something that has no copy, such as a lock: its own entries are what can be kept.
+        # Holds something that cannot be copied, such as a lock: keep its own entries at least.
         return value, copy.copy(value)
 
 

@@ -5,7 +5,7 @@ import urllib.request
 
 from yt_dlp.utils import ExtractorError
 
-from . import limits
+from . import dash_tracks, limits
 
 _TEXT_FIELDS = (
     'id', 'title', 'uploader', 'channel', 'creator', 'artist', 'extractor', 'upload_date', 'live_status',
@@ -15,6 +15,9 @@ _FORMAT_TEXT_FIELDS = ('format_id', 'format_note', 'ext', 'protocol', 'vcodec', 
 _FORMAT_NUMBER_FIELDS = (
     'width', 'height', 'fps', 'tbr', 'vbr', 'abr', 'filesize', 'filesize_approx', 'available_at',
 )
+_QUERY_FIELDS = ('extra_param_to_segment_url', 'extra_param_to_key_url')
+# Photographs in place of a video.
+_IMAGE_EXTENSIONS = {'avif', 'bmp', 'heic', 'jpeg', 'jpg', 'png', 'svg', 'tif', 'tiff', 'webp'}
 # What the relay can fetch; rtmp, mms, ism, f4m and storyboards it cannot.
 _PROTOCOLS = {'http', 'https', 'm3u8', 'm3u8_native', 'http_dash_segments'}
 
@@ -26,13 +29,14 @@ def describe(ydl, info, targets):
     selector chose: none, one (both streams in one) or two (video, audio).
     """
     # yt-dlp puts the best last.
-    formats = [f for f in (info.get('formats') or [info]) if _usable(f)][-limits.FORMATS:]
+    formats = _one_per_track(f for f in (info.get('formats') or [info]) if _usable(f, ydl.images))[-limits.FORMATS:]
+    selections = {name: _select(ydl, info, formats, target) for name, target in targets.items()}
+    # A selection asks for doubtful formats.
+    formats = [f for f in formats if f.get('__working') is not False]
     if not formats and info.get('live_status') not in ('is_live', 'is_upcoming', 'post_live'):
         raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
-    for number, fmt in enumerate(formats):
-        fmt['_index'] = number
-    selections = {name: _select(ydl, info, formats, target) for name, target in targets.items()}
-    chosen = {index for selection in selections.values() for index in selection}
+    indices = {id(fmt): index for index, fmt in enumerate(formats)}
+    chosen = {id(fmt) for selection in selections.values() for fmt in selection}
     position = ydl.playlist_position or (None, None)
     answer = {
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
@@ -40,28 +44,69 @@ def describe(ydl, info, targets):
         'title': _own_title(info),
         'description': _text(info.get('description'), limits.DESCRIPTION_CHARACTERS) or None,
         'duration': _number(info.get('duration')),
+        'section_start': _number(info.get('section_start')),
+        'section_end': _number(info.get('section_end')),
         'is_live': bool(info.get('is_live')),
         'playlist_index': position[0],
         'playlist_count': position[1],
-        'formats': [_format(ydl, info, fmt, fmt['_index'] in chosen) for fmt in formats],
-        'selections': selections,
+        'items': [_item(entry) for entry in ydl.items[:limits.ITEMS]],
+        'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
+        'selections': {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()},
     }
     if _characters(answer) > limits.ANSWER_CHARACTERS:
         raise limits.AnswerTooLargeError
     return answer
 
 
-def _usable(fmt):
+def _item(entry):
+    return {'title': _text(entry.get('title')), 'duration': _number(entry.get('duration')),
+            'thumbnail': _url(entry.get('thumbnail') or _best_thumbnail(entry))}
+
+
+def _best_thumbnail(entry):
+    # An entry that was not processed yet has its thumbnails, the best last, but none chosen.
+    thumbnails = entry.get('thumbnails')
+    last = thumbnails[-1] if isinstance(thumbnails, list) and thumbnails else None
+    return last.get('url') if isinstance(last, dict) else None
+
+
+def _usable(fmt, images=()):
     return (isinstance(fmt.get('url'), str) and 0 < len(fmt['url']) <= limits.URL_CHARACTERS
-            and not fmt.get('has_drm')
+            and fmt['url'] not in images
+            and fmt.get('has_drm') in (None, False, 'maybe')
+            and str(fmt.get('ext')).lower() not in _IMAGE_EXTENSIONS
             and all(part in _PROTOCOLS for part in (fmt.get('protocol') or 'http').split('+')))
 
 
+def _one_per_track(formats):
+    """A track of a manifest with several periods once, not once a period."""
+    kept = {}
+    for number, fmt in enumerate(formats):
+        track = _manifest_track(fmt)
+        kept[(fmt['manifest_url'], track.kind, track.id) if track else number] = fmt
+    return list(kept.values())
+
+
+def _manifest_track(fmt):
+    """The track of a DASH manifest that the parent reads by itself; None for every other format."""
+    track = fmt.get(dash_tracks.KEY)
+    is_read = track and (track.is_split or fmt.get('protocol') == 'http_dash_segments')
+    return track if is_read and len(fmt['manifest_url']) <= limits.URL_CHARACTERS else None
+
+
 def _select(ydl, info, formats, target):
+    """The formats, as they stand in `formats`, that yt-dlp's selector chooses for a target."""
+    if not formats:
+        return []
     ydl.params['format_sort'] = target['sort']
+    by_id = {}
     candidates = {**info, 'formats': list(formats)}
     ydl.sort_formats(candidates)
     candidates = candidates['formats']
+    for number, fmt in enumerate(candidates):
+        # The selector copies formats.
+        fmt['_number'] = number
+        by_id[number] = fmt
     selector = ydl.build_format_selector(target['format'])
     chosen = list(selector({
         'formats': candidates,
@@ -71,21 +116,43 @@ def _select(ydl, info, formats, target):
     }))
     if not chosen:
         return []
-    return [part['_index'] for part in chosen[-1].get('requested_formats') or [chosen[-1]]]
+    return [by_id[part['_number']] for part in chosen[-1].get('requested_formats') or [chosen[-1]]]
 
 
-def _format(ydl, info, fmt, with_fragments):
+def _format(ydl, info, fmt, is_chosen):
     options = fmt.get('downloader_options') or {}
+    track = _manifest_track(fmt)
     return {
         **{key: _text(fmt.get(key)) for key in _FORMAT_TEXT_FIELDS},
         **{key: _number(fmt.get(key)) for key in _FORMAT_NUMBER_FIELDS},
-        'url': _text(fmt['url'], limits.URL_CHARACTERS),
+        **{key: _text(fmt.get(key), limits.URL_CHARACTERS) for key in _QUERY_FIELDS},
+        'url': _text(fmt['manifest_url'] if track else fmt['url'], limits.URL_CHARACTERS),
+        'dash_track': {'kind': track.kind, 'id': _text(track.id)} if track else None,
         'http_headers': _headers(fmt, info),
         'cookies': _cookies(ydl, fmt),
         'http_chunk_size': _number(options.get('http_chunk_size')),
-        'fragments': _fragments(fmt) if with_fragments else None,
-        'fragments_duration': _fragments_duration(fmt),
+        'hls_aes': _aes(fmt.get('hls_aes')),
+        'hls_media_playlist_data': _playlist(fmt) if is_chosen else None,
+        # The parent reads every manifest that it can fetch.
+        'fragments': _fragments(fmt) if is_chosen and not track else None,
+        # Of one period only where a manifest has several.
+        'fragments_duration': None if track and track.is_split else _fragments_duration(fmt),
     }
+
+
+def _aes(value):
+    """What an extractor knows about the key of an HLS stream, instead of its playlist."""
+    if not isinstance(value, dict):
+        return None
+    aes = {key: _text(value.get(key), limits.URL_CHARACTERS) for key in ('uri', 'key', 'iv')}
+    return aes if any(aes.values()) else None
+
+
+def _playlist(fmt):
+    text = _whole_text(fmt.get('hls_media_playlist_data'))
+    if text is not None and len(text) > limits.PLAYLIST_CHARACTERS:
+        raise limits.AnswerTooLargeError
+    return text or None
 
 
 def _fragments(fmt):
@@ -124,7 +191,7 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, fmt):
-    """The Cookie header that belongs to the format's address; from 2023.07 on a format has its
+    """The Cookie header that belongs to the format's URL; from 2023.07 on a format has its
     own, with the domains that its segments may be on. None where they are too many to be sent."""
     cookies = _whole_text(fmt.get('cookies'))
     if not cookies:
@@ -149,7 +216,7 @@ def _text(value, most=limits.TEXT_CHARACTERS):
 
 
 def _url(value):
-    """Half an address leads elsewhere: one that is too long is none."""
+    """None for a URL that is too long: half of it leads elsewhere."""
     text = _whole_text(value)
     return text if text and len(text) <= limits.URL_CHARACTERS else None
 

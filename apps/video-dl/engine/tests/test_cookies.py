@@ -1,3 +1,5 @@
+import http.server
+import threading
 import unittest
 import urllib.request
 
@@ -9,16 +11,44 @@ video.example\tFALSE\t/\tFALSE\t4102444800\town\t1
 """
 
 
-def sent_to(url):
+def setUpModule():
+    downloader.make_cookies_strict()
+
+
+def build(proxy_url=None):
     job = {
         'targets': {'mp3': {'format': 'ba', 'sort': []}},
         'socketTimeoutSeconds': 1,
-        'proxyUrl': None,
+        'proxyUrl': proxy_url,
         'cookies': COOKIES,
     }
+    return downloader.build(job, downloader.Log())
+
+
+def sent_to(url):
     request = urllib.request.Request(url)
-    downloader.build(job, downloader.Log()).cookiejar.add_cookie_header(request)
+    build().cookiejar.add_cookie_header(request)
     return set((request.get_header('Cookie') or '').split('; '))
+
+
+def really_sent_to(url):
+    """The cookies that arrive at a proxy when yt-dlp requests the URL."""
+    arrived = []
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            arrived.append(self.headers.get('Cookie') or '')
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_args):
+            pass
+
+    with http.server.HTTPServer(('127.0.0.1', 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True).start()
+        build(f'http://127.0.0.1:{proxy.server_address[1]}').urlopen(url).close()
+        proxy.shutdown()
+    return set(arrived[0].split('; '))
 
 
 class CookiesTest(unittest.TestCase):
@@ -27,6 +57,10 @@ class CookiesTest(unittest.TestCase):
 
     def test_of_a_host_alone_do_not_go_to_the_hosts_below_it(self):
         self.assertEqual(sent_to('http://media.video.example/front.mp4'), {'wide=1'})
+
+    def test_are_sent_by_those_rules(self):
+        self.assertEqual(really_sent_to('http://video.example/watch'), {'own=1', 'wide=1'})
+        self.assertEqual(really_sent_to('http://media.video.example/front.mp4'), {'wide=1'})
 
     def test_go_to_no_other_host(self):
         self.assertEqual(sent_to('http://notvideo.example/'), {''})

@@ -58,7 +58,7 @@ const download = z.strictObject({
     .describe('The `Content-Length` that the stream will have; null where only its end tells.'),
 });
 
-/** The answer of `GET /api/info`. Seconds, bytes, pixels, kbit/s; the unknown is null. */
+/** The response of `GET /api/info`. Seconds, bytes, pixels, kbit/s; unknown values are null. */
 export const infoSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -67,7 +67,7 @@ export const infoSchema = z.strictObject({
   uploader: z.string().nullable(),
   webpageUrl: z.string(),
   extractor: z.string(),
-  isLive: z.literal(false).describe('Live pages are refused with `live_not_supported`.'),
+  isLive: z.literal(false).describe('Live pages are rejected with `live_not_supported`.'),
   uploadDate: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/)
@@ -75,8 +75,18 @@ export const infoSchema = z.strictObject({
   description: z.string().nullable(),
   playlistIndex: z.int().nullable().describe('Which of the videos on the page this is, from 1.'),
   playlistCount: z.int().nullable().describe('How many videos the page has, where it has several.'),
+  items: z
+    .array(
+      z.strictObject({
+        index: z.int().min(1).describe('The value for `item`.'),
+        title: z.string().nullable(),
+        duration: z.number().min(0).nullable().describe('Seconds'),
+        thumbnail: z.string().nullable(),
+      }),
+    )
+    .describe('The first 50 videos of a page with several; empty where the page has one.'),
   formats: z.array(format).describe('How the page offers its media.'),
   downloads: z
     .array(download)
-    .describe('What this service makes of them; a target that it cannot make is missing.'),
+    .describe('The downloads that this service offers; a target that it cannot make is missing.'),
 });

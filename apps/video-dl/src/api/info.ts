@@ -12,9 +12,9 @@ import {
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
-import { pageUrlParameter } from './page-url-parameter.js';
+import { pageParameters } from './page-parameters.js';
 
-export const infoQuery = z.strictObject({ url: pageUrlParameter });
+export const infoQuery = z.strictObject({ ...pageParameters });
 
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
@@ -22,28 +22,26 @@ type Download = Info['downloads'][number];
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
   readonly planSettings: PlanSettings;
-  /** In front of the paths in the answer: `/media`, or nothing. */
+  /** Prefix of the paths in the response: `/media`, or nothing. */
   readonly basePath: string;
   readonly streaming: Pick<StreamingService, 'originalBytes'>;
 }
 
-/** `GET /api/info?url=` */
+/** `GET /api/info` */
 export function infoHandler(context: InfoContext): RequestHandler {
   const { extraction: extractions } = context;
   return async (req, res) => {
     const request = requestContext(res);
-    const url = parseVideoUrl(parseRequest(infoQuery, req.query).url);
+    const { item, ...query } = parseRequest(infoQuery, req.query);
+    const url = parseVideoUrl(query.url);
+    const page = { url, item, client: req.ip ?? 'unknown' };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
-      extractions.extract(url, { signal: request.signal, client: req.ip }),
+      extractions.extract(url, { signal: request.signal, client: page.client, item }),
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    const downloads = await describeDownloads({
-      ...{ ...context, extraction, url },
-      client: req.ip ?? '',
-      signal: request.signal,
-    });
+    const downloads = await describeDownloads({ ...context, extraction, page, signal: request.signal });
     res.json({ ...describeExtraction(extraction), downloads });
   };
 }
@@ -57,12 +55,15 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'downloads'> {
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
     extractor: extraction.extractor,
-    // Live pages are refused: what is described has an end.
+    // Live pages are rejected before this.
     isLive: false,
     uploadDate: extraction.uploadDate,
     description: extraction.description,
     playlistIndex: extraction.playlistIndex,
     playlistCount: extraction.playlistCount,
+    items: extraction.items.map(({ title, durationSeconds, thumbnail }, index) => ({
+      ...{ index: index + 1, title, duration: durationSeconds, thumbnail },
+    })),
     formats: extraction.formats.map(describeFormat),
   };
 }
@@ -88,19 +89,18 @@ function describeFormat(format: Format): Info['formats'][number] {
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
-  readonly url: string;
-  readonly client: string;
+  readonly page: Parameters<StreamingService['originalBytes']>[1];
   readonly signal: AbortSignal;
 }
 
-/** What the streams would be; none for a target whose stream would be refused. */
+/** The streams that this page offers; none for a target whose stream would be rejected. */
 async function describeDownloads(context: DownloadsContext): Promise<Download[]> {
   const downloads: Download[] = [];
-  // One after the other: both sizes are often the same file, which is looked at once.
+  // One after the other: both sizes are often the same file, which we look at once.
   for (const target of targets) {
     const plan = planOrRefusal(context.extraction, target, context.planSettings);
     if (plan === undefined) continue;
-    const exactBytes = await context.streaming.originalBytes(plan, context, context.signal);
+    const exactBytes = await context.streaming.originalBytes(plan, context.page, context.signal);
     downloads.push(describeDownload(plan, exactBytes, context));
   }
   return downloads;
@@ -109,10 +109,10 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
 function describeDownload(
   plan: Plan,
   exactBytes: number | null,
-  { url: pageUrl, basePath }: Pick<DownloadsContext, 'url' | 'basePath'>,
+  { page, basePath }: Pick<DownloadsContext, 'page' | 'basePath'>,
 ): Download {
   const { target } = plan;
-  const url = encodeURIComponent(pageUrl);
+  const query = `url=${encodeURIComponent(page.url)}${page.item === undefined ? '' : `&item=${page.item}`}`;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
     stream !== null && exactBytes !== null ? ('as is' as const) : (stream?.action ?? null);
   const common = {
@@ -122,10 +122,10 @@ function describeDownload(
     estimatedBytes: exactBytes ?? plan.estimatedBytes,
     exactBytes,
   };
-  if (target === 'mp3') return { ...common, href: `${basePath}/api/stream?url=${url}` };
+  if (target === 'mp3') return { ...common, href: `${basePath}/api/stream?${query}` };
   return {
     ...common,
-    href: `${basePath}/api/stream/video?url=${url}&fmt=${target}`,
+    href: `${basePath}/api/stream/video?${query}&fmt=${target}`,
     height: plan.video?.height ?? null,
     video: actionOf(plan.video),
     plays: plan.video?.plays ?? null,
@@ -141,7 +141,7 @@ function planOrRefusal(extraction: Extraction, target: Target, settings: PlanSet
   }
 }
 
-/** Null for what may be read by now. */
+/** Null once the format can be read. */
 function availableAt({ source }: Format, now: number): string | null {
   return source.availableAt === undefined || source.availableAt <= now
     ? null

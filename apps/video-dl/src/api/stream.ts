@@ -3,12 +3,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { parseVideoUrl } from '../extract/index.js';
 import type { StreamingService, StreamRequest } from '../stream/service.js';
-import { pageUrlParameter } from './page-url-parameter.js';
+import { pageParameters } from './page-parameters.js';
 
-export const audioQuery = z.strictObject({ url: pageUrlParameter });
+export const audioQuery = z.strictObject({ ...pageParameters });
 
 export const videoQuery = z.strictObject({
-  url: pageUrlParameter,
+  ...pageParameters,
   fmt: z
     .enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' })
     .default('mp4-720')
@@ -24,16 +24,16 @@ interface StreamContext {
 /** `GET /api/stream?url=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url } = parseRequest(audioQuery, req.query);
-    await answer(streaming, req, res, { url, target: 'mp3' });
+    const { url, item } = parseRequest(audioQuery, req.query);
+    await answer(streaming, req, res, { url, item, target: 'mp3' });
   };
 }
 
 /** `GET /api/stream/video?url=&fmt=` */
 export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url, fmt } = parseRequest(videoQuery, req.query);
-    await answer(streaming, req, res, { url, target: fmt });
+    const { url, item, fmt } = parseRequest(videoQuery, req.query);
+    await answer(streaming, req, res, { url, item, target: fmt });
   };
 }
 
@@ -41,7 +41,7 @@ async function answer(
   streaming: StreamingService,
   req: Request,
   res: Response,
-  asked: Pick<StreamRequest, 'url' | 'target'>,
+  asked: Pick<StreamRequest, 'url' | 'item' | 'target'>,
 ): Promise<void> {
   const context = requestContext(res);
   const url = parseVideoUrl(asked.url);

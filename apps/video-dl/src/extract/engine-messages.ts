@@ -17,34 +17,35 @@ export type EngineJob =
       readonly proxyUrl: string;
       readonly socketTimeoutSeconds: number;
       readonly targets: Readonly<Record<Target, TargetSpec>>;
+      /** Which video of a page with several, from 1; the first that works unless given. */
+      readonly item?: number;
       /** Of the operator, as yt-dlp's option takes them. */
       readonly extractorArguments?: ExtractorArguments;
       /** Contents of a Netscape cookie file. */
       readonly cookies?: string;
     };
 
-/** The original before a dub, the plain before a described or compressed one, what MP4 carries before the rest. */
-const sound = ['lang', 'quality', 'acodec:aac'];
+/** Prefers the original to a dub, plain audio to a described or compressed mix, and what MP4 supports to the rest. */
+const audio = ['lang', 'quality', 'acodec:aac'];
 
 /**
- * What yt-dlp's selector is asked for. `res` is the smaller side, so portrait
- * video counts like landscape; a sort prefers where a filter (`[height<=720]`)
- * would leave nothing on a page that offers only larger sizes.
+ * What we ask of yt-dlp's selector. `res` is the smaller side, so portrait video counts
+ * like landscape. A sort only prefers; a filter (`[height<=720]`) would leave nothing
+ * on a page that offers larger sizes only.
  */
 export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
-  // An MP3 is passed on as it is. A page without audio-only formats gives a small video: only its sound is used.
+  // An MP3 is passed on as it is. Without audio-only formats a small video will do: only its audio is used.
   mp3: {
     format: 'ba[acodec^=mp3]/ba/b',
     sort: ['res:480', 'lang', 'quality', 'acodec:aac', 'proto', 'abr'],
   },
-  'mp4-720': { format: 'bv*+ba/b', sort: ['res:720', 'vcodec:h264', ...sound] },
-  'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...sound] },
+  'mp4-720': { format: 'bv*+ba/b', sort: ['res:720', 'vcodec:h264', ...audio] },
+  'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...audio] },
 };
 
-/** The most that an answer holds: the figures of `engine/download_engine/limits.py`. */
+/** Limits of a result; the same figures as in `engine/download_engine/limits.py`. */
 const most = {
   formats: 500,
-  playlistCharacters: 2 * 1024 ** 2,
   headers: 50,
   warnings: 20,
   kinds: 60,
@@ -52,6 +53,8 @@ const most = {
   textCharacters: 1_000,
   messageCharacters: 2_000,
   descriptionCharacters: 20_000,
+  items: 50,
+  playlistCharacters: 1024 * 1024,
   urlCharacters: 8_192,
   headerCharacters: 8_192,
   cookieCharacters: 16_384,
@@ -83,16 +86,18 @@ const rawFormatSchema = z.object({
   abr: number,
   filesize: number,
   filesize_approx: number,
-  /** Unix seconds before which the server refuses (advertisements come first). */
+  /** Unix seconds before which the server rejects requests (advertisements come first). */
   available_at: number,
   http_headers: headers,
   cookies: z.string().max(most.cookieCharacters).nullable(),
   http_chunk_size: number,
-  /** What yt-dlp's downloader of HLS and DASH is told beside the URL. */
-  extra_param_to_segment_url: z.string().max(most.urlCharacters).nullish(),
-  extra_param_to_key_url: z.string().max(most.urlCharacters).nullish(),
-  hls_aes: z.object({ uri: url.nullish(), key: text.optional(), iv: text.optional() }).nullish(),
-  hls_media_playlist_data: z.string().max(most.playlistCharacters).nullish(),
+  /** The track of a DASH manifest that `url` leads to. */
+  dash_track: z.object({ kind: z.enum(['video', 'audio']), id: z.string() }).nullable(),
+  /** What yt-dlp's downloaders of HLS and DASH would know besides the URL. */
+  extra_param_to_segment_url: url.nullable(),
+  extra_param_to_key_url: url.nullable(),
+  hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
+  hls_media_playlist_data: z.string().max(most.playlistCharacters).nullable(),
 });
 
 const indices = z.array(z.number().int().nonnegative()).max(2);
@@ -103,6 +108,8 @@ const extractionSchema = z.object({
   title: text,
   description: z.string().max(most.descriptionCharacters).nullable(),
   duration: number,
+  section_start: number,
+  section_end: number,
   uploader: text,
   channel: text,
   creator: text,
@@ -115,19 +122,20 @@ const extractionSchema = z.object({
   thumbnail: url.nullable(),
   playlist_index: number,
   playlist_count: number,
+  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
   formats: z.array(rawFormatSchema).max(most.formats),
   selections: z.object({ mp3: indices, 'mp4-720': indices, 'mp4-1080': indices }),
   warnings,
 });
 
-/** What the engine says of itself. */
+/** How the engine describes itself. */
 const descriptionSchema = z.object({
   version: z.string(),
   ageDays: z.number().nullable(),
   javascriptRuntime: z.string().nullable(),
-  /** `kernel`: the system holds the engine and its children to their ports; `process`: only its own code does. */
+  /** `kernel`: the system limits the engine and its children to their ports; `process`: only its own code does. */
   networkLock: z.enum(['kernel', 'process']),
-  /** Version of the PO token plugin; null where there is no provider or the plugin cannot be loaded. */
+  /** Version of the PO token plugin; null without a provider, or where the plugin cannot be loaded. */
   potProvider: z.string().nullable(),
 });
 
@@ -144,6 +152,8 @@ export const engineFailureSchema = z.object({
   kinds: z.array(z.string()).max(most.kinds).default([]),
   message,
   httpStatus: z.number().nullish(),
+  /** How many videos the page has, where a later one was requested. */
+  itemCount: z.number().nullish(),
   causes: z.array(message).max(most.causes).default([]),
   warnings,
 });

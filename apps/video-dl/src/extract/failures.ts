@@ -1,7 +1,7 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
 import { engineFailureSchema, type EngineFailure } from './engine-messages.js';
 
-/** What a failure is recognised by; one of what is given is enough. */
+/** What a failure is recognised by; any one of these is enough. */
 interface Cause {
   readonly code: ErrorCode;
   /** Class names of the exception, its bases or its causes. */
@@ -27,14 +27,22 @@ const failureTable: readonly Cause[] = [
       /anti-?bot/,
       /verify (that )?you are (a )?human/,
       /unusual traffic|requests automated/,
-      /\bip (address )?is (likely being |being )?blocked/,
-      /tls fingerprint|client challenge|blocked by server/,
+      /\bip (address )?((is|may be) (likely being |being )?blocked|is unable to access)/,
+      /tls fingerprint|client challenge/,
+      // Bilibili's -352 and -412.
+      /request (is|was) (blocked|rejected|banned)|unable to download video info: 352/,
     ],
   },
   {
     code: 'upstream_rate_limited',
     statuses: [429],
-    messages: [/too many requests/, /rate.?limit/, /http error 429/],
+    messages: [
+      /too many (requests|users have)/,
+      /rate.?limit/,
+      /http error 429/,
+      // YouTube, whose apostrophe yt-dlp does not always recognise.
+      /content isn't available,? (please )?try again later/,
+    ],
   },
   {
     code: 'age_restricted',
@@ -48,7 +56,12 @@ const failureTable: readonly Cause[] = [
   },
   {
     code: 'private_video',
-    messages: [/private video/, /\b(is|are|been made|marked as) private\b/, /private (account|profile|post)/],
+    messages: [
+      /private (video|content)/,
+      /\b(is|are|been made|marked as) private\b/,
+      /private (account|profile|post)/,
+      /not been made available to anyone/,
+    ],
   },
   {
     code: 'geo_blocked',
@@ -59,12 +72,13 @@ const failureTable: readonly Cause[] = [
       /(not|n't|un) ?(made this video )?(currently )?available (in|from|for|to) (your|this) (country|location|region|area)/,
       /(blocked|restricted|forbidden) (it )?(in|from|for) (your|this) (country|location|region|area)/,
       /available in \w+ only|not licen[cs]ed (in|for) your|blocked by decision of/,
+      /\bwithheld (in|for)\b|\bwithheld\b.*\b(legal demand|local law)/,
     ],
   },
   { code: 'drm_protected', messages: [/\bdrm\b/, /\bwidevine\b/, /\bfairplay\b/] },
   {
     code: 'not_started',
-    kinds: ['UserNotLive'],
+    kinds: ['UserNotLive', 'NotStartedError'],
     messages: [
       /\bpremieres? (in|on|at|will|shortly)/,
       /\b(will )?begins? (in|at|shortly)/,
@@ -74,11 +88,13 @@ const failureTable: readonly Cause[] = [
       /\b(starts? (in|at) \d|will (start|be available) (at|after|in))/,
       /only available after|(video is|we're|still) (being )?process(ing|ed)|uploading or processing/,
       /waiting for (the )?(live )?(stream|broadcast|premiere)/,
+      /this event video is unavailable/,
       /\b(stream|streamer|user|channel|radio|video) is (currently )?(offline|not live)/,
     ],
   },
   {
     code: 'live_not_supported',
+    kinds: ['UnfinishedBroadcastError'],
     messages: [
       /live ?streams? (are|is) not supported/,
       /\b(live|live ?stream|event|broadcast|space) (has |was )?ended/,
@@ -106,6 +122,7 @@ const failureTable: readonly Cause[] = [
       /\bauthenticat|not authori[sz]ed|access (is )?denied/,
       /account (credentials|cookies|is (needed|required))|(do|does) not have (access|permission)/,
       /because of (its|the) privacy settings|privacy settings|\bembed-only video\b/,
+      /\blimits who can (view|see|watch)/,
       /members?[- ]only|only available (for|to) .*members|channel's members/,
       /join this channel/,
       /subscri(be|ption)/,
@@ -120,13 +137,15 @@ const failureTable: readonly Cause[] = [
     messages: [
       /http error (404|410)/,
       /isn't available any ?more/,
+      /(video|content|post|track) isn't available/,
+      /\bsuspended\b|\bviolat(ed|es|ing|ion)\b/,
       /(video|content|media|post|page|track|clip|episode|event)( \S+)? (is |was |has been )?(currently )?(unavailable|not available|removed|deleted|not found|taken down)/,
       /(channel|lecture|show|song|station|stream|space|playlist)( \S+)? (was )?not found/,
       /(has been|was|been) (removed|deleted|terminated|taken down)/,
       /no longer (available|exists?)|(link|stream|content) (is|has) expired|likely expired/,
       /(does|did)(n't| not) exist|no such /,
       /recording is not available/,
-      /\bcopyright\b/,
+      /\bcopyright(ed)?\b/,
     ],
   },
   {
@@ -152,8 +171,9 @@ const failureTable: readonly Cause[] = [
   },
 ];
 
-/** What a warning of an extraction means, whether it failed or not. */
+/** What a warning of an extraction means, whether the extraction failed or not. */
 export const warningKinds = [
+  'preview_only',
   'rate_limited',
   'refused',
   'no_javascript_runtime',
@@ -167,6 +187,10 @@ export type WarningKind = (typeof warningKinds)[number];
 
 /** The first row that matches counts. */
 const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
+  [
+    'preview_only',
+    /only (the |extracting )?(the )?preview|only previews|just a preview|preview video is limited/,
+  ],
   ['rate_limited', /http error 429|too many requests|rate.?limit/],
   ['no_javascript_runtime', /no supported javascript runtime|without a js runtime/],
   [
@@ -176,7 +200,10 @@ const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
   ['sabr_only', /\bsabr\b|only images are available/],
   ['po_token_missing', /\bpo token\b/],
   ['refused', /http error 403|forbidden/],
-  ['site_failed', /precondition check failed|http error (400|5\d\d)/],
+  [
+    'site_failed',
+    /precondition check failed|http error (400|5\d\d)|said: error|(unable|failed) to (download|extract|fetch|parse|query)|player error|invalid .*response/,
+  ],
 ];
 
 export function warningKind(warning: string): WarningKind {
@@ -184,14 +211,17 @@ export function warningKind(warning: string): WarningKind {
   return warningTable.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
 }
 
-/** What an extraction's failure is told as. */
+/** How an extraction's failure is reported. */
 export interface FailureCause {
   readonly code: ErrorCode;
-  /** The engine, not the page, is what stands in the way. */
+  /** The download engine, not the page, is the obstacle. */
   readonly engineIsBehind: boolean;
 }
 
-/** Codes of messages that yt-dlp also ends in after it was kept from looking. */
+/** YouTube says this to players that it no longer supports. */
+const unsupportedPlayer = /content is not available on this app|watch on the latest version of youtube/;
+
+/** yt-dlp also ends in these codes after the site kept it from looking. */
 const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_media',
   'upstream_error',
@@ -204,13 +234,14 @@ const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * before it. `upstream_error` where nothing is known.
  */
 export function causeOfFailure(failure: EngineFailure): FailureCause {
+  if (unsupportedPlayer.test(textOf(failure))) return { code: 'upstream_error', engineIsBehind: true };
   const code = codeOfMessage(failure);
   if (!doubtfulCodes.has(code)) return { code, engineIsBehind: false };
   const kinds = new Set(failure.warnings.map(warningKind));
   if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsBehind: false };
   if (code === 'video_not_found') return { code, engineIsBehind: false };
   if (kinds.has('refused') && failure.httpStatus == null) return { code: 'bot_check', engineIsBehind: false };
-  // Nothing was found because nothing was answered.
+  // It found nothing because the site returned nothing.
   if (code === 'no_media' && kinds.has('site_failed'))
     return { code: 'upstream_error', engineIsBehind: false };
   const isBehind =
@@ -218,9 +249,13 @@ export function causeOfFailure(failure: EngineFailure): FailureCause {
   return isBehind ? { code: 'upstream_error', engineIsBehind: true } : { code, engineIsBehind: false };
 }
 
+function textOf(failure: EngineFailure): string {
+  return [failure.message, ...failure.causes].map(matchable).join('\n');
+}
+
 function codeOfMessage(failure: EngineFailure): ErrorCode {
-  const text = [failure.message, ...failure.causes].map(matchable).join('\n');
-  // An HTTP status is a connection that worked, however the classes above it are called.
+  const text = textOf(failure);
+  // An HTTP status means that the connection worked, whatever the classes above it are called.
   const kinds =
     failure.httpStatus == null ? failure.kinds : failure.kinds.filter((kind) => !isNetworkKind(kind));
   const row = failureTable.find(
@@ -247,8 +282,8 @@ const plainWord = /^[("'“‘[<]*(?:--)?(?:\p{L}+(?:[’'-]\p{L}+)*|\d{1,4})[)\
 const maxWordCharacters = 30;
 
 /**
- * A message of yt-dlp without what comes from the page: URLs, ids and tokens, which can be
- * secret and whose words ("/premium/clip") are not the site's reason.
+ * A message of yt-dlp without what comes from the page: URLs, ids and tokens. They can be
+ * secret, and their words ("/premium/clip") are not the site's reason.
  */
 export function plainWords(message: string): string {
   return message
@@ -259,13 +294,13 @@ export function plainWords(message: string): string {
     .join(' ');
 }
 
-/** What each code says to the user, given the host of the page. */
+/** The detail of each code, given the host of the page. */
 const details: Partial<Record<ErrorCode, (host: string) => string>> = {
   private_video: (host) => `The video on ${host} is private. Ask its owner for a public link.`,
   login_required: (host) =>
-    `${host} shows this video only to users who are logged in. Use a public video; an operator can give this service a session of the site (COOKIES_FILE).`,
+    `${host} shows this video only to users who are logged in. Use a public video. If you run this server: COOKIES_FILE can provide a session of the site.`,
   age_restricted: (host) =>
-    `${host} shows this video only after the viewer's age was confirmed. Use another video; an operator can give this service a session with a confirmed age (COOKIES_FILE).`,
+    `${host} shows this video only to viewers with a confirmed age. Use another video. If you run this server: COOKIES_FILE can provide a session with a confirmed age.`,
   video_not_found: (host) =>
     `The video on ${host} does not exist or was removed. Open the URL in a browser and check that the video plays.`,
   not_started: (host) => `The video on ${host} has not started yet. Try again after it has been published.`,
@@ -274,54 +309,50 @@ const details: Partial<Record<ErrorCode, (host: string) => string>> = {
   playlist_not_supported: (host) =>
     `The URL on ${host} is a playlist, a channel or a search. Send the URL of a single video.`,
   unsupported_url: (host) =>
-    `No video was found on this page of ${host}. Send the URL of the page that plays the video; if it does play there, the download engine may be out of date.`,
+    `No video was found on this page of ${host}. Send the URL of the page that plays the video. If it does play there, the download engine may be out of date.`,
   no_media: (host) =>
     `The page on ${host} has no media that can be downloaded. Check that the video plays in a browser.`,
   drm_protected: (host) =>
     `The video on ${host} is protected by DRM and cannot be downloaded. Use another source.`,
   geo_blocked: (host) =>
-    `${host} does not show this video in the region that this service runs in. Use another source; an operator can lead out through another region (OUTBOUND_PROXY).`,
+    `${host} does not show this video in the region that this service runs in. Use another source. If you run this server: OUTBOUND_PROXY can use another region.`,
   upstream_unreachable: (host) =>
-    `${host}, or a URL it leads to, could not be reached. Check the URL; try again later.`,
+    `${host}, or a URL it leads to, could not be reached. Check the URL, or try again later.`,
   upstream_rate_limited: (host) =>
     `${host} has received too many requests from this service. Try again in a few minutes.`,
   bot_check: (host) =>
-    `${host} asks this service to prove that it is not a bot. Try again later; an operator can set COOKIES_FILE or OUTBOUND_PROXY.`,
-  upstream_timeout: (host) => `${host} did not answer in time. Try again later.`,
+    `${host} asks this service to prove that it is not a bot. Try again later. If you run this server: set COOKIES_FILE or OUTBOUND_PROXY.`,
+  upstream_timeout: (host) => `${host} did not respond in time. Try again later.`,
   invalid_url: (host) =>
-    `The URL on ${host} is not complete: the id of its video is cut off. Copy the whole URL of the page.`,
+    `The URL on ${host} is incomplete: the video's id is cut off. Copy the whole URL of the page.`,
   upstream_error: (host) =>
-    `${host} answered with an error or with something the download engine does not understand. Try again later; if it persists, the download engine may be out of date.`,
+    `${host} returned an error, or something that the download engine does not understand. Try again later. If it persists, the download engine may be out of date.`,
 };
 
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_limited: 120, bot_check: 600 };
 
 const engineIsBehindDetail = (host: string): string =>
-  `${host} gives its media only to players that the download engine cannot stand in for at present. Try again later; an operator can update yt-dlp (\`npm run update:yt-dlp\`), and /api/health tells whether a JavaScript runtime is missing.`;
+  `${host} gives its media only to players that the download engine cannot imitate at present. Try again later. If you run this server: update yt-dlp (\`npm run update:yt-dlp\`); /api/health reports whether a JavaScript runtime is missing.`;
 
-/** Limits of the engine (`engine/download_engine/limits.py`) and what they say. */
+/** Limits of the engine (`engine/download_engine/limits.py`) and their details. */
 const limitDetails: Readonly<Record<string, (host: string) => string>> = {
-  PageTooLargeError: (host) => `The page on ${host} is larger than this service reads.`,
-  TooManyRequestsError: (host) =>
-    `The page on ${host} leads to more further pages than this service follows.`,
-  AnswerTooLargeError: (host) => `The page on ${host} lists more media than this service looks at.`,
-  OutOfMemoryError: (host) =>
-    `The page on ${host} takes more memory to read than this service gives one page.`,
+  PageTooLargeError: (host) => `The page on ${host} is larger than this service can read.`,
+  TooManyRequestsError: (host) => `The page on ${host} leads to more pages than this service follows.`,
+  AnswerTooLargeError: (host) => `The page on ${host} lists more media than this service can read.`,
+  OutOfMemoryError: (host) => `The page on ${host} takes more memory to read than one page may use.`,
 };
 
-/** Codes that say no more than that something on the way failed: the guard, which saw it, knows better. */
+/** Codes that say only that something on the way failed: the guard, which saw it, knows better. */
 const vagueCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'upstream_unreachable',
   'upstream_timeout',
   'upstream_error',
-  'unsupported_url',
-  'no_media',
 ]);
 
 /**
  * The error of a failed extraction.
- * @param payload what the engine said
- * @param refusals what the guard refused or could not reach during the job
+ * @param payload what the engine reported
+ * @param refusals what the guard rejected or could not reach during the job
  */
 export function extractionError(
   payload: unknown,
@@ -333,20 +364,25 @@ export function extractionError(
   const failure = parsed.data;
   const cause = new EngineFailureError(failure);
   const { host } = new URL(url);
+  // The proxy answers a request to a forbidden address with 403, which looks like the site's own rejection.
+  const forbidden = refusals.find((error) => error.code === 'forbidden_address');
+  if (forbidden !== undefined) return forbidden;
+  if (failure.itemCount != null) return noSuchItem(failure.itemCount, host);
   const limit = limitDetails[failure.kind];
   if (limit !== undefined) return new DomainError('upstream_error', limit(host), { cause });
   const { code, engineIsBehind } = causeOfFailure(failure);
   if (engineIsBehind) return new DomainError(code, engineIsBehindDetail(host), { cause });
-  if (vagueCodes.has(code)) {
-    const refusal = refusals.find((error) => error.code === 'forbidden_address');
-    if (refusal !== undefined) return refusal;
-    const unreached = refusals.at(-1);
-    if (unreached !== undefined && code !== 'unsupported_url' && code !== 'no_media') return unreached;
-  }
-  return codedError(code, url, cause);
+  return (vagueCodes.has(code) ? refusals.at(-1) : undefined) ?? codedError(code, url, cause);
 }
 
-/** What yt-dlp said, for the log: nothing of the page's own, which can hold tokens. */
+function noSuchItem(count: number, host: string): DomainError {
+  const has = count === 1 ? 'one video' : `${count} videos`;
+  return new DomainError('invalid_request', `The page on ${host} has ${has}. Ask for one of those.`, {
+    fields: [{ field: 'item', message: `must be at most ${count} for this page` }],
+  });
+}
+
+/** What yt-dlp said, for the log, without anything from the page, which can contain tokens. */
 export class EngineFailureError extends Error {
   override readonly name = 'EngineFailureError';
 
@@ -356,7 +392,7 @@ export class EngineFailureError extends Error {
   }
 }
 
-/** An error with the table's words for this page's host. */
+/** An error with the table's detail for this page's host. */
 export function codedError(code: ErrorCode, url: string, cause?: unknown): DomainError {
   const detail = details[code] ?? details.upstream_error;
   const retryAfter = retryAfterSeconds[code];

@@ -7,12 +7,12 @@ import type { MediaSource } from '../upstream/media-source.js';
 import type { DownloadEngine } from './engine.js';
 import { targetSpecs, type RawExtraction } from './engine-messages.js';
 import { ExtractionCache } from './cache.js';
+import { Exits } from './exits.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
-import { codedError, extractionError } from './failures.js';
+import { codedError, extractionError, warningKind } from './failures.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
-
 import { toExtraction } from './to-extraction.js';
-import type { Extraction } from './types.js';
+import type { Extraction, PageItem } from './types.js';
 import { parseVideoUrl } from './video-url.js';
 import { ExtractionWarnings } from './warnings.js';
 
@@ -22,9 +22,9 @@ export interface ExtractionServiceOptions {
   readonly egress: EgressProxy;
   readonly probeSource: ProbeSource;
   readonly timeoutMs: number;
-  /** Of everything that one extraction reads of a site. */
+  /** Limit on everything that one extraction reads from a site. */
   readonly maxPageBytes: number;
-  /** How long an extraction is reused whose URLs say nothing of their end. */
+  /** How long an extraction is reused when its URLs state no expiry. */
   readonly cacheMs: number;
   readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
@@ -35,26 +35,25 @@ export interface ExtractionServiceOptions {
 
 export interface ExtractOptions {
   readonly signal: AbortSignal;
-  /** Asks the site again although an extraction is at hand. */
+  /** Extracts again even if the cache has the page. */
   readonly fresh?: boolean;
-  /** Who asks, for a fair share of the engines. */
+  /** Whose request it is, for a fair share of the engines. */
   readonly client?: string | undefined;
-  /** The outbound proxy to ask through; the one in use unless given. */
+  /** Which video of a page with several, from 1; the first that works unless given. */
+  readonly item?: number | undefined;
+  /** The outbound proxy to use; the one in use for the page's host unless given. */
   readonly exit?: number | undefined;
 }
 
-interface Asked {
-  readonly signal: AbortSignal;
-  readonly client: string;
-  readonly exit: number | undefined;
-}
+type RenewOptions = Pick<ExtractOptions, 'signal' | 'client' | 'item'>;
+type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly client: string };
 
-/** Answers of a site to the IP that asks, not to the page that is asked for. */
-const turnedAwayCodes: ReadonlySet<string> = new Set(['bot_check', 'upstream_rate_limited']);
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
-/** A page names any number of others; extractors of real sites open a few dozen connections. */
+/** A page can name any number of others; extractors of real sites open a few dozen connections. */
 const maxPageConnections = 200;
+/** Hosts of thumbnails that we look up for one page. */
+const maxThumbnailHosts = 5;
 
 /** From the URL of a page to what can be downloaded from it. */
 export class ExtractionService {
@@ -63,8 +62,7 @@ export class ExtractionService {
   readonly #flights = new SingleFlight<Extraction>();
   readonly #answers: ReturnType<typeof answerCounter>;
   readonly #warnings: ExtractionWarnings;
-  /** The outbound proxy that sites are asked through, until one turns it away. */
-  #exit = 0;
+  readonly #exits: Exits;
   #extractions = 0;
 
   constructor(options: ExtractionServiceOptions) {
@@ -72,14 +70,15 @@ export class ExtractionService {
     this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
     this.#answers = answerCounter(options.metrics);
     this.#warnings = new ExtractionWarnings(options);
+    this.#exits = new Exits(options.guard.exits);
   }
 
-  /** How many times a site was really asked. */
+  /** How many extractions the engine has run. */
   get extractions(): number {
     return this.#extractions;
   }
 
-  /** Why extraction works less well than it should at present, if so. */
+  /** Why extraction works less well than it should, if so. */
   get degradation(): string | undefined {
     return this.#warnings.degradation(Date.now());
   }
@@ -90,45 +89,48 @@ export class ExtractionService {
    */
   async extract(
     pageUrl: string,
-    { signal, fresh = false, client = '', exit }: ExtractOptions,
+    { signal, fresh = false, client = '', item, exit }: ExtractOptions,
   ): Promise<Extraction> {
     const url = parseVideoUrl(pageUrl);
-    const cached = fresh ? undefined : this.#cache.get(url, Date.now());
+    const cacheKey = keyOf(url, item);
+    const cached = fresh ? undefined : this.#cache.get(cacheKey, Date.now());
     if (cached !== undefined) {
       this.#answers.inc({ from: 'cache' });
       return cached;
     }
-    const key = exit === undefined ? url : `${exit} ${url}`;
+    const key = exit === undefined ? cacheKey : `${exit} ${cacheKey}`;
     this.#answers.inc({ from: this.#flights.has(key) ? 'shared' : 'site' });
     return this.#flights.run(key, signal, async (shared) => {
-      const extraction = await this.#extractNow(url, { signal: shared, client, exit });
-      this.#cache.set(url, extraction, Date.now());
+      const extraction = await this.#extractNow(url, { signal: shared, client, item, exit });
+      this.#cache.set(cacheKey, extraction, Date.now());
       return extraction;
     });
   }
 
   /**
-   * A newer URL of a format whose URL was refused; streams that are refused
-   * together extract once.
-   * @throws DomainError as `extract`, and where the format is no longer offered
+   * Finds a new URL for a format whose URL was rejected. Streams rejected at the same time
+   * share one extraction.
+   * @throws DomainError as `extract`, and where the site no longer offers the format
    */
-  async renew(pageUrl: string, { origin }: MediaSource, signal: AbortSignal): Promise<MediaSource> {
+  async renew(pageUrl: string, { origin }: MediaSource, options: RenewOptions): Promise<MediaSource> {
     const url = parseVideoUrl(pageUrl);
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
-    const cached = this.#cache.get(url, Date.now());
+    const cached = this.#cache.get(keyOf(url, options.item), Date.now());
     const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;
     const isReachable = cached?.formats.every(({ source }) => source.origin?.exit === origin.exit) === true;
     const extraction =
-      isNewer && isReachable ? cached : await this.extract(url, { signal, fresh: true, exit: origin.exit });
+      isNewer && isReachable
+        ? cached
+        : await this.extract(url, { ...options, fresh: true, exit: origin.exit });
     const format = extraction.formats.find(({ id }) => id === origin.formatId);
     if (format === undefined)
-      throw codedError('upstream_error', url, new Error('a format is no longer offered'));
+      throw codedError('upstream_error', url, new Error('the site no longer offers the format'));
     return format.source;
   }
 
-  /** One deadline over all of it; the engine's share is what the address check has left. */
-  async #extractNow(url: string, asked: Asked): Promise<Extraction> {
-    const { signal: shared, client } = asked;
+  /** One deadline over all of it: the engine gets what the address check has left. */
+  async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
+    const { signal: shared, client, item } = request;
     const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
     const endsAt = performance.now() + timeoutMs;
     const deadline = new AbortController();
@@ -136,59 +138,62 @@ export class ExtractionService {
     const signal = AbortSignal.any([shared, deadline.signal]);
     try {
       await guard.checkUrl(new URL(url), signal);
-      const { raw, exit } = await this.#throughAnExit(asked.exit, async (through) => {
+      const { host } = new URL(url);
+      const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) => {
         const timeLeftMs = Math.max(1, endsAt - performance.now());
-        return this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client, exit: through });
+        return this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client, item, exit: through });
       });
-      this.#warnings.note(raw.warnings, new URL(url).host, Date.now());
-      refuseUnfinished(raw, url);
+      this.#warnings.note(raw.warnings, host, Date.now());
+      assertFinished(raw, url);
       const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
       const extraction = await withProbedDetails(
         toExtraction(raw, context),
         (source, probeSignal) => probeSource(source, probeSignal, client),
         signal,
       );
-      return { ...extraction, thumbnail: await this.#publicThumbnail(extraction.thumbnail, signal) };
+      assertWhole(extraction, raw, host);
+      return await this.#withPublicThumbnails(extraction, signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** A page can name any URL as its picture, and whoever shows the answer of `/api/info` loads it. */
-  async #publicThumbnail(thumbnail: string | null, signal: AbortSignal): Promise<string | null> {
-    if (thumbnail === null) return null;
-    try {
-      await this.#options.guard.checkUrl(new URL(thumbnail), signal);
-      return thumbnail;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof DomainError) return null;
-      throw error;
-    }
+  /** A page can name any URL as its thumbnail, and whoever shows the result of `/api/info` loads it. */
+  async #withPublicThumbnails(extraction: Extraction, signal: AbortSignal): Promise<Extraction> {
+    const isPublic = new Map<string, Promise<boolean>>();
+    const publicOnly = async (thumbnail: string | null): Promise<string | null> => {
+      if (thumbnail === null) return null;
+      const url = new URL(thumbnail);
+      if (!isPublic.has(url.origin) && isPublic.size < maxThumbnailHosts)
+        isPublic.set(url.origin, this.#isPublic(url, signal));
+      return (await isPublic.get(url.origin)) === true ? thumbnail : null;
+    };
+    const [thumbnail, items] = await Promise.all([
+      publicOnly(extraction.thumbnail),
+      Promise.all(
+        extraction.items.map(async (item): Promise<PageItem> => ({
+          ...item,
+          thumbnail: await publicOnly(item.thumbnail),
+        })),
+      ),
+    ]);
+    return { ...extraction, thumbnail, items };
   }
 
-  /** The next outbound proxy is taken, for this page and those after it, where a site turns one away. */
-  async #throughAnExit(
-    pinned: number | undefined,
-    ask: (exit: number) => Promise<RawExtraction>,
-  ): Promise<{ raw: RawExtraction; exit: number }> {
-    const { exits } = this.#options.guard;
-    for (let attempt = 1; ; attempt += 1) {
-      const exit = pinned ?? this.#exit;
-      try {
-        return { raw: await ask(exit), exit };
-      } catch (error) {
-        const isTurnedAway = error instanceof DomainError && turnedAwayCodes.has(error.code);
-        if (!isTurnedAway || pinned !== undefined) throw error;
-        if (this.#exit === exit) this.#exit = (exit + 1) % exits;
-        if (attempt >= exits) throw error;
-      }
+  async #isPublic(url: URL, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#options.guard.checkUrl(url, signal);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DomainError) return false;
+      throw error;
     }
   }
 
   async #runEngine(
     url: string,
-    run: { timeoutMs: number; signal: AbortSignal; client: string; exit: number },
+    run: { timeoutMs: number; signal: AbortSignal; client: string; item: number | undefined; exit: number },
   ): Promise<RawExtraction> {
     const { engine, egress, cookiesFile, maxPageBytes, extractorArguments } = this.#options;
     const { timeoutMs, signal } = run;
@@ -198,7 +203,7 @@ export class ExtractionService {
       maxConnections: maxPageConnections,
       onExceeded: (what) => tooMuch(what, maxPageBytes),
     });
-    // A cancelled job's connections end at once, not when yt-dlp gets to know.
+    // A cancelled job's connections end at once, not when yt-dlp notices.
     const cut = (): void => session.close();
     signal.addEventListener('abort', cut, { once: true });
     this.#extractions += 1;
@@ -211,11 +216,12 @@ export class ExtractionService {
           socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
           targets: targetSpecs,
           extractorArguments,
+          ...(run.item !== undefined && { item: run.item }),
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
         run,
       );
-      if (result.kind !== 'extraction') throw new Error(`the download engine answered with ${result.kind}`);
+      if (result.kind !== 'extraction') throw new Error(`the download engine returned ${result.kind}`);
       return result;
     } catch (error) {
       throw this.#engineError(error, session, url);
@@ -230,7 +236,7 @@ export class ExtractionService {
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
       return new DomainError('upstream_error', largePage, { cause: error });
-    // The engine spends its time on waiting for the site.
+    // The engine spends its time waiting for the site.
     if (error instanceof DomainError && error.code === 'timeout') {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
     }
@@ -238,29 +244,53 @@ export class ExtractionService {
   }
 }
 
-const largePage = 'The page is larger than this service can look at. Send the URL of a single video.';
+const largePage = 'The page is larger than this service can read. Send the URL of a single video.';
 
 function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainError {
   const bound =
     what === 'bytes'
-      ? `The site sent more than ${maxPageBytes} bytes for this page (MAX_PAGE_BYTES).`
+      ? `The site sent more than ${maxPageBytes} bytes for this page.`
       : `The page leads to more than ${maxPageConnections} others.`;
-  return new DomainError('upstream_error', `${bound} Send the URL of a single video.`);
+  const remedy = 'Send the URL of a single video.';
+  const setting = what === 'bytes' ? ' If you run this server: raise MAX_PAGE_BYTES.' : '';
+  return new DomainError('upstream_error', `${bound} ${remedy}${setting}`);
+}
+
+function keyOf(url: string, item: number | undefined): string {
+  return item === undefined ? url : `${item} ${url}`;
 }
 
 function answerCounter(metrics: Metrics) {
   return metrics.counter({
     name: 'media_extractions_total',
-    help: 'Extractions asked for, by where the answer comes from: the site, a running extraction, the cache.',
+    help: 'Requested extractions, by where the result came from: the site, a running extraction, the cache.',
     labelNames: ['from'],
   });
 }
 
 /** Live media have no end to wait for, and a premiere has nothing yet. */
-function refuseUnfinished(raw: RawExtraction, url: string): void {
+function assertFinished(raw: RawExtraction, url: string): void {
   if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
   if (raw.live_status === 'is_live' || raw.live_status === 'post_live' || raw.is_live) {
     throw codedError('live_not_supported', url);
   }
   if (raw.formats.length === 0) throw codedError('no_media', url);
+}
+
+/** A clip sent as the whole video, or a preview sent as the whole track, would look like a success. */
+function assertWhole({ section, selections }: Extraction, raw: RawExtraction, host: string): void {
+  if (section?.endSeconds != null) {
+    throw new DomainError(
+      'unsupported_url',
+      `The URL on ${host} is a clip of a longer video. Clips are not supported; send the URL of the video itself.`,
+    );
+  }
+  const chosen = Object.values(selections).flat();
+  const isWarned = raw.warnings.some((warning) => warningKind(warning) === 'preview_only');
+  if (isWarned || chosen.some(({ id }) => /(?:^|[-_])preview$/i.test(id))) {
+    throw new DomainError(
+      'login_required',
+      `${host} plays only a preview to visitors who are not logged in or have no subscription. Use a track that is free to play. If you run this server: COOKIES_FILE can provide a session of the site.`,
+    );
+  }
 }

@@ -1,13 +1,13 @@
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
 import { urlExpiry } from './expiry.js';
-import type { Extraction, Format } from './types.js';
+import type { Extraction, Format, Section } from './types.js';
 
 export interface ExtractionContext {
   readonly requestUrl: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** How long a URL is trusted that says nothing of its end. */
+  /** How long to trust a URL that states no expiry. */
   readonly defaultLifeMs: number;
   /** The outbound proxy that the site was asked through. */
   readonly exit: number;
@@ -35,6 +35,12 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     extractor: raw.extractor ?? 'generic',
     playlistIndex: raw.playlist_index,
     playlistCount: raw.playlist_count,
+    items: raw.items.map(({ title, duration, thumbnail }) => ({
+      title: cleanTitle(title),
+      durationSeconds: positive(duration),
+      thumbnail: webUrl(thumbnail),
+    })),
+    section: section(raw),
     formats,
     selections,
     extractedAt: context.now,
@@ -78,6 +84,7 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
 }
 
 function sourceKind(raw: RawFormat): MediaSource['kind'] {
+  if (raw.dash_track !== null) return 'dash';
   if (raw.protocol?.startsWith('m3u8') === true) return 'hls';
   return raw.protocol === 'http_dash_segments' ? 'dash' : 'file';
 }
@@ -93,32 +100,39 @@ function segmentDetails(
   if (kind === 'file') return {};
   const bandwidth = positive(raw.tbr);
   const wanted = {
-    formatId,
-    kind: hasVideo === true ? 'video' : hasAudio === true ? 'audio' : null,
+    formatId: raw.dash_track?.id ?? formatId,
+    kind: raw.dash_track?.kind ?? (hasVideo === true ? 'video' : hasAudio === true ? 'audio' : null),
     bandwidth: bandwidth === null ? null : bandwidth * 1000,
   } as const;
   const { hls_aes: aes } = raw;
   return {
     ...(kind === 'dash' && { wanted }),
-    ...(raw.extra_param_to_segment_url != null && { segmentQuery: raw.extra_param_to_segment_url }),
-    ...(raw.extra_param_to_key_url != null && { keyQuery: raw.extra_param_to_key_url }),
-    ...(aes != null && {
-      hlsKey: { url: aes.uri ?? null, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
+    ...(raw.extra_param_to_segment_url !== null && { segmentQuery: raw.extra_param_to_segment_url }),
+    ...(raw.extra_param_to_key_url !== null && { keyQuery: raw.extra_param_to_key_url }),
+    ...(aes !== null && {
+      hlsKey: { url: aes.uri, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
     }),
-    ...(raw.hls_media_playlist_data != null && { playlistText: raw.hls_media_playlist_data }),
+    ...(raw.hls_media_playlist_data !== null && { playlistText: raw.hls_media_playlist_data }),
   };
 }
 
 /** @param length to which zeros are put in front */
-function hexBytes(text: string | null | undefined, length: number): Uint8Array | null {
+function hexBytes(text: string | null, length: number): Uint8Array | null {
   const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text ?? '')?.[1];
   return digits === undefined ? null : Buffer.from(digits.padStart(2 * length, '0'), 'hex');
 }
 
-/** yt-dlp says `none` for a stream that is not there and nothing for one it has not looked at. */
+/** yt-dlp says `none` for a stream that is missing, and nothing for one it has not looked at. */
 function carries(codec: string | null): boolean | null {
   if (codec === null || codec === 'unknown') return null;
   return codec !== 'none';
+}
+
+/** A start of 0 without an end is the whole video. */
+function section({ section_start: start, section_end: end }: RawExtraction): Section | null {
+  const startSeconds = positive(start) ?? 0;
+  const endSeconds = positive(end);
+  return startSeconds === 0 && endSeconds === null ? null : { startSeconds, endSeconds };
 }
 
 function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {

@@ -4,6 +4,20 @@ import type { MediaSource } from '../upstream/media-source.js';
 export const targets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
 export type Target = (typeof targets)[number];
 
+/** One of the videos of a page with several. */
+export interface PageItem {
+  readonly title: string | null;
+  readonly durationSeconds: number | null;
+  readonly thumbnail: string | null;
+}
+
+/** The part of a video that its page is about. */
+export interface Section {
+  readonly startSeconds: number;
+  /** `null`: to the end. */
+  readonly endSeconds: number | null;
+}
+
 /** One way in which the page offers its media. */
 export interface Format {
   readonly id: string;
@@ -17,7 +31,7 @@ export interface Format {
   /** As the site or ffprobe names it (`avc1.640028`, `h264`); `null` where there is none or it is unknown. */
   readonly videoCodec: string | null;
   readonly audioCodec: string | null;
-  /** Whether the format carries such a stream; `null` until somebody has looked. */
+  /** Whether the format has such a stream; `null` while that is unknown. */
   readonly hasVideo: boolean | null;
   readonly hasAudio: boolean | null;
   readonly videoBitrateKbps: number | null;
@@ -45,11 +59,15 @@ export interface Extraction {
   /** Set where the page has several videos and this is one of them; counted from 1. */
   readonly playlistIndex: number | null;
   readonly playlistCount: number | null;
+  /** The first videos of a page with several; empty where the page has one. */
+  readonly items: readonly PageItem[];
+  /** Set where the page shows a part of a longer video: a clip, or a link with a time. */
+  readonly section: Section | null;
   readonly formats: readonly Format[];
   /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
   readonly selections: Readonly<Record<Target, readonly Format[]>>;
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
-  /** When the media URLs stop working, as far as they tell; milliseconds since the epoch. */
+  /** When the media URLs stop working, as far as they say; milliseconds since the epoch. */
   readonly expiresAt: number;
 }

@@ -1,18 +1,18 @@
 import type { Logger, Metrics } from '@media-services/http-common';
 import { plainWords, warningKind, type WarningKind } from './failures.js';
 
-/** Kinds that mean a site is read by a fallback only, which gives less and ends some day. */
+/** Kinds that mean we read a site by a fallback, which offers less and will stop working some day. */
 const degrading: Partial<Record<WarningKind, string>> = {
   no_javascript_runtime:
-    'A site wants JavaScript to be run, and there is no runtime for it: some formats are missing.',
+    'A site requires JavaScript and there is no runtime for it: some formats are missing.',
   challenge_failed:
-    'The player script of a site was not solved, a fallback answers: some formats are missing. Update yt-dlp.',
+    'The player script of a site could not be solved, so a fallback is used: some formats are missing. Update yt-dlp.',
 };
 
-/** How long one such extraction is told of in health. */
+/** How long health reports one such extraction. */
 const rememberedMs = 15 * 60 * 1000;
 
-/** The warnings of extractions that succeeded all the same: logged, counted, and told to health. */
+/** The warnings of extractions that succeeded anyway: logged, counted and reported to health. */
 export class ExtractionWarnings {
   readonly #logger: Logger;
   readonly #counter: ReturnType<typeof warningCounter>;

@@ -37,9 +37,14 @@ export interface StreamRequest extends RangeHeaders {
   /** Of the page. */
   readonly url: string;
   readonly target: Target;
-  /** Tells one client from another; its IP. */
+  /** Identifies the client: its IP. */
   readonly client: string;
+  /** Which video of a page with several, from 1. */
+  readonly item?: number | undefined;
 }
+
+/** The part of a request that decides which video it is about. */
+type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 
 interface Prepared {
   readonly extraction: Extraction;
@@ -113,14 +118,10 @@ export class StreamingService implements AsyncDisposable {
    *
    * @throws the signal's reason.
    */
-  async originalBytes(
-    plan: Plan,
-    { url, client }: Pick<StreamRequest, 'url' | 'client'>,
-    signal: AbortSignal,
-  ): Promise<number | null> {
+  async originalBytes(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<number | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
     try {
-      const options = { signal: limited, renew: this.#renewal({ url }), client };
+      const options = { signal: limited, renew: this.#renewal(page), client: page.client };
       const look = await this.#originals.look(plan, options);
       return look?.isOriginal === true ? look.file.totalBytes : null;
     } catch (error) {
@@ -160,16 +161,17 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #prepare({ url, target, client }: StreamRequest, context: StreamContext): Promise<Prepared> {
+  async #prepare({ url, target, client, item }: StreamRequest, context: StreamContext): Promise<Prepared> {
     const { extraction: extractions, planSettings } = this.#options;
     const extraction = await context.timings.measure('extract', () =>
-      extractions.extract(url, { signal: context.signal, client }),
+      extractions.extract(url, { signal: context.signal, client, item }),
     );
     return { extraction, plan: planTarget(extraction, target, planSettings) };
   }
 
-  #renewal({ url }: Pick<StreamRequest, 'url'>): RenewSource {
-    return async (source, signal) => this.#options.extraction.renew(url, source, signal);
+  /** A renewal counts as the client's own extraction. */
+  #renewal({ url, client, item }: PageRequest): RenewSource {
+    return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
   }
 
   async #runInSlot(run: StreamRun): Promise<void> {

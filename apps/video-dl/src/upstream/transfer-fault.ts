@@ -73,10 +73,16 @@ function failureFromStatus(status: number): DomainError {
       retryAfterSeconds: 60,
     });
   }
+  if (status === 404 || status === 410) {
+    return new DomainError(
+      'video_not_found',
+      `The video file no longer exists on the site (HTTP ${status}). Open the page in a browser and check that the video plays.`,
+    );
+  }
   if (status === 451) {
     return new DomainError(
       'geo_blocked',
-      'The site does not give the medium out in the country of this service (HTTP 451).',
+      'The site does not deliver this video in the country of this service (HTTP 451).',
     );
   }
   if (status === 504 || status === 408) {

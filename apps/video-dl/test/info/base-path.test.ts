@@ -17,6 +17,8 @@ const extraction: Extraction = {
   description: null,
   playlistIndex: null,
   playlistCount: null,
+  items: [],
+  section: null,
   formats: [format()],
   selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()] },
   extractedAt: 0,

@@ -1,8 +1,9 @@
-import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { downloadEngineCheck } from '../../dist/api/health.js';
-import { type Site, startSite } from '@media-services/fault-site';
+import { media, type Site, startSite } from '@media-services/fault-site';
 import { fixtureEngine, interpreters } from '../support/pythons.js';
 import { startService, type Answer, type TestService } from '../support/service.js';
 
@@ -26,6 +27,14 @@ const fixtures: [name: string, code: string, status: number][] = [
   ['rate', 'upstream_rate_limited', 503],
   ['bot', 'bot_check', 503],
   ['bug', 'upstream_error', 502],
+  ['suspended', 'video_not_found', 404],
+  ['all-fail', 'private_video', 403],
+  ['photograph', 'no_media', 422],
+  ['clip', 'unsupported_url', 422],
+  ['preview', 'login_required', 403],
+  ['preview-warned', 'login_required', 403],
+  ['upcoming-without-formats', 'not_started', 409],
+  ['ended-without-formats', 'live_not_supported', 422],
 ];
 
 const pages: [path: string, code: string, status: number][] = [
@@ -39,8 +48,9 @@ const pages: [path: string, code: string, status: number][] = [
   ['/status/429', 'upstream_rate_limited', 503],
   ['/status/451', 'geo_blocked', 451],
   ['/status/500', 'upstream_error', 502],
-  ['/media/cover.jpg', 'upstream_error', 502],
-  ['/watch?media=missing.mp4', 'upstream_error', 502],
+  ['/media/cover.jpg', 'no_media', 422],
+  ['/image', 'no_media', 422],
+  ['/watch?media=missing.mp4', 'video_not_found', 404],
   ['/redirect-loop', 'upstream_error', 502],
 ];
 
@@ -53,6 +63,9 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     for (const status of [401, 403, 410, 429, 451, 500]) {
       site.on(`/status/${status}`, (_req, res) => void res.writeHead(status).end('<h1>no</h1>'));
     }
+    site.on('/image', async (_req, res) => {
+      res.writeHead(200, { 'content-type': 'image/jpeg' }).end(await readFile(await media('cover.jpg')));
+    });
     site.on('/redirect-loop', (_req, res) => void res.writeHead(302, { location: '/redirect-loop' }).end());
     service = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
@@ -90,7 +103,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
 
   it.each([
     ['memory', 'more memory'],
-    ['requests', 'more further pages'],
+    ['requests', 'more pages'],
   ])('names the limit that a page goes over (%s)', async (name, said) => {
     const { status, body } = await service.info(`${site.url}/fixture/${name}`);
     expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });

@@ -98,7 +98,7 @@ const sources: [path: string, durationSeconds: number, downloads: Record<string,
   ],
 ];
 
-describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python }) => {
+describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, ytDlp }) => {
   let site: Site;
   let service: TestService;
 
@@ -140,6 +140,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python })
       description: null,
       playlistIndex: null,
       playlistCount: null,
+      items: [],
       formats: [
         {
           id: '0',
@@ -185,7 +186,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python })
     expect(numbered.body['title']).toBe('Part (1)');
   });
 
-  it('takes the first video of a page with several and says so', async () => {
+  it('takes the first video of a page with several and reports that', async () => {
     const { body } = await service.info(`${site.url}/two-videos`);
     expect(body).toMatchObject({
       title: 'Two videos',
@@ -196,6 +197,108 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python })
     const post = await service.info(`${site.url}/fixture/post`);
     expect(post.body).toMatchObject({ id: 'fixture', playlistIndex: 1, playlistCount: 2 });
   });
+
+  it('lists the videos of a page with several', async () => {
+    const { body } = await service.info(`${site.url}/fixture/three`);
+    expect(body).toMatchObject({ id: 'one', playlistIndex: 1, playlistCount: 3 });
+    expect(body['items']).toEqual(
+      ['one', 'two', 'three'].map((name, index) => ({
+        ...{ index: index + 1, title: `Clip ${name}`, duration: 4 + index },
+        thumbnail: `${site.url}/media/${name}.jpg`,
+      })),
+    );
+    const many = await service.info(`${site.url}/fixture/many`);
+    expect(many.body).toMatchObject({ playlistCount: 60 });
+    expect(many.body['items']).toHaveLength(50);
+  });
+
+  it.each([
+    [1, 'one'],
+    [2, 'two'],
+    [3, 'three'],
+  ])('takes the video that `item` names (%i)', async (item, id) => {
+    const { body } = await service.info(`${site.url}/fixture/three`, { item: String(item) });
+    expect(body).toMatchObject({ id, playlistIndex: item, playlistCount: 3 });
+    const hrefs = (body['downloads'] as readonly Download[]).map(({ href }) => String(href));
+    for (const href of hrefs) expect(new URL(href, service.url).searchParams.get('item')).toBe(String(item));
+    const stream = new URL(hrefs.at(-1) ?? '', service.url);
+    expect((await fetch(stream, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('takes the second video of a web page', async () => {
+    const { body } = await service.info(`${site.url}/two-videos`, { item: '2' });
+    expect(body).toMatchObject({ playlistIndex: 2, playlistCount: 2, formats: [{ height: 640 }] });
+  });
+
+  it.each([
+    ['/fixture/three', 4, 3],
+    ['/watch', 2, 1],
+  ])('rejects an item that %s does not have (%i)', async (path, item, count) => {
+    expect(await service.info(site.url + path, { item: String(item) })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'invalid_request',
+        errors: [{ field: 'item', message: `must be at most ${count} for this page` }],
+      },
+    });
+  });
+
+  it.each(['0', '-1', '1.5', 'x', '', '1001'])('rejects the item “%s”', async (item) => {
+    expect(await service.info(`${site.url}/fixture/three`, { item })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ field: 'item' }] },
+    });
+  });
+
+  it('goes on to the next video where the first one of a page cannot be had', async () => {
+    const { body } = await service.info(`${site.url}/fixture/first-fails`);
+    expect(body).toMatchObject({ id: 'two', playlistIndex: 2, playlistCount: 3 });
+    expect(await service.info(`${site.url}/fixture/first-fails`, { item: '1' })).toMatchObject({
+      status: 403,
+      body: { code: 'private_video' },
+    });
+  });
+
+  it('takes the whole track where the page also has a preview', async () => {
+    const { body } = await service.info(`${site.url}/fixture/preview-beside-the-whole`);
+    expect(body['downloads']).toMatchObject([{ target: 'mp3', formatIds: ['http_mp3'] }]);
+  });
+
+  it('ignores the time in a link', async () => {
+    expect(await service.info(`${site.url}/fixture/linked-time`)).toMatchObject({
+      status: 200,
+      body: { duration: 4 },
+    });
+  });
+
+  // Before 2024 extractors call no format doubtful.
+  if (ytDlp >= '2024') {
+    it.each([
+      ['missing-best', 'good'],
+      ['protected-best', 'good'],
+      ['working-best', 'best'],
+      ['open-best', 'best'],
+    ])('checks a format that its extractor calls doubtful (%s)', async (name, chosen) => {
+      site.on('/protected.m3u8', (_req, res) => {
+        res.setHeader('content-type', 'application/vnd.apple.mpegurl');
+        res.end(
+          '#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://key"\n#EXTINF:2,\n/1.ts\n#EXT-X-ENDLIST\n',
+        );
+      });
+      const { body } = await service.info(`${site.url}/fixture/${name}`);
+      const [, mp4] = body['downloads'] as readonly Download[];
+      expect(mp4).toMatchObject({ target: 'mp4-720', formatIds: [chosen] });
+      const ids = (body['formats'] as readonly { id: string }[]).map(({ id }) => id);
+      expect(ids.toSorted()).toEqual(chosen === 'good' ? ['good'] : ['best', 'good']);
+    });
+
+    it('reports why the only format cannot be had', async () => {
+      expect(await service.info(`${site.url}/fixture/missing-only`)).toMatchObject({
+        status: 404,
+        body: { code: 'video_not_found' },
+      });
+    });
+  }
 
   it('takes a recording of what was live', async () => {
     expect(await service.info(`${site.url}/fixture/was-live`)).toMatchObject({ status: 200 });

@@ -145,7 +145,7 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     const first = await extraction.extract(`${site.url}/renewed`, { signal });
     const [source] = first.formats.map((format) => format.source);
     if (source === undefined) throw new Error('the page offers nothing');
-    const renew = async () => extraction.renew(`${site.url}/renewed`, source, signal);
+    const renew = async () => extraction.renew(`${site.url}/renewed`, source, { signal });
     const renewed = await Promise.all([renew(), renew()]);
     renewed.push(await renew());
     expect(renewed.map((fresh) => new URL(fresh.url).search)).toEqual([

@@ -53,6 +53,8 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     extractor: 'generic',
     playlistIndex: null,
     playlistCount: null,
+    items: [],
+    section: null,
     formats,
     selections: { mp3: formats, 'mp4-720': formats, 'mp4-1080': formats },
     extractedAt: 0,

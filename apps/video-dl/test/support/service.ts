@@ -7,8 +7,8 @@ import { createVideoDlService, type VideoDlService } from '../../dist/service.js
 export interface TestService extends VideoDlService, AsyncDisposable {
   /** Asks a path, with the query's values encoded. */
   get(path: string, query?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>;
-  /** Asks `/api/info` of a page. */
-  info(pageUrl: string): Promise<Answer>;
+  /** Requests `/api/info` of a page. */
+  info(pageUrl: string, query?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 export interface Answer {
@@ -47,8 +47,10 @@ export async function startService(
   return {
     ...service,
     get,
-    info: async (pageUrl) => {
-      const response = await request(service.url).get('/api/info').query({ url: pageUrl });
+    info: async (pageUrl, query = {}) => {
+      const response = await request(service.url)
+        .get('/api/info')
+        .query({ url: pageUrl, ...query });
       const body = response.body as Answer['body'];
       return { status: response.status, headers: new Headers(response.headers), body };
     },

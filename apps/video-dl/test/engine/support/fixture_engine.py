@@ -187,6 +187,103 @@ class FixtureIE(InfoExtractor):
         photo = {'id': 'photo', 'title': 'A photograph', 'formats': []}
         return self.playlist_result([photo, self._video(origin, id='second')], 'post', 'A post')
 
+    def _entries(self, origin, *names):
+        entries = [self._video(origin, id=name, title=f'Clip {name}', duration=4 + number,
+                               thumbnail=f'{origin}/media/{name}.jpg') for number, name in enumerate(names)]
+        return self.playlist_result(entries, 'entries', 'Several')
+
+    def _do_three(self, origin):
+        return self._entries(origin, 'one', 'two', 'three')
+
+    def _do_many(self, origin):
+        return self._entries(origin, *(f'clip-{number}' for number in range(1, 61)))
+
+    def _do_first_fails(self, origin):
+        """The first entry offers something and is rejected all the same."""
+        page = self._entries(origin, 'one', 'two', 'three')
+        page['entries'][0] = {'_type': 'url', 'id': 'one', 'title': 'Clip one', 'url': origin + '/fixture/private',
+                              'ie_key': 'Fixture'}
+        page.update(extractor_key='Generic', webpage_url=origin + '/fixture/first-fails')
+        return page
+
+    def _do_all_fail(self, origin):
+        page = self._do_first_fails(origin)
+        page['entries'] = [page['entries'][0], {**page['entries'][0], 'url': origin + '/fixture/removed'}]
+        return page
+
+    def _do_photograph(self, origin):
+        return {'id': 'photograph', 'title': 'A photograph', 'url': origin + '/media/cover.jpg', 'ext': 'jpg'}
+
+    def _do_clip(self, origin):
+        return self._video(origin, duration=4, section_start=1.5, section_end=3.5)
+
+    def _do_linked_time(self, origin):
+        return self._video(origin, duration=4, section_start=1.5)
+
+    def _do_preview(self, origin):
+        return {'id': 'preview', 'title': 'A preview', 'duration': 4, 'formats': [
+            {'format_id': 'http_mp3_preview', 'url': origin + '/media/sound.mp3', 'ext': 'mp3', 'vcodec': 'none',
+             'acodec': 'mp3', 'preference': -10}]}
+
+    def _do_preview_beside_the_whole(self, origin):
+        preview = self._do_preview(origin)
+        whole = {**preview['formats'][0], 'format_id': 'http_mp3', 'url': origin + '/media/sound.mp3?whole'}
+        return {**preview, 'formats': [preview['formats'][0], {**whole, 'preference': None}]}
+
+    def _do_preview_warned(self, origin):
+        self.report_warning('Only extracting preview. Video may be paid or subscription only')
+        return self._video(origin)
+
+    def _doubtful(self, origin, **best):
+        common = {'ext': 'mp4', 'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2', 'width': 640}
+        return {'id': 'doubtful', 'title': 'Doubtful', 'duration': 4, 'formats': [
+            {**common, 'format_id': 'good', 'url': origin + '/media/front.mp4', 'height': 360},
+            {**common, 'format_id': 'best', 'height': 720, '__needs_testing': True, **best}]}
+
+    def _do_missing_best(self, origin):
+        return self._doubtful(origin, url=origin + '/media/missing.mp4')
+
+    def _do_working_best(self, origin):
+        return self._doubtful(origin, url=origin + '/media/front.mp4?best')
+
+    def _do_protected_best(self, origin):
+        return self._doubtful(origin, url=origin + '/protected.m3u8', protocol='m3u8_native', has_drm='maybe')
+
+    def _do_open_best(self, origin):
+        return self._doubtful(origin, url=origin + '/media/hls-ts/index.m3u8', protocol='m3u8_native', has_drm='maybe')
+
+    def _do_missing_only(self, origin):
+        info = self._do_missing_best(origin)
+        return {**info, 'formats': info['formats'][1:]}
+
+    def _do_hls_extras(self, origin):
+        return {'id': 'extras', 'title': 'Extras', 'duration': 4, 'formats': [
+            {'format_id': 'hls', 'url': origin + '/media/hls-ts/index.m3u8', 'protocol': 'm3u8_native', 'ext': 'mp4',
+             'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2', 'extra_param_to_segment_url': 'token=a',
+             'extra_param_to_key_url': 'key=b', 'hls_media_playlist_data': '#EXTM3U\n',
+             'hls_aes': {'uri': origin + '/key', 'key': '0x' + '1f' * 16, 'iv': 'ab'}}]}
+
+    def _do_upcoming_without_formats(self, _origin):
+        return {'id': 'soon', 'title': 'Soon', 'formats': [], 'live_status': 'is_upcoming'}
+
+    def _do_ended_without_formats(self, _origin):
+        return {'id': 'over', 'title': 'Over', 'formats': [], 'live_status': 'was_live'}
+
+    def _do_parts(self, origin):
+        """Pieces without a manifest, as Bilibili has them."""
+        return {'id': 'parts', 'title': 'Parts', 'duration': 4, 'formats': [
+            {'format_id': 'parts', 'url': origin + '/media/parts', 'protocol': 'http_dash_segments', 'ext': 'mp4',
+             'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2', 'fragments': [
+                 {'url': origin + '/media/1'}, {'url': origin + '/media/2'}]}]}
+
+    def _do_large_result(self, origin):
+        """As much text as a result may hold, in as many pieces as it may have."""
+        count, size = 19_000, 2 * 1024 * 1024 - 64 * 1024
+        padding = 'p' * (size // count - len(origin) - 10)
+        info = self._do_parts(origin)
+        info['formats'][0]['fragments'] = [{'url': f'{origin}/{number:06}{padding}'} for number in range(count)]
+        return info
+
     def _do_wait(self, origin):
         return {'id': 'wait', 'title': 'After the break', 'duration': 4, 'formats': [
             {'format_id': 'late', 'url': origin + '/media/late.mp4', 'ext': 'mp4', 'vcodec': 'avc1.42c01e',
@@ -291,6 +388,7 @@ MESSAGES = {
     'private': "Private video. Sign in if you've been granted access to this video",
     'age': 'Sign in to confirm your age. This video may be inappropriate for some users.',
     'bot': 'Sign in to confirm you\u2019re not a bot. Use --cookies-from-browser or --cookies for the authentication.',
+    'suspended': 'Twitter API says: This Post is from a suspended account',
     'removed': 'Video unavailable. This video has been removed by the uploader',
     'premiere': 'Premieres in 3 hours',
     'rate': 'Unable to download API page: HTTP Error 429: Too Many Requests',

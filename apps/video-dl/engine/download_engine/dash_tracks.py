@@ -1,0 +1,52 @@
+"""Records which Representation of a DASH manifest a format is.
+
+yt-dlp names formats after Representations but renames them later, and it splits the
+periods of a manifest into formats of their own. The parent reads the manifest itself,
+all of its periods, and needs the Representation's own id.
+"""
+
+import collections
+import functools
+
+KEY = '_dash_track'
+# Hashable: yt-dlp compares formats by all of their values.
+Track = collections.namedtuple('Track', ('kind', 'id', 'is_split'))
+
+
+def engage():
+    """Marks the formats of every DASH manifest that yt-dlp parses from now on."""
+    from yt_dlp.extractor.common import InfoExtractor
+    # Before 2024 one function does all of it.
+    for name, mark in (('_parse_mpd_periods', _mark_periods), ('_parse_mpd_formats_and_subtitles', _mark_result)):
+        if hasattr(InfoExtractor, name):
+            setattr(InfoExtractor, name, _marking(getattr(InfoExtractor, name), mark))
+            return
+
+
+def _marking(parse, mark):
+    @functools.wraps(parse)
+    def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
+        is_split = sum(1 for child in mpd_doc if child.tag.rpartition('}')[2] == 'Period') > 1
+        return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), mpd_id, is_split)
+
+    return parse_and_mark
+
+
+def _mark_periods(periods, mpd_id, is_split):
+    for period in periods:
+        _mark(period['formats'], mpd_id, is_split)
+        yield period
+
+
+def _mark_result(result, mpd_id, is_split):
+    _mark(result[0], mpd_id, is_split)
+    return result
+
+
+def _mark(formats, mpd_id, is_split):
+    for fmt in formats:
+        if not fmt.get('manifest_url'):
+            continue
+        prefix = f'{mpd_id}-' if mpd_id else ''
+        kind = 'audio' if fmt.get('vcodec') == 'none' else 'video'
+        fmt[KEY] = Track(kind, str(fmt.get('format_id') or '')[len(prefix):], is_split)
