@@ -22,10 +22,19 @@ export interface RequestOptions extends RetryOptions {
   readonly onProgress?: Progress;
 }
 
+/** Which video of a page with several, from 1: see `items` of `info`. */
+interface ItemOptions {
+  readonly item?: number | undefined;
+}
+
+export interface InfoOptions extends RequestOptions, ItemOptions {}
+
 export interface DownloadOptions extends RequestOptions {
   /** Requests only the rest of a file. The result starts at byte 0 again if the file has changed. */
   readonly resume?: ReceivedPart | undefined;
 }
+
+export interface VideoOptions extends DownloadOptions, ItemOptions {}
 
 export interface CutOutOptions extends RequestOptions {
   /** 0 to 255. */
@@ -64,17 +73,17 @@ export class MediaServicesClient {
   }
 
   /** Metadata of a page's video, and what each download will be. */
-  info(url: string, options: RequestOptions = {}): Promise<VideoInfo> {
-    const init = { params: { query: { url } }, ...signalOf(options) };
+  info(url: string, options: InfoOptions = {}): Promise<VideoInfo> {
+    const init = { params: { query: { url, ...itemOf(options) } }, ...signalOf(options) };
     return withRetries(async () => contentOf(await this.#videoDl.GET('/api/info', init)), options);
   }
 
   /** The audio of a page's video as MP3. */
-  audio(url: string, options: DownloadOptions = {}): Promise<Media> {
+  audio(url: string, options: VideoOptions = {}): Promise<Media> {
     return download(
       (headers) => {
         const init = {
-          params: { query: { url } },
+          params: { query: { url, ...itemOf(options) } },
           parseAs: 'stream' as const,
           headers,
           ...signalOf(options),
@@ -87,10 +96,10 @@ export class MediaServicesClient {
   }
 
   /** The video of a page as MP4. */
-  video(url: string, fmt: VideoFormat = 'mp4-720', options: DownloadOptions = {}): Promise<Media> {
+  video(url: string, fmt: VideoFormat = 'mp4-720', options: VideoOptions = {}): Promise<Media> {
     return download(
       (headers) => {
-        const query = { url, fmt };
+        const query = { url, fmt, ...itemOf(options) };
         const init = { params: { query }, parseAs: 'stream' as const, headers, ...signalOf(options) };
         return this.#videoDl.GET('/api/stream/video', init);
       },
@@ -119,6 +128,10 @@ export class MediaServicesClient {
       options,
     );
   }
+}
+
+function itemOf({ item }: ItemOptions): { item?: number } {
+  return item === undefined ? {} : { item };
 }
 
 type SendRequest = (

@@ -163,6 +163,7 @@ describe('info', () => {
     duration: 62,
     uploadDate: null,
     downloads: [{ target: 'mp3', estimatedBytes: 1_500_000 }],
+    items: [],
   };
 
   test('prints a summary, or JSON', async () => {
@@ -172,6 +173,22 @@ describe('info', () => {
     expect(summary.stdout).toBe('A film\nSomeone, 1:02\n  mp3       about 1.5 MB\n');
     const json = await run(['info', page, '--json', '--server', server.url]);
     expect(JSON.parse(json.stdout)).toEqual(info);
+  });
+
+  test('lists the videos of a page with several, and asks for the one that --item names', async () => {
+    const items = [
+      { index: 1, title: 'First', duration: 62, thumbnail: null },
+      { index: 2, title: null, duration: null, thumbnail: null },
+    ];
+    await using server = await startServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://x');
+      const body = JSON.stringify({ ...info, title: `item ${searchParams.get('item')}`, items });
+      return file('application/json', body)(request, response);
+    });
+
+    const { stdout } = await run(['info', page, '--item', '2', '--server', server.url]);
+    expect(stdout).toContain('item 2\n');
+    expect(stdout).toContain('  --item 1  First (1:02)\n  --item 2  untitled\n');
   });
 });
 
@@ -253,6 +270,7 @@ test.each([
   [['paint', 'x'], 'Unknown command: paint'],
   [['video', page, '--server', 'somewhere'], '--server'],
   [['info', page, page], 'one URL'],
+  [['video', page, '--item', '0'], '--item'],
   [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],
 ])('rejects %j', async (args, words) => {
   const outcome = await run(args);

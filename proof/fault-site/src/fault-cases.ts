@@ -108,7 +108,7 @@ export const faultCases: readonly FaultCase[] = [
     'reset',
   ),
   long('Content-Length too small, no ranges', 'ignoreRange&length=-2000000', 'reset'),
-  long('status 404', 'status=404', '502 upstream_error'),
+  long('status 404', 'status=404', '404 video_not_found'),
   long('status 500', 'status=500', '502 upstream_error'),
   long('status 503, once', 'status=503&times=1', 'complete'),
   short('garbage instead of media', 'front{kind}.mp4', 'garbage', '502 upstream_error'),
@@ -157,7 +157,7 @@ export const faultCases: readonly FaultCase[] = [
     ...{ mp3: 'reset', seconds: 60 },
   }),
   segment('none', {}, 'complete'),
-  segment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),
+  segment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found'),
   segment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
   segment(
     'first segment redirects to a private address',

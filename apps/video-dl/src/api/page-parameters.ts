@@ -24,6 +24,9 @@ export const pageParameters = {
     .pipe(z.int().max(1000, itemError))
     .optional()
     .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
       description:
         'Which video of a page with several, from 1; `items` of `/api/info` lists them. Without it, the first video that works.',
     }),

@@ -8,9 +8,15 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     "Sign in to confirm you're not a bot. This helps protect our community.",
     'Got HTTP Error 403 caused by Cloudflare anti-bot challenge; try again with  --extractor-args "generic:impersonate"',
     'All player responses are invalid. Your IP is likely being blocked by Youtube',
+    'Request is blocked by server (412), please wait and try later.',
+    'Unable to download video info: 352: request was banned, please wait and try later',
+    'Got HTTP Error 403. If you are using a data center IP or VPN/proxy, your IP may be blocked',
   ],
   upstream_rate_limited: [
     'Unable to download webpage: HTTP Error 429: Too Many Requests',
+    'Video unavailable. This content isn’t available, try again later.',
+    "This content isn't available, please try again later",
+    "Sorry, you can't view or download this file at this time. Too many users have viewed or downloaded this file recently.",
     "Video unavailable. This content isn't available, try again later. The current session has been rate-limited by YouTube for up to an hour.",
   ],
   age_restricted: [
@@ -22,11 +28,13 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     "Private video. Sign in if you've been granted access to this video",
     'This video is private',
     'Video unavailable. This video is private',
+    'dailymotion said: Private content',
   ],
   geo_blocked: [
     'This video is not available from your location due to geo restriction',
     'Video unavailable. The uploader has not made this video available in your country',
     'Video unavailable. This video contains content from X, who has blocked it in your country on copyright grounds',
+    'Twitter API says: This Post from @somebody has been withheld in Germany in response to a legal demand',
     'Youku said: Sorry, this video is available in China only',
   ],
   drm_protected: [
@@ -37,6 +45,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Premieres in 3 hours',
     'This live event will begin in 2 days.',
     'Premiere will begin shortly',
+    'This live event is scheduled for 2026-12-01T18:00:00+00:00',
     'Twitter Space not started yet',
     "We're processing this video. Check back later.",
     'This video is still being processed',
@@ -63,6 +72,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Cannot download embed-only video without embedding URL. Please call yt-dlp with the URL of the page that embeds this video.',
     'Because of its privacy settings, this video cannot be played here.',
     'This video is only available for subscribers',
+    'Twitter API says: You’re unable to view this Post because this account owner limits who can view their Posts',
     'This video is protected by a password, use the --video-password option',
     'You do not have access to this class. Use --cookies-from-browser',
   ],
@@ -73,6 +83,10 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Unable to download webpage: HTTP Error 404: Not Found',
     'Unable to download JSON metadata: HTTP Error 410: Gone',
     'Video 12345 does not exist',
+    'Twitter API says: This Post is from a suspended account',
+    'Twitter API says: This Post violated the X Rules',
+    'dailymotion said: Copyrighted content, access forbidden',
+    "Video unavailable. This content isn't available",
     'This live stream recording is not available.',
     'Channel not found',
     "Video unavailable. This video isn't available anymore",
@@ -216,6 +230,8 @@ describe('warnings', () => {
       'video_not_found',
     ],
     ['Private video', '[youtube] Unable to download API page: HTTP Error 429', 'private_video'],
+    [noFormats, '[youtube] abc: Player error: something went wrong', 'upstream_error'],
+    [noFormats, '[youtube] abc: Unable to download API page', 'upstream_error'],
     [noFormats, 'Something harmless', 'no_media'],
   ])('tell the cause of “%s” after “%s”: %s', (message, warning, code) => {
     expect(warned(message, warning)).toEqual({ code, engineIsBehind: false });
@@ -228,6 +244,13 @@ describe('warnings', () => {
         expect(warned(message, warning)).toEqual({ code: 'upstream_error', engineIsBehind: true });
     },
   );
+
+  it.each([
+    'The following content is not available on this app. Watch on the latest version of YouTube',
+    'Video unavailable. The following content is not available on this app..',
+  ])('are not needed where the message itself says that the engine is behind (“%s”)', (message) => {
+    expect(warned(message)).toEqual({ code: 'upstream_error', engineIsBehind: true });
+  });
 
   it.each([
     [sabr, 'sabr_only'],

@@ -158,6 +158,12 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     },
   );
 
+  it('reports a private address before what the site seems to say, and stays with its outbound proxy', async () => {
+    // yt-dlp reads the guard's rejection as HTTP 403 of the site.
+    for (const media of ['http://127.0.0.1:1/x.m3u8', 'http://127.0.0.1:1/x.mpd'])
+      expectProblem(await service.info(`${site.url}/embeds?src=${media}`), 'forbidden_address', 403);
+  });
+
   it('gives a page up that does not answer, or does not end', async () => {
     site.on('/stall', () => undefined);
     site.on('/drip', (_req, res) => {

@@ -105,7 +105,13 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
   beforeAll(async () => {
     site = await startSite();
     service = await startService(
-      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
+      {
+        ALLOWED_PRIVATE_SOURCES: site.host,
+        YTDLP_PYTHON: python,
+        // The site encodes its media when they are first requested.
+        EXTRACTION_TIMEOUT_SECONDS: '120',
+        PROBE_TIMEOUT_SECONDS: '60',
+      },
       { engineScript: fixtureEngine },
     );
   });

@@ -193,7 +193,7 @@ describe('a fault that the relay does not recover from', () => {
   it.each([
     ['a server that is out of order', 'status=503', 'upstream_error'],
     ['a server that limits the rate', 'status=429', 'upstream_rate_limited'],
-    ['a file that is gone', 'status=404', 'upstream_error'],
+    ['a file that is gone', 'status=404', 'video_not_found'],
     ['a file that is blocked', 'status=451', 'geo_blocked'],
     [
       'a redirect to a private address',

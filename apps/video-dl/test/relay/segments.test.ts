@@ -239,7 +239,7 @@ describe('a playlist that cannot be carried', () => {
   const key = (attributes: string) => [`#EXT-X-KEY:${attributes}`, '#EXTINF:1.0,', put('x')];
 
   it.each([
-    ['a missing segment', () => ['#EXTINF:1.0,', put('gone', 404)], 'upstream_error'],
+    ['a missing segment', () => ['#EXTINF:1.0,', put('gone', 404)], 'video_not_found'],
     ['a segment at a private address', () => ['#EXTINF:1.0,', 'http://10.0.0.1/0.ts'], 'forbidden_address'],
     ['a segment in the file system', () => ['#EXTINF:1.0,', 'file:///etc/passwd'], 'upstream_error'],
     ['a key at a private address', () => key('METHOD=AES-128,URI="http://[::1]/k"'), 'forbidden_address'],
@@ -380,7 +380,7 @@ describe('segments of a manifest', () => {
   });
 
   it.each([
-    ['a missing one', () => put('gone', 404), 'upstream_error'],
+    ['a missing one', () => put('gone', 404), 'video_not_found'],
     ['one at a private address', () => 'http://169.254.169.254/latest', 'forbidden_address'],
     ['an empty one', () => put(''), 'upstream_error'],
     ['a page', () => put('<html>Not here, and never was.</html>'), 'upstream_error'],

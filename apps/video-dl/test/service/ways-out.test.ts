@@ -106,10 +106,10 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
 
   it('goes on through the next proxy, media included, where a site turns one away', async () => {
     const proxies = await Promise.all([startProxy(), startProxy()]);
-    let asked = 0;
+    let requests = 0;
     site.on('/picky', (_req, res) => {
-      asked += 1;
-      if (asked === 1) res.writeHead(429).end();
+      requests += 1;
+      if (requests === 1) res.writeHead(429).end();
       else
         res
           .setHeader('content-type', 'text/html')

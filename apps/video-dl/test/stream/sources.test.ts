@@ -89,6 +89,24 @@ describe('an MP4', () => {
     expect(Number(headers['x-content-duration'])).toBeCloseTo(seconds, 0);
   });
 
+  it('has every period of a DASH manifest, however they differ', async () => {
+    const manifest = await (await fetch(`${site.url}/media/dash-template/manifest.mpd`)).text();
+    const content = /<Period[^>]*>([\s\S]*)<\/Period>/u.exec(manifest)?.[1] ?? '';
+    const period = (base: string) => `<Period duration="PT4S"><BaseURL>${base}</BaseURL>${content}</Period>`;
+    const periods = period('/media/dash-template/') + period('/media/./dash-template/');
+    const twice = manifest
+      .replace(/mediaPresentationDuration="[^"]*"/u, 'mediaPresentationDuration="PT8S"')
+      .replace(/<Period[\s\S]*<\/Period>/u, periods);
+    site.on(
+      '/twice.mpd',
+      (_req, res) => void res.writeHead(200, { 'content-type': 'application/dash+xml' }).end(twice),
+    );
+    expect(await service.info(`${site.url}/twice.mpd`)).toMatchObject({ body: { duration: 2 * seconds } });
+    const { complete, media } = await stream('/twice.mpd', 'mp4-720');
+    expect(complete).toBe(true);
+    expect(media.streams[0]?.nb_read_frames).toBe(2 * seconds * framesPerSecond);
+  });
+
   it('has the size that was asked for', async () => {
     expect((await stream('/media/hls-master/index.m3u8', 'mp4-1080')).media.streams[0]?.height).toBe(720);
     expect((await stream('/media/1080.mp4', 'mp4-1080')).media.streams[0]?.height).toBe(1080);

@@ -23,7 +23,7 @@ describe('what may help against an answer that is no media', () => {
     [408, 'upstream_timeout'],
     [401, 'upstream_error'],
     [403, 'upstream_error'],
-    [404, 'upstream_error'],
+    [404, 'video_not_found'],
     [503, 'upstream_error'],
   ])('of HTTP %d comes to %s in the end', (status, code) => {
     expect(faultFromStatus(status, undefined).failure.code).toBe(code);

@@ -33,7 +33,7 @@ export class Summary {
     this.#reset(info.title, facts.filter(Boolean).join(' · '));
     this.#duration.hidden = info.duration === null;
     if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
-    if (info.thumbnail !== null && /^https?:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
+    if (info.thumbnail !== null && /^https:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
   }
 
   #reset(title, about) {

@@ -2,15 +2,18 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 export const usage = `Usage:
-  media-services video URL… [--720 | --1080 | --mp3] [-o FOLDER|FILE|-]
+  media-services video URL… [--720 | --1080 | --mp3] [--item N] [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--threshold 0-255] [--feather 0-24] [--strength 0.5-2]
                                         [-o FOLDER|FILE|-]
-  media-services info URL [--json]
+  media-services info URL [--item N] [--json]
 
 Commands:
   video   save the video of a page as MP4 (720p by default), or its audio as MP3
   cutout  remove the background of JPEG, PNG and WebP images
   info    show what is on a page and what each download will be
+
+Videos:
+  --item N            take the Nth video of a page with several (info lists them)
 
 Output:
   Videos go to the current folder. The cut-out of photo.jpg becomes photo-cutout.png beside it;
@@ -48,6 +51,7 @@ export interface VideoCommand extends Connection {
   readonly name: 'video';
   readonly urls: readonly string[];
   readonly format: 'mp3' | 'mp4-720' | 'mp4-1080';
+  readonly item?: number | undefined;
   readonly output?: string | undefined;
   readonly force: boolean;
 }
@@ -66,6 +70,7 @@ export interface CutoutCommand extends Connection {
 export interface InfoCommand extends Connection {
   readonly name: 'info';
   readonly url: string;
+  readonly item?: number | undefined;
   readonly json: boolean;
 }
 
@@ -90,6 +95,7 @@ const optionsOf = {
     mp3: { type: 'boolean' },
     720: { type: 'boolean' },
     1080: { type: 'boolean' },
+    item: { type: 'string' },
   },
   cutout: {
     ...connectionOptions,
@@ -98,7 +104,7 @@ const optionsOf = {
     feather: { type: 'string' },
     strength: { type: 'string' },
   },
-  info: { ...connectionOptions, json: { type: 'boolean' } },
+  info: { ...connectionOptions, item: { type: 'string' }, json: { type: 'boolean' } },
 } as const;
 
 const commandNameSchema = z.enum(['video', 'cutout', 'info']);
@@ -124,6 +130,11 @@ const valuesSchema = z.object({
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),
   strength: number('strength', 0.5, 2),
+  item: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, { error: '--item must be a whole number from 1 to 999' })
+    .transform(Number)
+    .optional(),
   json: z.boolean().default(false),
 });
 
@@ -150,7 +161,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     throw new UsageError(`${name} needs ${name === 'cutout' ? 'an image' : 'a URL'}.`);
   if (name === 'info') {
     if (positionals.length > 1) throw new UsageError('info takes one URL.');
-    return { ...connection, name, url: target, json: options.json };
+    return { ...connection, name, url: target, item: options.item, json: options.json };
   }
   if (name === 'cutout') {
     const { threshold, feather, strength } = options;
@@ -160,7 +171,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   const formats = [options.mp3, options[720], options[1080]].filter(Boolean);
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080 and --mp3.');
   const format = options.mp3 ? 'mp3' : options[1080] ? 'mp4-1080' : 'mp4-720';
-  return { ...connection, name, urls: positionals, format, output, force };
+  return { ...connection, name, urls: positionals, format, item: options.item, output, force };
 }
 
 type OptionValues = Readonly<Record<string, string | boolean | undefined>>;

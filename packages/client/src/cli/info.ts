@@ -5,11 +5,11 @@ import { sizeText, timeText, type Terminal } from './terminal.js';
 /** Prints what is on a page. */
 export async function showInfo(
   client: MediaServicesClient,
-  { url, json }: InfoCommand,
+  { url, item, json }: InfoCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const info = await client.info(url, { signal });
+  const info = await client.info(url, { signal, item });
   if (json) {
     terminal.result(JSON.stringify(info, null, 2));
     return;
@@ -21,5 +21,9 @@ export async function showInfo(
   for (const { target, estimatedBytes } of info.downloads) {
     const size = estimatedBytes === null ? 'size unknown' : `about ${sizeText(estimatedBytes)}`;
     terminal.result(`  ${target.padEnd(9)} ${size}`);
+  }
+  for (const { index, title, duration } of info.items) {
+    const length = duration === null ? '' : ` (${timeText(duration)})`;
+    terminal.result(`  --item ${index}  ${title ?? 'untitled'}${length}`);
   }
 }

@@ -11,7 +11,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'):
     target: 'draft-2020-12',
     override: ({ zodSchema, jsonSchema: generated }) => {
       // What arrives as text but means a number is documented as the number.
-      if (generated.type === 'number') delete generated.pattern;
+      if (generated.type === 'number' || generated.type === 'integer') delete generated.pattern;
       // zod leaves the default of a transformed input out, as it cannot know its input form.
       const fallback = defaultSchema.safeParse(z.globalRegistry.get(zodSchema)).data;
       if (fallback !== undefined) generated.default = fallback.default;
