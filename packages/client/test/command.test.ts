@@ -183,7 +183,7 @@ describe('info', () => {
     await using server = await startServer((request, response) => {
       const { searchParams } = new URL(request.url ?? '', 'http://x');
       const body = JSON.stringify({ ...info, title: `item ${searchParams.get('item')}`, items });
-      return file('application/json', body)(request, response);
+      file('application/json', body)(request, response);
     });
 
     const { stdout } = await run(['info', page, '--item', '2', '--server', server.url]);

@@ -189,10 +189,7 @@ export type WarningKind = (typeof warningKinds)[number];
 
 /** The first row that matches counts. */
 const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
-  [
-    'preview_only',
-    /only (the |extracting )?(the )?preview|only previews|just a preview|preview video is limited/,
-  ],
+  ['preview_only', /only (the |extracting )?(the )?preview|just a preview|preview video is limited/],
   ['rate_limited', /http error 429|too many requests|rate.?limit/],
   ['no_javascript_runtime', /no supported javascript runtime|without a js runtime/],
   [
