@@ -1,6 +1,8 @@
 """Turns yt-dlp's info dictionary into plain JSON with the fields that the parent uses."""
 
 import math
+import re
+import urllib.parse
 import urllib.request
 
 from yt_dlp.utils import ExtractorError
@@ -75,6 +77,7 @@ def _usable(fmt, images=()):
             and fmt['url'] not in images
             and fmt.get('has_drm') in (None, False, 'maybe')
             and str(fmt.get('ext')).lower() not in _IMAGE_EXTENSIONS
+            and (not fmt.get('fragments') or bool(_manifest_track(fmt)) or _are_readable(_parts(fmt)))
             and all(part in _PROTOCOLS for part in (fmt.get('protocol') or 'http').split('+')))
 
 
@@ -124,6 +127,7 @@ def _format(ydl, info, fmt, is_chosen):
     track = _manifest_track(fmt)
     return {
         **{key: _text(fmt.get(key)) for key in _FORMAT_TEXT_FIELDS},
+        'protocol': 'm3u8_native' if _parts(fmt) else _text(fmt.get('protocol')),
         **{key: _number(fmt.get(key)) for key in _FORMAT_NUMBER_FIELDS},
         **{key: _text(fmt.get(key), limits.URL_CHARACTERS) for key in _QUERY_FIELDS},
         'url': _text(fmt['manifest_url'] if track else fmt['url'], limits.URL_CHARACTERS),
@@ -133,10 +137,6 @@ def _format(ydl, info, fmt, is_chosen):
         'http_chunk_size': _number(options.get('http_chunk_size')),
         'hls_aes': _aes(fmt.get('hls_aes')),
         'hls_media_playlist_data': _playlist(fmt) if is_chosen else None,
-        # The parent reads every manifest that it can fetch.
-        'fragments': _fragments(fmt) if is_chosen and not track else None,
-        # Of one period only where a manifest has several.
-        'fragments_duration': None if track and track.is_split else _fragments_duration(fmt),
     }
 
 
@@ -149,37 +149,40 @@ def _aes(value):
 
 
 def _playlist(fmt):
-    text = _whole_text(fmt.get('hls_media_playlist_data'))
+    """The playlist that comes with the page, or one of the pieces that its extractor lists."""
+    parts = _parts(fmt)
+    text = _as_playlist(parts) if parts else _whole_text(fmt.get('hls_media_playlist_data'))
     if text is not None and len(text) > limits.PLAYLIST_CHARACTERS:
         raise limits.AnswerTooLargeError
     return text or None
 
 
-def _fragments(fmt):
+def _parts(fmt):
+    """(URL, seconds) of the pieces of a format that has no manifest to read; empty for every other format."""
     fragments = fmt.get('fragments')
-    if not fragments:
-        return None
-    if callable(fragments):
-        # Only broadcasts from their start, which are refused, list their parts lazily.
-        return None
-    if len(fragments) > limits.FRAGMENTS:
-        raise limits.AnswerTooLargeError
+    if not isinstance(fragments, (list, tuple)) or not fragments or _manifest_track(fmt):
+        return []
     base = fmt.get('fragment_base_url') or ''
-    urls = [part.get('url') or base + part['path'] for part in fragments]
-    if any(len(url) > limits.URL_CHARACTERS for url in urls):
-        raise limits.AnswerTooLargeError
-    return [{'url': _text(url, limits.URL_CHARACTERS)} for url in urls]
+    return [(part.get('url') or urllib.parse.urljoin(base, part['path']), _number(part.get('duration')))
+            for part in fragments[:limits.FRAGMENTS + 1]]
 
 
-def _fragments_duration(fmt):
-    """Seconds; a DASH manifest's length reaches yt-dlp's info only piece by piece."""
-    fragments = fmt.get('fragments')
-    if not isinstance(fragments, (list, tuple)):
-        return None
-    durations = [_number(part.get('duration')) for part in fragments]
-    known = [duration for duration in durations if duration]
-    # The initialisation segment has none; any other piece without one makes the sum worthless.
-    return sum(known) if known and len(known) >= len(durations) - 1 else None
+def _as_playlist(parts):
+    """An HLS playlist. The first piece of DASH is its initialisation, the only one without a duration."""
+    has_initialisation = parts[0][1] is None and len(parts) > 1
+    lines = ['#EXTM3U', '#EXT-X-PLAYLIST-TYPE:VOD']
+    if has_initialisation:
+        lines.append(f'#EXT-X-MAP:URI="{parts[0][0]}"')
+    for url, seconds in parts[has_initialisation:]:
+        lines += [f'#EXTINF:{seconds:.6f},', url]
+    return '\n'.join([*lines, '#EXT-X-ENDLIST', ''])
+
+
+def _are_readable(parts):
+    """Whether the pieces can stand in a playlist: every length is known, and no URL breaks a line or a quote."""
+    return (0 < len(parts) <= limits.FRAGMENTS
+            and all(seconds for _, seconds in parts[1:]) and (len(parts) > 1 or parts[0][1])
+            and all(re.fullmatch(r'https?://[^\s"]+', url) and len(url) <= limits.URL_CHARACTERS for url, _ in parts))
 
 
 def _headers(fmt, info):

@@ -1,6 +1,6 @@
 import unittest
 
-from download_engine import downloader, result
+from download_engine import dash_tracks, downloader, result
 
 
 class TitleTest(unittest.TestCase):
@@ -13,18 +13,35 @@ class TitleTest(unittest.TestCase):
         self.assertEqual(result._own_title({'id': 'x', 'title': 'Part (1)', 'extractor': 'generic'}), 'Part (1)')
 
 
-class FragmentsTest(unittest.TestCase):
-    def test_add_up_to_the_duration(self):
-        parts = [{'url': 'init'}, {'url': '1', 'duration': 2.0}, {'url': '2', 'duration': 1.5}]
-        self.assertEqual(result._fragments_duration({'fragments': parts}), 3.5)
+class PartsTest(unittest.TestCase):
+    """Pieces that an extractor lists without a manifest become a playlist."""
 
-    def test_say_nothing_where_one_has_no_duration(self):
-        parts = [{'url': 'init'}, {'url': '1'}, {'url': '2', 'duration': 1.5}]
-        self.assertIsNone(result._fragments_duration({'fragments': parts}))
+    def format(self, *fragments):
+        return {'url': 'https://a.example/', 'protocol': 'http_dash_segments',
+                'fragment_base_url': 'https://cdn.example/x/', 'fragments': fragments}
 
-    def test_are_joined_with_their_base(self):
-        fmt = {'fragment_base_url': 'https://cdn.example/', 'fragments': [{'path': 'a'}, {'url': 'https://b.example/b'}]}
-        self.assertEqual(result._fragments(fmt), [{'url': 'https://cdn.example/a'}, {'url': 'https://b.example/b'}])
+    def test_of_which_the_first_initialises_the_others(self):
+        fmt = self.format({'path': 'init'}, {'path': '/1', 'duration': 2.0}, {'url': 'https://b.example/2', 'duration': 1.5})
+        self.assertTrue(result._usable(fmt))
+        self.assertEqual(result._playlist(fmt).split('\n'), [
+            '#EXTM3U', '#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-MAP:URI="https://cdn.example/x/init"', '#EXTINF:2.000000,',
+            'https://cdn.example/1', '#EXTINF:1.500000,', 'https://b.example/2', '#EXT-X-ENDLIST', ''])
+
+    def test_of_which_each_has_a_length(self):
+        fmt = self.format({'path': '1', 'duration': 2}, {'path': '2', 'duration': 3})
+        self.assertNotIn('EXT-X-MAP', result._playlist(fmt))
+
+    def test_are_left_out_where_a_length_is_unknown_or_a_url_would_break_the_playlist(self):
+        for fragments in ([{'path': '1'}], [{'path': 'init'}, {'path': '1'}],
+                          [{'path': '1', 'duration': 2}, {'url': 'https://a.example/"\n#EXT', 'duration': 2}],
+                          [{'url': 'file:///etc/passwd', 'duration': 2}]):
+            self.assertFalse(result._usable(self.format(*fragments)), fragments)
+
+    def test_give_way_to_a_manifest(self):
+        fmt = {**self.format({'path': '1'}), 'manifest_url': 'https://a.example/x.mpd',
+               dash_tracks.KEY: dash_tracks.Track('video', 'v', False)}
+        self.assertTrue(result._usable(fmt))
+        self.assertIsNone(result._playlist(fmt))
 
 
 class PlainJsonTest(unittest.TestCase):

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { recipes, type Site, startSite } from '@media-services/fault-site';
+import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 import type { TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
@@ -16,7 +17,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-dl-sources-'));
   site = await startSite();
-  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
 });
 
 afterAll(async () => {
@@ -73,6 +74,7 @@ describe('an MP4', () => {
     ['/media/dash-template/manifest.mpd', {}],
     ['/media/dash-timeline/manifest.mpd', {}],
     ['/media/dash-list/manifest.mpd', {}],
+    ['/fixture/parts', { audio: null }],
   ])('of %s has every frame, in sync, and says its length', async (page, expected) => {
     const { media, complete, headers } = await stream(page, 'mp4-720');
     expect(complete).toBe(true);

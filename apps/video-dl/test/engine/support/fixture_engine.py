@@ -271,18 +271,24 @@ class FixtureIE(InfoExtractor):
 
     def _do_parts(self, origin):
         """Pieces without a manifest, as Bilibili has them."""
+        folder = origin + '/media/dash-template/'
         return {'id': 'parts', 'title': 'Parts', 'duration': 4, 'formats': [
-            {'format_id': 'parts', 'url': origin + '/media/parts', 'protocol': 'http_dash_segments', 'ext': 'mp4',
-             'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2', 'fragments': [
-                 {'url': origin + '/media/1'}, {'url': origin + '/media/2'}]}]}
+            {'format_id': 'parts', 'url': folder, 'protocol': 'http_dash_segments', 'ext': 'mp4', 'width': 640,
+             'height': 360, 'vcodec': 'avc1.42c01e', 'acodec': 'none', 'fragment_base_url': folder, 'fragments': [
+                 {'path': 'init-stream0.m4s'},
+                 *({'path': f'chunk-stream0-{number:05}.m4s', 'duration': 1.0} for number in range(1, 5))]}]}
 
     def _do_large_result(self, origin):
-        """As much text as a result may hold, in as many pieces as it may have."""
-        count, size = 19_000, 2 * 1024 * 1024 - 64 * 1024
-        padding = 'p' * (size // count - len(origin) - 10)
-        info = self._do_parts(origin)
-        info['formats'][0]['fragments'] = [{'url': f'{origin}/{number:06}{padding}'} for number in range(count)]
-        return info
+        """About as much text as a result may hold."""
+        padding = 'p' * 8_000
+        return {'id': 'large', 'title': 'Large', 'duration': 4, 'formats': [
+            {'format_id': str(number), 'url': f'{origin}/media/front.mp4?{number}{padding}', 'ext': 'mp4', 'width': 640,
+             'height': 360, 'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2'} for number in range(250)]}
+
+    def _do_too_large_result(self, origin):
+        info = self._do_large_result(origin)
+        return {**info, 'formats': info['formats'] + [
+            {**fmt, 'format_id': 'more-' + fmt['format_id']} for fmt in info['formats']]}
 
     def _do_wait(self, origin):
         return {'id': 'wait', 'title': 'After the break', 'duration': 4, 'formats': [
