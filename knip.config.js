@@ -72,7 +72,14 @@ export default {
     },
     'proof/docs-generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
-      entry: ['html/js/main.js', 'html/js/docs/reference.js', 'html/js/**/*-worker.js', 'njs/*.js'],
+      // Generated modules in matte/ export more than the page uses.
+      entry: [
+        'html/js/main.js',
+        'html/js/docs/reference.js',
+        'html/js/**/*-worker.js',
+        'html/js/image/worker/matte/*.js',
+        'njs/*.js',
+      ],
       project: ['{html,njs,test}/**/*.{js,ts}'],
       // What the stack runs: listed, so that turbo builds it first.
       ignoreDependencies: ['@media-services/*'],

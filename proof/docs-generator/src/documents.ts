@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { format } from 'prettier';
 import { renderConfigurationMarkdown, renderEnvironmentExample } from './configuration.js';
 import { renderErrorsMarkdown } from './errors-markdown.js';
@@ -11,6 +13,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
   const json = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
   const markdown = (text: string) => format(text, { parser: 'markdown', printWidth: 110 });
   return new Map([
+    ...(await Promise.all(['feather', 'tuning'].map((name) => pageCopy(root, name)))),
     ['nginx/html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
     ['nginx/html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],
     ['nginx/html/docs/index.html', renderReferencePage()],
@@ -20,4 +23,17 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     ['docs/configuration.md', await markdown(renderConfigurationMarkdown(root))],
     ['.env.example', renderEnvironmentExample(root)],
   ]);
+}
+
+/** A module of the service's matte as the page's worker loads it: as compiled, without its types. */
+async function pageCopy(root: string, name: string): Promise<[string, string]> {
+  const source = `apps/bg-removal/src/matte/${name}.ts`;
+  const compiled = await readFile(
+    join(root, source.replace('/src/', '/dist/').replace('.ts', '.js')),
+    'utf8',
+  );
+  const code = compiled.replace(/^\/\* eslint-disable.*\n/m, '').replace(/^\/\/# sourceMappingURL.*$/m, '');
+  const notice = `// Generated from ${source} by \`pnpm docs:generate\`. Edit that file instead.\n`;
+  const options = { parser: 'babel', printWidth: 110, singleQuote: true } as const;
+  return [`nginx/html/js/image/worker/matte/${name}.js`, notice + (await format(code, options))];
 }

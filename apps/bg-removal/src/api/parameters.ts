@@ -32,13 +32,13 @@ export const parametersSchema = z.strictObject({
     0,
     24,
     defaultTuning.feather,
-    'Width of the soft edge, in pixels of the image; 0 leaves the edges as they are.',
+    'Least width of edges, in pixels of the image: harder edges are softened, wider ones stay. 0 leaves all as they are.',
   ),
   foreground_strength: decimal(
     0.5,
     2,
     defaultTuning.foregroundStrength,
-    'Above 1 makes translucent parts more solid, below 1 less.',
+    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that the network is unsure of become solid or disappear; below 1 they stay translucent, such as glass.',
   ),
 });
 

@@ -1,4 +1,5 @@
 import { correctAlpha } from './alpha-from-colours.js';
+import { decideWideAreas } from './decide-wide-areas.js';
 import { estimateForeground } from './foreground.js';
 import { featherMatte } from './feather.js';
 import { fullAlpha } from './full-alpha.js';
@@ -12,14 +13,16 @@ import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
 import { tuneMatte, type Tuning } from './tuning.js';
 
-/** The steps that can be switched, for measuring what each is worth. */
+/** Steps that benchmarks switch off to measure what each is worth. */
 export interface CutOutSteps {
+  readonly decideWideAreas: boolean;
   readonly refine: GuidedFilterOptions | false;
   readonly correctAlpha: boolean;
   readonly estimateForeground: boolean;
 }
 
 export const defaultSteps: CutOutSteps = {
+  decideWideAreas: true,
   refine: { radius: 0.012, epsilon: 1e-4 },
   correctAlpha: true,
   estimateForeground: true,
@@ -40,6 +43,8 @@ export function cutOut(
   steps: CutOutSteps = defaultSteps,
 ): boolean {
   if (!stretchMask(mask)) return false;
+  // A strength below 1 asks for translucent areas, such as glass.
+  if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask);
   const { width, height } = image;
   const grid = gridFor(width, height);
   const seen = hasOwnAlpha(image) ? asSeen(image) : image;

@@ -118,6 +118,7 @@ describe('the cut-out', () => {
     const scene = softDisc(120, 90, 12);
     cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, {
       ...defaultSteps,
+      decideWideAreas: false,
       refine: false,
       correctAlpha: false,
     });
@@ -140,6 +141,21 @@ describe('the cut-out', () => {
       return scene.alpha.reduce((sum, value, i) => sum + Math.abs(value - (image.data[i * 4 + 3] ?? 0)), 0);
     };
     expect(errorOf(true)).toBeLessThan(errorOf(false) * 0.7);
+  });
+
+  test('is solid where the network hesitates over a wide area, unless a strength below 1 asks for glass', () => {
+    const side = 128;
+    const alphaAt = (foregroundStrength: number): number => {
+      const image = { width: side, height: side, data: new Uint8Array(side * side * 4).fill(255) };
+      const mask = createPlane(side, side);
+      // A solid half beside one at 70 %.
+      for (let i = 0; i < mask.data.length; i++)
+        mask.data[i] = i % side < side / 4 ? 0 : i % side < 64 ? 1 : 0.7;
+      cutOut(image, mask, { ...neutral, foregroundStrength }, { ...defaultSteps, refine: false });
+      return image.data[(64 * side + 100) * 4 + 3] ?? 0;
+    };
+    expect(alphaAt(1)).toBeGreaterThan(230);
+    expect(alphaAt(0.99)).toBeLessThan(190);
   });
 
   test('has no colour where it has no alpha', () => {

@@ -120,17 +120,13 @@ describe('feather', () => {
     );
   });
 
-  test('never leaves the range of its input and keeps the order of two mattes', () => {
+  test('never leaves the range of its input', () => {
     const mattes = fc.uint8Array({ minLength: 19 * 13, maxLength: 19 * 13 });
     fc.assert(
-      fc.property(mattes, mattes, fc.double({ min: 0.5, max: 10, noNaN: true }), (a, b, feather) => {
-        const upper = a.map((value, i) => Math.max(value, b[i] ?? 0));
-        const soft = featherMatte(a, 19, 13, feather);
-        const softUpper = featherMatte(upper, 19, 13, feather);
-        const [min, max] = [Math.min(...a), Math.max(...a)];
-        expect(Math.min(...soft)).toBeGreaterThanOrEqual(min);
-        expect(Math.max(...soft)).toBeLessThanOrEqual(max);
-        expect(soft.findIndex((value, i) => value > (softUpper[i] ?? 0))).toBe(-1);
+      fc.property(mattes, fc.double({ min: 0.5, max: 10, noNaN: true }), (matte, feather) => {
+        const soft = featherMatte(matte, 19, 13, feather);
+        expect(Math.min(...soft)).toBeGreaterThanOrEqual(Math.min(...matte));
+        expect(Math.max(...soft)).toBeLessThanOrEqual(Math.max(...matte));
       }),
       { numRuns: 25 },
     );

@@ -23,7 +23,14 @@ const neutral: Tuning = { threshold: 0, feather: 0, foregroundStrength: 1 };
 
 /** What is compared; each adds one step to the one before. */
 export const variants = {
-  bare: { steps: { refine: false, correctAlpha: false, estimateForeground: false }, tuning: neutral },
+  bare: {
+    steps: { decideWideAreas: false, refine: false, correctAlpha: false, estimateForeground: false },
+    tuning: neutral,
+  },
+  decided: {
+    steps: { decideWideAreas: true, refine: false, correctAlpha: false, estimateForeground: false },
+    tuning: neutral,
+  },
   refined: { steps: { ...defaultSteps, correctAlpha: false, estimateForeground: false }, tuning: neutral },
   'refined + colour': { steps: { ...defaultSteps, correctAlpha: false }, tuning: neutral },
   'refined + colour + alpha': { steps: defaultSteps, tuning: neutral },
