@@ -117,7 +117,7 @@ test('has a line for a health check only when it found something wrong or was gi
 
   await logLine('last-1');
   expect(gateway.accessLog().map(({ status, outcome }) => ({ status, outcome }))).toEqual([
-    { status: 200, outcome: 'unknown' },
+    { status: 200, outcome: 'ok' },
     { status: 503, outcome: 'failed' },
     { status: 503, outcome: 'failed' },
   ]);
