@@ -1,9 +1,11 @@
-import { DomainError } from '@media-services/http-common';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { DomainError, errorCode } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { Transfer } from './transfer.js';
 import type { TransferContext } from './transfer-context.js';
-import { TransferFault } from './transfer-fault.js';
+import { brokenRules, TransferFault } from './transfer-fault.js';
 
 /** A small object in memory. */
 export interface SmallObject {
@@ -29,16 +31,37 @@ export async function fetchSmall(
   object: RemoteObject,
   { range, maxBytes, context, signal }: SmallFetch,
 ): Promise<SmallObject> {
-  const transfer = await Transfer.open({ object, range, context, signal });
+  // Lengths and ranges are those of the plain bytes, so a part can't be compressed.
+  const transfer = await Transfer.open({
+    ...{ object, range, signal },
+    context: { ...context, mayBeCompressed: range === null },
+  });
   const parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of transfer.chunks()) {
     length += chunk.length;
-    if (length > maxBytes) {
-      const detail = `The site sent more than the ${maxBytes} bytes that are read of such a file.`;
-      throw new TransferFault(new DomainError('upstream_error', detail), 'none');
-    }
+    if (length > maxBytes + (transfer.isCompressed ? gzipOverheadBytes : 0)) throw tooLong(maxBytes);
     parts.push(chunk);
   }
-  return { bytes: Buffer.concat(parts), contentType: transfer.contentType, url: transfer.url ?? '' };
+  const received = Buffer.concat(parts);
+  const bytes = transfer.isCompressed ? await decompress(received, maxBytes) : received;
+  return { bytes, contentType: transfer.contentType, url: transfer.url ?? '' };
+}
+
+/** Compression makes the smallest files larger. */
+const gzipOverheadBytes = 1024;
+const gunzipAsync = promisify(gunzip);
+
+async function decompress(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    return await gunzipAsync(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLong(maxBytes);
+    throw brokenRules('sent damaged gzip', error);
+  }
+}
+
+function tooLong(maxBytes: number): TransferFault {
+  const detail = `The site sent a file of more than ${maxBytes} bytes where a small one was expected. Try another page or format.`;
+  return new TransferFault(new DomainError('upstream_error', detail), 'none');
 }

@@ -40,6 +40,8 @@ export interface TransferContext {
   readonly dispatcher: Dispatcher;
   readonly limits: UpstreamLimits;
   readonly logger: NetworkLogger;
+  /** The reader decompresses what it gets: gzip is allowed, whose length is then that of the compressed form. */
+  readonly mayBeCompressed?: boolean;
   /**
    * Counts bytes from upstream.
    * @throws TransferFault when the session has received all that it may

@@ -5,7 +5,7 @@ import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
 import type { TransferContext } from './transfer-context.js';
 import { brokenRules, faultFrom, TransferFault } from './transfer-fault.js';
-import { requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
+import { contentEncoding, requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
 
 /**
  * Bytes of one object on their way to the reader: asked for in chunks where the
@@ -66,6 +66,11 @@ export class Transfer {
   /** Of the media server, undefined when it does not tell. */
   get contentType(): string | undefined {
     return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
+  }
+
+  /** Whether the bytes are gzip; only where the context allows it. */
+  get isCompressed(): boolean {
+    return this.#first.kind === 'bytes' && contentEncoding(this.#first.response) === 'gzip';
   }
 
   /** URL after redirects. */

@@ -81,8 +81,9 @@ function checkPart(
   if (response.status !== 200 && response.status !== 206) {
     throw faultFromStatus(response.status, response.header('retry-after'));
   }
-  const encoding = response.header('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') throw brokenRules(`compressed the file (${encoding.slice(0, 20)})`);
+  const encoding = contentEncoding(response);
+  if (encoding !== 'identity' && !(encoding === 'gzip' && context.mayBeCompressed === true))
+    throw brokenRules(`compressed the file (${encoding.slice(0, 20)})`);
 
   if (response.status === 200) {
     if (start > 0 && identity.isUnrecognisable)
@@ -115,6 +116,15 @@ function checkPart(
     if (total !== null && total > maxBytes) throw tooLarge(maxBytes);
   }
 }
+
+/** Storage services label plain bytes with an empty encoding, or with the one they were uploaded in. */
+export function contentEncoding(response: UpstreamResponse): string {
+  const codings = (response.header('content-encoding') ?? '').toLowerCase().split(',');
+  const real = codings.map((each) => each.trim()).filter((each) => !plainCodings.has(each));
+  return real.length === 0 ? 'identity' : real.join(',').replace(/^x-gzip$/, 'gzip');
+}
+
+const plainCodings = new Set(['', 'identity', 'aws-chunked']);
 
 function endOf(wanted: number | null, total: number | null): number | null {
   if (total === null) return wanted;

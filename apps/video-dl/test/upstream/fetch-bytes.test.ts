@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { createGuard } from '@media-services/egress-guard';
 import { Upstream } from '../../dist/upstream/upstream.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
@@ -17,6 +18,15 @@ afterAll(() => bench[Symbol.asyncDispose]());
 /** A URL of the file that no other test has used: faults are counted per URL. */
 const media = (query = '') => `${bench.site}/file.mp4?n=${counter++}${query === '' ? '' : `&${query}`}`;
 
+/** A file that its server labels as encoded. */
+function encoded(encoding: string, body: Buffer): string {
+  const path = `/encoded/${counter++}`;
+  bench.on(path, (_request, response) => {
+    response.writeHead(200, { 'content-encoding': encoding, 'content-length': body.length }).end(body);
+  });
+  return `${bench.site}${path}`;
+}
+
 const signal = new AbortController().signal;
 
 describe('fetchBytes', () => {
@@ -32,6 +42,24 @@ describe('fetchBytes', () => {
       signal,
     });
     expect(hash(bytes)).toBe(hash(bench.file));
+  });
+
+  it.each([
+    ['is compressed', 'gzip', () => gzipSync('a small file')],
+    ['says nothing with an empty label', '', () => Buffer.from('a small file')],
+    ['keeps the label of its upload', 'aws-chunked', () => Buffer.from('a small file')],
+  ])('reads what %s', async (_what, encoding, body) => {
+    const { bytes } = await upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 12, signal });
+    expect(bytes.toString()).toBe('a small file');
+  });
+
+  it.each([
+    ['a gzip bomb', 'gzip', () => gzipSync(Buffer.alloc(50_000_000)), 'more than 1000000 bytes'],
+    ['damaged gzip', 'gzip', () => Buffer.from('no gzip at all'), 'damaged gzip'],
+    ['another compression', 'br', () => Buffer.from('x'), 'compressed the file'],
+  ])('refuses %s', async (_what, encoding, body, detail) => {
+    const reading = upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 1_000_000, signal });
+    await expect(reading).rejects.toThrow(detail);
   });
 
   it.each([
