@@ -55,15 +55,20 @@ const other = (
 const privateUrl = encodeURIComponent('http://127.0.0.2:9/x.ts');
 
 /** A fault of one segment of twelve: of the first, or of the ninth, whose predecessor is slow enough for a first byte to be sent. */
-const segment = (
-  fault: string,
-  { query = '', playlist = '', place = 8 }: { query?: string; playlist?: string; place?: 0 | 8 },
-  mp3: FaultOutcome,
-  mp4: FaultOutcome = mp3,
-): FaultCase => ({
-  ...{ fault: `HLS: ${fault}`, mp3, mp4, seconds: 12 },
-  page: `/watch?media=hls-long/index.m3u8&n=$&slowBefore=150000${playlist}&segment=${place}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
-});
+const segmentOf =
+  (protocol: 'HLS' | 'DASH', media: string) =>
+  (
+    fault: string,
+    { query = '', playlist = '', place = 8 }: { query?: string; playlist?: string; place?: 0 | 8 },
+    mp3: FaultOutcome,
+    mp4: FaultOutcome = mp3,
+  ): FaultCase => ({
+    ...{ fault: `${protocol}: ${fault}`, mp3, mp4, seconds: 12 },
+    page: `/watch?media=${media}&n=$&slowBefore=150000${playlist}&segment=${place}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
+  });
+
+const segment = segmentOf('HLS', 'hls-long/index.m3u8');
+const dashSegment = segmentOf('DASH', 'dash-long/manifest.mpd');
 
 /** Each fault of the sample site, and what each kind of stream makes of it. */
 export const faultCases: readonly FaultCase[] = [
@@ -190,4 +195,28 @@ export const faultCases: readonly FaultCase[] = [
   segment('lengths understated: none', { playlist: '&extinf=0.1' }, 'complete'),
   segment('lengths understated: half a segment', { query: 'half', playlist: '&extinf=0.1' }, 'reset'),
   segment('lengths understated: segment empty', { query: 'empty', playlist: '&extinf=0.1' }, 'reset'),
+  dashSegment('none', {}, 'complete'),
+  dashSegment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),
+  dashSegment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
+  dashSegment(
+    'first segment redirects to a private address',
+    { query: `redirect=${privateUrl}`, place: 0 },
+    '403 forbidden_address',
+  ),
+  dashSegment('segment missing', { query: 'status=404' }, 'reset'),
+  dashSegment('segment fails once', { query: 'status=503&times=1' }, 'complete'),
+  dashSegment('segment cut, once', { query: 'cut=5000&times=1' }, 'complete'),
+  dashSegment('segment cut, always', { query: 'cut=5000' }, 'reset'),
+  dashSegment('segment silent, always', { query: 'stall=5000' }, 'reset'),
+  dashSegment(
+    'segment too short, by its own Content-Length',
+    { query: 'ignoreRange&length=-100000' },
+    'reset',
+  ),
+  dashSegment('garbage instead of a segment', { query: 'garbage' }, 'reset'),
+  dashSegment('a web page instead of a segment', { query: 'page' }, 'reset'),
+  dashSegment('segment empty', { query: 'empty' }, 'reset'),
+  dashSegment('half a segment', { query: 'half' }, 'reset'),
+  dashSegment('segment redirects to a private address', { query: `redirect=${privateUrl}` }, 'reset'),
+  dashSegment('segment cut between two fragments', { query: 'halfFragments' }, 'reset'),
 ];

@@ -32,7 +32,7 @@ import type { SiteHandler, SiteOptions } from './server.js';
  * | `empty` | nothing, as if that were all |
  * | `half` | the first half, as if that were all; cut between packets of a transport stream |
  * | `redirect=URL` | a redirect |
- * | `segment=I&segmentFault=QUERY` | on a playlist: gives the I-th address in it a query of its own |
+ * | `segment=I&segmentFault=QUERY` | on a playlist, or each track of a manifest: gives the I-th address in it a query of its own |
  * | `slowBefore=N` | with `segment`: the one before it comes with N bytes a second, so that the fault comes late |
  * | `discontinuous` | with `segment`: a discontinuity in front of each |
  * | `extinf=N` | with `segment`: says of each that it lasts N seconds |
@@ -85,7 +85,7 @@ export class Faults {
       res.writeHead(403).end('expired');
       return;
     }
-    if (query.has('page') || query.has('empty') || query.has('half')) return sendOther(request);
+    if (otherBodies.some((name) => query.has(name))) return sendOther(request);
     if (query.has('endless')) return sendEndless(res, type);
     const { start, end } = this.#writeHead(request);
     if (req.method === 'HEAD') {
@@ -217,8 +217,12 @@ const faultNames = new Set([
     'page',
     'empty',
     'half',
+    'halfFragments',
   ],
 ]);
+
+/** Bodies that are not the file. */
+const otherBodies = ['page', 'empty', 'half', 'halfFragments'];
 
 async function sendOther({ res, path, type, query }: FaultyRequest): Promise<void> {
   if (query.has('page')) {
@@ -227,8 +231,21 @@ async function sendOther({ res, path, type, query }: FaultyRequest): Promise<voi
     return;
   }
   const whole = await readFile(path);
+  if (query.has('halfFragments')) {
+    const fragments = halfOfFragments(whole);
+    res.writeHead(200, { 'content-type': type, 'content-length': fragments.length }).end(fragments);
+    return;
+  }
   const length = query.has('empty') ? 0 : Math.floor(whole.length / 2 / 188) * 188;
   res.writeHead(200, { 'content-type': type, 'content-length': length }).end(whole.subarray(0, length));
+}
+
+/** The first half of the fragments of a segment: every box whole, some of them missing. */
+function halfOfFragments(segment: Buffer): Buffer {
+  const starts: number[] = [];
+  for (let at = 0; at + 8 <= segment.length; at += Math.max(8, segment.readUInt32BE(at)))
+    if (segment.toString('latin1', at + 4, at + 8) === 'moof') starts.push(at);
+  return segment.subarray(0, starts[Math.floor(starts.length / 2)]);
 }
 
 async function sendPlaylist(
@@ -239,7 +256,9 @@ async function sendPlaylist(
 ): Promise<true> {
   const wanted = Number(query.get('segment') ?? 0);
   let index = -1;
-  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => {
+  const text = await readFile(path, 'utf8');
+  if (path.endsWith('.mpd')) return sendText(res, type, manifestWithFault(text, query));
+  const lines = text.split('\n').map((line) => {
     const isAddress = line !== '' && !line.startsWith('#');
     if (line.startsWith('#EXTINF')) return extinf(line, query);
     if (isAddress) index += 1;
@@ -247,9 +266,24 @@ async function sendPlaylist(
       return `${line}?slow=${query.get('slowBefore') ?? ''}&n=${query.get('n') ?? ''}`;
     return isAddress && index === wanted ? `${line}?${query.get('segmentFault') ?? ''}` : line;
   });
-  const body = lines.join('\n');
+  return sendText(res, type, lines.join('\n'));
+}
+
+function sendText(res: ServerResponse, type: string, body: string): true {
   res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
   return true;
+}
+
+/** Segments are numbered from 1 in the names that ffmpeg gives them, `chunk-stream0-00009.m4s`. */
+function manifestWithFault(text: string, query: URLSearchParams): string {
+  const wanted = Number(query.get('segment') ?? 0) + 1;
+  return text.replaceAll(/media="(chunk-stream(\d)-(\d+)\.m4s)"/gu, (whole, name: string, track, number) => {
+    // Audio has fewer bytes, which have to come as late.
+    const slow = Number(query.get('slowBefore') ?? 0) / (track === '1' ? 8 : 1);
+    const late = slow > 0 && Number(number) === wanted - 1 && `slow=${slow}&n=${query.get('n') ?? ''}`;
+    const own = Number(number) === wanted ? (query.get('segmentFault') ?? '') : late;
+    return own ? `media="${`${name}?${own}`.replaceAll('&', '&amp;')}"` : whole;
+  });
 }
 
 function extinf(line: string, query: URLSearchParams): string {

@@ -185,6 +185,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'manifest.mpd',
   ),
   'dash-list': file(av(), ...dash('-use_template', '0', '-use_timeline', '0', ...separate), 'manifest.mpd'),
+  'dash-long': file(
+    av({ seconds: 12 }),
+    ...dash('-use_template', '0', '-use_timeline', '0', ...separate),
+    ...['-frag_type', 'duration', '-frag_duration', '0.25'],
+    'manifest.mpd',
+  ),
   'cover.jpg': {
     args: ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=1:duration=1', '-frames:v', '1', 'cover.jpg'],
     durationSeconds: 0,

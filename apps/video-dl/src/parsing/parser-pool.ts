@@ -17,7 +17,7 @@ import {
 export type Parse = <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal) => Promise<JobResult<Kind>>;
 
 /** Where the largest honest inputs are parsed; the whole process takes at most `maxMemoryBytes`. */
-const maxHeapMebibytes = 256;
+const maxHeapMebibytes = 192;
 const readySchema = z.object({ type: z.literal('ready') });
 
 export interface ParserPoolOptions {
@@ -38,7 +38,7 @@ export class ParserPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<ParserJob, ParserResult, z.output<typeof readySchema>>;
 
   constructor(options: ParserPoolOptions) {
-    const { logger, script = parserScript, jobTimeoutMs = 5000, maxMemoryBytes = 512 * 1024 ** 2 } = options;
+    const { logger, script = parserScript, jobTimeoutMs = 5000, maxMemoryBytes = 384 * 1024 ** 2 } = options;
     this.#logger = logger;
     this.#supervisor = new EngineSupervisor({
       name: 'parser',

@@ -339,6 +339,48 @@ describe('a segment that is not what it should be', () => {
   });
 });
 
+describe('what an extractor knows better than the playlist', () => {
+  const key = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
+  const iv = Buffer.alloc(16, 7);
+  const encrypted = (body: Buffer) => {
+    const cipher = createCipheriv('aes-128-cbc', key, iv);
+    return Buffer.concat([cipher.update(body), cipher.final()]);
+  };
+  const asked = (path: string) =>
+    bench.requests.filter((request) => request.path.startsWith(path)).map((request) => request.path);
+
+  it('is added to the URLs of segments and keys', async () => {
+    const keyPath = new URL(put(key)).pathname;
+    const [first = Buffer.alloc(0)] = ts;
+    const segmentPath = new URL(put(encrypted(first))).pathname;
+    const source = hls(
+      `#EXT-X-KEY:METHOD=AES-128,URI="${keyPath}?kept=1",IV=0x${iv.toString('hex')}`,
+      ...['#EXTINF:1.0,', `${segmentPath}?token=old`],
+    );
+    const queries = { segmentQuery: 'token=a%20b&more=1', keyQuery: 'key=1' };
+    expect((await read({ ...source, ...queries })).isClean).toBe(true);
+    expect(asked(segmentPath)).toEqual([`${segmentPath}?token=a+b&more=1`]);
+    expect(asked(keyPath)).toEqual([`${keyPath}?kept=1&key=1`]);
+  });
+
+  it('replaces the key', async () => {
+    const [first = Buffer.alloc(0)] = ts;
+    const source = hls('#EXT-X-KEY:METHOD=AES-128,URI="/nowhere"', ...segments([encrypted(first)]));
+    const { body, isClean } = await read({ ...source, hlsKey: { url: null, key, iv } });
+    expect(isClean).toBe(true);
+    expect(body.equals((await read(hls(...segments([first])))).body)).toBe(true);
+    const elsewhere = { ...source, hlsKey: { url: put(key), key: null, iv } };
+    expect((await read(elsewhere)).isClean).toBe(true);
+  });
+
+  it('is the playlist itself', async () => {
+    const source = hls('#EXTINF:1.0,', put('gone', 404));
+    const playlistText = vod(...segments(ts.slice(0, 1)));
+    expect((await read({ ...source, playlistText })).isClean).toBe(true);
+    expect(asked(new URL(source.url).pathname)).toEqual([]);
+  });
+});
+
 describe('initialisations that change', () => {
   it('are one when they describe the same', async () => {
     const lines = [`#EXT-X-MAP:URI="${put(init)}"`, ...segments(fmp4.slice(0, 2))];
@@ -394,6 +436,42 @@ describe('segments of a manifest', () => {
   it('fail when there are fewer than the manifest says it lasts', async () => {
     const failure = await failureOf(manifest(list(dash.slice(0, 3).map((part) => put(part))), 'PT30S'));
     expect(failure?.message).toContain('fewer segments');
+  });
+
+  it.each([
+    ['the same ids', 'v', 'v'],
+    ['other ids', 'v-1', 'w-1'],
+  ])('come from every period, each with its own base URL, bandwidth and %s', async (_what, one, other) => {
+    const [init = Buffer.alloc(0), ...chunks] = dash;
+    const period = (folder: string, id: string, bandwidth: number, bodies: readonly Buffer[]) => {
+      for (const [index, body] of [init, ...bodies].entries())
+        bench.on(`/put/${folder}/${index}`, (_request, response) => void response.end(body));
+      return `<Period duration="PT2S"><BaseURL>/put/${folder}/</BaseURL>
+        <AdaptationSet contentType="audio"><Representation id="${id}" bandwidth="${bandwidth}"/></AdaptationSet>
+        <AdaptationSet contentType="video"><SegmentTemplate duration="1" initialization="0" media="$Number$"/>
+          <Representation id="low" bandwidth="1"/><Representation id="${id}" bandwidth="${bandwidth}"/>
+        </AdaptationSet></Period>`;
+    };
+    const folders = [counter++, counter++].map((number) => `period-${number}`);
+    const periods = [
+      period(folders[0] ?? '', one, 1000, chunks.slice(0, 2)),
+      period(folders[1] ?? '', other, 900, chunks.slice(2, 4)),
+    ];
+    const url = put(`<MPD mediaPresentationDuration="PT4S">${periods.join('')}</MPD>`);
+    const wanted = { formatId: `dash-${one}-0`, kind: 'video', bandwidth: 1000 } as const;
+    const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
+    expect(isClean).toBe(true);
+    for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
+  });
+
+  it('are found by templates with absolute paths', async () => {
+    for (const [index, body] of dash.entries())
+      bench.on(`/put/absolute-${index}.m4s`, (_request, response) => void response.end(body));
+    const template =
+      '<SegmentTemplate duration="1" initialization="/put/absolute-0.m4s" media="/put/absolute-$Number$.m4s"/>';
+    const content = `<BaseURL>/d/d/</BaseURL><AdaptationSet contentType="video">${template}<Representation id="v"/></AdaptationSet>`;
+    const { isClean } = await read(manifest(content));
+    expect(isClean).toBe(true);
   });
 
   it('fail when there are none, or when new ones are others', async () => {

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+
+export interface LoopWatch {
+  /** Milliseconds that the event loop was at work, and so answered nobody, at worst. */
+  readonly blockedMs: number;
+  readonly residentBytes: number;
+}
+
+/**
+ * Asks `/livez` again and again while `work` is under way. A slow answer counts as far as the
+ * main thread computed in the meantime: a busy machine alone blocks no event loop.
+ */
+export async function watchLoop(
+  { pid, metricsUrl }: { readonly pid: number; readonly metricsUrl: string },
+  work: () => Promise<void>,
+): Promise<LoopWatch> {
+  const over = new AbortController();
+  const watch = { blockedMs: 0, residentBytes: 0 };
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      const [startedAt, cpuBefore] = [performance.now(), await mainThreadCpuMs(pid)];
+      await (await fetch(`${metricsUrl}/livez`)).arrayBuffer();
+      const elapsedMs = performance.now() - startedAt;
+      const cpuMs = (await mainThreadCpuMs(pid)) - cpuBefore;
+      watch.blockedMs = Math.max(watch.blockedMs, Math.min(elapsedMs, cpuMs));
+      watch.residentBytes = Math.max(watch.residentBytes, await residentBytes(pid));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await watching;
+  }
+  return watch;
+}
+
+/** Infinity where the system doesn't tell, so that the whole time counts. */
+async function mainThreadCpuMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/task/${pid}/stat`, 'utf8').catch(() => '');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  if (user === undefined || system === undefined) return performance.now();
+  return (user + system) * 10;
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+)/u.exec(status)?.[1] ?? 0) * 1024;
+}
