@@ -127,7 +127,7 @@ describe('the queue', () => {
 });
 
 describe('a misbehaving engine', () => {
-  it.each(['crash', 'garbage', 'wrong-id', 'die-mid-answer'])(
+  it.each(['crash', 'garbage', 'wrong-id', 'die-mid-answer', 'endless-line'])(
     'that does %s fails its job as engine_unavailable, and the next job works',
     async (behaviour) => {
       const { supervisor } = await start();

@@ -27,7 +27,7 @@ class Channel:
     def __init__(self):
         # The parent's stdout becomes a private descriptor; whatever prints to
         # stdout from here on lands in stderr, the parent's log.
-        self._out = os.fdopen(os.dup(1), 'w', encoding='utf-8', newline='\n')
+        self._out = os.fdopen(os.dup(1), 'w', encoding='utf-8', errors='replace', newline='\n')
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         self._in = os.fdopen(os.dup(0), 'r', encoding='utf-8')
@@ -41,7 +41,7 @@ class Channel:
         threading.Thread(target=self._read, name='channel', daemon=True).start()
 
     def send(self, message):
-        self._out.write(json.dumps(message, ensure_ascii=True, allow_nan=False) + '\n')
+        self._out.write(json.dumps(message, ensure_ascii=False, allow_nan=False) + '\n')
         self._out.flush()
 
     def next_job(self):

@@ -25,7 +25,7 @@ COOKIE_CHARACTERS = 16_384
 ITEMS = 50
 # Of a playlist that comes with the page instead of from a URL.
 PLAYLIST_CHARACTERS = 1024 * 1024
-# All text of an answer together: the parent parses it in one step.
+# Of the JSON of an answer: the parent parses it in one step.
 ANSWER_CHARACTERS = 2 * 1024 * 1024
 
 # V8 alone reserves some 500 MB; solving YouTube's player takes 300 MB on top.

@@ -1,5 +1,6 @@
 """Turns yt-dlp's info dictionary into plain JSON with the fields that the parent uses."""
 
+import json
 import math
 import re
 import urllib.parse
@@ -55,7 +56,7 @@ def describe(ydl, info, targets):
         'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
         'selections': {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()},
     }
-    if _characters(answer) > limits.ANSWER_CHARACTERS:
+    if len(json.dumps(answer, ensure_ascii=False)) > limits.ANSWER_CHARACTERS:
         raise limits.AnswerTooLargeError
     return answer
 
@@ -235,12 +236,3 @@ def _number(value):
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return value
-
-
-def _characters(value):
-    """Of all texts in a plain JSON value."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(len(key) + _characters(item) for key, item in value.items())
-    return sum(map(_characters, value)) if isinstance(value, list) else 0

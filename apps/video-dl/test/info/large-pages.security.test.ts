@@ -1,4 +1,7 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Site, startSite } from '@media-services/fault-site';
+import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
 describe('a page without end', () => {
@@ -25,5 +28,56 @@ describe('a page without end', () => {
     expect(answer).toMatchObject({ status: 502, body: { code: 'upstream_error' } });
     expect(answer.body['detail']).toContain('MAX_PAGE_BYTES');
     expect((await service.info(`${site.url}/missing`)).body['code']).toBe('video_not_found');
+  });
+});
+
+describe('a page with as many formats as a result may hold', () => {
+  /** Nothing may hold the event loop for longer. */
+  const maxBlockedMs = 200;
+
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site[Symbol.asyncDispose]();
+  });
+
+  /** The longest that the event loop stood still meanwhile. */
+  async function blockedMs(work: () => Promise<void>): Promise<number> {
+    const histogram = monitorEventLoopDelay({ resolution: 10 });
+    histogram.enable();
+    await delay(50);
+    histogram.reset();
+    await work();
+    await delay(50);
+    histogram.disable();
+    return histogram.max / 1e6;
+  }
+
+  it('is parsed without blocking other clients', async () => {
+    const attempts: number[] = [];
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const ms = await blockedMs(async () => {
+        const { extraction } = service.context;
+        const page = `${site.url}/fixture/large-result?${attempt}`;
+        const { formats } = await extraction.extract(page, { signal: new AbortController().signal });
+        expect(formats).toHaveLength(230);
+      });
+      attempts.push(ms);
+      // A busy machine delays one attempt or another; what blocks delays them all.
+      if (ms < maxBlockedMs) return;
+    }
+    throw new Error(`it held the event loop for ${attempts.map(Math.round).join(', ')} ms`);
+  });
+
+  it('is rejected once it holds more', async () => {
+    const { status, body } = await service.info(`${site.url}/fixture/too-large-result`);
+    expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
+    expect(body['detail']).toContain('more media than this service can read');
   });
 });

@@ -2,8 +2,11 @@ import { StringDecoder } from 'node:string_decoder';
 import type { ChildGroup } from '../child/child-group.js';
 import type { Channel, ChannelListener } from './channel.js';
 
-/** Far above any honest answer; an engine that writes without end must not fill the memory. */
-const maxLineLength = 64 * 1024 * 1024;
+/**
+ * Parsing a line holds the event loop: this much takes less than 200 ms on a slow machine. The
+ * engines limit their results to a quarter of it, which leaves room for escapes.
+ */
+const maxLineLength = 8 * 1024 * 1024;
 
 /** One JSON value a line on stdin and stdout. */
 export function jsonLinesChannel(child: ChildGroup, { onMessage, onGarbage }: ChannelListener): Channel {
@@ -28,7 +31,7 @@ export function jsonLinesChannel(child: ChildGroup, { onMessage, onGarbage }: Ch
       onGarbage(`a line longer than ${maxLineLength} characters`);
     }
   });
-  // A child that has just died shows by its exit; the failed write adds nothing.
+  // Its exit shows that a child has just died; the failed write adds nothing.
   child.stdin?.on('error', () => undefined);
 
   const deliver = (line: string): void => {

@@ -142,10 +142,16 @@ export class EngineProcess<Job, Result, Ready> {
     await this.#exited.promise;
   }
 
-  /** A limit that is looked at only after the job is none: whoever goes above it is killed in the middle. */
+  /**
+   * A limit must act during the job, so we kill the process as soon as it exceeds the limit.
+   * Short jobs end before the first look, which reads a dozen files of `/proc`.
+   */
   async #watchMemory(id: number): Promise<void> {
     const { maxMemoryBytes = 0 } = this.#options;
-    while (maxMemoryBytes > 0 && this.#isRunning(id)) {
+    if (maxMemoryBytes <= 0) return;
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, memoryCheckIntervalMs).unref());
+      if (!this.#isRunning(id)) return;
       const bytes = await treeMemoryBytes(this.#child.pid);
       if (bytes > maxMemoryBytes && this.#isRunning(id)) {
         this.#fail(
@@ -154,7 +160,6 @@ export class EngineProcess<Job, Result, Ready> {
         );
         return;
       }
-      await new Promise((resolve) => setTimeout(resolve, memoryCheckIntervalMs).unref());
     }
   }
 

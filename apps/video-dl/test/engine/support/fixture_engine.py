@@ -283,7 +283,7 @@ class FixtureIE(InfoExtractor):
         padding = 'p' * 8_000
         return {'id': 'large', 'title': 'Large', 'duration': 4, 'formats': [
             {'format_id': str(number), 'url': f'{origin}/media/front.mp4?{number}{padding}', 'ext': 'mp4', 'width': 640,
-             'height': 360, 'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2'} for number in range(250)]}
+             'height': 360, 'vcodec': 'avc1.42c01e', 'acodec': 'mp4a.40.2'} for number in range(230)]}
 
     def _do_too_large_result(self, origin):
         info = self._do_large_result(origin)
