@@ -2,7 +2,7 @@
  * Measures what the gateway adds, with both services behind it, on loopback.
  *
  *   pnpm bench:gateway          about two minutes
- *   pnpm bench:gateway --keep   also writes the result into docs/benchmarks.md
+ *   pnpm bench:gateway --keep   also writes the result into docs/internals/benchmarks.md
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

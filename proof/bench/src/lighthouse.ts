@@ -4,7 +4,7 @@
  * system's Chromium (or CHROMIUM_PATH).
  *
  *   pnpm bench:lighthouse          about three minutes
- *   pnpm bench:lighthouse --keep   also writes the result into docs/web-page.md
+ *   pnpm bench:lighthouse --keep   also writes the result into docs/internals/web-page.md
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -61,7 +61,7 @@ try {
     await keep(
       'bench:lighthouse',
       section(rows, `${browser}, nginx ${gateway.version ?? 'unknown'}`, load),
-      'docs/web-page.md',
+      'docs/internals/web-page.md',
     );
 } finally {
   await rm(folder, { recursive: true, force: true });

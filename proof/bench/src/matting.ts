@@ -3,7 +3,7 @@
  * Without a folder on generated scenes with exact alpha and colours, `--seed` on others of
  * them; FOLDER is one of `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
  * `--gate` fails when a figure is worse than the one in `data/baseline.json`, `--store` writes
- * them there and into the table of docs/benchmarks-bg-removal.md, where both precisions stand
+ * them there and into the table of docs/internals/benchmarks-bg-removal.md, where both precisions stand
  * side by side.
  */
 import { existsSync } from 'node:fs';
@@ -121,7 +121,11 @@ if (values.gate || values.store) {
     const ofPrecision = { ...baseline[network.precision], [set]: { ...stored, ...measured } };
     const next = { ...baseline, [network.precision]: ofPrecision };
     await writeFile(file, `${JSON.stringify(next, null, 2)}\n`);
-    await keep(`bench:matting ${set}`, qualityTable(next, set).trimEnd(), 'docs/benchmarks-bg-removal.md');
+    await keep(
+      `bench:matting ${set}`,
+      qualityTable(next, set).trimEnd(),
+      'docs/internals/benchmarks-bg-removal.md',
+    );
   } else {
     const worse = regressions(stored, measured);
     for (const line of worse) process.stderr.write(`worse: ${line}\n`);

@@ -51,7 +51,11 @@ export async function machine(videoDlUrl: string, load: number): Promise<string>
 }
 
 /** Puts the section of a benchmark between its marks in a document of the repository. */
-export async function keep(benchmark: string, section: string, file = 'docs/benchmarks.md'): Promise<void> {
+export async function keep(
+  benchmark: string,
+  section: string,
+  file = 'docs/internals/benchmarks.md',
+): Promise<void> {
   const document = join(root, file);
   const [begin, end] = [`<!-- ${benchmark} -->`, `<!-- /${benchmark} -->`];
   const text = await readFile(document, 'utf8');

@@ -4,7 +4,7 @@
  *   pnpm bench:video              everything, about five minutes
  *   pnpm bench:video --quick      fewer repetitions
  *   pnpm bench:video --only d     only rows whose letter is given: abcdef
- *   pnpm bench:video --keep       also writes the result into docs/benchmarks.md
+ *   pnpm bench:video --keep       also writes the result into docs/internals/benchmarks.md
  *   pnpm bench:video --soak 30    only: one stream of so many minutes to a client that reads at 1 MB/s
  */
 import { loadavg } from 'node:os';

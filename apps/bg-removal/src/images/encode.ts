@@ -1,7 +1,7 @@
 import type { RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 
-/** Chosen by measurement; see docs/decisions-bg-removal.md. */
+/** Chosen by measurement; see docs/internals/decisions-bg-removal.md. */
 const compressionLevel = 3;
 
 /** A PNG in true colour with alpha. (`quality` or `effort` would silently make a palette of 256 colours.) */

@@ -23,7 +23,7 @@ export class MattingSession {
   /** @throws Error when the file is not a network that onnxruntime can run, or has no such output */
   static async load(settings: InferenceSettings): Promise<MattingSession> {
     const session = await ort.InferenceSession.create(settings.graphPath, {
-      // Measured choices; see docs/decisions-bg-removal.md.
+      // Measured choices; see docs/internals/decisions-bg-removal.md.
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
       enableCpuMemArena: true,

@@ -33,7 +33,7 @@ const goodCoverage = 0.06;
  * "Approximate Fast Foreground Colour Estimation", ICIP 2021), with weights that
  * trust the purest pixels of a window most, because a mean over mixed pixels is
  * mixed itself, and by the image's own alpha: what is hidden has no colour. The sides and the power were chosen by measurement; see
- * docs/decisions-bg-removal.md.
+ * docs/internals/decisions-bg-removal.md.
  * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
  * @param colours of the cells, where they are known already
  */

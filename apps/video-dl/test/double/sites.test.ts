@@ -11,7 +11,7 @@ import { mediaSeconds, tones } from './media.js';
 import { shapes, type Shape } from './shapes.js';
 import { renderTable, withoutPadding, type Cells } from './table.js';
 
-const docs = fileURLToPath(new URL('../../../../docs/sites.md', import.meta.url));
+const docs = fileURLToPath(new URL('../../../../docs/internals/sites.md', import.meta.url));
 /** Most that a result may be longer than the video, in seconds: encoders fill their last frames, and MP3's starts with some. */
 const paddingSeconds = 0.1;
 

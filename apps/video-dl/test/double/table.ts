@@ -8,7 +8,7 @@ export interface Cells {
   readonly 'mp4-1080': string;
 }
 
-/** docs/sites.md. */
+/** docs/internals/sites.md. */
 export function renderTable(shapes: readonly Shape[], results: ReadonlyMap<Shape, Partial<Cells>>): string {
   const rows = shapes.map((shape) => {
     const cells = results.get(shape) ?? {};

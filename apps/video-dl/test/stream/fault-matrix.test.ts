@@ -17,7 +17,7 @@ import type { TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 import type { Received } from './support/receive.js';
 
-const docs = fileURLToPath(new URL('../../../../docs/fault-matrix.md', import.meta.url));
+const docs = fileURLToPath(new URL('../../../../docs/internals/fault-matrix.md', import.meta.url));
 
 let site: Site;
 let service: TestService;

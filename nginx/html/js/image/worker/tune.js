@@ -4,7 +4,7 @@ import { spreadColours } from './spread-colours.js';
 
 /**
  * Tunes an untuned cut-out with the service's own code: strength, threshold, feather
- * (docs/decisions.md, "The page tunes the matte itself").
+ * (docs/internals/decisions.md, "The page tunes the matte itself").
  * @param image `{ data, width, height }`, RGBA with straight alpha; unchanged
  * @param tuning threshold 0-255, feather in pixels of this image, foreground_strength 0.5-2
  */
