@@ -85,7 +85,7 @@ function fieldLines({ errors, detail }) {
     .filter(({ message }) => !detail.includes(message))
     .map(({ field, message }) => {
       const line = document.createElement('li');
-      line.textContent = `${field} ${message}`.replaceAll('`', '');
+      line.textContent = `${field} ${message}`.trim().replaceAll('`', '');
       return line;
     });
 }

@@ -6,9 +6,30 @@ export class Comparison {
   #before = find(this.#frame, '.comparison-before');
   #after = find(this.#frame, '.comparison-after');
   #range = find(this.#frame, '.comparison-range');
+  #original = byId('image-original');
+  #zoom = byId('image-zoom');
   #current;
 
-  constructor() {
+  /** @param onZoom called with whether the cut-out is shown at its full size */
+  constructor(onZoom) {
+    for (const [event, isHeld] of [
+      ['pointerdown', true],
+      ['pointerup', false],
+      ['pointercancel', false],
+      ['pointerleave', false],
+      ['blur', false],
+    ]) {
+      this.#original.addEventListener(event, () => this.#holdOriginal(isHeld));
+    }
+    this.#original.addEventListener('keydown', ({ key }) => {
+      if (key === ' ' || key === 'Enter') this.#holdOriginal(true);
+    });
+    this.#original.addEventListener('keyup', () => this.#holdOriginal(false));
+    this.#zoom.addEventListener('click', () => {
+      const isZoomed = this.#zoom.getAttribute('aria-pressed') !== 'true';
+      this.#setZoom(isZoomed);
+      onZoom(isZoomed);
+    });
     this.#range.addEventListener('input', () => this.#moveTo(Number(this.#range.value)));
     this.#frame.addEventListener('pointerdown', (event) => {
       if (!this.#isComparing || event.button !== 0) return;
@@ -50,9 +71,13 @@ export class Comparison {
     return { width, height };
   }
 
-  /** @param bitmap the cut-out as it will be saved, but for its background; it is used up */
-  showAfter(bitmap) {
+  /**
+   * @param bitmap the cut-out as it will be saved, but for its background; it is used up
+   * @param size `{ width, height }` of the whole image
+   */
+  showAfter(bitmap, size) {
     this.#setRatio(bitmap.width / bitmap.height);
+    this.#frame.style.setProperty('--full-width', `${size.width / devicePixelRatio}px`);
     this.#after.width = bitmap.width;
     this.#after.height = bitmap.height;
     this.#after.getContext('bitmaprenderer').transferFromImageBitmap(bitmap);
@@ -61,6 +86,13 @@ export class Comparison {
     this.#frame.classList.add('is-done');
     this.#frame.classList.toggle('has-before', !this.#before.hidden);
     this.#range.disabled = this.#before.hidden;
+    this.#original.hidden = this.#before.hidden;
+    this.#zoom.hidden = false;
+  }
+
+  /** Shows the image as it was given for as long as a button is held. */
+  #holdOriginal(isHeld) {
+    this.#frame.classList.toggle('shows-original', isHeld);
   }
 
   /** @param css `transparent`, a colour, or an image as a CSS value */
@@ -77,8 +109,23 @@ export class Comparison {
     this.#frame.hidden = true;
     this.#frame.classList.remove('is-done', 'has-before');
     this.#range.disabled = true;
-    this.#range.value = '50';
-    this.#moveTo(50);
+    // The result is revealed whole; people compare afterwards.
+    this.#range.value = '0';
+    this.#moveTo(0);
+    this.#original.hidden = true;
+    this.#zoom.hidden = true;
+    this.#setZoom(false);
+  }
+
+  /** Whether the cut-out is shown at its full size. */
+  get isZoomed() {
+    return this.#zoom.getAttribute('aria-pressed') === 'true';
+  }
+
+  #setZoom(isZoomed) {
+    this.#zoom.setAttribute('aria-pressed', String(isZoomed));
+    this.#frame.classList.toggle('is-zoomed', isZoomed);
+    byId('image-stage').classList.toggle('is-zoomed', isZoomed);
   }
 
   #setRatio(ratio) {

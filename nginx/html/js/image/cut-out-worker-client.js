@@ -1,4 +1,4 @@
-/** Asks the worker that tunes and writes cut-outs; the page itself never touches all pixels of an image. */
+/** The page's side of the worker that tunes and writes cut-outs. */
 export class CutOutWorker {
   #worker;
   #waiting = new Map();
@@ -7,21 +7,26 @@ export class CutOutWorker {
   #nextPreview;
 
   /**
-   * A tuned cut-out at a size for the screen. Of requests that come faster than they
-   * are done, only the last one counts; the others resolve to undefined.
+   * A tuned cut-out at a size for the screen, or at full size. A newer request replaces
+   * a waiting one, which resolves to undefined.
    * @returns an ImageBitmap with the size of the whole image beside it
    */
-  preview(png, tuning) {
+  preview(png, tuning, { full = false } = {}) {
     this.#nextPreview?.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#nextPreview = { png, tuning, resolve, reject };
+      this.#nextPreview = { png, tuning, full, resolve, reject };
       if (this.#preview === undefined) this.#startPreview();
     });
   }
 
-  /** The file: tuned, at full size, on its background; see background.js for its value. */
-  save(png, tuning, background) {
-    return this.#ask('save', { png, tuning, background });
+  /** The file: tuned, at full size; see background.js and output-options.js for the values. */
+  save(png, tuning, background, output) {
+    return this.#ask('save', { png, tuning, background, output });
+  }
+
+  /** @param files `{ name, blob }`; returns one ZIP archive */
+  archive(files) {
+    return this.#ask('archive', { files });
   }
 
   #startPreview() {
@@ -29,7 +34,7 @@ export class CutOutWorker {
     this.#nextPreview = undefined;
     this.#preview = next;
     if (next === undefined) return;
-    this.#ask('preview', { png: next.png, tuning: next.tuning })
+    this.#ask('preview', { png: next.png, tuning: next.tuning, full: next.full })
       .then(next.resolve, next.reject)
       .finally(() => this.#startPreview());
   }
@@ -38,7 +43,7 @@ export class CutOutWorker {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      // The first image starts it: who saves a video needs none of its code.
+      // Started with the first image: saving a video needs none of its code.
       this.#worker ??= this.#start();
       this.#worker.postMessage({ id, kind, ...parameters });
     });

@@ -42,6 +42,15 @@ function typeOfBytes(bytes) {
   return /^\s*<(\?xml|svg|!doctype svg)/i.test(text) ? 'SVG' : undefined;
 }
 
+/** Whether the service accepts the type of a file, by its content. */
+export async function canBeSent(file) {
+  return accepted.has(await typeOf(file));
+}
+
+async function typeOf(file) {
+  return typeOfBytes(new Uint8Array(await file.slice(0, headBytes).arrayBuffer()));
+}
+
 /**
  * What keeps a file from being cut out, found before anything of it is sent.
  * @param limits `maxFileBytes` where it is known
@@ -49,7 +58,7 @@ function typeOfBytes(bytes) {
  */
 export async function problemWithFile(file, { maxFileBytes }) {
   if (file.size === 0) return problem('This file is empty', `“${file.name}” has no content.`, 'missing-file');
-  const type = typeOfBytes(new Uint8Array(await file.slice(0, headBytes).arrayBuffer()));
+  const type = await typeOf(file);
   if (!accepted.has(type)) {
     return problem(titleFor(type), `“${file.name}”: ${advice[type] ?? convert}`, 'unsupported-media-type');
   }

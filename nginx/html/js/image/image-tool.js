@@ -5,8 +5,10 @@ import { problemOf } from '../problem.js';
 import { Background } from './background.js';
 import { Comparison } from './comparison.js';
 import { CutOutWorker } from './cut-out-worker-client.js';
-import { problemWithFile, problemWithPixels } from './file-check.js';
 import { FilmStrip } from './film-strip.js';
+import { KeptResults } from './kept-results.js';
+import { OutputOptions } from './output-options.js';
+import { prepareFile } from './prepare-file.js';
 import { Queue, QueuedImage } from './queue.js';
 import { Quota } from './quota.js';
 import { Tuning } from './tuning.js';
@@ -19,11 +21,12 @@ export class ImageTool {
   #busy = byId('image-busy');
   #busyText = byId('image-busy-text');
   #progress = byId('image-progress');
+  #notes = byId('image-notes');
   #save = byId('image-save');
   #saveAll = byId('image-save-all');
   #copy = byId('image-copy');
   #problems = new ProblemPanel(byId('image-problem'));
-  #comparison = new Comparison();
+  #comparison = new Comparison(() => void this.#drawPreview());
   #worker = new CutOutWorker();
   #tuning = new Tuning(() => void this.#drawPreview());
   #background = new Background(() => this.#comparison.setBackground(this.#background.css));
@@ -32,6 +35,8 @@ export class ImageTool {
     onSelect: (item) => this.#select(item),
     onRemove: (item) => this.#remove(item),
   });
+  #output = new OutputOptions(() => this.#showActions());
+  #kept = new KeptResults();
   #items = [];
   #shown;
   #limits = {};
@@ -42,12 +47,31 @@ export class ImageTool {
     byId('image-sample').addEventListener('click', () => void this.#openSample());
     this.#save.addEventListener('click', () => void this.#saveItems([this.#shown]));
     this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
+    byId('image-remove').addEventListener('click', () => this.#remove(this.#shown));
     this.#copy.addEventListener('click', () => void this.#copyShown());
     // Only pages over HTTPS, or of this machine, may write to the clipboard.
     this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
+    addEventListener('beforeunload', (event) => {
+      if (this.#done.some(({ isSaved }) => !isSaved)) event.preventDefault();
+    });
+    void this.#restore();
   }
 
-  /** Takes the limits of the service, to tell of them before anything is sent. */
+  /** Shows what this tab had finished before it was reloaded. */
+  async #restore() {
+    const items = (await this.#kept.restore()).map((kept) => new QueuedImage(kept.file, kept));
+    if (items.length === 0) return;
+    for (const item of items) this.#addItem(item);
+    if (this.#shown === undefined) this.#select(items.at(-1));
+  }
+
+  #addItem(item) {
+    this.#items.push(item);
+    this.#strip.add(item);
+    this.#box.dataset.used = 'true';
+  }
+
+  /** Takes the limits of the service, to show and apply them before anything is sent. */
   know(limits) {
     this.#limits = limits;
     if (limits.maxFileBytes === undefined) return;
@@ -55,25 +79,19 @@ export class ImageTool {
       `JPEG, PNG or WebP, up to ${Math.floor(limits.maxFileBytes / 1e6)} MB each`;
   }
 
-  /** Takes new images, refuses what cannot be one, and cuts the others out. What is there stays. */
+  /** Takes new images, converts what the service can't read, and rejects the rest. Earlier images stay. */
   async open(files) {
     this.#problems.clear();
-    const checked = await Promise.all(
-      files.map(async (file) => ({ file, problem: await problemWithFile(file, this.#limits) })),
-    );
-    const refused = checked.filter(({ problem }) => problem !== undefined).map(({ problem }) => problem);
-    const items = checked
-      .filter(({ problem }) => problem === undefined)
-      .map(({ file }) => new QueuedImage(file));
-    if (refused.length > 0) this.#problems.show(together(refused));
+    const prepared = await Promise.all(files.map((file) => prepareFile(file, this.#limits)));
+    const problems = prepared.map(({ problem }) => problem).filter(Boolean);
+    const notes = prepared.map(({ note }) => note).filter(Boolean);
+    const items = prepared.filter(({ file }) => file).map(({ file }) => new QueuedImage(file));
+    if (problems.length > 0) this.#problems.show(together(problems));
     if (items.length === 0) return;
-    for (const item of items) {
-      this.#items.push(item);
-      this.#strip.add(item);
-    }
-    this.#box.dataset.used = 'true';
+    for (const item of items) this.#addItem(item);
     this.#box.scrollIntoView({ block: 'nearest' });
     this.#select(items[0]);
+    this.#notes.textContent = notes.join(' ');
     for (const item of items) this.#queue.add(item);
   }
 
@@ -95,17 +113,8 @@ export class ImageTool {
     this.#strip.select(item);
     this.#work.hidden = false;
     this.#showState(item);
-    void this.#showBefore(item);
+    void this.#comparison.showBefore(item.url);
     if (item.state === 'done') void this.#drawPreview();
-  }
-
-  async #showBefore(item) {
-    const size = await this.#comparison.showBefore(item.url);
-    if (size === undefined || item.isOver || this.#shown !== item) return;
-    const problem = problemWithPixels(item.file.name, size.width, size.height, this.#limits);
-    if (problem === undefined) return;
-    this.#remove(item);
-    this.#problems.show(problem);
   }
 
   #remove(item) {
@@ -114,6 +123,7 @@ export class ImageTool {
     const index = this.#items.indexOf(item);
     this.#items.splice(index, 1);
     URL.revokeObjectURL(item.url);
+    void this.#kept.forget(item.id);
     if (this.#shown === item) {
       const next = this.#items[Math.min(index, this.#items.length - 1)];
       if (next) this.#select(next);
@@ -127,12 +137,14 @@ export class ImageTool {
     this.#comparison.clear();
     this.#work.hidden = true;
     this.#box.dataset.used = 'false';
+    this.#notes.textContent = '';
     this.#tell('');
   }
 
   #changed(item) {
     if (!this.#items.includes(item)) return;
     this.#strip.update(item);
+    if (item.state === 'done') void this.#kept.keep({ id: item.id, file: item.file, png: item.png });
     if (item === this.#shown) {
       this.#showState(item);
       if (item.state === 'done') void this.#drawPreview({ moveFocus: true });
@@ -151,7 +163,7 @@ export class ImageTool {
     if (state === 'working') this.#showBusy('Removing the background…');
     if (state === 'cancelled') {
       this.#tell('Cancelled.');
-      this.#offer({ title: 'Cancelled', detail: `“${item.file.name}” was not cut out.` }, item);
+      this.#offer({ title: 'Cancelled', detail: `“${item.file.name}” wasn’t cut out.` }, item);
     }
     if (state === 'failed') {
       this.#tell('');
@@ -199,9 +211,10 @@ export class ImageTool {
     const item = this.#shown;
     if (item?.state !== 'done') return;
     try {
-      const preview = await this.#worker.preview(item.png, this.#tuning.values);
+      const full = this.#comparison.isZoomed;
+      const preview = await this.#worker.preview(item.png, this.#tuning.values, { full });
       if (preview === undefined || this.#shown !== item) return;
-      this.#comparison.showAfter(preview.bitmap);
+      this.#comparison.showAfter(preview.bitmap, preview);
       this.#comparison.setBackground(this.#background.css);
       this.#work.dataset.preview = 'shown';
       this.#tell(`Done: ${preview.width} × ${preview.height} pixels.`);
@@ -225,39 +238,47 @@ export class ImageTool {
     if (!isDone) byId('image-tuning').hidden = true;
     if (!isDone) byId('image-adjust').setAttribute('aria-expanded', 'false');
     const { length } = this.#done;
+    byId('image-save-options').hidden = !isDone;
+    this.#save.textContent = `Save ${this.#output.formatName}`;
     this.#saveAll.hidden = length < 2;
-    this.#saveAll.textContent = `Save all ${length}`;
+    this.#saveAll.textContent = `Save all ${length} as ZIP`;
   }
 
-  #compose(item) {
-    return this.#worker.save(item.png, this.#tuning.values, this.#background.value);
+  #compose(item, options = {}) {
+    const output = { ...this.#output.values, ...options };
+    return this.#worker.save(item.png, this.#tuning.values, this.#background.value, output);
   }
 
   async #saveItems(items) {
     await this.#whileMaking([this.#save, this.#saveAll], async () => {
-      let bytes = 0;
+      const files = [];
       for (const item of items) {
-        const png = await this.#compose(item);
-        bytes += png.size;
-        saveBlob(png, item.pngName);
+        const name = freeName(item.nameFor(this.#output.extension), files);
+        files.push({ name, blob: await this.#compose(item) });
       }
-      const what = items.length === 1 ? items[0].pngName : `${items.length} images`;
-      this.#tell(`Saved: ${what} · ${formatBytes(bytes)}`);
+      const [first] = files;
+      const file =
+        files.length === 1 ? first : { name: 'cutouts.zip', blob: await this.#worker.archive(files) };
+      saveBlob(file.blob, file.name);
+      for (const item of items) item.isSaved = true;
+      this.#tell(`Saved: ${file.name} · ${formatBytes(file.blob.size)}`);
     });
   }
 
   async #copyShown() {
     await this.#whileMaking([this.#copy], async () => {
+      const png = this.#compose(this.#shown, { format: 'png' });
       // The promise, not its result: Safari allows writing only within the click itself.
-      await navigator.clipboard.write([new ClipboardItem({ 'image/png': this.#compose(this.#shown) })]);
-      this.#tell('Copied: paste it wherever pictures go.');
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
+      this.#shown.isSaved = true;
+      this.#tell('Copied. You can paste it now.');
     });
   }
 
   async #whileMaking(buttons, work) {
     if (buttons[0].ariaBusy === 'true') return;
     for (const button of buttons) button.ariaBusy = 'true';
-    this.#tell('Making the PNG…');
+    this.#tell('Making the file…');
     try {
       await work();
     } catch (error) {
@@ -273,20 +294,30 @@ export class ImageTool {
   }
 }
 
-/** One message for all files that were refused. */
+/** One message for all rejected files, a line each. */
 function together(problems) {
   if (problems.length === 1) return problems[0];
   return {
     ...problems[0],
-    title: `${problems.length} files cannot be used`,
-    detail: problems.map(({ detail }) => detail).join(' '),
+    title: `${problems.length} files can’t be used`,
+    detail: '',
+    errors: problems.map(({ detail }) => ({ field: '', message: detail })),
   };
+}
+
+/** `photo-cutout.png`, or `photo-cutout (2).png` where a file before it has that name. */
+function freeName(wanted, files) {
+  const isTaken = (name) => files.some((file) => file.name === name);
+  const [stem, extension] = [wanted.replace(/\.[^.]*$/, ''), wanted.replace(/^.*(?=\.)/s, '')];
+  let name = wanted;
+  for (let number = 2; isTaken(name); number += 1) name = `${stem} (${number})${extension}`;
+  return name;
 }
 
 function unreadable(error) {
   return {
-    title: 'The cut-out could not be made ready',
-    detail: `Your browser could not do it: ${error.message}. A smaller image may work.`,
+    title: 'Your browser couldn’t finish the cut-out',
+    detail: `${error.message}. A smaller image may work.`,
     retryable: false,
   };
 }

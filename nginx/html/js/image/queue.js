@@ -11,12 +11,16 @@ export class QueuedImage {
   waitsUntil;
   /** The untuned cut-out, a PNG. */
   png;
+  isSaved = false;
   error;
   abort = new AbortController();
 
-  constructor(file) {
+  /** @param kept `{ id, png }` of a finished image that this tab has kept */
+  constructor(file, kept) {
+    this.id = kept?.id ?? `${Date.now()}-${Math.random()}`;
     this.file = file;
     this.url = URL.createObjectURL(file);
+    if (kept) Object.assign(this, { png: kept.png, state: 'done' });
   }
 
   get isOver() {
@@ -24,8 +28,8 @@ export class QueuedImage {
   }
 
   /** The name of its cut-out's file, which is never the name of the image itself. */
-  get pngName() {
-    return `${this.file.name.replace(/\.[^.]*$/, '') || 'image'}-cutout.png`;
+  nameFor(extension) {
+    return `${this.file.name.replace(/\.[^.]*$/, '') || 'image'}-cutout.${extension}`;
   }
 }
 

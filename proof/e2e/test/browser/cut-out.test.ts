@@ -162,7 +162,7 @@ it('the cut-out can be copied to the clipboard', async () => {
   await chooseImage(page);
   await cutOutShown(page);
   await page.getByRole('button', { name: 'Copy' }).click();
-  await page.getByText('Copied: paste it wherever pictures go.').waitFor();
+  await page.getByText('Copied. You can paste it now.').waitFor();
   const size = await page.evaluate(async () => {
     const [item] = await navigator.clipboard.read();
     const blob = await item?.getType('image/png');

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { chooseImage, cutOutShown, drop, launchBrowser, paste, visit } from '../support/browser.js';
@@ -31,6 +33,16 @@ async function smallCutOut(): Promise<Buffer> {
     .composite([{ input: await sharp(square).png().toBuffer() }])
     .png()
     .toBuffer();
+}
+
+/** The names in a ZIP archive and the width of each image, read by another program. */
+async function zipEntries(file: string): Promise<[string, number][]> {
+  const script = `import json, struct, sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+assert archive.testzip() is None
+print(json.dumps([[n, struct.unpack('>I', archive.read(n)[16:20])[0]] for n in archive.namelist()]))`;
+  const { stdout } = await promisify(execFile)('python3', ['-c', script, file]);
+  return JSON.parse(stdout) as [string, number][];
 }
 
 describe('an image', () => {
@@ -148,18 +160,175 @@ describe('several images', () => {
     await page
       .getByText(/The limit for this minute is reached\. Continues automatically in \d+\ss\./)
       .waitFor();
-    await page.getByRole('button', { name: 'Save all 3' }).waitFor();
+    await page.getByRole('button', { name: 'Save all 3 as ZIP' }).waitFor();
     expect(answers).toBe(5);
 
-    const names: string[] = [];
-    page.on('download', (download) => names.push(download.suggestedFilename()));
-    await page.getByRole('button', { name: 'Save all 3' }).click();
-    await page.getByText(/^Saved: 3 images/).waitFor();
-    expect(names.sort()).toEqual(['a-cutout.png', 'b-cutout.png', 'c-cutout.png']);
+    const started = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save all 3 as ZIP' }).click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe('cutouts.zip');
+    expect(await zipEntries(await download.path())).toEqual([
+      ['a-cutout.png', 40],
+      ['b-cutout.png', 40],
+      ['c-cutout.png', 40],
+    ]);
 
     await page.getByRole('button', { name: 'Remove a.jpg' }).click();
-    await page.getByRole('button', { name: 'Save all 2' }).waitFor();
+    await page.getByRole('button', { name: 'Save all 2 as ZIP' }).waitFor();
     expect(faults).toEqual([]);
+  });
+});
+
+describe('an image that the service would reject', () => {
+  const limits = (upload: object): Handler => {
+    const health = { status: 'ok', services: { 'bg-removal': { status: 'ok', checks: { upload } } } };
+    return (_req, res) => sendJson(res, health);
+  };
+
+  /** Opens a file on a page with limits, and returns what the page sends instead. */
+  async function sentInstead(upload: object, name: string, bytes: Buffer) {
+    const sent: Buffer[] = [];
+    const png = await smallCutOut();
+    await using server = await startPageServer({
+      'api/health': limits(upload),
+      'api/remove-background': (req, res) => {
+        req.on('data', (chunk: Buffer) => sent.push(chunk));
+        req.on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+      },
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page } = reader;
+    await page.locator('#service-status[data-status="ok"]').waitFor();
+    await drop(page, { name, type: '', bytes });
+    await cutOutShown(page);
+    const body = Buffer.concat(sent);
+    const end = body.lastIndexOf('\r\n--', body.length - 4);
+    const image = body.subarray(body.indexOf('\r\n\r\n', body.indexOf('filename=')) + 4, end);
+    return { image: await sharp(image).metadata(), notes: await page.locator('#image-notes').textContent() };
+  }
+
+  it('for its pixels is made smaller, with a word about it', async () => {
+    const { image, notes } = await sentInstead({ maxPixels: 1_000_000 }, 'photo.jpg', photo);
+    expect(image).toMatchObject({ format: 'jpeg', width: 1154, height: 866 });
+    expect(notes).toContain('“photo.jpg” was made smaller: 1154 × 866');
+  });
+
+  it('for its bytes is made smaller', async () => {
+    const { image } = await sentInstead({ maxFileBytes: 20_000 }, 'photo.jpg', photo);
+    expect(image.format).toBe('jpeg');
+    expect(image.width).toBeLessThan(1600);
+  });
+
+  it('for its type is converted where the browser can read it', async () => {
+    const avif = await sharp(photo).resize(200).avif().toBuffer();
+    const { image, notes } = await sentInstead({}, 'photo.avif', avif);
+    expect(image).toMatchObject({ format: 'webp', width: 200, height: 150 });
+    expect(notes).toContain('“photo.avif” was converted');
+  });
+
+  it('is named on a line of its own among several', async () => {
+    await using reader = await visit(browser);
+    const { page } = reader;
+    const [text, pdf] = [Buffer.from('Buy milk'), Buffer.from('%PDF-1.7')];
+    await drop(page, { name: 'a.txt', type: '', bytes: text }, { name: 'b.pdf', type: '', bytes: pdf });
+    await problem(page).getByRole('heading', { name: '2 files can’t be used' }).waitFor();
+    expect(await problem(page).locator('.problem-fields li').allInnerTexts()).toEqual([
+      expect.stringContaining('a.txt'),
+      expect.stringContaining('b.pdf'),
+    ]);
+  });
+});
+
+describe('a finished cut-out', () => {
+  async function finished() {
+    const png = await smallCutOut();
+    const server = await startPageServer({
+      'api/health': healthy,
+      'api/remove-background': (req, res) => {
+        req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+      },
+    });
+    const reader = await visit(browser, '/', { url: server.url });
+    await chooseImage(reader.page);
+    await cutOutShown(reader.page);
+    return {
+      page: reader.page,
+      save: async () => {
+        const started = reader.page.waitForEvent('download');
+        await reader.page.locator('#image-save').click();
+        const download = await started;
+        return { name: download.suggestedFilename(), image: sharp(await download.path()) };
+      },
+      [Symbol.asyncDispose]: async () => {
+        await reader[Symbol.asyncDispose]();
+        await server[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it('survives a reload, which warns before it is saved, until it is removed', async () => {
+    await using work = await finished();
+    const { page, save } = work;
+    const warning = page.waitForEvent('dialog');
+    const reloaded = page.reload();
+    const dialog = await warning;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.accept();
+    await reloaded;
+    await cutOutShown(page);
+    expect((await save()).name).toBe('photo-cutout.png');
+
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.reload();
+    await page.locator('#service-status[data-status="ok"]').waitFor();
+    expect(await page.locator('#image-work').isVisible()).toBe(false);
+  });
+
+  it('is shown whole, then compared with the original while a button is held, and at full size', async () => {
+    await using work = await finished();
+    const { page } = work;
+    expect(await page.locator('.comparison-range').inputValue()).toBe('0');
+    const frame = page.locator('#image-comparison');
+    const hold = page.getByRole('button', { name: 'Original: hold to see it' });
+    await hold.hover();
+    await page.mouse.down();
+    expect(await frame.evaluate((element) => getComputedStyle(element).getPropertyValue('--position'))).toBe(
+      '100%',
+    );
+    await page.mouse.up();
+    expect(await frame.evaluate((element) => getComputedStyle(element).getPropertyValue('--position'))).toBe(
+      '0%',
+    );
+    await page.getByRole('button', { name: '100 %' }).click();
+    expect((await frame.boundingBox())?.width).toBe(40);
+  });
+
+  it.each([
+    ['WebP', { format: 'webp' }, { format: 'webp', width: 40, height: 30, hasAlpha: true }],
+    ['JPEG, on white', { format: 'jpeg' }, { format: 'jpeg', width: 40, height: 30 }],
+    // The subject of 20 × 10, a pixel of soft edge and the margin on each side.
+    ['cropped', { crop: true, margin: 2 }, { format: 'png', width: 26, height: 16, hasAlpha: true }],
+    ['with a shadow', { shadow: true }, { format: 'png', width: 40, height: 30, hasAlpha: true }],
+    ['as a mask', { mask: true }, { format: 'png', width: 40, height: 30, hasAlpha: false }],
+  ])('is saved as %s', async (_name, options, expected) => {
+    await using work = await finished();
+    const { page, save } = work;
+    await page.getByText('Format and size').click();
+    const form = page.locator('#image-output');
+    for (const [name, value] of Object.entries(options)) {
+      const field = form.locator(`[name="${name}"]`);
+      if (value === true) await field.check();
+      else if (name === 'format') await field.selectOption(String(value));
+      else await field.fill(String(value));
+    }
+    const { name, image } = await save();
+    expect(name).toBe(`photo-cutout.${expected.format === 'jpeg' ? 'jpg' : expected.format}`);
+    expect(await image.metadata()).toMatchObject(expected);
+    const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+    const centre = (Math.floor(info.height / 2) * info.width + Math.floor(info.width / 2)) * info.channels;
+    const colour = 'mask' in options ? 255 : 128;
+    expect(Math.abs((data[centre] ?? 0) - colour)).toBeLessThanOrEqual(3);
+    if (expected.format === 'jpeg') expect(data[0]).toBeGreaterThan(250);
   });
 });
 
@@ -204,23 +373,6 @@ describe('what goes wrong with an image is said in words', () => {
       expect(faults).toEqual([]);
     },
   );
-
-  it('more pixels than are taken, before they are sent', async () => {
-    const health = {
-      status: 'ok',
-      services: { 'bg-removal': { checks: { upload: { maxPixels: 1_000_000 } } } },
-    };
-    await using server = await startPageServer({ 'api/health': (_req, res) => sendJson(res, health) });
-    await using reader = await visit(browser, '/', { url: server.url });
-    const { page } = reader;
-    await page.locator('#service-status[data-status="ok"]').waitFor();
-    await page.route('**/api/remove-background', () => undefined);
-    await chooseImage(page);
-    await problem(page).getByRole('heading', { name: 'This image has too many pixels' }).waitFor();
-    expect(await problem(page).locator('.problem-detail').textContent()).toContain(
-      '1600 × 1200 (1.9 million); up to 1 million',
-    );
-  });
 
   it('damaged', async () => {
     await using reader = await visit(browser);

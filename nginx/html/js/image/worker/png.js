@@ -167,7 +167,8 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, value) => {
   return remainder;
 });
 
-function crc(bytes, start) {
+/** The CRC-32 of PNG and ZIP, from an earlier one or 0xffffffff, still to be inverted. */
+export function crc(bytes, start) {
   let remainder = start;
   for (let i = 0; i < bytes.length; i++) {
     remainder = crcTable[(remainder ^ bytes[i]) & 0xff] ^ (remainder >>> 8);

@@ -1,0 +1,85 @@
+const storeName = 'results';
+const tabName = 'tab';
+/** Results of tabs that were closed long ago; their own tab can no longer remove them. */
+const maxAgeMs = 24 * 3600_000;
+
+/**
+ * Finished cut-outs, kept in this browser so that a reload doesn't lose them. Each tab
+ * has its own; they are removed with the image, or once the tab has been closed.
+ * Without storage (private windows, a full disk) nothing is kept.
+ */
+export class KeptResults {
+  #database;
+  #tab = tabId();
+
+  /** @param result `{ id, file, png }` */
+  async keep(result) {
+    await this.#change((store) => store.put({ ...result, tab: this.#tab, at: Date.now() }));
+  }
+
+  async forget(id) {
+    await this.#change((store) => store.delete(id));
+  }
+
+  /** The results of this tab, oldest first. */
+  async restore() {
+    try {
+      const all = await this.#run('readonly', (store) => store.getAll());
+      const alive = await aliveTabs();
+      const isOver = ({ tab, at }) =>
+        tab !== this.#tab && (Date.now() - at > maxAgeMs || (alive && !alive.has(tab)));
+      for (const { id } of all.filter(isOver)) await this.forget(id);
+      return all.filter(({ tab }) => tab === this.#tab).sort((left, right) => left.at - right.at);
+    } catch {
+      return [];
+    }
+  }
+
+  async #change(change) {
+    try {
+      await this.#run('readwrite', change);
+    } catch {
+      // See above.
+    }
+  }
+
+  async #run(mode, request) {
+    this.#database ??= opened();
+    const store = (await this.#database).transaction(storeName, mode).objectStore(storeName);
+    return settled(request(store));
+  }
+}
+
+function opened() {
+  const request = indexedDB.open('cut-outs', 1);
+  request.addEventListener('upgradeneeded', () =>
+    request.result.createObjectStore(storeName, { keyPath: 'id' }),
+  );
+  return settled(request);
+}
+
+function settled(request) {
+  return new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(request.error));
+  });
+}
+
+/** Names this tab through reloads, and holds a lock of that name while the page is open. */
+function tabId() {
+  try {
+    const id = sessionStorage.getItem(tabName) ?? `${Date.now()}-${Math.random()}`;
+    sessionStorage.setItem(tabName, id);
+    void navigator.locks?.request(`${tabName} ${id}`, { mode: 'shared' }, () => new Promise(() => undefined));
+    return id;
+  } catch {
+    return String(Math.random());
+  }
+}
+
+/** The tabs that are open; undefined where the browser doesn't tell. */
+async function aliveTabs() {
+  if (!navigator.locks) return undefined;
+  const { held = [] } = await navigator.locks.query();
+  return new Set(held.map(({ name }) => name.replace(`${tabName} `, '')));
+}
