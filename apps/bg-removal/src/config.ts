@@ -67,9 +67,9 @@ export const configSchema = z.object({
     .integerOrAuto({ min: 1, max: 256 })
     .describe('Threads of one inference; auto: the cores, divided by the processes.'),
   PIXEL_PROCESSES: setting
-    .integerOrAuto({ min: 1, max: 64 })
+    .integerOrAuto({ min: 1, max: 256 })
     .describe(
-      'Processes that decode, cut out and encode, each for one image at a time; auto: one more than INFERENCE_PROCESSES.',
+      'Processes that decode, cut out and encode, each for one image at a time; auto: two for each inference process.',
     ),
   RECYCLE_ABOVE_BYTES: setting
     .bytes('2GiB', { min: 0 })

@@ -5,11 +5,11 @@ import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
 import type { Tuning } from './matte/tuning.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
-import type { Refusal } from './pixels/task.js';
+import type { Mask, Refusal, View } from './pixels/task.js';
 
 export interface RemoveBackgroundDependencies {
   readonly engine: Pick<MattingEngine, 'inputSize' | 'run'>;
-  readonly pixels: Pick<PixelPool, 'prepare' | 'cutOut'>;
+  readonly pixels: Pick<PixelPool, 'run'>;
   readonly turns: FairTurns;
   readonly limits: ImageLimits;
 }
@@ -57,19 +57,21 @@ async function work(
   { engine, pixels, limits }: RemoveBackgroundDependencies,
   { file, tuning, signal, onStage }: RemoveBackgroundRequest,
 ): Promise<CutOutImage> {
-  const preparedAt = performance.now();
-  const prepared = await pixels.prepare({ file, limits, inputSize: engine.inputSize }, signal);
-  onStage('prepare', performance.now() - preparedAt);
-  if (prepared.kind === 'refused') throw refusalError(prepared.refusal, limits);
-
-  const queuedAt = performance.now();
-  const { mask, width, height, inferenceMs } = await engine.run({ rgb: prepared.rgb }, signal);
-  onStage('queue', performance.now() - queuedAt - inferenceMs);
-  onStage('inference', inferenceMs);
-
-  const result = await pixels.cutOut({ file, mask, maskWidth: width, maskHeight: height, tuning }, signal);
+  const { inputSize } = engine;
+  const told = (stages: Readonly<Record<string, number>>): void => {
+    for (const [stage, milliseconds] of Object.entries(stages)) onStage(stage, milliseconds);
+  };
+  const maskOf = async ({ rgb, stages }: View): Promise<Mask> => {
+    told(stages);
+    const queuedAt = performance.now();
+    const { inferenceMs, ...mask } = await engine.run({ rgb }, signal);
+    onStage('queue', performance.now() - queuedAt - inferenceMs);
+    onStage('inference', inferenceMs);
+    return mask;
+  };
+  const result = await pixels.run({ file, limits, inputSize, tuning }, maskOf, signal);
   if (result.kind === 'refused') throw refusalError(result.refusal, limits);
-  for (const [stage, milliseconds] of Object.entries(result.stages)) onStage(stage, milliseconds);
+  told(result.stages);
   return result;
 }
 

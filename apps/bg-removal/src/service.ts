@@ -57,8 +57,8 @@ export async function createBgRemovalService(
   );
   const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;
   const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
-  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? capacity.processes + 1 : config.PIXEL_PROCESSES;
   const places = capacity.processes + config.MAX_QUEUE;
+  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
   const pixels = new PixelPool({
     processes: pixelProcesses,
     maxQueue: places,
@@ -104,8 +104,8 @@ export async function createBgRemovalService(
           removeBackgroundRoute({
             engine,
             pixels,
-            // One image per process: any more would only wait there for those of a greedy client.
-            turns: new FairTurns({ capacity: capacity.processes + pixelProcesses, places }),
+            // An image has its pixel process to its end: any more would only wait there for those of a greedy client.
+            turns: new FairTurns({ capacity: pixelProcesses, places }),
             clientKey,
             limits: imageLimits(config.MAX_PIXELS),
             maxFileBytes: config.MAX_FILE_BYTES,

@@ -60,6 +60,9 @@ export type EngineEvent =
       readonly runMs: number;
     };
 
+/** Takes what an engine hands out half-way through a job, and gives what it goes on with; a failure ends the job. */
+export type OnStep = (step: unknown) => Promise<unknown>;
+
 /** The engine answered that the job failed; `payload` is what it said, still to be validated. */
 export class EngineJobError extends Error {
   override readonly name = 'EngineJobError';

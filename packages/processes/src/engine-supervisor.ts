@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import { deferred } from './deferred.js';
-import type { EngineOptions } from './engine-options.js';
+import type { EngineOptions, OnStep } from './engine-options.js';
 import { EngineSlot } from './pool/engine-slot.js';
 import { JobQueue } from './pool/job-queue.js';
 
@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Whose job it is, for example a client's address; engines are shared fairly between clients. */
   readonly client?: string;
+  /** Answers what the engine hands out half-way; absent where it never does. */
+  readonly onStep?: OnStep;
 }
 
 export interface EngineHealth<Ready> {
@@ -83,10 +85,10 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       timeoutMs,
     );
     const signal = AbortSignal.any([options.signal, deadline.signal]);
-    const { client = '' } = options;
+    const { client = '', onStep } = options;
     const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
       started = true;
-      const result = this.#runOn(slot, job, signal, queuedAt);
+      const result = this.#runOn(slot, job, { signal, queuedAt, onStep });
       const ended = this.#queue.started(client);
       void slot.whenIdle().then(() => {
         ended();
@@ -150,8 +152,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   async #runOn(
     slot: EngineSlot<Job, Result, Ready>,
     job: Job,
-    signal: AbortSignal,
-    queuedAt: number,
+    { signal, queuedAt, onStep }: { signal: AbortSignal; queuedAt: number; onStep: OnStep | undefined },
   ): Promise<Result> {
     const startedAt = performance.now();
     const report = (outcome: 'ok' | 'failed'): void => {
@@ -160,7 +161,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       this.#options.onEvent?.({ type: 'job', outcome, waitMs: startedAt - queuedAt, runMs });
     };
     try {
-      const result = await slot.run(job, signal);
+      const result = await slot.run(job, signal, onStep);
       report('ok');
       return result;
     } catch (error) {

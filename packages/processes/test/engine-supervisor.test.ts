@@ -49,6 +49,26 @@ describe('an engine pool', () => {
     });
   });
 
+  it.each(['json-lines', 'ipc'] as const)('goes on with what a step is answered over %s', async (channel) => {
+    const { supervisor } = await start({ channel });
+    const onStep = (step: unknown) => Promise.resolve({ seen: step });
+    await expect(supervisor.run({ do: 'step', value: 7 }, { signal: noAbort(), onStep })).resolves.toEqual({
+      echo: JSON.stringify({ seen: 7 }),
+    });
+  });
+
+  it('ends a job whose step fails, with the reason of the failure', async () => {
+    const { supervisor } = await start();
+    const onStep = () => Promise.reject(new Error('no answer to give'));
+    await expect(supervisor.run({ do: 'step' }, { signal: noAbort(), onStep })).rejects.toThrow(
+      'no answer to give',
+    );
+    await expect(supervisor.run({ do: 'step' }, { signal: noAbort() })).rejects.toThrow('nobody waits for');
+    await expect(supervisor.run({ do: 'echo', value: 'on' }, { signal: noAbort() })).resolves.toEqual({
+      echo: 'on',
+    });
+  });
+
   it('passes binary data over ipc', async () => {
     const { supervisor } = await start({ channel: 'ipc' });
     const value = new Uint8Array(3 * 1024 * 1024);

@@ -1,74 +1,89 @@
-import type { Sharp, SharpOptions } from 'sharp';
+import type { SharpOptions } from 'sharp';
 import type { ImageLimits, ImageRefusal } from './image-limits.js';
 import { imageTypeOf } from './image-type.js';
 import { countJpegScans } from './jpeg-scans.js';
-import { neutralGrey, type RgbaImage } from './rgba-image.js';
+import { withStatedColours } from './png-colours.js';
+import type { RgbaImage } from './rgba-image.js';
 import { isFaultOfImage } from './sharp-failure.js';
 import { sharp } from './sharp.js';
 
-const neutral = { r: neutralGrey, g: neutralGrey, b: neutralGrey };
+/** What libvips reports where a file states no density. */
+const unstatedDensity = 72;
 
-/** Only the first frame; damaged or cut files are errors, harmless oddities are not. */
+/** Only the first frame; damaged or incomplete files are errors, harmless oddities are not. */
 function options(): SharpOptions {
   // The size is checked from the header beforehand, against the service's own limit.
   return { failOn: 'error', limitInputPixels: false, pages: 1, sequentialRead: true };
 }
 
-/** Upright, 8-bit sRGB whatever the profile, depth or colour space of the file. */
-function normalised(file: Uint8Array): Sharp {
-  return sharp(file, options()).autoOrient().toColourspace('srgb');
+/** An image that its header does not reject, ready to be decoded. */
+export interface OpenedImage {
+  readonly file: Uint8Array;
+  /** 16 bits a channel and a profile, which sharp does not convert right. */
+  readonly isDeepWithProfile: boolean;
+  /** Pixels per inch, where the file says so. */
+  readonly density: number | undefined;
 }
 
 /**
- * What a header alone tells against an image, before any of it is decoded: too many
- * pixels, a side that is too long, a JPEG that asks for too many passes.
+ * Reads the header alone. Rejects too many pixels, a side that is too long, and a JPEG with too many passes.
  * @throws Error when sharp fails through no fault of the image
  */
-export async function refusalOf(file: Uint8Array, limits: ImageLimits): Promise<ImageRefusal | undefined> {
-  const size = await unlessDamaged(async () => (await sharp(file, options()).metadata()).autoOrient);
-  if (size === undefined) return { code: 'unreadable_header' };
-  const { width, height } = size;
+export async function openImage(
+  file: Uint8Array,
+  limits: ImageLimits,
+): Promise<OpenedImage | { readonly refusal: ImageRefusal }> {
+  const type = imageTypeOf(file);
+  const metadata = await unlessDamaged(() => sharp(file, options()).metadata());
+  if (metadata === undefined) return { refusal: { code: 'unreadable_header' } };
+  const { width, height } = metadata.autoOrient;
   const pixels = width * height;
   if (pixels > limits.maxPixels || Math.max(width, height) > limits.maxSide) {
-    return { code: 'image_too_large', width, height };
+    return { refusal: { code: 'image_too_large', width, height } };
   }
-  if (imageTypeOf(file) !== 'jpeg') return undefined;
-  const scans = countJpegScans(file);
-  const maxScans = Math.min(limits.maxScans, Math.max(1, Math.floor(limits.maxScannedPixels / pixels)));
-  return scans > maxScans ? { code: 'too_many_scans', scans, maxScans } : undefined;
+  if (type === 'jpeg') {
+    const scans = countJpegScans(file);
+    const maxScans = Math.min(limits.maxScans, Math.max(1, Math.floor(limits.maxScannedPixels / pixels)));
+    if (scans > maxScans) return { refusal: { code: 'too_many_scans', scans, maxScans } };
+  }
+  const coloured = type === 'png' ? withStatedColours(file) : file;
+  const { density, depth } = metadata;
+  const hasProfile = metadata.icc !== undefined || coloured !== file;
+  return {
+    file: coloured,
+    isDeepWithProfile: hasProfile && depth === 'ushort',
+    density: density === unstatedDensity ? undefined : density,
+  };
 }
 
 /**
- * The network's view: interleaved RGB, squashed to its input size with a filter;
- * undefined when the file is damaged.
+ * Every pixel, upright, 8-bit sRGB whatever the file's profile, depth or colour space, with the image's own
+ * alpha; undefined when the file is damaged.
  * @throws Error when sharp fails through no fault of the image
  */
-export async function decodeForModel(
-  file: Uint8Array,
-  width: number,
-  height: number,
-): Promise<Uint8Array | undefined> {
-  return unlessDamaged(() =>
-    normalised(file)
-      .flatten({ background: neutral })
-      .resize(width, height, { fit: 'fill', kernel: 'lanczos3' })
-      .raw({ depth: 'uchar' })
-      .toBuffer(),
-  );
-}
-
-/**
- * Every pixel, with the image's own alpha; undefined when the file is damaged.
- * @throws Error when sharp fails through no fault of the image
- */
-export async function decodeFull(file: Uint8Array): Promise<RgbaImage | undefined> {
+export async function decodeFull({ file, isDeepWithProfile }: OpenedImage): Promise<RgbaImage | undefined> {
   return unlessDamaged(async () => {
-    const { data, info } = await normalised(file)
+    const source = isDeepWithProfile ? await withEightBits(file) : file;
+    const { data, info } = await sharp(source, options())
+      .autoOrient()
+      .toColourspace('srgb')
       .ensureAlpha()
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
     return { width: info.width, height: info.height, data };
   });
+}
+
+/** Sharp converts 16-bit colours to Display P3 instead of sRGB, and ignores the profile of 16-bit grey. */
+async function withEightBits(file: Uint8Array): Promise<Uint8Array> {
+  const deep = sharp(file, { ...options(), ignoreIcc: true });
+  const isGrey = (await deep.metadata()).space === 'grey16';
+  return deep
+    .autoOrient()
+    .toColourspace(isGrey ? 'b-w' : 'srgb')
+    .keepIccProfile()
+    .png({ compressionLevel: 1 })
+    .toBuffer();
 }
 
 async function unlessDamaged<T>(decode: () => Promise<T>): Promise<T | undefined> {

@@ -8,36 +8,60 @@ export const acceptedTypes = 'JPEG, PNG or WebP';
 const ascii = (text: string): number[] => [...Buffer.from(text, 'latin1')];
 const png = ascii('\x89PNG\r\n\x1a\n');
 
-/** Beginnings of what people send instead, to name it in the answer. */
-const otherTypes: readonly { readonly name: string; readonly offset: number; readonly bytes: number[] }[] = [
-  ...['heic', 'heix', 'hevc', 'heim', 'heis', 'mif1', 'msf1'].map((brand) => ({
-    name: 'a HEIC photo (on an iPhone: Settings, Camera, Formats, Most Compatible)',
-    offset: 4,
-    bytes: ascii(`ftyp${brand}`),
-  })),
-  ...['avif', 'avis'].map((brand) => ({ name: 'an AVIF image', offset: 4, bytes: ascii(`ftyp${brand}`) })),
-  { name: 'a GIF', offset: 0, bytes: ascii('GIF8') },
-  { name: 'a TIFF', offset: 0, bytes: ascii('II*\0') },
-  { name: 'a TIFF', offset: 0, bytes: ascii('MM\0*') },
-  { name: 'a BMP', offset: 0, bytes: ascii('BM') },
-  { name: 'a PDF', offset: 0, bytes: ascii('%PDF') },
-  { name: 'an SVG', offset: 0, bytes: ascii('<svg') },
+const heic = 'a HEIC photo (on an iPhone: Settings, Camera, Formats, Most Compatible)';
+const avif = 'an AVIF image';
+/** By the brands of an ISO media file (HEIF, ISO/IEC 23008-12); `mif1` and `msf1` alone say nothing of the codec. */
+const brands = new Map([
+  ...['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis'].map((brand) => [brand, heic] as const),
+  ...['avif', 'avis'].map((brand) => [brand, avif] as const),
+]);
+/** A file lists few brands; more are not looked at. */
+const maxBrandBytes = 256;
+
+/** How other files begin that people send instead, to name them in the error. */
+const otherTypes: readonly { readonly name: string; readonly bytes: number[] }[] = [
+  { name: 'a GIF', bytes: ascii('GIF8') },
+  { name: 'a TIFF', bytes: ascii('II*\0') },
+  { name: 'a TIFF', bytes: ascii('MM\0*') },
+  { name: 'a BMP', bytes: ascii('BM') },
+  { name: 'a PDF', bytes: ascii('%PDF') },
 ];
+/** Where an SVG that begins with a declaration or comments should have its root. */
+const svgHeadBytes = 4096;
 
 function hasAt(file: Uint8Array, bytes: readonly number[], offset = 0): boolean {
   return bytes.every((byte, i) => file[offset + i] === byte);
 }
 
-/** @throws DomainError `unsupported_media_type` that names what is accepted, and what was sent where that is known */
+/** @throws DomainError `unsupported_media_type` that names what is accepted and, where it is known, what was sent */
 export function imageTypeOf(file: Uint8Array): ImageType {
   if (hasAt(file, [0xff, 0xd8, 0xff])) return 'jpeg';
   if (hasAt(file, png)) return 'png';
   if (hasAt(file, ascii('RIFF')) && hasAt(file, ascii('WEBP'), 8)) return 'webp';
-  const other = otherTypes.find(({ bytes, offset }) => hasAt(file, bytes, offset))?.name;
+  const other = otherTypeOf(file);
   throw new DomainError(
     'unsupported_media_type',
     other === undefined
-      ? `The file is not an image of an accepted type. Send ${acceptedTypes}.`
-      : `The file is ${other}, which is not accepted. Send ${acceptedTypes}.`,
+      ? `The file is not an image of a supported type. Send ${acceptedTypes}.`
+      : `The file is ${other}, which is not supported. Send ${acceptedTypes}.`,
   );
+}
+
+function otherTypeOf(file: Uint8Array): string | undefined {
+  if (hasAt(file, ascii('ftyp'), 4)) return heifTypeOf(Buffer.from(file.subarray(0, maxBrandBytes)));
+  const name = otherTypes.find(({ bytes }) => hasAt(file, bytes))?.name;
+  if (name !== undefined) return name;
+  // Trimming takes a byte order mark too.
+  const head = Buffer.from(file.subarray(0, svgHeadBytes)).toString('utf8').trimStart();
+  return head.startsWith('<') && /<svg[\s/>]/i.test(head) ? 'an SVG' : undefined;
+}
+
+function heifTypeOf(head: Buffer): string | undefined {
+  const end = Math.min(head.length, head.readUInt32BE(0));
+  // The major brand, its version, then the compatible ones.
+  for (let at = 8; at + 4 <= end; at += 4) {
+    const name = brands.get(head.toString('latin1', at, at + 4));
+    if (name !== undefined) return name;
+  }
+  return ['mif1', 'msf1'].includes(head.toString('latin1', 8, 12)) ? heic : undefined;
 }

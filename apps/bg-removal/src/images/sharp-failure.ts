@@ -8,7 +8,9 @@ const faultsOfTheImage = [
   /^Unknown error$/,
 ];
 
-const faultsOfTheMachine = /out of memory|cannot allocate|bad_alloc|unable to (open|write|start)/i;
+/** An encoder that writes to memory says `unable to write to target` when what it reads is damaged. */
+const faultsOfTheMachine =
+  /out of memory|cannot allocate|bad_alloc|unable to (open|start|write(?! to target))/i;
 
 /**
  * Whether what sharp threw is about the image. Only what its decoders are known to

@@ -57,6 +57,8 @@ export function cutOut(
   const needsLayers = steps.correctAlpha || steps.estimateForeground;
   const layers = needsLayers ? estimateLayers(image, alpha, grid, colours) : undefined;
   if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers);
+  // A subject that is nowhere opaque is haze that the network was unsure of.
+  if (!alpha.includes(255)) return false;
   const visible = featherMatte(tuneMatte(alpha, tuning), width, height, tuning.feather);
   if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers);
   applyMatte(image, visible);

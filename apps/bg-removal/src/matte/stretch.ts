@@ -4,6 +4,9 @@ import type { Plane } from './plane.js';
 /** Below this raw maximum the network has seen no subject; stretching would turn its noise into a mask. */
 export const foregroundFloor = 0.5;
 
+/** The least share of the mask above {@link foregroundFloor}: noise reaches it in single spots. */
+const leastForegroundShare = 0.0002;
+
 /**
  * A sigmoid comes near 0 and 1 but hardly ever reaches them: what is this close
  * to either is meant to be it. Solid subjects come out solid.
@@ -17,12 +20,14 @@ const saturation = 0.01;
 export function stretchMask({ data }: Plane): boolean {
   let min = Infinity;
   let max = -Infinity;
+  let foreground = 0;
   for (let i = 0; i < data.length; i++) {
     const value = data[i]!;
     if (value < min) min = value;
     if (value > max) max = value;
+    if (value >= foregroundFloor) foreground++;
   }
-  if (!(max >= foregroundFloor)) return false;
+  if (foreground === 0 || foreground < leastForegroundShare * data.length) return false;
   // A mask that is foreground everywhere has nothing to stretch.
   const low = min >= foregroundFloor ? 0 : Math.max(0, min);
   const margin = saturation * (max - low);

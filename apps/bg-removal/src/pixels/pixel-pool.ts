@@ -1,17 +1,21 @@
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { DomainError, type CheckResult, type Logger } from '@media-services/http-common';
-import { EngineJobError, EngineSupervisor, type EngineCommand } from '@media-services/processes';
+import {
+  EngineEndedError,
+  EngineJobError,
+  EngineSupervisor,
+  type EngineCommand,
+} from '@media-services/processes';
 import { z } from 'zod';
 import {
   pixelResultSchema,
-  type CutOutResult,
-  type CutOutTask,
+  viewSchema,
+  type Mask,
   type PixelResult,
   type PixelSettings,
   type PixelTask,
-  type Prepared,
-  type PrepareTask,
+  type View,
 } from './task.js';
 
 const readySchema = z.object({ type: z.literal('ready') });
@@ -34,7 +38,7 @@ export interface PixelPoolOptions {
   readonly logger: Logger;
 }
 
-/** A pixel process ended at work or does not start: perhaps because of the image. */
+/** A pixel process ended at work, perhaps because of the image. */
 export class PixelProcessError extends DomainError {
   override readonly name = 'PixelProcessError';
 
@@ -76,23 +80,33 @@ export class PixelPool implements AsyncDisposable {
   }
 
   /**
+   * Decodes an image, asks `maskOf` for the mask of the network's view, and makes the cut-out.
    * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
+   * @throws what `maskOf` throws
    * @throws the signal's reason; the task then leaves the queue, or its process ends
    */
-  async prepare(task: Omit<PrepareTask, 'kind'>, signal: AbortSignal): Promise<Prepared> {
-    const result = await this.#run({ kind: 'prepare', ...task }, signal);
-    if (result.kind === 'cut-out') throw new Error('The pixel engine answered another task.');
-    return result;
-  }
-
-  /**
-   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
-   * @throws the signal's reason; the task then leaves the queue, or its process ends
-   */
-  async cutOut(task: Omit<CutOutTask, 'kind'>, signal: AbortSignal): Promise<CutOutResult> {
-    const result = await this.#run({ kind: 'cut-out', ...task }, signal);
-    if (result.kind === 'prepared') throw new Error('The pixel engine answered another task.');
-    return result;
+  async run(
+    task: PixelTask,
+    maskOf: (view: View) => Promise<Mask>,
+    signal: AbortSignal,
+  ): Promise<PixelResult> {
+    let maskFailure: unknown;
+    const onStep = async (step: unknown): Promise<Mask> => {
+      try {
+        return await maskOf(viewSchema.parse(step));
+      } catch (error) {
+        maskFailure = error;
+        throw error;
+      }
+    };
+    try {
+      return await this.#supervisor.run(task, { signal, onStep });
+    } catch (error) {
+      if (error === maskFailure) throw error;
+      if (error instanceof EngineEndedError) throw new PixelProcessError(error);
+      if (!(error instanceof EngineJobError)) throw error;
+      throw new DomainError('internal_error', 'The image could not be processed.', { cause: error.payload });
+    }
   }
 
   health(): CheckResult {
@@ -115,17 +129,6 @@ export class PixelPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#supervisor[Symbol.asyncDispose]();
-  }
-
-  async #run(task: PixelTask, signal: AbortSignal): Promise<PixelResult> {
-    try {
-      return await this.#supervisor.run(task, { signal });
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'engine_unavailable')
-        throw new PixelProcessError(error);
-      if (!(error instanceof EngineJobError)) throw error;
-      throw new DomainError('internal_error', 'The image could not be processed.', { cause: error.payload });
-    }
   }
 }
 

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { decodeForModel, decodeFull, refusalOf } from '../images/decode.js';
+import { decodeFull, openImage } from '../images/decode.js';
 import { encodePng } from '../images/encode.js';
+import { viewForModel } from '../images/model-view.js';
 import { cutOut } from '../matte/cut-out.js';
 import {
+  maskSchema,
   pixelSettingsSchema,
   pixelTaskSchema,
-  type CutOutResult,
-  type CutOutTask,
+  type Mask,
   type PixelResult,
   type PixelSettings,
-  type Prepared,
-  type PrepareTask,
+  type PixelTask,
+  type View,
 } from './task.js';
 import { WarmUp } from './warm-up.js';
 
@@ -18,51 +19,76 @@ import { WarmUp } from './warm-up.js';
  * Entry point of a pixel process, run under the engine supervisor: one image at a
  * time. Only the channel keeps it alive, so it ends when its parent goes.
  */
-const runMessageSchema = z.object({ type: z.literal('run'), id: z.int(), job: pixelTaskSchema });
-const cancelMessageSchema = z.object({ type: z.literal('cancel'), id: z.int() });
+const messageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('run'), id: z.int(), job: pixelTaskSchema }),
+  z.object({ type: z.literal('continue'), id: z.int(), data: maskSchema }),
+  z.object({ type: z.literal('cancel'), id: z.int() }),
+]);
 
 /** Between two looks at the memory in use while an image is in work. */
 const memoryCheckMs = 50;
 
-let cancelledId: number | undefined;
+/** What the parent says of the image in work. */
+interface Conversation {
+  readonly id: number;
+  isCancelled: boolean;
+  onMask: (mask: Mask) => void;
+  onCancel: () => void;
+}
+let current: Conversation | undefined;
 
 function send(message: object): void {
   process.send?.(message);
 }
 
-async function run(id: number, task: z.output<typeof pixelTaskSchema>): Promise<PixelResult> {
-  return task.kind === 'prepare' ? prepare(task) : makeCutOut(task, () => cancelledId === id);
+/** Hands the view out and waits for its mask. */
+function maskOf(view: View, conversation: Conversation): Promise<Mask> {
+  return new Promise((resolve, reject) => {
+    conversation.onMask = resolve;
+    conversation.onCancel = () => reject(new Error('The image was given up.'));
+    send({ id: conversation.id, step: view });
+  });
 }
 
-async function prepare({ file, limits, inputSize }: PrepareTask): Promise<Prepared> {
-  const refusal = await refusalOf(file, limits);
-  if (refusal !== undefined) return { kind: 'refused', refusal };
-  const rgb = await decodeForModel(file, inputSize.width, inputSize.height);
-  // The header was right, so the pixels are damaged or cut off.
-  if (rgb === undefined) return { kind: 'refused', refusal: { code: 'damaged_pixels' } };
-  return { kind: 'prepared', rgb };
-}
-
-async function makeCutOut(task: CutOutTask, isCancelled: () => boolean): Promise<CutOutResult> {
-  const startedAt = performance.now();
-  const image = await decodeFull(task.file);
+/** Decodes once, and keeps the pixels while the network looks at its view of them. */
+async function run(
+  { file, limits, inputSize, tuning }: PixelTask,
+  conversation: Conversation,
+): Promise<PixelResult> {
+  const clock = stopwatch();
+  const opened = await openImage(file, limits);
+  if ('refusal' in opened) return { kind: 'refused', refusal: opened.refusal };
+  const image = await decodeFull(opened);
+  // The header was right, so the pixels are damaged or incomplete.
   if (image === undefined) return { kind: 'refused', refusal: { code: 'damaged_pixels' } };
-  if (isCancelled()) throw new Error('The image was given up.');
-  const decodedAt = performance.now();
-  const mask = { data: task.mask, width: task.maskWidth, height: task.maskHeight };
-  if (!cutOut(image, mask, task.tuning)) return { kind: 'refused', refusal: { code: 'no_foreground' } };
-  const cutAt = performance.now();
-  const png = await encodePng(image);
+  const decode = clock();
+  const rgb = await viewForModel(image, inputSize.width, inputSize.height);
+  const { mask, width, height } = await maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
+  clock();
+  if (!cutOut(image, { data: mask, width, height }, tuning))
+    return { kind: 'refused', refusal: { code: 'no_foreground' } };
+  const matte = clock();
+  // The only moment at which a cancellation during the matte can have been read.
+  await new Promise((resolve) => setImmediate(resolve));
+  if (conversation.isCancelled) throw new Error('The image was given up.');
+  const png = await encodePng(image, opened.density);
   return {
     kind: 'cut-out',
     png,
     width: image.width,
     height: image.height,
-    stages: {
-      decode: decodedAt - startedAt,
-      matte: cutAt - decodedAt,
-      encode: performance.now() - cutAt,
-    },
+    stages: { matte, encode: clock() },
+  };
+}
+
+/** Each call gives the milliseconds since the one before. */
+function stopwatch(): () => number {
+  let last = performance.now();
+  return () => {
+    const now = performance.now();
+    const passed = now - last;
+    last = now;
+    return passed;
   };
 }
 
@@ -81,14 +107,28 @@ const settings = pixelSettingsSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
 const warmUp = new WarmUp();
 
 process.on('message', (raw) => {
-  const cancel = cancelMessageSchema.safeParse(raw);
-  if (cancel.success) cancelledId = cancel.data.id;
-  const message = runMessageSchema.safeParse(raw);
-  if (!message.success) return;
-  const { id, job } = message.data;
+  const { success, data: message } = messageSchema.safeParse(raw);
+  if (!success) return;
+  if (message.type !== 'run') {
+    if (current?.id !== message.id) return;
+    if (message.type === 'continue') current.onMask(message.data);
+    else {
+      current.isCancelled = true;
+      current.onCancel();
+    }
+    return;
+  }
+  const { id, job } = message;
+  const conversation: Conversation = {
+    id,
+    isCancelled: false,
+    onMask: () => undefined,
+    onCancel: () => undefined,
+  };
+  current = conversation;
   warmUp.pause();
   const stopWatching = watchMemory(settings);
-  run(id, job)
+  run(job, conversation)
     .then(
       (result) => send({ id, ok: true, result }),
       (error: unknown) => send({ id, ok: false, error: { message: String(error) } }),

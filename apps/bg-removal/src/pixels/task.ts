@@ -5,7 +5,6 @@ import { typedArray } from '../typed-array.js';
 /** What the pixel processes do: everything that touches whole images, so that the service's own process never does. */
 
 const bytes = typedArray<Uint8Array>('Uint8Array');
-const mask = typedArray<Float32Array<ArrayBuffer>>('Float32Array');
 
 /** What a pixel process is told on its command line. */
 export const pixelSettingsSchema = z.object({
@@ -14,26 +13,25 @@ export const pixelSettingsSchema = z.object({
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
 
-const prepareTaskSchema = z.object({
-  kind: z.literal('prepare'),
+export const pixelTaskSchema = z.object({
   file: bytes,
   limits: imageLimitsSchema,
   inputSize: z.object({ width: z.int(), height: z.int() }),
-});
-export type PrepareTask = z.output<typeof prepareTaskSchema>;
-
-const cutOutTaskSchema = z.object({
-  kind: z.literal('cut-out'),
-  file: bytes,
-  mask,
-  maskWidth: z.int().positive(),
-  maskHeight: z.int().positive(),
   tuning: z.object({ threshold: z.number(), feather: z.number(), foregroundStrength: z.number() }),
 });
-export type CutOutTask = z.output<typeof cutOutTaskSchema>;
-
-export const pixelTaskSchema = z.discriminatedUnion('kind', [prepareTaskSchema, cutOutTaskSchema]);
 export type PixelTask = z.output<typeof pixelTaskSchema>;
+
+/** Half-way, the process hands out the network's view, interleaved RGB, and waits for a mask of it. */
+export const viewSchema = z.object({ rgb: bytes, stages: z.record(z.string(), z.number()) });
+export type View = z.output<typeof viewSchema>;
+
+/** The network's mask, 0-1, of any size. */
+export const maskSchema = z.object({
+  mask: typedArray<Float32Array<ArrayBuffer>>('Float32Array'),
+  width: z.int().positive(),
+  height: z.int().positive(),
+});
+export type Mask = z.output<typeof maskSchema>;
 
 /** Why there is no cut-out, where that is the image's own fault. */
 export const refusalSchema = z.discriminatedUnion('code', [
@@ -43,21 +41,15 @@ export const refusalSchema = z.discriminatedUnion('code', [
 ]);
 export type Refusal = z.output<typeof refusalSchema>;
 
-const refused = z.object({ kind: z.literal('refused'), refusal: refusalSchema });
-
-/** Interleaved RGB of the model's input size. */
-const preparedSchema = z.object({ kind: z.literal('prepared'), rgb: bytes });
-
-const cutOutImageSchema = z.object({
-  kind: z.literal('cut-out'),
-  png: bytes,
-  width: z.int().positive(),
-  height: z.int().positive(),
-  /** Milliseconds by stage. */
-  stages: z.object({ decode: z.number(), matte: z.number(), encode: z.number() }),
-});
-
-export const pixelResultSchema = z.discriminatedUnion('kind', [refused, preparedSchema, cutOutImageSchema]);
+export const pixelResultSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('refused'), refusal: refusalSchema }),
+  z.object({
+    kind: z.literal('cut-out'),
+    png: bytes,
+    width: z.int().positive(),
+    height: z.int().positive(),
+    /** Milliseconds by stage. */
+    stages: z.record(z.string(), z.number()),
+  }),
+]);
 export type PixelResult = z.output<typeof pixelResultSchema>;
-export type Prepared = z.output<typeof preparedSchema> | z.output<typeof refused>;
-export type CutOutResult = z.output<typeof cutOutImageSchema> | z.output<typeof refused>;

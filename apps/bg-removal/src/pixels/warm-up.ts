@@ -1,3 +1,4 @@
+import { halve } from '../images/model-view.js';
 import { cutOut } from '../matte/cut-out.js';
 import { defaultTuning } from '../matte/tuning.js';
 
@@ -47,5 +48,7 @@ function cutOutDisc(): void {
     const distance = Math.hypot((i % maskSide) / maskSide - 0.5, Math.floor(i / maskSide) / maskSide - 0.5);
     mask.data[i] = Math.min(1, Math.max(0, 3 * (0.3 - distance)));
   }
-  cutOut({ width, height, data }, mask, defaultTuning);
+  const image = { width, height, data };
+  halve(image);
+  cutOut(image, mask, defaultTuning);
 }

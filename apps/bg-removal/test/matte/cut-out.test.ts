@@ -173,6 +173,22 @@ describe('the cut-out', () => {
     expect(scene.image.data).toEqual(original);
   });
 
+  test('is refused, and the image left alone, when nothing of it is opaque', () => {
+    const scene = softDisc(40, 30, 4);
+    const original = scene.image.data.slice();
+    // Between these samples, each of which is a peak of its own, lies no pixel.
+    const peaks = createPlane(80, 60);
+    peaks.data.forEach((_, i) => (peaks.data[i] = i % 2));
+    const steps = {
+      refine: false,
+      decideWideAreas: false,
+      correctAlpha: false,
+      estimateForeground: false,
+    } as const;
+    expect(cutOut(scene.image, peaks, neutral, steps)).toBe(false);
+    expect(scene.image.data).toEqual(original);
+  });
+
   test.each([
     [1, 1],
     [1, 500],

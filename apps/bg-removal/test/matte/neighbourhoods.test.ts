@@ -100,6 +100,14 @@ describe('stretch', () => {
     expect(stretchMask(mask(NaN, NaN))).toBe(false);
   });
 
+  test('refuses a mask with no more than single spots of foreground', () => {
+    const spots = { width: 1000, height: 100, data: new Float32Array(100_000) };
+    spots.data.fill(1, 0, 19);
+    expect(stretchMask(spots)).toBe(false);
+    spots.data.fill(1, 0, 20);
+    expect(stretchMask(spots)).toBe(true);
+  });
+
   test('does not make a hole into a mask that is foreground everywhere', () => {
     const plane = mask(0.8, 0.9, 1);
     stretchMask(plane);

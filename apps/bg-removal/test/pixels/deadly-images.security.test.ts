@@ -10,7 +10,12 @@ const inputSize = { width: 64, height: 64 };
 const limits = imageLimits(50_000_000);
 /** The first lock taken off: whatever the header says is decoded. */
 const unlimited = { maxPixels: 1e12, maxSide: 1e12, maxScans: 1e12, maxScannedPixels: 1e18 };
+const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 const never = new AbortController().signal;
+/** Takes everything for the subject. */
+const allOfIt = () => Promise.resolve({ mask: new Float32Array(4).fill(1), width: 2, height: 2 });
+/** Fails where an image gets as far as the network. */
+const noMask = () => Promise.reject(new Error('reached the network'));
 
 let pool: PixelPool | undefined;
 afterEach(async () => {
@@ -30,7 +35,7 @@ async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
   return pool;
 }
 
-const good = async () => ({ file: await picture().png().toBuffer(), limits, inputSize });
+const good = async () => ({ file: await picture().png().toBuffer(), limits, inputSize, tuning });
 
 describe('refused from the header, before anything is decoded', () => {
   const deadly: Record<string, [() => Buffer | Promise<Buffer>, object]> = {
@@ -55,7 +60,7 @@ describe('refused from the header, before anything is decoded', () => {
     test(name, async () => {
       const running = await startPool();
       const [pid] = running.pids();
-      const result = await running.prepare({ file: await make(), limits, inputSize }, never);
+      const result = await running.run({ file: await make(), limits, inputSize, tuning }, noMask, never);
       expect(result).toEqual({ kind: 'refused', refusal });
       expect(running.pids()).toEqual([pid]);
     });
@@ -68,24 +73,22 @@ describe('where the header were not looked at', () => {
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
     const deadline = new AbortController();
-    const endless = running.prepare({ file, limits: unlimited, inputSize }, deadline.signal);
-    const waiting = running.prepare(await good(), never);
+    const endless = running.run({ file, limits: unlimited, inputSize, tuning }, noMask, deadline.signal);
+    const waiting = running.run(await good(), allOfIt, never);
     deadline.abort(new DomainError('timeout', 'Too long.'));
     await expect(endless).rejects.toThrow('Too long.');
-    expect((await waiting).kind).toBe('prepared');
+    expect((await waiting).kind).toBe('cut-out');
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   test('an image that takes more memory than one may ends its own process, and is not called damaged', async () => {
     const running = await startPool(400 * 1024 ** 2);
     const [pid = 0] = running.pids();
-    const size = { mask: new Float32Array(4).fill(1), maskWidth: 2, maskHeight: 2 };
-    const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
     const file = blackPng(12_000, 12_000);
-    await expect(running.cutOut({ file, ...size, tuning }, never)).rejects.toMatchObject({
-      code: 'engine_unavailable',
-    });
-    expect((await running.prepare(await good(), never)).kind).toBe('prepared');
+    await expect(
+      running.run({ file, limits: unlimited, inputSize, tuning }, noMask, never),
+    ).rejects.toMatchObject({ code: 'engine_unavailable', name: 'PixelProcessError' });
+    expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
     expect(running.pids()).not.toContain(pid);
   });
 
@@ -93,30 +96,52 @@ describe('where the header were not looked at', () => {
     const running = await startPool();
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
-    const endless = running.prepare({ file, limits: unlimited, inputSize }, never);
+    const endless = running.run({ file, limits: unlimited, inputSize, tuning }, noMask, never);
     process.kill(pid, 'SIGKILL');
     await expect(endless).rejects.toMatchObject({ code: 'engine_unavailable' });
-    expect((await running.prepare(await good(), never)).kind).toBe('prepared');
+    expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
   });
 });
 
 test('a task whose request is gone leaves the queue without being worked on', async () => {
   const running = await startPool();
   const gone = new AbortController();
-  const first = running.prepare(await good(), never);
+  const first = running.run(await good(), allOfIt, never);
   const task = await good();
-  const waiting = Array.from({ length: 5 }, () => running.prepare(task, gone.signal));
+  const waiting = Array.from({ length: 5 }, () => running.run(task, allOfIt, gone.signal));
   expect(running.health()['queueLength']).toBe(5);
   gone.abort(new Error('gone'));
   for (const promise of waiting) await expect(promise).rejects.toThrow('gone');
   expect(running.health()['queueLength']).toBe(0);
-  expect((await first).kind).toBe('prepared');
+  expect((await first).kind).toBe('cut-out');
+});
+
+test('an image without a mask fails with the reason, and its process takes the next one', async () => {
+  const running = await startPool();
+  const pids = running.pids();
+  await expect(running.run(await good(), noMask, never)).rejects.toThrow('reached the network');
+  expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
+  expect(running.pids()).toEqual(pids);
+});
+
+test('an image that is given up while the network looks at it lets its process go at once', async () => {
+  const running = await startPool();
+  const pids = running.pids();
+  const gone = new AbortController();
+  const giveUp = () => {
+    gone.abort(new Error('gone'));
+    return new Promise<never>(() => undefined);
+  };
+  await expect(running.run(await good(), giveUp, gone.signal)).rejects.toThrow('gone');
+  expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
+  expect(running.pids()).toEqual(pids);
 });
 
 describe('whose fault a failure of sharp is', () => {
   test.each([
     'VipsJpeg: premature end of JPEG image',
     'vipspng: libpng read error',
+    'vipspng: libpng read error\nvips2png: unable to write to target target',
     'webp2vips: unable to read pixels',
     'Input buffer contains unsupported image format',
     'Input buffer has corrupt header: webp: unable to parse image',

@@ -38,6 +38,27 @@ describe('type by content', () => {
     });
   }
 
+  test.each([
+    [
+      'an AVIF image',
+      'an AVIF with the major brand mif1',
+      Buffer.from('\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf', 'latin1'),
+    ],
+    [
+      'a HEIC photo',
+      'a HEIC with the major brand mif1',
+      Buffer.from('\0\0\0\x18ftypmif1\0\0\0\0mif1heic', 'latin1'),
+    ],
+    [
+      'an SVG',
+      'an SVG with a declaration',
+      Buffer.from('<?xml version="1.0"?>\n<!-- made by hand -->\n<svg width="9"/>'),
+    ],
+    ['an SVG', 'an SVG with a byte order mark', Buffer.from('\ufeff  <svg/>')],
+  ])('names %s: %s', async (named, _what, file) => {
+    expect(problemOf(await postImage(service, file)).detail).toContain(`The file is ${named}`);
+  });
+
   test('a JPEG called .txt is accepted', async () => {
     const response = await postImage(service, await picture().jpeg().toBuffer(), { fileName: 'notes.txt' });
     expect(response.status).toBe(200);

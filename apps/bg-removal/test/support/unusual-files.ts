@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
 
-function chunk(type: string, data: Buffer): Buffer {
+export function pngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
@@ -26,17 +26,17 @@ export function animatedPng(png: Buffer): Buffer {
     data.writeUInt32BE(h, 8);
     data.writeUInt16BE(1, 20);
     data.writeUInt16BE(10, 22);
-    return chunk('fcTL', data);
+    return pngChunk('fcTL', data);
   };
   const end = png.length - 12;
   return Buffer.concat([
     png.subarray(0, headerEnd),
-    chunk('acTL', control),
+    pngChunk('acTL', control),
     frame(0, width, height),
     png.subarray(headerEnd, end),
     frame(1, 1, 1),
     // zlib stream of one black RGB pixel, stored.
-    chunk('fdAT', Buffer.from('000000027801010400fbff00000000000400 01'.replaceAll(' ', ''), 'hex')),
+    pngChunk('fdAT', Buffer.from('000000027801010400fbff00000000000400 01'.replaceAll(' ', ''), 'hex')),
     png.subarray(end),
   ]);
 }
@@ -64,13 +64,38 @@ function png(image: { width: number; height: number; colourType: number; data: B
   header.set([8, image.colourType, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
-    chunk('IHDR', header),
-    chunk('IDAT', image.data),
-    chunk('IEND', Buffer.alloc(0)),
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', image.data),
+    pngChunk('IEND', Buffer.alloc(0)),
   ]);
 }
 
 /** Grey with alpha, interlaced. */
 export function interlacedGreyAlpha(picture: Sharp): Promise<Buffer> {
   return picture.greyscale().ensureAlpha().toColourspace('b-w').png({ progressive: true }).toBuffer();
+}
+
+/** A PNG of 4 × 4 pixels of one colour, samples as stored, with chunks of its own before the pixels. */
+export function colourPng(image: {
+  depth: number;
+  colourType: number;
+  samples: readonly number[];
+  chunks: readonly Buffer[];
+}): Buffer {
+  const side = 4;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header.set([image.depth, image.colourType, 0, 0, 0], 8);
+  const bytes = image.depth / 8;
+  const pixel = Buffer.alloc(image.samples.length * bytes);
+  image.samples.forEach((sample, i) => pixel.writeUIntBE(sample, i * bytes, bytes));
+  const row = Buffer.concat([Buffer.of(0), ...Array<Buffer>(side).fill(pixel)]);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    pngChunk('IHDR', header),
+    ...image.chunks,
+    pngChunk('IDAT', deflateSync(Buffer.concat(Array<Buffer>(side).fill(row)))),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
 }

@@ -1,7 +1,12 @@
 import type { Logger } from '@media-services/http-common';
 import type { Channel } from '../channel/channel.js';
 import { openChannel } from '../channel/open-channel.js';
-import { engineMessageSchema, type EngineAnswer, type EngineMessage } from '../channel/messages.js';
+import {
+  engineMessageSchema,
+  type EngineAnswer,
+  type EngineMessage,
+  type EngineStep,
+} from '../channel/messages.js';
 import { ChildGroup, type ChildExit } from '../child/child-group.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { treeMemoryBytes } from '../child/resident-memory.js';
@@ -12,6 +17,7 @@ import {
   EngineJobError,
   EngineMemoryError,
   type EngineOptions,
+  type OnStep,
 } from '../engine-options.js';
 
 const memoryCheckIntervalMs = 250;
@@ -20,6 +26,7 @@ interface CurrentJob<Result> {
   readonly id: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: Error) => void;
+  readonly onStep: (step: unknown) => void;
 }
 
 /** One engine process: its handshake, one job at a time, and its end with the whole process group. */
@@ -108,14 +115,33 @@ export class EngineProcess<Job, Result, Ready> {
   }
 
   /**
-   * Runs one job.
+   * Runs one job. Where the engine stops half-way, `onStep` gives what it goes on with.
    * `answer` follows the engine, or rejects at once with the signal's reason;
    * `idle` resolves when the process can take the next job or has ended.
    */
-  run(job: Job, signal: AbortSignal): { answer: Promise<Result>; idle: Promise<void> } {
+  run(job: Job, signal: AbortSignal, onStep?: OnStep): { answer: Promise<Result>; idle: Promise<void> } {
     const id = this.#nextJobId++;
     const engine = deferred<Result>();
-    this.#job = { id, resolve: engine.resolve, reject: engine.reject };
+    const aborted = deferred<never>();
+    const giveUp = (reason: unknown): void => {
+      aborted.reject(reason);
+      void this.#cancel(id, idle);
+    };
+    const takeStep = async (step: unknown): Promise<void> => {
+      try {
+        if (onStep === undefined) throw new Error(`The ${this.#options.name} took a step nobody waits for.`);
+        const data = await onStep(step);
+        if (this.#isRunning(id)) this.#channel.send({ type: 'continue', id, data });
+      } catch (error) {
+        if (this.#isRunning(id)) giveUp(error);
+      }
+    };
+    this.#job = {
+      id,
+      resolve: engine.resolve,
+      reject: engine.reject,
+      onStep: (step) => void takeStep(step),
+    };
     this.#channel.send({ type: 'run', id, job });
     void this.#watchMemory(id);
 
@@ -123,11 +149,7 @@ export class EngineProcess<Job, Result, Ready> {
       () => undefined,
       () => undefined,
     );
-    const aborted = deferred<never>();
-    const onAbort = (): void => {
-      aborted.reject(signal.reason);
-      void this.#cancel(id, idle);
-    };
+    const onAbort = (): void => giveUp(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
     void idle.then(() => signal.removeEventListener('abort', onAbort));
@@ -184,10 +206,12 @@ export class EngineProcess<Job, Result, Ready> {
   #receive(raw: unknown): void {
     const parsed = engineMessageSchema.safeParse(raw);
     if (!parsed.success) this.#fail('sent a message that is not of the protocol');
-    else if (!('type' in parsed.data)) this.#receiveAnswer(parsed.data);
-    else if (parsed.data.type === 'ready') this.#receiveReady(parsed.data);
-    // On a busy machine a start takes long and is none the worse for it. Nothing happens where the timer was cleared.
-    else this.#readyTimer.refresh();
+    else if ('type' in parsed.data) {
+      if (parsed.data.type === 'ready') this.#receiveReady(parsed.data);
+      // A slow start is harmless. No-op once the timer is cleared.
+      else this.#readyTimer.refresh();
+    } else if ('step' in parsed.data) this.#receiveStep(parsed.data);
+    else this.#receiveAnswer(parsed.data);
   }
 
   #receiveReady(message: EngineMessage): void {
@@ -198,6 +222,11 @@ export class EngineProcess<Job, Result, Ready> {
     }
     this.#isReady = true;
     this.#ready.resolve(ready.data);
+  }
+
+  #receiveStep({ id, step }: EngineStep): void {
+    if (this.#job?.id === id) this.#job.onStep(step);
+    else this.#fail('took a step of a job that it was not given');
   }
 
   #receiveAnswer(message: EngineAnswer): void {

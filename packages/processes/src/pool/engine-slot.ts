@@ -1,5 +1,5 @@
 import { deferred } from '../deferred.js';
-import type { EngineOptions } from '../engine-options.js';
+import type { EngineOptions, OnStep } from '../engine-options.js';
 import { EngineProcess } from './engine-process.js';
 import { residentMemoryBytes } from '../child/resident-memory.js';
 import { backoffMs } from './backoff.js';
@@ -70,11 +70,11 @@ export class EngineSlot<Job, Result, Ready> {
   }
 
   /** Runs a job on the free process; the slot is free again when the process is. */
-  async run(job: Job, signal: AbortSignal): Promise<Result> {
+  async run(job: Job, signal: AbortSignal, onStep?: OnStep): Promise<Result> {
     const engine = this.#process;
     if (engine === undefined || !this.isFree) throw new Error('The slot is not free.');
     this.#busy = true;
-    const { answer, idle } = engine.run(job, signal);
+    const { answer, idle } = engine.run(job, signal, onStep);
     this.#idle = this.#release(engine, idle);
     return answer;
   }

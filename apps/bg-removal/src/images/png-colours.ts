@@ -1,0 +1,120 @@
+import { deflateSync } from 'node:zlib';
+import { iccProfile, type ColourSpace, type Primaries } from './icc-profile.js';
+import { afterHeader, chunksBeforePixels, pngChunk } from './png-chunks.js';
+
+const d65 = [0.3127, 0.329] as const;
+const srgbPrimaries: Primaries = { red: [0.64, 0.33], green: [0.3, 0.6], blue: [0.15, 0.06], white: d65 };
+
+/** Primaries and transfer functions by their code (ITU-T H.273). */
+const codedPrimaries = new Map<number | undefined, Primaries>([
+  [1, srgbPrimaries],
+  [5, { red: [0.64, 0.33], green: [0.29, 0.6], blue: [0.15, 0.06], white: d65 }],
+  [6, { red: [0.63, 0.34], green: [0.31, 0.595], blue: [0.155, 0.07], white: d65 }],
+  [9, { red: [0.708, 0.292], green: [0.17, 0.797], blue: [0.131, 0.046], white: d65 }],
+  [12, { red: [0.68, 0.32], green: [0.265, 0.69], blue: [0.15, 0.06], white: d65 }],
+]);
+const codedTransfers = new Map<number | undefined, (value: number) => number>([
+  [1, fromBt709],
+  [4, (value) => value ** 2.2],
+  [5, (value) => value ** 2.8],
+  [6, fromBt709],
+  [8, (value) => value],
+  [13, fromSrgb],
+  [14, fromBt709],
+  [15, fromBt709],
+  [16, fromPq],
+  [18, fromHlg],
+]);
+
+function fromSrgb(value: number): number {
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+}
+
+function fromBt709(value: number): number {
+  return value < 0.081 ? value / 4.5 : ((value + 0.099) / 1.099) ** (1 / 0.45);
+}
+
+/** SMPTE ST 2084; 203 cd/m², the white of graphics (ITU-R BT.2408), becomes 1, and what is brighter is cut. */
+function fromPq(value: number): number {
+  const power = value ** (32 / 2523);
+  const linear = Math.max(0, power - 0.8359375) / (18.8515625 - 18.6875 * power);
+  return (10_000 / 203) * linear ** (8192 / 1305);
+}
+
+/** ARIB STD-B67; the white of graphics, 75 % of the signal (ITU-R BT.2408), becomes 1. */
+function fromHlg(value: number): number {
+  const scene = (signal: number): number =>
+    signal <= 0.5 ? (signal * signal) / 3 : (Math.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12;
+  return (scene(value) / scene(0.75)) ** 1.2;
+}
+
+/** A gamma this close to that of sRGB is meant as sRGB, as in libpng. */
+const gammaTolerance = 0.05;
+const chromaticityTolerance = 0.005;
+const colourChunks = new Set(['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP']);
+
+/**
+ * A PNG whose colours `cICP`, or else `gAMA` and `cHRM`, describe, with an ICC profile that says the
+ * same: libvips reads no other description. The same bytes where there is nothing to add.
+ */
+export function withStatedColours(png: Uint8Array): Uint8Array {
+  const chunks = [...chunksBeforePixels(png)];
+  const dataOf = (type: string): Buffer | undefined => chunks.find((chunk) => chunk.type === type)?.data;
+  const colourType = dataOf('IHDR')?.[9];
+  const isGrey = colourType === 0 || colourType === 4;
+  const space = spaceOfCicp(dataOf('cICP')) ?? (hasProfile(dataOf) ? undefined : spaceOfGamma(dataOf));
+  if (space === undefined) return png;
+  const profile = deflateSync(iccProfile(space, isGrey));
+  const parts: Uint8Array[] = [
+    png.subarray(0, afterHeader),
+    pngChunk('iCCP', Buffer.concat([Buffer.from('stated\0\0', 'latin1'), profile])),
+  ];
+  let at = afterHeader;
+  for (const { type, start, end } of chunks) {
+    if (!colourChunks.has(type)) continue;
+    parts.push(png.subarray(at, start));
+    at = end;
+  }
+  return Buffer.concat([...parts, png.subarray(at)]);
+}
+
+type DataOf = (type: string) => Buffer | undefined;
+
+function hasProfile(dataOf: DataOf): boolean {
+  return dataOf('iCCP') !== undefined || dataOf('sRGB') !== undefined;
+}
+
+function spaceOfCicp(data: Buffer | undefined): ColourSpace | undefined {
+  // PNG allows only RGB (matrix 0) and, of any use here, full range.
+  if (data?.length !== 4 || data[2] !== 0 || data[3] !== 1) return undefined;
+  const primaries = codedPrimaries.get(data[0]);
+  const toLinear = codedTransfers.get(data[1]);
+  return primaries && toLinear && { primaries, toLinear };
+}
+
+function spaceOfGamma(dataOf: DataOf): ColourSpace | undefined {
+  const gamma = dataOf('gAMA');
+  if (gamma?.length !== 4) return undefined;
+  const exponent = 100_000 / gamma.readUInt32BE();
+  // Anything else is a mistake of the file's.
+  if (!(exponent >= 0.2 && exponent <= 10)) return undefined;
+  const primaries = statedPrimaries(dataOf('cHRM')) ?? srgbPrimaries;
+  const isLikeSrgb = Math.abs(exponent / 2.2 - 1) <= gammaTolerance;
+  if (isLikeSrgb && primaries === srgbPrimaries) return undefined;
+  return { primaries, toLinear: (value) => value ** exponent };
+}
+
+function statedPrimaries(data: Buffer | undefined): Primaries | undefined {
+  if (data?.length !== 32) return undefined;
+  const point = (i: number): readonly [number, number] => [
+    data.readUInt32BE(8 * i) / 100_000,
+    data.readUInt32BE(8 * i + 4) / 100_000,
+  ];
+  const stated: Primaries = { white: point(0), red: point(1), green: point(2), blue: point(3) };
+  const pairs = (['white', 'red', 'green', 'blue'] as const).map(
+    (name) => [stated[name], srgbPrimaries[name]] as const,
+  );
+  if (!pairs.every(([[x, y]]) => y > 0 && x + y <= 1)) return undefined;
+  const distance = ([[x, y], [u, v]]: (typeof pairs)[number]): number => Math.hypot(x - u, y - v);
+  return pairs.every((pair) => distance(pair) <= chromaticityTolerance) ? undefined : stated;
+}

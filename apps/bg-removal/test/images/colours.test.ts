@@ -1,0 +1,242 @@
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import sharp from 'sharp';
+import { decodeFull, openImage } from '../../dist/images/decode.js';
+import { encodePng } from '../../dist/images/encode.js';
+import { imageLimits } from '../../dist/images/image-limits.js';
+import { viewForModel } from '../../dist/images/model-view.js';
+import { adobeRgbProfile } from '../support/adobe-rgb.js';
+import { colourPng, pngChunk } from '../support/unusual-files.js';
+
+/**
+ * Colours against textbook formulas that share nothing with libvips: XYZ of D65 by the published
+ * matrices of each colour space, then the matrix and the curve of sRGB.
+ */
+type Rgb = readonly [number, number, number];
+
+/** Linear RGB to XYZ at D65 (Lindbloom; SMPTE EG 432-1; ITU-R BT.2020). */
+const toXyz = {
+  srgb: [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.072175],
+    [0.0193339, 0.119192, 0.9503041],
+  ],
+  adobe: [
+    [0.5767309, 0.185554, 0.1881852],
+    [0.2973769, 0.6273491, 0.0752741],
+    [0.0270343, 0.0706872, 0.9911085],
+  ],
+  p3: [
+    [0.4865709, 0.2656677, 0.1982173],
+    [0.2289746, 0.6917385, 0.0792869],
+    [0, 0.0451134, 1.0439444],
+  ],
+  bt2020: [
+    [0.6369581, 0.1446169, 0.1688809],
+    [0.2627002, 0.6779981, 0.0593017],
+    [0, 0.0280727, 1.0609851],
+  ],
+} as const;
+const fromXyz = [
+  [3.2404542, -1.5371385, -0.4985314],
+  [-0.969266, 1.8760108, 0.041556],
+  [0.0556434, -0.2040259, 1.0572252],
+] as const;
+
+const srgbToLinear = (v: number) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+const linearToSrgb = (v: number) => (v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055);
+const dot = ([a, b, c]: Rgb, [x, y, z]: Rgb) => a * x + b * y + c * z;
+
+function expected(stored: Rgb, space: keyof typeof toXyz, toLinear: (v: number) => number): number[] {
+  const linear = stored.map(toLinear) as unknown as Rgb;
+  const xyz = toXyz[space].map((row) => dot(row, linear)) as unknown as Rgb;
+  return fromXyz.map((row) => 255 * Math.min(1, Math.max(0, linearToSrgb(Math.max(0, dot(row, xyz))))));
+}
+
+/** How a file may say what its numbers mean. */
+interface Statement {
+  readonly chunks: readonly Buffer[];
+  readonly space: keyof typeof toXyz;
+  readonly toLinear: (v: number) => number;
+}
+
+const be32 = (...values: number[]) => {
+  const data = Buffer.alloc(4 * values.length);
+  values.forEach((value, i) => data.writeUInt32BE(value, 4 * i));
+  return data;
+};
+const gamma = (exponent: number) => pngChunk('gAMA', be32(Math.round(100_000 / exponent)));
+const iccp = (profile: Buffer) =>
+  pngChunk('iCCP', Buffer.concat([Buffer.from('test\0\0', 'latin1'), deflateSync(profile)]));
+const cicp = (primaries: number, transfer: number) => pngChunk('cICP', Buffer.of(primaries, transfer, 0, 1));
+const adobeChromaticities = pngChunk(
+  'cHRM',
+  be32(31_270, 32_900, 64_000, 33_000, 21_000, 71_000, 15_000, 6000),
+);
+const power = (exponent: number) => (v: number) => v ** exponent;
+
+const statements: Record<string, Statement> = {
+  nothing: { chunks: [], space: 'srgb', toLinear: srgbToLinear },
+  'an Adobe RGB profile': {
+    chunks: [iccp(adobeRgbProfile())],
+    space: 'adobe',
+    toLinear: power(2.19921875),
+  },
+  'gAMA of 1.8': { chunks: [gamma(1.8)], space: 'srgb', toLinear: power(1.8) },
+  'gAMA of 1': { chunks: [gamma(1)], space: 'srgb', toLinear: power(1) },
+  'gAMA of 2.2, meant as sRGB': { chunks: [gamma(2.2)], space: 'srgb', toLinear: srgbToLinear },
+  'gAMA and cHRM of Adobe RGB': {
+    chunks: [gamma(2.2), adobeChromaticities],
+    space: 'adobe',
+    toLinear: power(2.2),
+  },
+  'sRGB, which overrules gAMA': {
+    chunks: [gamma(1), pngChunk('sRGB', Buffer.of(0))],
+    space: 'srgb',
+    toLinear: srgbToLinear,
+  },
+  'a profile, which overrules gAMA': {
+    chunks: [gamma(1), iccp(adobeRgbProfile())],
+    space: 'adobe',
+    toLinear: power(2.19921875),
+  },
+  'cICP of Display P3': { chunks: [cicp(12, 13)], space: 'p3', toLinear: srgbToLinear },
+  'cICP of Display P3, which overrules a profile': {
+    chunks: [cicp(12, 13), iccp(adobeRgbProfile())],
+    space: 'p3',
+    toLinear: srgbToLinear,
+  },
+  'cICP of BT.2020, linear': { chunks: [cicp(9, 8)], space: 'bt2020', toLinear: power(1) },
+  'cICP that is not of RGB, which is ignored': {
+    chunks: [pngChunk('cICP', Buffer.of(9, 16, 9, 1))],
+    space: 'srgb',
+    toLinear: srgbToLinear,
+  },
+};
+
+async function decoded(file: Uint8Array): Promise<number[]> {
+  const opened = await openImage(file, imageLimits(1_000_000));
+  if ('refusal' in opened) throw new Error(opened.refusal.code);
+  const image = await decodeFull(opened);
+  return [...(image?.data.subarray(0, 4) ?? [])];
+}
+
+const colour = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255));
+
+describe.each(Object.entries(statements))('a PNG that states %s', (_name, { chunks, space, toLinear }) => {
+  test.each([
+    [8, false],
+    [8, true],
+    [16, false],
+    [16, true],
+  ])('%d bits, alpha %s: within 2 of 255 of the formulas', async (depth, alpha) => {
+    await fc.assert(
+      fc.asyncProperty(colour, async (rgb) => {
+        const scale = depth === 16 ? 257 : 1;
+        const samples = [...rgb, ...(alpha ? [255] : [])].map((value) => value * scale);
+        const file = colourPng({ depth, colourType: alpha ? 6 : 2, samples, chunks });
+        const right = expected(rgb.map((value) => value / 255) as unknown as Rgb, space, toLinear);
+        const [r = 0, g = 0, b = 0, a] = await decoded(file);
+        expect(a).toBe(255);
+        [r, g, b].forEach((value, i) => {
+          expect(Math.abs(value - (right[i] ?? 0))).toBeLessThanOrEqual(2);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test.each([8, 16])('%d bits of grey', async (depth) => {
+    if (space !== 'srgb') return;
+    for (const grey of [0, 40, 128, 200, 255]) {
+      const samples = [grey * (depth === 16 ? 257 : 1)];
+      const [value = 0] = await decoded(colourPng({ depth, colourType: 0, samples, chunks }));
+      const [right = 0] = expected([grey / 255, grey / 255, grey / 255], 'srgb', toLinear);
+      expect(Math.abs(value - right)).toBeLessThanOrEqual(2);
+    }
+  });
+});
+
+test('HDR: the white of graphics comes out white, what is brighter too, black stays black', async () => {
+  // 203 cd/m² in PQ is 58 % of the signal; in HLG it is 75 %.
+  for (const [transfer, white] of [
+    [16, 0.5807],
+    [18, 0.75],
+  ] as const) {
+    const at = async (signal: number) =>
+      decoded(
+        colourPng({
+          depth: 16,
+          colourType: 2,
+          samples: Array<number>(3).fill(Math.ceil(signal * 255) * 257),
+          chunks: [cicp(9, transfer)],
+        }),
+      );
+    for (const signal of [white, 0.9, 1]) expect(Math.min(...(await at(signal)))).toBeGreaterThanOrEqual(252);
+    expect(Math.max(...(await at(0)).slice(0, 3))).toBeLessThanOrEqual(2);
+    expect((await at(white / 2))[0]).toBeLessThan(180);
+  }
+});
+
+describe("the network's view", () => {
+  test('of a large image averages the pixels, over grey where they are transparent', async () => {
+    const image = { width: 60, height: 40, data: new Uint8Array(60 * 40 * 4) };
+    for (let i = 0; i < 60 * 40; i++) image.data.set(i % 2 === 0 ? [200, 100, 0, 255] : [0, 0, 0, 0], i * 4);
+    const view = await viewForModel(image, 10, 10);
+    expect(view).toHaveLength(10 * 10 * 3);
+    // Between the colour and the grey, half each.
+    [164, 114, 64].forEach((value, channel) => {
+      for (let i = channel; i < view.length; i += 3)
+        expect(Math.abs((view[i] ?? 0) - value)).toBeLessThanOrEqual(1);
+    });
+  });
+
+  test('is within rounding of a filter over all pixels', async () => {
+    const noise = {
+      create: {
+        width: 900,
+        height: 610,
+        channels: 3,
+        background: '#888',
+        noise: { type: 'gaussian', mean: 128, sigma: 40 },
+      },
+    } as const;
+    const smooth = sharp(await sharp(noise).blur(6).png().toBuffer());
+    const { data, info } = await smooth.clone().ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    const view = await viewForModel({ width: info.width, height: info.height, data }, 128, 128);
+    const right = await smooth
+      .clone()
+      .resize(128, 128, { fit: 'fill', kernel: 'lanczos3' })
+      .removeAlpha()
+      .raw()
+      .toBuffer();
+    const error = right.reduce((sum, value, i) => sum + Math.abs(value - (view[i] ?? 0)), 0) / right.length;
+    expect(error).toBeLessThan(1);
+  });
+});
+
+describe('the PNG that is served', () => {
+  const image = () => ({ width: 2, height: 2, data: new Uint8Array(16).fill(200) });
+
+  test('says that it is sRGB, and no density where the upload states none', async () => {
+    const png = Buffer.from(await encodePng(image(), undefined));
+    expect(png.toString('latin1', 37, 41)).toBe('sRGB');
+    expect(png.includes('pHYs')).toBe(false);
+    expect((await sharp(png).raw().toBuffer())[0]).toBe(200);
+  });
+
+  test("has the upload's density", async () => {
+    for (const upload of [
+      sharp({ create: { width: 9, height: 9, channels: 3, background: '#fff' } }).withMetadata({
+        density: 300,
+      }),
+    ]) {
+      for (const file of [await upload.clone().png().toBuffer(), await upload.clone().jpeg().toBuffer()]) {
+        const opened = await openImage(file, imageLimits(1000));
+        if ('refusal' in opened) throw new Error(opened.refusal.code);
+        const png = await encodePng(image(), opened.density);
+        expect((await sharp(png).metadata()).density).toBe(300);
+      }
+    }
+  });
+});
