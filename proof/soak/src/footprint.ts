@@ -24,6 +24,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['ffmpeg', /ffmpeg|ffprobe/],
   ['inference', /inference-process/],
   ['pixels', /pixel-process/],
+  ['parser', /parser-process/],
   ['video-dl', /video-dl\/dist\/main\.js/],
   ['bg-removal', /bg-removal\/dist\/main\.js/],
   ['download engine', /python/],

@@ -1,3 +1,5 @@
+import { isUnknownLength } from '../parsing/ffprobe-report.js';
+
 /** What ffmpeg found out about one input when it opened it. */
 export interface InputFacts {
   /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
@@ -70,7 +72,9 @@ export class InputFactsReader {
     const start = stated[4];
     // Matroska's length counts from zero, not from the first timestamp.
     const lead = input.format.includes('matroska') ? Math.max(0, Number(start ?? 0)) : 0;
-    input.durationSeconds = readClock(stated.slice(1, 4)) - lead;
+    const seconds = readClock(stated.slice(1, 4));
+    // ffmpeg prints two decimals.
+    if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds - lead;
   }
 
   #readAudio(line: string): void {

@@ -4,6 +4,11 @@ import { Rejection } from './rejection.js';
 
 /** A fragmented MP4 states this many ticks where it doesn't know its length. */
 const unknownTicks = 2 ** 32 - 1;
+/** Ticks a second of movies, pictures and sound. */
+const usualTimescales = [
+  ...[600, 1000, 10_000, 12_288, 12_800, 15_360, 24_000, 25_000, 30_000, 50_000, 60_000, 90_000],
+  ...[22_050, 32_000, 44_100, 48_000, 96_000],
+];
 const maxStreams = 64;
 
 const positiveNumber = z
@@ -82,10 +87,22 @@ function parseReport(text: string): z.output<typeof reportSchema> {
 
 /** Null also for "unknown" that ffprobe passes on as a length. */
 function knownSeconds(seconds: number | null, timescales: readonly number[]): number | null {
-  if (seconds === null) return null;
-  // A movie header counts in 600ths or 1000ths as a rule, tracks in their own units.
-  const isUnknown = [600, 1000, ...timescales].some((scale) => Math.abs(seconds * scale - unknownTicks) <= 2);
-  return isUnknown ? null : seconds;
+  return seconds === null || isUnknownLength(seconds, 1e-5, timescales) ? null : seconds;
+}
+
+/**
+ * Whether a length is the "unknown" of a fragmented MP4, taken for a number of ticks.
+ * @param toleranceSeconds to which the length is rounded
+ * @param timescales of the file's tracks, as far as they are known
+ */
+export function isUnknownLength(
+  seconds: number,
+  toleranceSeconds: number,
+  timescales: readonly number[] = [],
+): boolean {
+  return [...usualTimescales, ...timescales].some(
+    (scale) => Math.abs(seconds - unknownTicks / scale) <= toleranceSeconds,
+  );
 }
 
 function parsePositive(text: string): number | null {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createGuard } from '@media-services/egress-guard';
 import { createLogger, DomainError } from '@media-services/http-common';
-import { startSite } from '@media-services/fault-site';
+import { media, startSite } from '@media-services/fault-site';
 import type { Extraction } from '../../dist/extract/index.js';
 import { MediaRelay } from '../../dist/relay/index.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
@@ -330,6 +330,20 @@ describe('a stream that fails after its first byte', () => {
     const { status, headers, body, complete } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: false });
     expect(body.length).toBeLessThan(Number(headers['content-length']));
+  });
+
+  it('makes a whole MP3 of a fragmented MP4 that calls its length unknown', async () => {
+    const file = await readFile(await media('fragments.m4a'));
+    // Version and flags, two dates, the timescale, then the length in ticks.
+    file.writeUInt32BE(2 ** 32 - 1, file.indexOf('mdhd') + 20);
+    await writeFile(join(samples.folder, 'unknown-length.m4a'), file);
+    const sound = { videoCodec: null, hasVideo: false };
+    await using service = await app(extraction([format(`${server.url}/unknown-length.m4a`, sound)]));
+    const { status, body, complete } = await receive(service.url('mp3'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    const output = join(samples.folder, 'unknown-length.mp3');
+    await writeFile(output, body);
+    expect((await inspect(output)).streams[0]?.duration).toBeCloseTo(4, 0);
   });
 
   it('reads only the audio of a manifest that has video apart', async () => {
