@@ -20,6 +20,7 @@ BEGIN {
 
 {
     name = $1
+    known[name]
     count = split($2, kind, " ")
     value = ENVIRON[name]
     gsub(/^[ \t]+|[ \t]+$/, "", value)
@@ -28,7 +29,17 @@ BEGIN {
 }
 
 END {
+    for (given in ENVIRON) if (ENVIRON[given] != "" && !(given in known)) lookalike(given)
     if (failed) exit 78
+}
+
+# Names a variable that looks like one of the settings and does nothing.
+function lookalike(given,    setting) {
+    if (given == "GATEWAY_CONNECTIONS" || given == "GATEWAY_ERROR_LOG_LEVEL")
+        print given " is no longer a setting. Delete it; nginx/enabled/ is the place for nginx\047s own directives." >"/dev/stderr"
+    else for (setting in known)
+        if (length(given) >= 8 && length(setting) >= 8 && (index(setting, given) == 1 && length(setting) - length(given) <= 4 || index(given, setting "_") == 1))
+            print given " is not a setting and does nothing. Did you mean " setting "?" >"/dev/stderr"
 }
 
 function read(name, kind, low, high, value) {
@@ -36,7 +47,6 @@ function read(name, kind, low, high, value) {
         if (name == "GATEWAY_WORKERS" && value == "auto") return put(name, workers())
         if (value !~ /^[0-9]+$/ || value + 0 < low + 0 || value + 0 > high + 0)
             return wrong(name, "a whole number from " low " to " high, value)
-        if (name == "GATEWAY_CONNECTIONS") put("GATEWAY_OPEN_FILES", sprintf("%.0f", 2 * value))
         # nginx has no rate of 0, but counts nobody under an empty key.
         if (name == "VIDEO_REQUESTS_PER_MINUTE") {
             put("GATEWAY_VIDEO_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
@@ -54,10 +64,6 @@ function read(name, kind, low, high, value) {
         if (size < low + 0 || size > high + 0)
             return wrong(name, "a number of seconds from " low " to " high ", or with a unit such as 90s, 2m", value)
         return put(name, sprintf("%.0fs", size))
-    }
-    if (kind == "level") {
-        if (value !~ /^(debug|info|notice|warn|error|crit|alert|emerg)$/) return wrong(name, "a level of nginx such as crit or error", value)
-        return put(name, value)
     }
     if (kind == "path") {
         if (value == "/") value = ""

@@ -1,4 +1,4 @@
-import { commonSettings, setting } from '@media-services/http-common';
+import { commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
 import { z } from 'zod';
 import { deviceSettings } from './inference/device.js';
 import { precisionSettings } from './inference/precision.js';
@@ -17,14 +17,7 @@ export const configSchema = z.object({
   IMAGES_PER_MINUTE: setting
     .integer(5, { min: 0, max: 100_000 })
     .describe('Images per client IP in any 60 seconds; 0 switches the limit off.'),
-  REDIS_URL: setting
-    .text('')
-    .refine((url) => url === '' || (URL.canParse(url) && /^rediss?:\/\//i.test(url)), {
-      error: 'must be redis://[user:password@]host:port, or rediss:// for TLS',
-    })
-    .describe(
-      'Redis that all replicas share the limit through, for example redis://redis:6379; empty: each counts for itself.',
-    ),
+  REDIS_URL: redisUrlSetting(),
   OPERATOR_CONTACT: setting
     .text('')
     .describe('How to reach whoever runs the service; shown to clients that hit the limit.'),
@@ -71,9 +64,6 @@ export const configSchema = z.object({
     .describe(
       'Processes that decode, cut out and encode, each for one image at a time; auto: two for each inference process.',
     ),
-  RECYCLE_ABOVE_BYTES: setting
-    .bytes('2GiB', { min: 0 })
-    .describe('Memory above which an idle inference process is replaced; 0 for never.'),
 });
 
 export type BgRemovalConfig = z.output<typeof configSchema>;

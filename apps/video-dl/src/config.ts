@@ -1,4 +1,4 @@
-import { commonSettings, loadConfig, setting } from '@media-services/http-common';
+import { commonSettings, loadConfig, redisUrlSetting, setting } from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
@@ -9,6 +9,7 @@ import { readRoots } from './trusted-roots.js';
 
 const settings = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),
+  REDIS_URL: redisUrlSetting(),
 
   MAX_CONCURRENT_STREAMS: setting
     .integerOrAuto({ min: 1, max: 1000 })

@@ -102,6 +102,7 @@ export async function createVideoDlService(
     name: 'videos-per-minute',
     limit: 0,
     windowMs: 60_000,
+    redisUrl: config.REDIS_URL,
     prefix: `${serviceName}:rate:`,
     logger,
     refusal: (seconds, limit) =>

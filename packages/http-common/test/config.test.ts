@@ -6,6 +6,7 @@ import {
   loadConfig,
   renderConfigurationTable,
   setting,
+  unknownSettings,
 } from '../dist/index.js';
 
 const schema = z.object({
@@ -16,6 +17,31 @@ const schema = z.object({
   NAMES: setting.list().describe('Some names.'),
   MODE: setting.oneOf(['fast', 'good'], 'good').describe('A mode.'),
   ON: setting.boolean(true).describe('A switch.'),
+});
+
+describe('names of variables', () => {
+  const known = ['IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'HOST', 'REDIS_URL'];
+
+  it.each([
+    ['IMAGES_PER_MIN', /not a setting.*IMAGES_PER_MINUTE/],
+    ['IMAGES_PER_MINUTES', /IMAGES_PER_MINUTE\?/],
+    ['MAX_FLIE_BYTES', /MAX_FILE_BYTES/],
+    ['REDIS_URL_OLD', /REDIS_URL/],
+    ['YTDLP_UPDATE_ON_START', /no longer.*YTDLP_UPDATE_EVERY/],
+  ])('%s is reported', (name, message) => {
+    expect(unknownSettings(known, { [name]: '1' })).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('says nothing about settings, empty variables and those of other programs', () => {
+    const env = {
+      IMAGES_PER_MINUTE: '5',
+      IMAGES_PER_MIN: ' ',
+      HOME: '/root',
+      HOSTNAME: 'x',
+      MAX_QUEUE: '1',
+    };
+    expect(unknownSettings(known, env)).toEqual([]);
+  });
 });
 
 describe('loading the configuration', () => {

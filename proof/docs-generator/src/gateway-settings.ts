@@ -8,7 +8,6 @@ const expectations: Readonly<Record<string, string>> = {
   port: 'a port from 0 (any free one) to 65535',
   path: 'a path without a slash at its end',
   bytes: 'a number of bytes, or with a unit such as 15MiB or 2GB',
-  level: 'a level of nginx such as crit or error',
   networks: 'a comma-separated list',
   origins: 'a comma-separated list, or *',
   keys: 'the path of a file',

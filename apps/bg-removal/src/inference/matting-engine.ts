@@ -38,6 +38,8 @@ const missingModelPollMs = 2000;
 const readyTimeoutMs = 120_000;
 /** An inference cannot be interrupted; one that was given up is left to finish for at most this long. */
 const maxCancelGraceMs = 20_000;
+/** An idle process above it is replaced. */
+const recycleAboveBytes = 2 * 1024 ** 3;
 const killGraceMs = 2000;
 
 export interface MattingEngineOptions {
@@ -251,8 +253,7 @@ export class MattingEngine implements AsyncDisposable {
       jobTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
       cancelGraceMs: Math.min(maxCancelGraceMs, config.REQUEST_TIMEOUT_SECONDS * 1000),
       killGraceMs,
-      recycleAfterJobs: 0,
-      recycleAboveBytes: config.RECYCLE_ABOVE_BYTES,
+      recycleAboveBytes,
       onEvent: engineMetrics(metrics, () => this.#supervisor?.health()),
     });
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { unknownSettings } from './unknown-settings.js';
 
 /** The environment is not usable; the message lists every problem with the variable's name. */
 export class ConfigError extends Error {
@@ -16,7 +17,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a service's configuration; an empty variable counts as unset.
+ * Reads a service's configuration; an empty variable counts as unset. Names that are gone or
+ * mistyped are named on stderr.
  * @throws ConfigError with every problem at once.
  */
 export function loadConfig<Schema extends z.ZodObject>(
@@ -29,6 +31,7 @@ export function loadConfig<Schema extends z.ZodObject>(
       return text === undefined || text.trim() === '' ? [] : [[name, text]];
     }),
   );
+  for (const problem of unknownSettings(Object.keys(schema.shape), env)) process.stderr.write(`${problem}\n`);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigError(

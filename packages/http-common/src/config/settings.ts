@@ -123,6 +123,18 @@ export const setting = {
     fromText(fallback, (text) => values.find((value) => value === text), `one of ${values.join(', ')}`),
 };
 
+/** Where replicas count together. */
+export function redisUrlSetting() {
+  return setting
+    .text('')
+    .refine((url) => url === '' || (URL.canParse(url) && /^rediss?:\/\//i.test(url)), {
+      error: 'must be redis://[user:password@]host:port, or rediss:// for TLS',
+    })
+    .describe(
+      "Redis through which all replicas share the limits on images and of clients' keys, for example redis://redis:6379; empty: each counts for itself.",
+    );
+}
+
 /** The settings that every service has. */
 export function commonSettings(defaults: { port: number; metricsPort: number }) {
   return {

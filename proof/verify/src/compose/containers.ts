@@ -41,7 +41,7 @@ export async function checkContainers(report: Report): Promise<void> {
     'memory beyond the limit is refused by the kernel, and the service goes on',
     beyondMemory,
   );
-  await report.check('bg-removal and Redis have no way out, video-dl does not see Redis', isolation);
+  await report.check('bg-removal and Redis have no way out, video-dl does not see bg-removal', isolation);
 }
 
 async function unprivileged(box: Box, service: Service): Promise<string> {
@@ -120,5 +120,6 @@ async function isolation(): Promise<void> {
   }
   assert.notEqual((await shell(bgRemoval, reach('1.1.1.1', 443))).code, 0, 'bg-removal reaches the internet');
   assert.equal((await shell(bgRemoval, reach('redis', 6379))).code, 0, 'bg-removal does not reach Redis');
-  assert.notEqual((await shell(videoDl, reach('redis', 6379))).code, 0, 'video-dl reaches Redis');
+  assert.equal((await shell(videoDl, reach('redis', 6379))).code, 0, 'video-dl does not reach Redis');
+  assert.notEqual((await shell(videoDl, reach('bg-removal', 3002))).code, 0, 'video-dl reaches bg-removal');
 }
