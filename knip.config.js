@@ -62,8 +62,8 @@ export default {
       project: ['src/**/*.ts', 'test/**/*.{ts,mjs}'],
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
-    'proof/{demo,soak,test-runner}': {
-      entry: ['src/{demo,soak,run-tests}.ts', 'test/*.nightly.ts'],
+    'proof/{corpora,demo,soak,test-runner}': {
+      entry: ['src/{corpora,demo,soak,run-tests}.ts', 'test/*.nightly.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'proof/verify': {

@@ -35,7 +35,7 @@ export interface OutputMetadata {
  * file" that is one would make ffmpeg open what it names.
  */
 const containers =
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf';
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf';
 
 /**
  * Without -xerror, which fails on damage that every player skips: one broken frame, a

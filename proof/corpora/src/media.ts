@@ -1,0 +1,86 @@
+import { execa } from 'execa';
+import { z } from 'zod';
+
+/** What ffmpeg decodes of a file: the first video track that is no cover, and the first audio track. */
+export interface Decoded {
+  readonly videoFrames: number;
+  /** Seconds of samples. */
+  readonly audioSeconds: number;
+  readonly hasVideo: boolean;
+  readonly hasAudio: boolean;
+  /** Width by height as shown; null without video. */
+  readonly aspect: number | null;
+  /** Whether the decoder complained. */
+  readonly isDamaged: boolean;
+}
+
+const streamsSchema = z.object({
+  streams: z
+    .array(
+      z.object({
+        index: z.number(),
+        codec_type: z.string().optional(),
+        width: z.number().optional(),
+        height: z.number().optional(),
+        sample_rate: z.coerce.number().optional(),
+        disposition: z.object({ attached_pic: z.number() }).partial().optional(),
+        side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+      }),
+    )
+    .default([]),
+});
+
+/** @returns undefined for a file that ffmpeg finds no audio or video in */
+export async function decode(ffprobe: string, file: string): Promise<Decoded | undefined> {
+  const probe = (args: readonly string[]) =>
+    execa(ffprobe, ['-v', 'error', ...args, file], { reject: false, timeout: 120_000, maxBuffer: 2 ** 28 });
+  const listed = await probe(['-show_streams', '-of', 'json']);
+  const { streams } = streamsSchema.parse(listed.exitCode === 0 ? JSON.parse(listed.stdout) : {});
+  const video = streams.find(
+    ({ codec_type: type, disposition }) => type === 'video' && disposition?.attached_pic !== 1,
+  );
+  const audio = streams.find(({ codec_type: type }) => type === 'audio');
+  if (video === undefined && audio === undefined) return undefined;
+  const count = async (index: number | undefined, entry: string) => {
+    if (index === undefined) return { values: [], complaint: '' };
+    const run = await probe([
+      ...['-select_streams', String(index), '-show_frames', '-show_entries', `frame=${entry}`],
+      ...['-of', 'csv=p=0'],
+    ]);
+    const values = run.stdout.split('\n').filter(Boolean);
+    return { values, complaint: run.exitCode === 0 ? run.stderr : `exit code ${String(run.exitCode)}` };
+  };
+  const [frames, samples] = [
+    await count(video?.index, 'media_type'),
+    await count(audio?.index, 'nb_samples'),
+  ];
+  const sampleCount = samples.values.reduce((sum, value) => sum + (Number.parseInt(value, 10) || 0), 0);
+  const isTurned =
+    video?.side_data_list?.some(({ rotation = 0 }) => Math.abs(rotation) % 180 === 90) ?? false;
+  const ratio = video?.width && video.height ? video.width / video.height : null;
+  return {
+    hasVideo: video !== undefined && frames.values.length > 0,
+    hasAudio: audio !== undefined && sampleCount > 0,
+    videoFrames: frames.values.length,
+    audioSeconds: sampleCount / (audio?.sample_rate || 1),
+    aspect: ratio !== null && isTurned ? 1 / ratio : ratio,
+    isDamaged: frames.complaint !== '' || samples.complaint !== '' || listed.stderr !== '',
+  };
+}
+
+/** Encoders fill their first and last frames. */
+const audioToleranceSeconds = 0.15;
+
+/** What a result lacks, or has too much of, beside its source; empty where it is right. */
+export function differences(source: Decoded, result: Decoded, target: 'mp3' | 'mp4'): string[] {
+  const found: string[] = [];
+  const audio = result.audioSeconds - source.audioSeconds;
+  if (source.hasAudio && Math.abs(audio) > audioToleranceSeconds)
+    found.push(`${result.audioSeconds.toFixed(2)} of ${source.audioSeconds.toFixed(2)} s of audio`);
+  if (target === 'mp3') return found;
+  if (source.videoFrames !== result.videoFrames)
+    found.push(`${result.videoFrames} of ${source.videoFrames} frames`);
+  if (source.aspect !== null && result.aspect !== null && Math.abs(result.aspect / source.aspect - 1) > 0.03)
+    found.push(`aspect ratio ${result.aspect.toFixed(2)} instead of ${source.aspect.toFixed(2)}`);
+  return found;
+}
