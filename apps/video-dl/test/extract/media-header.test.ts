@@ -113,6 +113,19 @@ describe('the head of a file', () => {
     expect(headOf(content, null)).toMatchObject({ original: null, probe: { durationSeconds: 4 } });
   });
 
+  it('has room for the index of a film of several hours', async () => {
+    const content = await readFile(await media('front.mp4'));
+    const start = content.indexOf('moov') - 4;
+    const moovBytes = content.readUInt32BE(start);
+    const free = Buffer.alloc(20 * 1024 ** 2);
+    free.writeUInt32BE(free.length);
+    free.write('free', 4, 'latin1');
+    const moov = Buffer.concat([content.subarray(start, start + moovBytes), free]);
+    moov.writeUInt32BE(moov.length);
+    const film = [content.subarray(0, start), moov, content.subarray(start + moovBytes)];
+    expect(headOf(Buffer.concat(film)).original).toBe('mp4');
+  });
+
   it('is nothing where it is damaged', async () => {
     const whole = await readFile(await media('front.mp4'));
     for (let damaged = 0; damaged < 200; damaged += 1) {
