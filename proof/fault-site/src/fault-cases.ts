@@ -103,7 +103,14 @@ export const faultCases: readonly FaultCase[] = [
   ),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
   long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset', 'reset', '502 upstream_error'),
-  long('another size in every answer', 'cutEvery=2500000&size=change', '502 upstream_error'),
+  // The head and the whole file agree; the answer to the resumption is the first that doesn't.
+  long(
+    'another size in every answer',
+    'cutEvery=2500000&size=change',
+    '502 upstream_error',
+    '502 upstream_error',
+    'reset',
+  ),
   long('Content-Length too large', 'length=1000', '502 upstream_error'),
   long(
     'Content-Length too large, no ranges',
@@ -196,7 +203,7 @@ export const faultCases: readonly FaultCase[] = [
   segment('lengths understated: half a segment', { query: 'half', playlist: '&extinf=0.1' }, 'reset'),
   segment('lengths understated: segment empty', { query: 'empty', playlist: '&extinf=0.1' }, 'reset'),
   dashSegment('none', {}, 'complete'),
-  dashSegment('first segment missing', { query: 'status=404', place: 0 }, '502 upstream_error'),
+  dashSegment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found'),
   dashSegment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
   dashSegment(
     'first segment redirects to a private address',
