@@ -1,8 +1,9 @@
-import { DomainError } from '@media-services/http-common';
+import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import type { MattingEngine } from './inference/matting-engine.js';
 import type { FairTurns } from './fair-turns.js';
 import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
+import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './images/output.js';
 import type { Tuning } from './matte/tuning.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
 import type { Mask, Refusal, View } from './pixels/task.js';
@@ -19,15 +20,15 @@ export interface RemoveBackgroundRequest {
   readonly client: string;
   readonly file: Uint8Array;
   readonly tuning: Tuning;
+  readonly output: Output;
   readonly signal: AbortSignal;
   /** Told the milliseconds of every stage. */
   readonly onStage: (stage: string, milliseconds: number) => void;
 }
 
 export interface CutOutImage {
-  readonly png: Uint8Array;
-  readonly width: number;
-  readonly height: number;
+  readonly image: ImageOutput;
+  readonly subject: Rectangle;
 }
 
 /** An image that its header alone rejects: nothing was decoded, so it costs next to nothing. */
@@ -55,7 +56,7 @@ export async function removeBackground(
 
 async function work(
   { engine, pixels, limits }: RemoveBackgroundDependencies,
-  { file, tuning, signal, onStage }: RemoveBackgroundRequest,
+  { file, tuning, output, signal, onStage }: RemoveBackgroundRequest,
 ): Promise<CutOutImage> {
   const { inputSize } = engine;
   const told = (stages: Readonly<Record<string, number>>): void => {
@@ -69,7 +70,7 @@ async function work(
     onStage('inference', inferenceMs);
     return mask;
   };
-  const result = await pixels.run({ file, limits, inputSize, tuning }, maskOf, signal);
+  const result = await pixels.run({ file, limits, inputSize, tuning, output }, maskOf, signal);
   if (result.kind === 'refused') throw refusalError(result.refusal, limits);
   told(result.stages);
   return result;
@@ -91,6 +92,13 @@ function refusalError(refusal: Refusal, { maxPixels, maxSide }: ImageLimits): Do
       return new HeaderRefusalError('unreadable_image', damaged);
     case 'damaged_pixels':
       return new DomainError('unreadable_image', damaged);
+    case 'too_large_for_webp':
+      return new InvalidRequestError([
+        {
+          field: 'format',
+          message: `must not be webp for more than ${maxWebpSide} pixels on a side; use png, or max_width and max_height`,
+        },
+      ]);
     case 'no_foreground':
       return new DomainError(
         'no_foreground',

@@ -43,6 +43,19 @@ export interface CutOutOptions extends RequestOptions {
   readonly feather?: number | undefined;
   /** 0.5 to 2. */
   readonly foregroundStrength?: number | undefined;
+  /** `png` unless given; `jpg` has a background, white unless `backgroundColor` says otherwise. */
+  readonly format?: 'png' | 'webp' | 'jpg' | undefined;
+  /** `alpha`: the matte alone, as a grey PNG. */
+  readonly channels?: 'rgba' | 'alpha' | undefined;
+  /** Hex (`#ffffff`, with opacity `#ffffff80`) or a CSS colour name. */
+  readonly backgroundColor?: string | undefined;
+  /** Crops to the subject. */
+  readonly crop?: boolean | undefined;
+  /** Around the cropped subject: `20px` or `10%`. */
+  readonly cropMargin?: string | undefined;
+  /** Pixels. A larger result is scaled down with its proportions. */
+  readonly maxWidth?: number | undefined;
+  readonly maxHeight?: number | undefined;
 }
 
 /** One result of openapi-fetch. */
@@ -109,12 +122,22 @@ export class MediaServicesClient {
   }
 
   /**
-   * The subject of an image as a transparent PNG.
+   * The subject of an image, as a transparent PNG unless `options` say otherwise.
    * @param name of the image; the result is named after it
    */
   removeBackground(image: Blob, name: string, options: CutOutOptions = {}): Promise<Media> {
-    const { threshold, feather, foregroundStrength } = options;
-    const fields = { threshold, feather, foreground_strength: foregroundStrength };
+    const fields = {
+      threshold: options.threshold,
+      feather: options.feather,
+      foreground_strength: options.foregroundStrength,
+      format: options.format,
+      channels: options.channels,
+      bg_color: options.backgroundColor,
+      crop: options.crop,
+      crop_margin: options.cropMargin,
+      max_width: options.maxWidth,
+      max_height: options.maxHeight,
+    };
     return download(
       () =>
         this.#bgRemoval.POST('/api/remove-background', {
@@ -124,7 +147,7 @@ export class MediaServicesClient {
           parseAs: 'stream',
           ...signalOf(options),
         }),
-      'cutout.png',
+      `cutout.${options.format ?? 'png'}`,
       options,
     );
   }
@@ -167,7 +190,11 @@ function contentOf<Data>({ data, error, response }: FetchResult<Data>): NonNulla
   return data;
 }
 
-function formOf(image: Blob, name: string, fields: Readonly<Record<string, number | undefined>>): FormData {
+function formOf(
+  image: Blob,
+  name: string,
+  fields: Readonly<Record<string, string | number | boolean | undefined>>,
+): FormData {
   const form = new FormData();
   form.set('file', image, name);
   for (const [field, value] of Object.entries(fields)) {

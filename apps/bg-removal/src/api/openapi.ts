@@ -32,11 +32,20 @@ export function openApiDocument(): JsonObject {
           mediaType: 'image/png',
           headers: {
             'Content-Disposition': {
-              description: "The upload's name with the extension png (RFC 6266).",
+              description: "The upload's name with the result's extension (RFC 6266).",
               schema: { type: 'string' },
             },
-            'X-Width': { description: 'Pixels', schema: size },
-            'X-Height': { description: 'Pixels', schema: size },
+            'X-Width': { description: 'Pixels of the result.', schema: size },
+            'X-Height': { description: 'Pixels of the result.', schema: size },
+            ...Object.fromEntries(
+              (['Left', 'Top', 'Width', 'Height'] as const).map((edge) => [
+                `X-Foreground-${edge}`,
+                {
+                  description: 'Where the subject is, in pixels of the upright upload.',
+                  schema: { type: 'integer', minimum: edge === 'Left' || edge === 'Top' ? 0 : 1 },
+                },
+              ]),
+            ),
             RateLimit: {
               description:
                 'Images left (`r`) and seconds until the next one is free (`t`): draft-ietf-httpapi-ratelimit-headers-08.',

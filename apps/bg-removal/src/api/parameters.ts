@@ -1,5 +1,7 @@
 import { InvalidRequestError, parseRequest, DomainError, type FieldError } from '@media-services/http-common';
 import { z } from 'zod';
+import colourNames from 'color-name';
+import { defaultOutput, formats, type Output } from '../images/output.js';
 import { defaultTuning, type Tuning } from '../matte/tuning.js';
 import { fileField, type Upload } from './upload.js';
 
@@ -21,6 +23,40 @@ function decimal(min: number, max: number, fallback: number, description: string
     });
 }
 
+/** One of some words. */
+function word<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  fallback: Words[number],
+  description: string,
+) {
+  const message = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return z
+    .enum(words, { error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
+    .default(fallback)
+    .meta({ type: 'string', enum: [...words], default: fallback, description });
+}
+
+/** Text of a form that is absent when it is not given. */
+function text(pattern: RegExp, message: string, description: string) {
+  return z
+    .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
+    .regex(pattern, message)
+    .optional()
+    .meta({ type: 'string', description });
+}
+
+const maxMarginPixels = 65_535;
+const marginMessage = `must be pixels, such as 20 or 20px, up to ${maxMarginPixels}, or a percentage up to 100%`;
+const colourMessage = 'must be a hex colour of 3, 4, 6 or 8 digits, or a CSS colour name';
+
+function length(description: string) {
+  const message = 'must be a whole number from 1 to 65535';
+  return text(/^[1-9]\d{0,4}$/, message, description).refine(
+    (value) => value === undefined || Number(value) <= 65_535,
+    message,
+  );
+}
+
 export const parametersSchema = z.strictObject({
   threshold: decimal(
     0,
@@ -40,7 +76,70 @@ export const parametersSchema = z.strictObject({
     defaultTuning.foregroundStrength,
     'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that the network is unsure of become solid or disappear; below 1 they stay translucent, such as glass.',
   ),
+  format: word(
+    formats,
+    'png',
+    'Type of the result. `webp` and `jpg` have quality 90; the alpha of `webp` is lossless. `jpg` has a background, white unless `bg_color` says otherwise.',
+  ),
+  channels: word(['rgba', 'alpha'], 'rgba', '`alpha` returns the matte alone, as an 8-bit grey PNG.'),
+  bg_color: text(
+    /^(#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})|[a-z]+)$/i,
+    colourMessage,
+    'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth part is opacity) or a CSS colour name. Transparent when absent.',
+  ).refine((value) => value === undefined || colourOf(value) !== undefined, colourMessage),
+  crop: word(['true', 'false'], 'false', 'Crops the result to the subject.'),
+  crop_margin: text(
+    /^\d{1,5}(\.\d+)?(px|%)?$/,
+    marginMessage,
+    'Margin around the cropped subject, as far as the image goes: pixels (`20`, `20px`) or a percentage of the subject (`10%`).',
+  ).refine(
+    (value) => value === undefined || parseFloat(value) <= (value.endsWith('%') ? 100 : maxMarginPixels),
+    marginMessage,
+  ),
+  max_width: length('Most pixels across; a wider result is scaled down with its proportions.'),
+  max_height: length('Most pixels down; a taller result is scaled down with its proportions.'),
 });
+
+type Parameters = z.output<typeof parametersSchema>;
+
+/** Fields that make no sense together. */
+function contradictions({ channels, format, bg_color, crop, crop_margin }: Parameters): FieldError[] {
+  const problems: FieldError[] = [];
+  if (channels === 'alpha' && format !== 'png')
+    problems.push({ field: 'format', message: 'must be png with channels=alpha' });
+  if (channels === 'alpha' && bg_color !== undefined)
+    problems.push({ field: 'bg_color', message: 'cannot be used with channels=alpha' });
+  if (crop === 'false' && crop_margin !== undefined)
+    problems.push({ field: 'crop_margin', message: 'needs crop=true' });
+  return problems;
+}
+
+function outputOf(parsed: Parameters): Output {
+  const { format, channels, bg_color, crop, crop_margin = '0', max_width, max_height } = parsed;
+  return {
+    format,
+    channels,
+    background: bg_color === undefined ? undefined : colourOf(bg_color),
+    cropMargin:
+      crop === 'true'
+        ? { value: parseFloat(crop_margin), unit: crop_margin.endsWith('%') ? '%' : 'px' }
+        : undefined,
+    maxWidth: max_width === undefined ? undefined : Number(max_width),
+    maxHeight: max_height === undefined ? undefined : Number(max_height),
+  };
+}
+
+function colourOf(value: string): Output['background'] {
+  const name = value.toLowerCase();
+  if (name === 'transparent') return [0, 0, 0, 0];
+  const named = Object.hasOwn(colourNames, name) ? colourNames[name] : undefined;
+  if (named !== undefined) return [...named, 255];
+  const digits = name.replace('#', '');
+  if (!/^[0-9a-f]+$/.test(digits)) return undefined;
+  const long = digits.length <= 4 ? Array.from(digits, (digit) => digit + digit).join('') : digits;
+  const [red = 0, green = 0, blue = 0, alpha = 255] = Buffer.from(long, 'hex');
+  return [red, green, blue, alpha];
+}
 
 /**
  * Checks the form and the query, and names every problem at once.
@@ -49,13 +148,14 @@ export const parametersSchema = z.strictObject({
 export function readParameters(
   upload: Upload,
   query: object,
-): { file: Buffer; fileName: string; tuning: Tuning } {
+): { file: Buffer; fileName: string; tuning: Tuning; output: Output } {
   const { [fileField]: fileAsText, ...fields } = upload.fields;
   const problems: FieldError[] = Object.keys(query).map((field) => ({
     field,
     message: 'is not read from the query; send it as a field of the form',
   }));
   let tuning = defaultTuning;
+  let output = defaultOutput;
   try {
     const parsed = parseRequest(parametersSchema, fields);
     tuning = {
@@ -63,6 +163,8 @@ export function readParameters(
       feather: parsed.feather,
       foregroundStrength: parsed.foreground_strength,
     };
+    output = outputOf(parsed);
+    problems.push(...contradictions(parsed));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     problems.push(...(error.fields ?? []));
@@ -81,5 +183,5 @@ export function readParameters(
         : `The field "${fileField}" is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg.`;
     throw new DomainError('missing_file', detail);
   }
-  return { file: file.bytes, fileName: file.name, tuning };
+  return { file: file.bytes, fileName: file.name, tuning, output };
 }

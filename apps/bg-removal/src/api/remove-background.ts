@@ -6,7 +6,7 @@ import { multipartOverheadBytes } from './body-limit.js';
 import { ByteBudget } from './byte-budget.js';
 import { atLeastRate, type LeastRate } from './least-rate.js';
 import { readParameters } from './parameters.js';
-import { pngFileName } from './png-file-name.js';
+import { outputFileName } from './output-file-name.js';
 import { sendBytes } from './send-bytes.js';
 import { uploadReader } from './upload.js';
 
@@ -24,7 +24,7 @@ export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependenci
   readonly maxSendingBytes: number;
 }
 
-/** `POST /api/remove-background`: an image in a form in, a PNG with a transparent background out. */
+/** `POST /api/remove-background`: an image in a form in, its cut-out out. */
 export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): RequestHandler {
   const readUpload = uploadReader(options.maxFileBytes);
   // Apart from the turns: a slow transfer holds memory, but never keeps a process from working.
@@ -50,33 +50,39 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
           ),
         ),
       );
-      const { file, fileName, tuning } = readParameters(upload, req.query);
+      const { file, fileName, tuning, output } = readParameters(upload, req.query);
       const image = await removeBackground(options, {
         client,
         file,
         tuning,
+        output,
         signal,
         onStage: (stage, milliseconds) => timings.set(stage, milliseconds),
       });
       return { ...image, fileName, bytesIn: file.length };
     });
 
-    const { png, width, height, fileName, bytesIn } = made;
-    context.note({ width, height, bytesIn, bytesOut: png.length });
-    res.setHeader('Content-Type', 'image/png');
-    res.setHeader('Content-Length', String(png.length));
-    res.setHeader('Content-Disposition', contentDisposition(pngFileName(fileName)));
+    const { image, subject, fileName, bytesIn } = made;
+    const { bytes, mediaType, extension, width, height } = image;
+    context.note({ width, height, bytesIn, bytesOut: bytes.length });
+    res.setHeader('Content-Type', mediaType);
+    res.setHeader('Content-Length', String(bytes.length));
+    res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, extension)));
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Width', String(width));
     res.setHeader('X-Height', String(height));
+    res.setHeader('X-Foreground-Left', String(subject.left));
+    res.setHeader('X-Foreground-Top', String(subject.top));
+    res.setHeader('X-Foreground-Width', String(subject.width));
+    res.setHeader('X-Foreground-Height', String(subject.height));
     await withDeadline(options.answerTimeoutMs, context.signal, (signal) =>
-      sending.run(client, png.length, signal, (kept) => {
+      sending.run(client, bytes.length, signal, (kept) => {
         let taken = 0;
         return atLeastRate(
           options.leastRate,
           () => taken,
           kept,
-          (paced) => sendBytes(res, png, paced, (bytes) => (taken = bytes)),
+          (paced) => sendBytes(res, bytes, paced, (sent) => (taken = sent)),
         );
       }),
     );

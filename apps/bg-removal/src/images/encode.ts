@@ -1,5 +1,7 @@
+import type { Sharp } from 'sharp';
 import { afterHeader, chunksBeforePixels, pngChunk } from './png-chunks.js';
-import type { RgbaImage } from './rgba-image.js';
+import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './output.js';
+import { pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 
 /** Chosen by measurement; see docs/internals/decisions-bg-removal.md. */
@@ -7,18 +9,133 @@ const compressionLevel = 3;
 const inchesPerMetre = 1 / 0.0254;
 const srgbChunk = pngChunk('sRGB', Buffer.of(0));
 
+/** Of JPEG and of WebP's colours; WebP's alpha is lossless. */
+const quality = 90;
+
 /**
- * A PNG in true colour with alpha that says it is sRGB. (`quality` or `effort` would silently make a
+ * Makes the file that the client asked for from a cut-out; `image` may be changed.
+ * @returns undefined when it would be larger than WebP allows
+ */
+export async function encode(
+  image: RgbaImage,
+  output: Output,
+  subject: Rectangle,
+  density: number | undefined,
+): Promise<ImageOutput | undefined> {
+  const background = output.background ?? (output.format === 'jpg' ? opaqueWhite : undefined);
+  if (background !== undefined) paintBehind(image, background);
+  const { cropMargin, maxWidth, maxHeight, format } = output;
+  const area = cropMargin === undefined ? undefined : grow(subject, cropMargin, image);
+  const { width, height } = fittingSize(area ?? image, maxWidth, maxHeight);
+  if (format === 'webp' && Math.max(width, height) > maxWebpSide) return undefined;
+  let pipeline = sharp(image.data, {
+    raw: { width: image.width, height: image.height, channels: 4 },
+    limitInputPixels: false,
+  });
+  if (output.channels === 'alpha') pipeline = pipeline.extractChannel('alpha').toColourspace('b-w');
+  if (area !== undefined) pipeline = pipeline.extract(area);
+  if (width !== (area ?? image).width || height !== (area ?? image).height) {
+    pipeline = pipeline.resize(width, height, { fit: 'fill', kernel: 'lanczos3' });
+  }
+  return { ...(await write(pipeline, format, density)), extension: format, width, height };
+}
+
+type Colour = NonNullable<Output['background']>;
+const opaqueWhite: Colour = [255, 255, 255, 255];
+
+async function write(
+  pipeline: Sharp,
+  format: Output['format'],
+  density: number | undefined,
+): Promise<Pick<ImageOutput, 'bytes' | 'mediaType'>> {
+  switch (format) {
+    case 'png':
+      return { bytes: await writePng(pipeline, density), mediaType: 'image/png' };
+    case 'webp':
+      return {
+        bytes: await pipeline.webp({ quality, alphaQuality: 100 }).toBuffer(),
+        mediaType: 'image/webp',
+      };
+    case 'jpg':
+      return {
+        bytes: await pipeline.removeAlpha().jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer(),
+        mediaType: 'image/jpeg',
+      };
+  }
+}
+
+/** Puts a colour behind the image; both may be translucent. */
+function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): void {
+  const words = pixelWords(image);
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? 0;
+    const alpha = word >>> 24;
+    if (alpha === 255) continue;
+    const behind = (opacity * (255 - alpha)) / 255;
+    const total = alpha + behind;
+    if (total === 0) continue;
+    const mix = (front: number, back: number): number => Math.round((front * alpha + back * behind) / total);
+    words[at] =
+      (mix(word & 255, red) |
+        (mix((word >>> 8) & 255, green) << 8) |
+        (mix((word >>> 16) & 255, blue) << 16) |
+        (Math.round(total) << 24)) >>>
+      0;
+  }
+}
+
+/** The smallest rectangle around what is visible; undefined when nothing is. */
+export function visibleArea(image: RgbaImage): Rectangle | undefined {
+  const words = pixelWords(image);
+  const { width, height } = image;
+  let [left, right, top, bottom] = [width, -1, height, -1];
+  for (let y = 0; y < height; y++) {
+    const row = words.subarray(y * width, (y + 1) * width);
+    const first = row.findIndex((word) => word >= 1 << 24);
+    if (first < 0) continue;
+    left = Math.min(left, first);
+    right = Math.max(
+      right,
+      row.findLastIndex((word) => word >= 1 << 24),
+    );
+    top = Math.min(top, y);
+    bottom = y;
+  }
+  return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
+}
+
+/** With a margin on all sides, as far as the image goes; a percentage is of the subject's sides. */
+function grow(
+  subject: Rectangle,
+  { value, unit }: NonNullable<Output['cropMargin']>,
+  image: RgbaImage,
+): Rectangle {
+  const across = Math.round(unit === 'px' ? value : (subject.width * value) / 100);
+  const down = Math.round(unit === 'px' ? value : (subject.height * value) / 100);
+  const left = Math.max(0, subject.left - across);
+  const top = Math.max(0, subject.top - down);
+  const right = Math.min(image.width, subject.left + subject.width + across);
+  const bottom = Math.min(image.height, subject.top + subject.height + down);
+  return { left, top, width: right - left, height: bottom - top };
+}
+
+/** Scaled down, with its proportions, to what it may have at most. */
+function fittingSize(
+  { width, height }: { width: number; height: number },
+  maxWidth = width,
+  maxHeight = height,
+): { width: number; height: number } {
+  const scale = Math.min(1, maxWidth / width, maxHeight / height);
+  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+}
+
+/**
+ * A PNG that says it is sRGB. (`quality` or `effort` would silently make a
  * palette of 256 colours.)
  * @param density in pixels per inch; undefined when the upload states none
  */
-export async function encodePng(
-  { data, width, height }: RgbaImage,
-  density: number | undefined,
-): Promise<Uint8Array> {
-  const png = await sharp(data, { raw: { width, height, channels: 4 }, limitInputPixels: false })
-    .png({ compressionLevel, palette: false })
-    .toBuffer();
+async function writePng(pipeline: Sharp, density: number | undefined): Promise<Uint8Array> {
+  const png = await pipeline.png({ compressionLevel, palette: false }).toBuffer();
   // libvips writes a density of its own invention.
   const parts: Uint8Array[] = [png.subarray(0, afterHeader), srgbChunk];
   if (density !== undefined) parts.push(pngChunk('pHYs', physicalSize(density)));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
-import { encodePng } from '../images/encode.js';
+import { encode, visibleArea } from '../images/encode.js';
 import { viewForModel } from '../images/model-view.js';
 import { cutOut } from '../matte/cut-out.js';
 import {
@@ -52,7 +52,7 @@ function maskOf(view: View, conversation: Conversation): Promise<Mask> {
 
 /** Decodes once, and keeps the pixels while the network looks at its view of them. */
 async function run(
-  { file, limits, inputSize, tuning }: PixelTask,
+  { file, limits, inputSize, tuning, output }: PixelTask,
   conversation: Conversation,
 ): Promise<PixelResult> {
   const clock = stopwatch();
@@ -67,18 +67,15 @@ async function run(
   clock();
   if (!cutOut(image, { data: mask, width, height }, tuning))
     return { kind: 'refused', refusal: { code: 'no_foreground' } };
+  const subject = visibleArea(image);
+  if (subject === undefined) return { kind: 'refused', refusal: { code: 'no_foreground' } };
   const matte = clock();
   // The only moment at which a cancellation during the matte can have been read.
   await new Promise((resolve) => setImmediate(resolve));
   if (conversation.isCancelled) throw new Error('The image was given up.');
-  const png = await encodePng(image, opened.density);
-  return {
-    kind: 'cut-out',
-    png,
-    width: image.width,
-    height: image.height,
-    stages: { matte, encode: clock() },
-  };
+  const encoded = await encode(image, output, subject, opened.density);
+  if (encoded === undefined) return { kind: 'refused', refusal: { code: 'too_large_for_webp' } };
+  return { kind: 'cut-out', image: encoded, subject, stages: { matte, encode: clock() } };
 }
 
 /** Each call gives the milliseconds since the one before. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { imageLimitsSchema, imageRefusalSchema } from '../images/image-limits.js';
+import { imageOutputSchema, outputSchema, rectangleSchema } from '../images/output.js';
 import { typedArray } from '../typed-array.js';
 
 /** What the pixel processes do: everything that touches whole images, so that the service's own process never does. */
@@ -18,6 +19,7 @@ export const pixelTaskSchema = z.object({
   limits: imageLimitsSchema,
   inputSize: z.object({ width: z.int(), height: z.int() }),
   tuning: z.object({ threshold: z.number(), feather: z.number(), foregroundStrength: z.number() }),
+  output: outputSchema,
 });
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 
@@ -38,6 +40,7 @@ export const refusalSchema = z.discriminatedUnion('code', [
   ...imageRefusalSchema.options,
   z.object({ code: z.literal('damaged_pixels') }),
   z.object({ code: z.literal('no_foreground') }),
+  z.object({ code: z.literal('too_large_for_webp') }),
 ]);
 export type Refusal = z.output<typeof refusalSchema>;
 
@@ -45,9 +48,8 @@ export const pixelResultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('refused'), refusal: refusalSchema }),
   z.object({
     kind: z.literal('cut-out'),
-    png: bytes,
-    width: z.int().positive(),
-    height: z.int().positive(),
+    image: imageOutputSchema,
+    subject: rectangleSchema,
     /** Milliseconds by stage. */
     stages: z.record(z.string(), z.number()),
   }),

@@ -2,6 +2,7 @@ import { createLogger } from '@media-services/http-common';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { imageLimits } from '../../dist/images/image-limits.js';
+import { defaultOutput } from '../../dist/images/output.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
 import { PixelPool } from '../../dist/pixels/pixel-pool.js';
 import { fuzzRuns } from '../support/fuzz-runs.js';
@@ -86,8 +87,12 @@ test('of any damaged file there is an image or a refusal', async () => {
       // The first bytes say what it is: without them it is not looked at.
       for (const { place, value } of changes) bytes[12 + Math.floor(place * (bytes.length - 13))] = value;
       const cut = bytes.subarray(0, Math.max(16, Math.floor(kept * bytes.length)));
-      const result = await pool.run({ file: cut, limits, inputSize, tuning: defaultTuning }, maskOf, never);
-      if (result.kind === 'cut-out') expect(result.width * result.height).toBeGreaterThan(0);
+      const result = await pool.run(
+        { file: cut, limits, inputSize, tuning: defaultTuning, output: defaultOutput },
+        maskOf,
+        never,
+      );
+      if (result.kind === 'cut-out') expect(result.image.width * result.image.height).toBeGreaterThan(0);
       else expect(refusals).toContain(result.refusal.code);
     }),
     { numRuns: fuzzRuns(400), endOnFailure: true },

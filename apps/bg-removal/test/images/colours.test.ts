@@ -2,9 +2,11 @@ import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { decodeFull, openImage } from '../../dist/images/decode.js';
-import { encodePng } from '../../dist/images/encode.js';
+import { encode } from '../../dist/images/encode.js';
+import { defaultOutput } from '../../dist/images/output.js';
 import { imageLimits } from '../../dist/images/image-limits.js';
 import { viewForModel } from '../../dist/images/model-view.js';
+import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import { adobeRgbProfile } from '../support/adobe-rgb.js';
 import { colourPng, pngChunk } from '../support/unusual-files.js';
 
@@ -214,6 +216,11 @@ describe("the network's view", () => {
     expect(error).toBeLessThan(1);
   });
 });
+
+async function encodePng(image: RgbaImage, density: number | undefined): Promise<Uint8Array> {
+  const subject = { left: 0, top: 0, width: image.width, height: image.height };
+  return (await encode(image, defaultOutput, subject, density))?.bytes ?? new Uint8Array();
+}
 
 describe('the PNG that is served', () => {
   const image = () => ({ width: 2, height: 2, data: new Uint8Array(16).fill(200) });

@@ -1,5 +1,6 @@
 import { createLogger, DomainError } from '@media-services/http-common';
 import { imageLimits } from '../../dist/images/image-limits.js';
+import { defaultOutput } from '../../dist/images/output.js';
 import { PixelPool } from '../../dist/pixels/pixel-pool.js';
 import { isFaultOfImage } from '../../dist/images/sharp-failure.js';
 import { manyScansJpeg } from '../support/deadly-images.js';
@@ -35,7 +36,13 @@ async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
   return pool;
 }
 
-const good = async () => ({ file: await picture().png().toBuffer(), limits, inputSize, tuning });
+const good = async () => ({
+  file: await picture().png().toBuffer(),
+  limits,
+  inputSize,
+  tuning,
+  output: defaultOutput,
+});
 
 describe('refused from the header, before anything is decoded', () => {
   const deadly: Record<string, [() => Buffer | Promise<Buffer>, object]> = {
@@ -60,7 +67,11 @@ describe('refused from the header, before anything is decoded', () => {
     test(name, async () => {
       const running = await startPool();
       const [pid] = running.pids();
-      const result = await running.run({ file: await make(), limits, inputSize, tuning }, noMask, never);
+      const result = await running.run(
+        { file: await make(), limits, inputSize, tuning, output: defaultOutput },
+        noMask,
+        never,
+      );
       expect(result).toEqual({ kind: 'refused', refusal });
       expect(running.pids()).toEqual([pid]);
     });
@@ -73,7 +84,11 @@ describe('where the header were not looked at', () => {
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
     const deadline = new AbortController();
-    const endless = running.run({ file, limits: unlimited, inputSize, tuning }, noMask, deadline.signal);
+    const endless = running.run(
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
+      noMask,
+      deadline.signal,
+    );
     const waiting = running.run(await good(), allOfIt, never);
     deadline.abort(new DomainError('timeout', 'Too long.'));
     await expect(endless).rejects.toThrow('Too long.');
@@ -86,7 +101,7 @@ describe('where the header were not looked at', () => {
     const [pid = 0] = running.pids();
     const file = blackPng(12_000, 12_000);
     await expect(
-      running.run({ file, limits: unlimited, inputSize, tuning }, noMask, never),
+      running.run({ file, limits: unlimited, inputSize, tuning, output: defaultOutput }, noMask, never),
     ).rejects.toMatchObject({ code: 'engine_unavailable', name: 'PixelProcessError' });
     expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
     expect(running.pids()).not.toContain(pid);
@@ -96,7 +111,11 @@ describe('where the header were not looked at', () => {
     const running = await startPool();
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
-    const endless = running.run({ file, limits: unlimited, inputSize, tuning }, noMask, never);
+    const endless = running.run(
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
+      noMask,
+      never,
+    );
     process.kill(pid, 'SIGKILL');
     await expect(endless).rejects.toMatchObject({ code: 'engine_unavailable' });
     expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');

@@ -13,7 +13,8 @@ import { jsonSchema, queryParameters, type JsonObject } from './json-schema.js';
 /** A successful answer: JSON with a schema, or bytes of a media type. */
 export interface Success {
   readonly description: string;
-  readonly mediaType: string;
+  /** Several where the request chooses. */
+  readonly mediaType: string | readonly string[];
   /** Absent: the body is binary. */
   readonly schema?: z.ZodType;
   /** Description and schema by header name. */
@@ -135,7 +136,9 @@ function successResponse(
   return {
     description,
     headers: { ...headers, ...headerReferences() },
-    ...(withContent && { content: { [mediaType]: { schema: body } } }),
+    ...(withContent && {
+      content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema: body }])),
+    }),
   };
 }
 
