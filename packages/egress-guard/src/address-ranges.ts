@@ -32,7 +32,6 @@ const refusedRanges: readonly Range[] = (
     ['::/96', 'IPv4-compatible'],
     ['::ffff:0:0/96', 'IPv4-mapped'],
     ['::ffff:0:0:0/96', 'IPv4-translated'],
-    ['64:ff9b::/96', 'NAT64'],
     ['64:ff9b:1::/48', 'local NAT64'],
     ['100::/64', 'discard'],
     ['2001::/32', 'Teredo'],
@@ -50,6 +49,9 @@ const refusedRanges: readonly Range[] = (
 /** The only IPv6 space that IANA has allocated for global unicast. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
+/** Addresses that stand for IPv4 ones (RFC 6052): all that hosts without IPv4 reach of it. */
+const nat64 = ipaddr.parseCIDR('64:ff9b::/96');
+
 /**
  * Says why an address may not be connected to.
  * @param address IPv4 or IPv6 in any spelling that ipaddr.js reads
@@ -58,6 +60,10 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 export function refusedRange(address: string): string | null {
   if (!ipaddr.isValid(address)) return 'unreadable';
   const parsed = ipaddr.parse(address);
+  if (contains(nat64[0], nat64[1], parsed)) {
+    const embedded = refusedRange(parsed.toByteArray().slice(12).join('.'));
+    return embedded === null ? null : `${embedded}, through NAT64`;
+  }
   for (const [network, prefixLength, kind] of refusedRanges) {
     if (contains(network, prefixLength, parsed)) return kind;
   }

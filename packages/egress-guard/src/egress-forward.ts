@@ -1,7 +1,9 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@media-services/http-common';
+import { Coalescer } from './coalescer.js';
 import { refusalFor } from './egress-failure.js';
 import type { NetworkLogger } from './network-logger.js';
 import type { ProxySession } from './egress-session.js';
@@ -42,12 +44,19 @@ export async function forwardRequest({ request, response, session, guard, logger
       port: effectivePort(url),
       signal,
       exit: session.exit,
+      client: session.client,
     });
     session.own(upstream);
     const answer = await send(request, url, upstream, signal);
-    answer.on('data', (chunk: Buffer) => session.countBytes(chunk.length));
+    const body = coalesced(answer, upstream);
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer));
-    await pipeline(answer, response);
+    response.flushHeaders();
+    for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
+      session.countBytes(chunk.length);
+      signal.throwIfAborted();
+      if (!response.write(chunk)) await once(response, 'drain', { signal });
+    }
+    response.end();
   } catch (error) {
     const refusal = gone.signal.aborted ? null : refusalFor(error, session, logger);
     if (refusal === null || response.headersSent) response.destroy();
@@ -55,6 +64,20 @@ export async function forwardRequest({ request, response, session, guard, logger
   } finally {
     upstream?.destroy();
   }
+}
+
+/** A response body in chunks of our size, whatever pieces the site sends it in. */
+function coalesced(answer: IncomingMessage, socket: Socket): Coalescer {
+  const body = new Coalescer({
+    // The message alone would go on to store pieces.
+    pause: () => void [answer.pause(), socket.pause()],
+    resume: () => void [answer.resume(), socket.resume()],
+  });
+  answer.on('data', (piece: Buffer) => body.push(piece));
+  answer.once('end', () => body.end());
+  answer.once('error', (error) => body.end(error));
+  answer.once('close', () => body.end(new Error('the site closed the connection')));
+  return body;
 }
 
 function parseTarget(target: string): URL {

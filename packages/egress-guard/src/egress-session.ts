@@ -18,6 +18,8 @@ export interface EgressSession {
 export interface EgressOptions {
   /** Which outbound proxy all of it goes through; the first unless given. */
   readonly exit?: number | undefined;
+  /** Whose job it is: look-ups are limited for each client. */
+  readonly client?: string | undefined;
   /** Of all answers together, as they arrive: compressed. */
   readonly maxBytes: number;
   readonly maxConnections: number;
@@ -71,6 +73,10 @@ export class ProxySession implements EgressSession {
 
   get exit(): number | undefined {
     return this.#options.exit;
+  }
+
+  get client(): string | undefined {
+    return this.#options.client;
   }
 
   /** @throws DomainError when the session has no connection left; it is ended then. */

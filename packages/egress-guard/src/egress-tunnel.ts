@@ -24,7 +24,12 @@ export async function openTunnel({ authority, client, head, session, guard, logg
   try {
     const signal = AbortSignal.any([session.signal, gone.signal]);
     session.countConnection();
-    const upstream = await guard.connect({ ...parseAuthority(authority), signal, exit: session.exit });
+    const upstream = await guard.connect({
+      ...parseAuthority(authority),
+      signal,
+      exit: session.exit,
+      client: session.client,
+    });
     session.own(upstream);
     upstream.on('data', (chunk: Buffer) => session.countBytes(chunk.length));
     upstream.on('error', () => client.destroy());

@@ -6,7 +6,7 @@ import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
 import { parseOutboundProxies } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
-import { systemLookup, type LookupFn } from './resolve.js';
+import { createSystemLookup, type LookupFn } from './system-lookup.js';
 
 export interface GuardOptions {
   /** CIDRs or host:port that may be reached although they are not public. */
@@ -26,6 +26,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
   /** Which outbound proxy, counted from 0; the first unless given. */
   readonly exit?: number | undefined;
+  /** Who asks: look-ups are limited for each client. */
+  readonly client?: string | undefined;
 }
 
 /** The one way out of this process. */
@@ -39,12 +41,16 @@ export interface Guard {
    * Checks the URL's scheme, form and host without connecting.
    * @throws as `connect`
    */
-  checkUrl(url: URL, signal?: AbortSignal): Promise<void>;
+  checkUrl(url: URL, signal?: AbortSignal, client?: string): Promise<void>;
   /**
    * An undici dispatcher whose every connection is made by `connect` and ends with `signal`. Follows no redirect.
    * @param options.exit the outbound proxy for all of it: signed URLs are bound to the IP that asked for them
    */
-  createDispatcher(options: { signal: AbortSignal; exit?: number | undefined }): Dispatcher;
+  createDispatcher(options: {
+    signal: AbortSignal;
+    exit?: number | undefined;
+    client?: string | undefined;
+  }): Dispatcher;
   /** Outbound proxies to choose from; 1 when there is none. */
   readonly exits: number;
 }
@@ -65,14 +71,14 @@ export function createGuard(options: GuardOptions): Guard {
   const timeoutMs = options.connectTimeoutMs ?? 10_000;
   const policy = new AddressPolicy({
     allowed: new AllowList(options.allowedPrivateSources),
-    lookup: options.lookup ?? systemLookup,
+    lookup: options.lookup ?? createSystemLookup(),
     lookupTimeoutMs: options.lookupTimeoutMs ?? 10_000,
     behindProxy: proxies.length > 0,
   });
 
   const secure = createTlsConnector(options.trustedRoots);
-  const connect = async ({ host, port, signal, exit = 0 }: ConnectOptions): Promise<Socket> => {
-    const target = await policy.check(host, port, signal);
+  const connect = async ({ host, port, signal, exit = 0, client }: ConnectOptions): Promise<Socket> => {
+    const target = await policy.check(host, port, signal, client);
     const proxy = proxies[exit % Math.max(1, proxies.length)];
     if (proxy) return proxy.connect(target.addresses, port, { signal, timeoutMs });
     try {
@@ -85,17 +91,17 @@ export function createGuard(options: GuardOptions): Guard {
 
   return {
     connect,
-    async checkUrl(url, signal) {
+    async checkUrl(url, signal, client) {
       if (!['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
         throw new DomainError(
           'invalid_url',
           'Only http:// and https:// URLs without user name and password can be read.',
         );
       }
-      await policy.check(url.hostname, effectivePort(url), signal);
+      await policy.check(url.hostname, effectivePort(url), signal, client);
     },
-    createDispatcher: ({ signal, exit }) =>
-      createGuardedDispatcher({ connect: (target) => connect({ ...target, exit }), secure, signal }),
+    createDispatcher: ({ signal, exit, client }) =>
+      createGuardedDispatcher({ connect: (target) => connect({ ...target, exit, client }), secure, signal }),
     exits: Math.max(1, proxies.length),
   };
 }

@@ -3,7 +3,8 @@ import { DomainError } from '@media-services/http-common';
 import { refusedRange } from './address-ranges.js';
 import type { AllowList } from './allow-list.js';
 import { canonicalHost } from './host.js';
-import { resolveName, type LookupFn } from './resolve.js';
+import { LookupLimit, resolveName } from './resolve.js';
+import type { LookupFn } from './system-lookup.js';
 
 interface PolicyOptions {
   readonly allowed: AllowList;
@@ -27,6 +28,7 @@ const localName = /^(?:[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home\.
 /** Decides which addresses may be connected to. One look-up per decision, and its answer is the decision. */
 export class AddressPolicy {
   readonly #options: PolicyOptions;
+  readonly #lookups = new LookupLimit();
 
   constructor(options: PolicyOptions) {
     this.#options = options;
@@ -34,12 +36,16 @@ export class AddressPolicy {
 
   /**
    * Resolves a host and checks every answer; one refused answer refuses the host.
+   * @param client whose look-ups are limited; those of nobody in particular are not
    * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
    */
-  async check(rawHost: string, port: number, signal?: AbortSignal): Promise<CheckedTarget> {
+  async check(rawHost: string, port: number, signal?: AbortSignal, client?: string): Promise<CheckedTarget> {
     const { kind, value: host } = canonicalHost(rawHost);
     const { lookup, lookupTimeoutMs: timeoutMs, allowed, behindProxy } = this.#options;
-    const answers = kind === 'address' ? [host] : await resolveName(host, { lookup, timeoutMs, signal });
+    const answers =
+      kind === 'address'
+        ? [host]
+        : await this.#lookups.run(client, () => resolveName(host, { lookup, timeoutMs, signal }));
     if (answers.length === 0) {
       if (behindProxy) return this.#leaveToProxy(host, port);
       throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the URL.`);

@@ -1,12 +1,32 @@
-import { lookup as dnsLookup } from 'node:dns/promises';
-import { DomainError, errorCode } from '@media-services/http-common';
+import { DomainError } from '@media-services/http-common';
 import { withDeadline } from './deadline.js';
+import { isMissingName, type LookupFn } from './system-lookup.js';
 
-/** Looks a name up; every answer counts. Rejects with the codes of `node:dns`. */
-export type LookupFn = (hostname: string) => Promise<readonly { address: string }[]>;
+/** Of one client at the same time: a page of many names needs a few. */
+const maxLookupsPerClient = 16;
 
-/** The system's resolver: hosts file and DNS, IPv4 and IPv6, in its own order. */
-export const systemLookup: LookupFn = (hostname) => dnsLookup(hostname, { all: true, verbatim: true });
+/** Counts the look-ups under way, so that one client's names never keep others from theirs. */
+export class LookupLimit {
+  readonly #running = new Map<string, number>();
+
+  /** @throws DomainError `overloaded` when the client has too many look-ups under way */
+  async run<T>(client: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (client === undefined) return work();
+    const running = this.#running.get(client) ?? 0;
+    if (running >= maxLookupsPerClient) {
+      const detail = 'Too many site names are being looked up for you. Wait for your other requests.';
+      throw new DomainError('overloaded', detail, { retryAfterSeconds: 5 });
+    }
+    this.#running.set(client, running + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#running.get(client) ?? 1) - 1;
+      if (left === 0) this.#running.delete(client);
+      else this.#running.set(client, left);
+    }
+  }
+}
 
 /**
  * All addresses of a name.
@@ -17,13 +37,15 @@ export async function resolveName(
   name: string,
   { lookup, timeoutMs, signal }: { lookup: LookupFn; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<readonly string[]> {
+  signal?.throwIfAborted();
+  const ended = new AbortController();
   try {
     const late = () =>
       new DomainError(
         'upstream_timeout',
         `Looking up the site ${name} took too long. Try again in a moment.`,
       );
-    const answers = await withDeadline(lookup(name), { timeoutMs, signal, late });
+    const answers = await withDeadline(lookup(name, ended.signal), { timeoutMs, signal, late });
     return answers.map(({ address }) => address);
   } catch (error) {
     if (isMissingName(error)) return [];
@@ -35,9 +57,8 @@ export async function resolveName(
         cause: error,
       },
     );
+  } finally {
+    // Nobody waits for what is still being asked.
+    ended.abort();
   }
-}
-
-function isMissingName(error: unknown): boolean {
-  return ['ENOTFOUND', 'ENODATA'].includes(errorCode(error) ?? '');
 }

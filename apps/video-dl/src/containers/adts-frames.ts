@@ -8,11 +8,11 @@ export interface AdtsFrame {
   readonly seconds: number;
 }
 
-/** Reads the header of an AAC frame (ISO 14496-3, 1.A.2.2); null when the first seven bytes are none. */
-export function readAdtsFrame(bytes: Buffer): AdtsFrame | null {
-  if ((bytes.readUInt16BE(0) & 0xfff6) !== 0xfff0) return null;
-  const rate = sampleRates[(bytes.readUInt8(2) >> 2) & 15];
-  const sizeBytes = ((bytes.readUInt8(3) & 3) << 11) | (bytes.readUInt16BE(4) >> 5);
-  const blocks = (bytes.readUInt8(6) & 3) + 1;
+/** Reads the header of the AAC frame at `at` (ISO 14496-3, 1.A.2.2); null when the seven bytes there are none. */
+export function readAdtsFrame(bytes: Buffer, at = 0): AdtsFrame | null {
+  if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return null;
+  const rate = sampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];
+  const sizeBytes = ((bytes.readUInt8(at + 3) & 3) << 11) | (bytes.readUInt16BE(at + 4) >> 5);
+  const blocks = (bytes.readUInt8(at + 6) & 3) + 1;
   return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate };
 }

@@ -11,7 +11,7 @@ import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segmen
 const keyBytes = 16;
 const maxInitialisationBytes = 1024 ** 2;
 /** Of all initialisations of a list together. */
-const maxInitialisationsBytes = 8 * 1024 ** 2;
+const maxInitialisationsBytes = 2 * 1024 ** 2;
 
 /** Reads the parts that a list of segments names: decrypted, and each of the length that it must have. */
 export class SegmentReader {

@@ -1,3 +1,4 @@
+import { inChunks } from '@media-services/egress-guard';
 import { brokenRules } from '../upstream/transfer-fault.js';
 import { joinerFor, sniffedBytes } from './join/sniff.js';
 import { notJoinable, type Joiner, type TrackLengths } from './join/joiner.js';
@@ -180,12 +181,12 @@ class JoinedSegments {
         if (head.length < sniffedBytes) continue;
         this.#joiner = joinerFor(head, isOnly && initialisation === null);
         this.#joiner.begin(segment);
-        yield* this.#joiner.push(head);
+        yield* fewer(this.#joiner.push(head));
         head = null;
-      } else yield* this.#joiner.push(chunk);
+      } else yield* fewer(this.#joiner.push(chunk));
     }
     this.#joiner ??= joinerFor(head ?? Buffer.alloc(0), isOnly);
-    yield* this.#joiner.end();
+    yield* fewer(this.#joiner.end());
   }
 
   #open(list: SegmentList, number: number): Promise<SegmentBytes> {
@@ -196,7 +197,13 @@ class JoinedSegments {
   }
 }
 
+/** @param first kept by its owner, and joiners change what they are given */
 async function* chain(first: Buffer | null, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-  if (first !== null) yield first;
+  if (first !== null) yield* inChunks(Buffer.from(first));
   yield* rest;
+}
+
+/** Each part is written on its own: small boxes and tags would cost a write each. */
+function fewer(parts: readonly Buffer[]): readonly Buffer[] {
+  return parts.length <= 4 ? parts : [Buffer.concat(parts)];
 }

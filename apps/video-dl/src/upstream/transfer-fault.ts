@@ -1,3 +1,4 @@
+import { TinyPiecesError } from '@media-services/egress-guard';
 import { DomainError, errorCode } from '@media-services/http-common';
 
 /** What may help against a fault: asking again, a new URL, nothing. */
@@ -37,6 +38,7 @@ export function faultFrom(error: unknown): TransferFault {
     );
     return new TransferFault(error, worthRetrying ? 'retry' : 'none');
   }
+  if (error instanceof TinyPiecesError) return brokenRules('sends the file in pieces of a few bytes', error);
   const code = errorCode(error) ?? '';
   if (/^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     const detail = "The certificate of the site's media server is not valid, so nothing is read from it.";

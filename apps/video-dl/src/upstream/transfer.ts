@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
@@ -6,6 +5,11 @@ import { RetryBudget } from './retry-budget.js';
 import type { TransferContext } from './transfer-context.js';
 import { brokenRules, faultFrom, TransferFault } from './transfer-fault.js';
 import { contentEncoding, requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
+
+/** The next chunk is requested when so much of the present one is left, in parts of it … */
+const aheadShare = 0.1;
+/** … or, on a fast line, when it ends within this time: a round trip and a new connection take as long. */
+const aheadMs = 500;
 
 /**
  * Bytes of one object on their way to the reader: asked for in chunks where the
@@ -18,6 +22,8 @@ export class Transfer {
   readonly #signal: AbortSignal;
   readonly #budget: RetryBudget;
   readonly #first: UpstreamPart | BehindEnd;
+  /** The next chunk, requested before the present one ends; null when that failed. */
+  #ahead: Promise<UpstreamPart | BehindEnd | null> | null = null;
   #position: number;
   /** Last byte wanted; null while the end of the object is not known. */
   #end: number | null;
@@ -88,11 +94,19 @@ export class Transfer {
    * @throws TransferFault when a fault is not recovered; `signal.reason`
    */
   async *chunks(): AsyncGenerator<Buffer, void, void> {
+    try {
+      yield* this.#read();
+    } finally {
+      this.#discardAhead();
+    }
+  }
+
+  async *#read(): AsyncGenerator<Buffer, void, void> {
     let part = this.#first;
     while (part.kind === 'bytes') {
       let fault: TransferFault | null = null;
       try {
-        yield* this.#read(part);
+        yield* this.#readPart(part);
         if (this.#isComplete(part)) return;
         if (part.end === null || this.#position <= part.end) fault = endedEarly();
       } catch (error) {
@@ -106,8 +120,13 @@ export class Transfer {
         signal: this.#signal,
         budget: this.#budget,
       };
-      if (fault) await recover(input, fault);
-      part = await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end);
+      if (fault) {
+        this.#discardAhead();
+        await recover(input, fault);
+      }
+      part =
+        (await this.#takeAhead()) ??
+        (await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end));
       this.#learnEnd();
       const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
       if (part.kind === 'behind-end' && endIsMissing) throw brokenRules('lost the end of the file');
@@ -115,9 +134,12 @@ export class Transfer {
   }
 
   /** Yields what this answer brings of the wanted bytes, cut at their end. */
-  async *#read({ response, skip, end, hasSurplus }: UpstreamPart): AsyncGenerator<Buffer, void, void> {
+  async *#readPart(part: UpstreamPart): AsyncGenerator<Buffer, void, void> {
+    const { response, skip, end, hasSurplus } = part;
+    const start = this.#position;
+    const startedAt = performance.now();
     let toSkip = skip;
-    for await (const received of readBody(response.body, this.#context.limits.idleTimeoutMs)) {
+    for await (const received of response.body.chunks(this.#context.limits.idleTimeoutMs)) {
       this.#context.countReceived(received.length);
       const skipped = Math.min(toSkip, received.length);
       toSkip -= skipped;
@@ -127,10 +149,41 @@ export class Transfer {
       if (chunk.length > 0) {
         this.#position += chunk.length;
         this.#budget.received(chunk.length);
+        if (end !== null) this.#askAhead(end, this.#position - start, performance.now() - startedAt);
         yield chunk;
       }
       if (end !== null && this.#position > end && (hasSurplus || received.length - skipped > left)) return;
     }
+  }
+
+  /**
+   * Requests the next chunk when the present one is about to end.
+   * @param end of the present one
+   * @param got bytes of it in `elapsedMs`
+   */
+  #askAhead(end: number, got: number, elapsedMs: number): void {
+    if (this.#object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
+    const left = end + 1 - this.#position;
+    const isMostlyRead = left <= aheadShare * (got + left);
+    const isSoonRead = got >= aheadShare * (got + left) && (left / got) * elapsedMs <= aheadMs;
+    if (!isMostlyRead && !isSoonRead) return;
+    const range = chunkOf(this.#object, end + 1, this.#end);
+    // A failure counts when the chunk's turn comes and it is requested again.
+    this.#ahead = requestPart(this.#object, range, this.#end, this.#context, this.#signal).catch(() => null);
+  }
+
+  async #takeAhead(): Promise<UpstreamPart | BehindEnd | null> {
+    const part = await this.#ahead;
+    this.#ahead = null;
+    this.#signal.throwIfAborted();
+    return part;
+  }
+
+  #discardAhead(): void {
+    void this.#ahead?.then((part) => {
+      if (part?.kind === 'bytes') part.response.body.destroy();
+    });
+    this.#ahead = null;
   }
 
   #isComplete(part: UpstreamPart): boolean {
@@ -201,36 +254,4 @@ function endedEarly(): TransferFault {
   const detail =
     "The site's media server ended the file before its end and it could not be resumed. Try again.";
   return new TransferFault(new DomainError('upstream_error', detail), 'retry');
-}
-
-/**
- * The chunks of a body, read only as fast as they are taken.
- * Leaving the loop early destroys the body.
- * @param idleTimeoutMs without a byte while one is waited for; the reader's own pauses do not count
- * @throws DomainError `upstream_timeout`, the body's error
- */
-async function* readBody(body: Readable, idleTimeoutMs: number): AsyncGenerator<Buffer, void, void> {
-  let waitingSince = Number.POSITIVE_INFINITY;
-  const watch = setInterval(
-    () => {
-      if (performance.now() - waitingSince < idleTimeoutMs) return;
-      body.destroy(
-        new DomainError('upstream_timeout', "The site's media server stopped sending. Try again later."),
-      );
-    },
-    Math.min(idleTimeoutMs / 4, 1_000),
-  );
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  try {
-    for (;;) {
-      waitingSince = performance.now();
-      const next = await chunks.next();
-      waitingSince = Number.POSITIVE_INFINITY;
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    clearInterval(watch);
-    body.destroy();
-  }
 }

@@ -1,8 +1,9 @@
-import { request, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { DomainError } from '@media-services/http-common';
 import type { SourceCookies } from './cookies.js';
 import type { UpstreamLimits } from './transfer-context.js';
 import { requestHeaders } from './request-headers.js';
+import { ResponseBody } from './response-body.js';
 
 /** Where an object is and how to ask for it. */
 export interface Locator {
@@ -24,7 +25,7 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The first value of each. */
   header(name: string): string | undefined;
-  readonly body: Dispatcher.ResponseData['body'];
+  readonly body: ResponseBody;
   /** After redirects; what relative URLs in the body refer to. */
   readonly url: string;
 }
@@ -85,23 +86,63 @@ async function requestOnce(
     );
   }, limits.firstByteTimeoutMs);
   try {
-    const answer = await request(url.href, {
-      dispatcher,
-      headers,
-      signal: AbortSignal.any([signal, late.signal]),
-      // The relay's own clocks know when the reader is the slow one.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    // A body that is given up on ends in an error nobody waits for any more.
-    answer.body.on('error', () => undefined);
-    return {
-      status: answer.statusCode,
-      header: (name) => [answer.headers[name]].flat()[0],
-      body: answer.body,
-      url: url.href,
-    };
+    return await dispatch(url, headers, dispatcher, AbortSignal.any([signal, late.signal]));
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Sends a request; undici's own `request` would make a stream of the body, at a cost for each piece.
+ * @throws undici's errors, `signal.reason`
+ */
+function dispatch(
+  url: URL,
+  headers: Record<string, string>,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    let controller: Dispatcher.DispatchController | undefined;
+    let body: ResponseBody | undefined;
+    const onAbort = () => {
+      const reason = signal.reason instanceof Error ? signal.reason : new Error('Aborted');
+      body?.destroy(reason);
+      controller?.abort(reason);
+      reject(reason);
+    };
+    const settle = () => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (started) => {
+        controller = started;
+        if (signal.aborted) onAbort();
+      },
+      onResponseStart: (started, status, received) => {
+        if (status < 200) return;
+        body = new ResponseBody(started);
+        const header = (name: string) => [received[name]].flat()[0];
+        resolve({ status, header, body, url: url.href });
+      },
+      onResponseData: (_controller, piece) => body?.push(piece),
+      onResponseEnd: () => {
+        settle();
+        body?.end();
+      },
+      onResponseError: (_controller, error) => {
+        settle();
+        body?.end(error);
+        reject(error);
+      },
+    };
+    dispatcher.dispatch(
+      {
+        ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET', headers },
+        // Our own clocks know when the reader is the slow one.
+        ...{ headersTimeout: 0, bodyTimeout: 0 },
+      },
+      handler,
+    );
+  });
 }

@@ -211,7 +211,7 @@ describe('FragmentedMp4', () => {
     const chunk = Buffer.alloc(1024 * 1024);
     expect(() => {
       for (let index = 0; index < 17; index += 1) mp4.push(chunk);
-    }).toThrow(/over 16777216 bytes/u);
+    }).toThrow(/over 4194304 bytes/u);
   });
 });
 

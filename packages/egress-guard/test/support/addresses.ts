@@ -50,6 +50,7 @@ export const refusedHosts: readonly (readonly [host: string, what: string])[] = 
   ['[::ffff:0:10.0.0.1]', 'IPv4-translated'],
   ['[64:ff9b::7f00:1]', 'NAT64 of loopback'],
   ['[64:ff9b::10.0.0.1]', 'NAT64 of private'],
+  ['[64:ff9b::169.254.169.254]', 'NAT64 of cloud metadata'],
   ['[64:ff9b:1::1]', 'local NAT64'],
   ['[100::1]', 'discard'],
   ['[2001::1]', 'Teredo'],
@@ -87,4 +88,5 @@ export const publicHosts: readonly string[] = [
   '[2606:4700:4700::1111]',
   '[2a00:1450:4001:810::200e]',
   '[2001:4860:4860::8888]',
+  '[64:ff9b::8.8.8.8]',
 ];

@@ -1,5 +1,4 @@
-import { childBoxes } from './box.js';
-import type { Box } from './box.js';
+import { Mp4FormatError, readBoxHeader, type BoxHeader } from './box.js';
 import type { Mp4Track } from './movie-header.js';
 
 const flag = {
@@ -37,9 +36,37 @@ interface TrackState {
   samples: number;
 }
 
-/** Adds up, fragment by fragment, how much media has passed (ISO 14496-12, 8.8: moof, traf, tfhd, tfdt, trun). */
+/** `tfhd` and `tfdt` in their longest form. */
+const maxSmallBoxBytes = 64;
+/** `trun` up to its samples, in its longest form. */
+const runHeadBytes = 24;
+
+/** A row of samples that is being read. */
+interface Run {
+  readonly flags: number;
+  readonly entryBytes: number;
+  samplesLeft: number;
+}
+
+/**
+ * Adds up, fragment by fragment, how much media has passed (ISO 14496-12, 8.8: moof,
+ * traf, tfhd, tfdt, trun), in constant memory however large a fragment is.
+ */
 export class FragmentClock {
   readonly #tracks = new Map<number, TrackState>();
+  /** Bytes of the fragment and of its open track that have not been read. */
+  #fragmentLeft = 0;
+  #trackLeft = 0;
+  /** Bytes of a box that is of no interest. */
+  #skip = 0;
+  /** Bytes that are not enough for a box or a sample. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** Of the open track; undefined where it is not known. */
+  #state: TrackState | undefined;
+  #defaultDuration = 0;
+  #run: Run | null = null;
+  /** Bytes of its box after the samples. */
+  #afterRun = 0;
 
   constructor(tracks: readonly Mp4Track[]) {
     for (const track of tracks)
@@ -56,57 +83,159 @@ export class FragmentClock {
     }));
   }
 
-  add(moof: Buffer): void {
-    for (const box of childBoxes(moof)) if (box.type === 'traf') this.#addTrack(box.bytes);
+  /** Starts a fragment. @param bytes of the content of its moof box */
+  begin(bytes: number): void {
+    this.#fragmentLeft = bytes;
   }
 
-  #addTrack(traf: Buffer): void {
-    const boxes = childBoxes(traf);
-    const tfhd = boxes.find(({ type }) => type === 'tfhd');
-    const state = tfhd && this.#tracks.get(tfhd.bytes.readUInt32BE(12));
-    if (tfhd === undefined || state === undefined) return;
-    const defaultDuration = readDefaultDuration(tfhd) ?? state.track.defaultSampleDuration;
-    const tfdt = boxes.find(({ type }) => type === 'tfdt');
-    if (tfdt !== undefined) state.decodeTime = readDecodeTime(tfdt);
-    for (const box of boxes) if (box.type === 'trun') addRun(state, box, defaultDuration);
+  /** Takes the next bytes of that content. @throws Mp4FormatError when they are no boxes */
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    while (at < bytes.length) {
+      const used = this.#step(bytes, at);
+      if (used === 0) break;
+      at += used;
+      this.#fragmentLeft -= used;
+      this.#trackLeft = Math.max(0, this.#trackLeft - used);
+    }
+    this.#rest = Buffer.from(bytes.subarray(at));
+  }
+
+  /** Ends the fragment. @throws Mp4FormatError when a box in it is not whole */
+  end(): void {
+    if (this.#fragmentLeft > 0 || this.#trackLeft > 0 || this.#skip > 0 || this.#run !== null)
+      throw pastTheEnd();
+  }
+
+  /** @returns how many bytes were used; 0 when more are needed */
+  #step(bytes: Buffer, at: number): number {
+    if (this.#skip > 0) {
+      const skipped = Math.min(this.#skip, bytes.length - at);
+      this.#skip -= skipped;
+      return skipped;
+    }
+    return this.#run === null ? this.#readBox(bytes, at) : this.#readSamples(this.#run, bytes, at);
+  }
+
+  #readBox(bytes: Buffer, at: number): number {
+    const box = readBoxHeader(bytes, at);
+    if (box === undefined) return 0;
+    const isInTrack = this.#trackLeft > 0;
+    if (box.size > (isInTrack ? this.#trackLeft : this.#fragmentLeft)) throw pastTheEnd();
+    if (isInTrack && (box.type === 'tfhd' || box.type === 'tfdt')) return this.#readSmallBox(box, bytes, at);
+    if (isInTrack && box.type === 'trun') return this.#readRunHead(box, bytes, at);
+    if (!isInTrack && box.type === 'traf') {
+      this.#state = undefined;
+      // The header is counted with the rest of what is used.
+      this.#trackLeft = box.size;
+    } else this.#skip = box.size - box.headerSize;
+    return box.headerSize;
+  }
+
+  #readSmallBox({ type, size }: BoxHeader, bytes: Buffer, at: number): number {
+    if (size > maxSmallBoxBytes) throw new Mp4FormatError(`box ${type} is too large`);
+    if (bytes.length - at < size) return 0;
+    const box = bytes.subarray(at, at + size);
+    if (type === 'tfhd') {
+      this.#state = this.#tracks.get(box.readUInt32BE(12));
+      this.#defaultDuration = readDefaultDuration(box) ?? this.#state?.track.defaultSampleDuration ?? 0;
+    } else if (this.#state !== undefined) this.#state.decodeTime = readDecodeTime(box);
+    return size;
+  }
+
+  #readRunHead({ size }: BoxHeader, bytes: Buffer, at: number): number {
+    const head = bytes.subarray(at, at + Math.min(size, runHeadBytes));
+    if (head.length < Math.min(size, runHeadBytes)) return 0;
+    const flags = flagsOf(head);
+    const samples = head.readUInt32BE(12);
+    const headBytes = 16 + (flags & flag.dataOffset ? 4 : 0) + (flags & flag.firstSampleFlags ? 4 : 0);
+    const entryBytes = 4 * sampleFields.filter((bit) => flags & bit).length;
+    if (headBytes + samples * entryBytes > size)
+      throw new Mp4FormatError('trun has fewer samples than it says');
+    if (this.#state === undefined || samples === 0) this.#skip = size - headBytes;
+    else if (entryBytes === 0) {
+      addEqualSamples(this.#state, samples, this.#defaultDuration);
+      this.#skip = size - headBytes;
+    } else {
+      this.#run = { flags, entryBytes, samplesLeft: samples };
+      this.#afterRun = size - headBytes - samples * entryBytes;
+    }
+    return headBytes;
+  }
+
+  #readSamples(run: Run, bytes: Buffer, at: number): number {
+    const count = Math.min(run.samplesLeft, Math.floor((bytes.length - at) / run.entryBytes));
+    if (this.#state !== undefined)
+      addSamples(this.#state, { ...run, bytes, at, count, defaultDuration: this.#defaultDuration });
+    run.samplesLeft -= count;
+    if (run.samplesLeft === 0) {
+      this.#run = null;
+      this.#skip = this.#afterRun;
+    }
+    return count * run.entryBytes;
   }
 }
 
-function flags(box: Box): number {
-  return box.bytes.readUIntBE(9, 3);
+const sampleFields = [flag.sampleDuration, flag.sampleSize, flag.sampleFlags, flag.sampleCompositionOffset];
+
+function pastTheEnd(): Mp4FormatError {
+  return new Mp4FormatError('a box reaches past the end of its parent');
 }
 
-function readDefaultDuration(tfhd: Box): number | undefined {
-  const set = flags(tfhd);
+/** The flags of a full box with a short header. */
+function flagsOf(box: Buffer): number {
+  return box.readUIntBE(9, 3);
+}
+
+function readDefaultDuration(tfhd: Buffer): number | undefined {
+  const set = flagsOf(tfhd);
   if (!(set & flag.defaultSampleDuration)) return undefined;
   const before = [flag.baseDataOffset, flag.baseDataOffset, flag.sampleDescriptionIndex].filter(
     (bit) => set & bit,
   );
-  return tfhd.bytes.readUInt32BE(16 + 4 * before.length);
+  return tfhd.readUInt32BE(16 + 4 * before.length);
 }
 
-function readDecodeTime(tfdt: Box): number {
-  return tfdt.bytes.readUInt8(8) === 1 ? Number(tfdt.bytes.readBigUInt64BE(12)) : tfdt.bytes.readUInt32BE(12);
+function readDecodeTime(tfdt: Buffer): number {
+  return tfdt.readUInt8(8) === 1 ? Number(tfdt.readBigUInt64BE(12)) : tfdt.readUInt32BE(12);
 }
 
-function addRun(state: TrackState, trun: Box, defaultDuration: number): void {
-  const { bytes } = trun;
-  const set = flags(trun);
-  const samples = bytes.readUInt32BE(12);
-  const { handler, timescale } = state.track;
-  const longestUngapped = handler === 'soun' ? longestSoundSeconds * timescale : Infinity;
-  const fixedSize =
-    4 * [flag.sampleDuration, flag.sampleSize, flag.sampleFlags].filter((bit) => set & bit).length;
-  let offset = 16 + (set & flag.dataOffset ? 4 : 0) + (set & flag.firstSampleFlags ? 4 : 0);
-  for (let index = 0; index < samples; index += 1) {
-    const duration = set & flag.sampleDuration ? bytes.readUInt32BE(offset) : defaultDuration;
-    offset += fixedSize;
-    // Version 0 has them unsigned, but writers (ffmpeg among them) put negative ones there too.
-    const composition = set & flag.sampleCompositionOffset ? bytes.readInt32BE(offset) : 0;
-    if (set & flag.sampleCompositionOffset) offset += 4;
+function longestUngapped({ handler, timescale }: Mp4Track): number {
+  return handler === 'soun' ? longestSoundSeconds * timescale : Infinity;
+}
+
+function addEqualSamples(state: TrackState, samples: number, duration: number): void {
+  state.end = Math.max(state.end, state.decodeTime + samples * duration);
+  if (duration > longestUngapped(state.track)) state.gap += samples * duration;
+  state.decodeTime += samples * duration;
+  state.samples += samples;
+}
+
+interface Samples {
+  readonly bytes: Buffer;
+  readonly at: number;
+  readonly count: number;
+  readonly flags: number;
+  readonly entryBytes: number;
+  readonly defaultDuration: number;
+}
+
+function addSamples(
+  state: TrackState,
+  { bytes, at, count, flags, entryBytes, defaultDuration }: Samples,
+): void {
+  const longest = longestUngapped(state.track);
+  const hasDuration = (flags & flag.sampleDuration) !== 0;
+  const hasComposition = (flags & flag.sampleCompositionOffset) !== 0;
+  for (let index = 0; index < count; index += 1) {
+    const entry = at + index * entryBytes;
+    const duration = hasDuration ? bytes.readUInt32BE(entry) : defaultDuration;
+    // The last field. Version 0 has it unsigned, but writers (ffmpeg among them) put negative ones there too.
+    const composition = hasComposition ? bytes.readInt32BE(entry + entryBytes - 4) : 0;
     state.end = Math.max(state.end, state.decodeTime + composition + duration);
-    if (duration > longestUngapped) state.gap += duration;
+    if (duration > longest) state.gap += duration;
     state.decodeTime += duration;
   }
-  state.samples += samples;
+  state.samples += count;
 }

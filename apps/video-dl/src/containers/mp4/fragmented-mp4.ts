@@ -4,13 +4,13 @@ import { FragmentClock } from './fragment-clock.js';
 import type { TrackProgress } from './fragment-clock.js';
 import { readMovieHeader, withMovieDuration } from './movie-header.js';
 
-const maxHeldBytes = 16 * 1024 * 1024;
+const maxHeldBytes = 4 * 1024 ** 2;
 
 /**
  * Walks a fragmented MP4 as it streams by: gives moov its length, moves the
  * positions in the closing mfra by what moov has grown, counts what the
- * fragments hold, and lets all else through untouched. Only moov, mfra and a
- * copy of the current moof are held; fragments' media is never copied.
+ * fragments hold, and lets all else through untouched. Only moov and mfra are
+ * held; fragments are never copied.
  *
  * @param movieSeconds asked once, when moov passes; null leaves it as it is.
  */
@@ -42,43 +42,48 @@ export class FragmentedMp4 {
   /**
    * Takes the next bytes of the file, gives those to send, in order.
    *
-   * @throws Mp4FormatError when the bytes are no boxes, or a box to be held is over 16 MiB.
+   * @throws Mp4FormatError when the bytes are no boxes, or a box to be held is over 4 MiB.
    */
   push(chunk: Buffer): Buffer[] {
     const output: Buffer[] = [];
-    let rest = chunk;
-    while (rest.length > 0) {
-      if (this.#box === undefined) rest = this.#readHeader(rest, output);
-      else rest = this.#readBody(this.#box, rest, output);
+    const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
+    this.#header = Buffer.alloc(0);
+    let at = 0;
+    // Bytes that pass untouched, whatever boxes they are of, are passed together.
+    let passedFrom = 0;
+    while (at < bytes.length) {
+      const box = this.#box ?? this.#begin(bytes, at);
+      if (box === undefined) break;
+      const end = at + Math.min(this.#boxLeft, bytes.length - at);
+      if (isHeld(box.type)) {
+        if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+        this.#hold(bytes.subarray(at, end), box);
+        passedFrom = end;
+      } else if (box.type === 'moof') this.#count(box, bytes, at, end);
+      this.#boxLeft -= end - at;
+      at = end;
+      if (this.#boxLeft === 0) this.#endBox(box, output);
     }
+    if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+    this.#header = Buffer.from(bytes.subarray(at));
     return output;
   }
 
-  #readHeader(rest: Buffer, output: Buffer[]): Buffer {
-    const joined = this.#header.length === 0 ? rest : Buffer.concat([this.#header, rest]);
-    const box = readBoxHeader(joined);
-    if (box === undefined) {
-      this.#header = Buffer.from(joined);
-      return Buffer.alloc(0);
-    }
-    this.#header = Buffer.alloc(0);
+  /** @returns the box that begins at `at`, undefined when its header is not all there */
+  #begin(bytes: Buffer, at: number): BoxHeader | undefined {
+    const box = readBoxHeader(bytes, at);
+    if (box === undefined) return undefined;
     this.#box = box;
-    this.#boxLeft = box.size - box.headerSize;
+    this.#boxLeft = box.size;
     this.#complete = false;
-    const header = joined.subarray(0, box.headerSize);
-    if (isHeld(box.type) || box.type === 'moof') this.#hold(header, box);
-    if (!isHeld(box.type)) output.push(header);
-    if (this.#boxLeft === 0) this.#endBox(box, output);
-    return joined.subarray(box.headerSize);
+    if (box.type === 'moof') this.#clock?.begin(box.size - box.headerSize);
+    return box;
   }
 
-  #readBody(box: BoxHeader, rest: Buffer, output: Buffer[]): Buffer {
-    const part = rest.subarray(0, Math.min(this.#boxLeft, rest.length));
-    this.#boxLeft -= part.length;
-    if (isHeld(box.type) || box.type === 'moof') this.#hold(part, box);
-    if (!isHeld(box.type)) output.push(part);
-    if (this.#boxLeft === 0) this.#endBox(box, output);
-    return rest.subarray(part.length);
+  /** Hands the content of a moof box to the clock, without its header. */
+  #count(box: BoxHeader, bytes: Buffer, at: number, end: number): void {
+    const headerLeft = Math.max(0, this.#boxLeft - (box.size - box.headerSize));
+    this.#clock?.push(bytes.subarray(Math.min(end, at + headerLeft), end));
   }
 
   #hold(part: Buffer, box: BoxHeader): void {
@@ -97,7 +102,7 @@ export class FragmentedMp4 {
     this.#complete = true;
     if (box.type === 'moov') output.push(this.#finishMovie(whole));
     else if (box.type === 'mfra') output.push(withMovedFragments(whole, this.#grownBy));
-    else if (box.type === 'moof') this.#clock?.add(whole);
+    else if (box.type === 'moof') this.#clock?.end();
   }
 
   #finishMovie(moov: Buffer): Buffer {

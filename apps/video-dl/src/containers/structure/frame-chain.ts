@@ -37,7 +37,7 @@ export class FrameChain implements StructureCheck {
       this.#left -= passed;
       at += passed;
       if (bytes.length - at < lookBytes) break;
-      at += this.#look(bytes.subarray(at, at + lookBytes));
+      at += this.#look(bytes, at);
     }
     this.#rest = this.#isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
   }
@@ -50,9 +50,9 @@ export class FrameChain implements StructureCheck {
     this.#left = Math.max(0, this.#left - bytes);
   }
 
-  /** Looks at what begins here. @returns how many bytes are passed over with that */
-  #look(bytes: Buffer): number {
-    const frameBytes = frameBytesAt(bytes);
+  /** Looks at what begins at `at`. @returns how many bytes are skipped with that */
+  #look(bytes: Buffer, at: number): number {
+    const frameBytes = frameBytesAt(bytes, at);
     if (frameBytes !== undefined) {
       this.#takeFrame(frameBytes);
       return 0;
@@ -61,11 +61,15 @@ export class FrameChain implements StructureCheck {
     if (this.#chain < provingFrames) this.#addStray(this.#chainBytes, false);
     this.#chain = 0;
     this.#chainBytes = 0;
-    this.#left = id3TagBytes(bytes) || apeTagBytes(bytes);
-    if (this.#left > 0) return 0;
-    // A text that stands at the end and does not say how long it is (Lyrics3).
-    if (bytes.toString('latin1', 0, 11) === 'LYRICSBEGIN') this.#isOver = true;
-    this.#addStray(1, bytes[0] === 0);
+    const first = bytes[at];
+    if (isTagLetter(first)) {
+      const head = bytes.subarray(at, at + lookBytes);
+      this.#left = id3TagBytes(head) || apeTagBytes(head);
+      if (this.#left > 0) return 0;
+      // A text that stands at the end and does not say how long it is (Lyrics3).
+      if (head.toString('latin1', 0, 11) === 'LYRICSBEGIN') this.#isOver = true;
+    }
+    this.#addStray(1, first === 0);
     return 1;
   }
 
@@ -85,11 +89,17 @@ export class FrameChain implements StructureCheck {
   }
 }
 
-/** Bytes of the MP3 or ADTS frame that begins here. */
-function frameBytesAt(bytes: Buffer): number | undefined {
-  const mp3 = readMp3FrameHeader(bytes.readUInt32BE(0));
+/** Whether `ID3`, `APETAGEX` or `LYRICSBEGIN` may begin with it. */
+function isTagLetter(byte: number | undefined): boolean {
+  return byte === 0x49 || byte === 0x41 || byte === 0x4c;
+}
+
+/** Bytes of the MP3 or ADTS frame at `at`. */
+function frameBytesAt(bytes: Buffer, at: number): number | undefined {
+  if (bytes[at] !== 0xff) return undefined;
+  const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
   if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? mp3.sizeBytes : undefined;
-  return readAdtsFrame(bytes)?.sizeBytes;
+  return readAdtsFrame(bytes, at)?.sizeBytes;
 }
 
 /** Bytes of an APEv2 tag whose header, or footer, stands here; 0 where none does (wiki.hydrogenaudio.org, APEv2). */

@@ -35,12 +35,12 @@ export class MatroskaElements implements StructureCheck {
   }
 
   push(bytes: Buffer): void {
-    let rest = bytes;
-    while (rest.length > 0 && !this.#isOver) {
-      const passed = Math.min(this.#left, rest.length);
-      this.skip(passed);
-      rest = rest.subarray(passed);
-      if (rest.length > 0) rest = this.#readHeader(rest);
+    let at = 0;
+    while (at < bytes.length && !this.#isOver) {
+      const passed = Math.min(this.#left, bytes.length - at);
+      if (passed > 0) this.skip(passed);
+      at += passed;
+      if (at < bytes.length) at = this.#readHeader(bytes, at);
     }
   }
 
@@ -53,26 +53,28 @@ export class MatroskaElements implements StructureCheck {
     this.#position += bytes;
   }
 
-  #readHeader(rest: Buffer): Buffer {
+  /** @returns where the element's content begins */
+  #readHeader(bytes: Buffer, at: number): number {
     const before = this.#header.length;
-    const bytes =
-      before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, maxElementHeaderBytes)]);
     if (before === 0) this.#leave();
-    if (this.#isOver) return Buffer.alloc(0);
-    if (this.#isPaddingAt(bytes)) {
+    if (this.#isOver) return bytes.length;
+    if (this.#isPaddingAt(bytes[at])) {
       this.#position += 1;
-      return rest.subarray(1);
+      return at + 1;
     }
-    const header = readElementHeader(bytes);
+    const header =
+      before === 0
+        ? readElementHeader(bytes, at)
+        : readElementHeader(Buffer.concat([this.#header, bytes.subarray(at, at + maxElementHeaderBytes)]));
     if (header === undefined) throw noise();
     if (header === null) {
-      this.#header = Buffer.from(bytes);
-      return Buffer.alloc(0);
+      this.#header = Buffer.concat([this.#header, bytes.subarray(at)]);
+      return bytes.length;
     }
-    this.#header = Buffer.alloc(0);
+    if (before > 0) this.#header = Buffer.alloc(0);
     this.#position += header.headerSize;
     this.#begin(header);
-    return rest.subarray(header.headerSize - before);
+    return at + header.headerSize - before;
   }
 
   /** Ends what ends here. What comes after a Segment is nothing that a player looks at. */
@@ -82,10 +84,10 @@ export class MatroskaElements implements StructureCheck {
   }
 
   /** Zeros after the last element, as programs leave that reserve space. */
-  #isPaddingAt(bytes: Buffer): boolean {
+  #isPaddingAt(byte: number | undefined): boolean {
     if (this.#clusterEnd !== null || this.#header.length > 0) return false;
-    if (this.#isPadding && bytes[0] !== 0) throw noise();
-    this.#isPadding = bytes[0] === 0;
+    if (this.#isPadding && byte !== 0) throw noise();
+    this.#isPadding = byte === 0;
     return this.#isPadding;
   }
 

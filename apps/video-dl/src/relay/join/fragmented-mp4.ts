@@ -1,4 +1,4 @@
-import { childBoxes, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
+import { childBoxes, makeBox, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
 import { fragmentedTracks, movieEssentials } from '../../containers/mp4/movie-essentials.js';
 import type { Mp4Track } from '../../containers/mp4/movie-header.js';
 import { damaged, notJoinable, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
@@ -11,15 +11,22 @@ const topBoxes = new Set([
 ]);
 /** Of no use to a reader of the joined stream: they name places in a segment that has moved. */
 const droppedBoxes = new Set(['sidx', 'ssix', 'mfra', 'prft', 'emsg', 'styp']);
-const maxHeldBytes = 8 * 1024 ** 2;
+/** A movie that is not fragmented has its tables in `moov`. */
+const maxMovieBytes = 8 * 1024 ** 2;
+/** More than an hour of samples in one fragment. */
+const maxFragmentBytes = 1024 ** 2;
+/** In the tracks of one fragment together. */
+const maxFragmentBoxes = 4096;
+/** Between two boxes of media. */
+const maxBoxesInRow = 1024;
 const maxTime = 2 ** 63;
 
 /** The box at the top whose bytes are coming. */
 interface OpenBox {
   readonly type: string;
   left: number;
-  /** Of a box that is looked at as a whole. */
-  readonly held: Buffer[] | null;
+  /** Of a box that is looked at as a whole: room for all of it. */
+  readonly held: Buffer | null;
 }
 
 /** A fragment's share of one track. */
@@ -54,6 +61,7 @@ export class FragmentedMp4Joiner implements Joiner {
   #hasMovie = false;
   #hasFragment = false;
   #isMediaDue = false;
+  #boxesInRow = 0;
   #isFileOfItsOwn = false;
   /** Bytes of the joined stream so far. */
   #position = 0;
@@ -85,16 +93,24 @@ export class FragmentedMp4Joiner implements Joiner {
 
   push(chunk: Buffer): readonly Buffer[] {
     const output: Buffer[] = [];
-    let rest = chunk;
+    const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
+    this.#header = Buffer.alloc(0);
+    let at = 0;
     try {
-      while (rest.length > 0) {
-        rest = this.#box === null ? this.#readHeader(rest, output) : this.#readBody(this.#box, rest, output);
+      while (at < bytes.length) {
+        if (this.#box !== null) at = this.#readBody(this.#box, bytes, at, output);
+        else {
+          const next = this.#readHeader(bytes, at, output);
+          if (next === at) break;
+          at = next;
+        }
       }
     } catch (error) {
       if (error instanceof Mp4FormatError || error instanceof RangeError)
         throw damaged('its boxes make no sense');
       throw error;
     }
+    if (at < bytes.length) this.#header = Buffer.from(bytes.subarray(at));
     return output;
   }
 
@@ -113,34 +129,34 @@ export class FragmentedMp4Joiner implements Joiner {
     if (!this.#isFileOfItsOwn) this.#timeline.finish();
   }
 
-  #readHeader(rest: Buffer, output: Buffer[]): Buffer {
-    const joined = this.#header.length === 0 ? rest : Buffer.concat([this.#header, rest]);
-    const box = readBoxHeader(joined);
-    if (joined.length >= 8 && !topBoxes.has(joined.toString('latin1', 4, 8)))
+  /** @returns where the box's content begins; `at` when its header is not there yet */
+  #readHeader(bytes: Buffer, at: number, output: Buffer[]): number {
+    const box = readBoxHeader(bytes, at);
+    if (bytes.length - at >= 8 && !topBoxes.has(bytes.toString('latin1', at + 4, at + 8)))
       throw damaged('a part of it is no MP4');
-    if (box === undefined) {
-      this.#header = Buffer.from(joined);
-      return Buffer.alloc(0);
-    }
-    this.#header = Buffer.alloc(0);
-    if (!Number.isFinite(box.size)) throw damaged('a part of it has no end');
-    const isHeld = box.type === 'moov' || box.type === 'moof';
-    if (isHeld && box.size > maxHeldBytes) throw damaged('its boxes are too large');
-    this.#note(box.type);
-    const header = joined.subarray(0, box.headerSize);
-    this.#box = { type: box.type, left: box.size - box.headerSize, held: isHeld ? [header] : null };
-    if (this.#isPassed(box.type) && !isHeld) this.#emit(header, output);
+    if (box === undefined) return at;
+    const { type, size, headerSize } = box;
+    if (!Number.isFinite(size)) throw damaged('a part of it has no end');
+    const maxBytes = maxHeldBytes(type);
+    if (maxBytes !== null && size > maxBytes) throw damaged('its boxes are too large');
+    this.#note(type, size === headerSize);
+    const header = bytes.subarray(at, at + headerSize);
+    const held = maxBytes === null ? null : Buffer.allocUnsafe(size);
+    if (held !== null) header.copy(held);
+    this.#box = { type, left: size - headerSize, held };
+    if (maxBytes === null && this.#isPassed(type)) this.#emit(header, output);
     if (this.#box.left === 0) this.#endBox(this.#box, output);
-    return joined.subarray(box.headerSize);
+    return at + headerSize;
   }
 
-  #readBody(box: OpenBox, rest: Buffer, output: Buffer[]): Buffer {
-    const part = rest.subarray(0, Math.min(box.left, rest.length));
-    box.left -= part.length;
-    if (box.held !== null) box.held.push(part);
+  /** @returns where the box ends, or these bytes do */
+  #readBody(box: OpenBox, bytes: Buffer, at: number, output: Buffer[]): number {
+    const part = bytes.subarray(at, at + box.left);
+    if (box.held !== null) part.copy(box.held, box.held.length - box.left);
     else if (this.#isPassed(box.type)) this.#emit(part, output);
+    box.left -= part.length;
     if (box.left === 0) this.#endBox(box, output);
-    return rest.subarray(part.length);
+    return at + part.length;
   }
 
   #emit(bytes: Buffer, output: Buffer[]): void {
@@ -152,7 +168,9 @@ export class FragmentedMp4Joiner implements Joiner {
     return !droppedBoxes.has(type) && !(type === 'ftyp' && this.#moov !== null);
   }
 
-  #note(type: string): void {
+  #note(type: string, isEmpty: boolean): void {
+    this.#boxesInRow = type === 'mdat' && !isEmpty ? 0 : this.#boxesInRow + 1;
+    if (this.#boxesInRow > maxBoxesInRow) throw damaged('it has boxes without media');
     if (type === 'mdat') {
       if (!this.#isMediaDue && !this.#isFileOfItsOwn && !this.#isOnlySegment)
         throw damaged('a part of it has media without a description');
@@ -168,9 +186,8 @@ export class FragmentedMp4Joiner implements Joiner {
   #endBox({ type, held }: OpenBox, output: Buffer[]): void {
     this.#box = null;
     if (held === null) return;
-    const bytes = Buffer.concat(held);
-    if (type === 'moov') this.#takeMovie(bytes, output);
-    else this.#emit(this.#placed(bytes), output);
+    if (type === 'moov') this.#takeMovie(held, output);
+    else this.#emit(this.#placed(held), output);
   }
 
   #takeMovie(moov: Buffer, output: Buffer[]): void {
@@ -200,19 +217,35 @@ export class FragmentedMp4Joiner implements Joiner {
       this.#timeline.begin(firsts, this.#facts.isDiscontinuity);
       this.#isPlaced = true;
     }
-    const moved = Buffer.from(moof);
+    const hasRoom = runs.every(({ track, tfdt, decodeTime }) => fits(tfdt, this.#moved(decodeTime, track)));
+    if (hasRoom) return this.#written(moof, runs);
+    const wide = withWideTimes(moof);
+    return this.#written(wide, readRuns(wide, this.#tracks, this.#clocks));
+  }
+
+  /** A decode time in the one clock, in ticks. */
+  #moved(decodeTime: number, { timescale }: Mp4Track): number {
+    return decodeTime + Math.round(this.#timeline.offset * timescale);
+  }
+
+  /** Writes the times in place. */
+  #written(moof: Buffer, runs: readonly TrackRun[]): Buffer {
     for (const { trackId, track, header, tfdt, decodeTime, duration, samples } of runs) {
       if (samples > 0) this.#timeline.add(trackId, decodeTime / track.timescale, duration / track.timescale);
       this.#clocks.set(trackId, decodeTime + duration);
       // Positions are those of the file that the fragment lay in.
-      if ((flagsOf(header) & 0x01) !== 0)
-        moved.writeBigUInt64BE(BigInt(this.#position), header.bytes.byteOffset - moof.byteOffset + 16);
+      if ((flagsOf(header) & 0x01) !== 0) header.bytes.writeBigUInt64BE(BigInt(this.#position), 16);
       if (tfdt === null) continue;
-      const time = decodeTime + Math.round(this.#timeline.offset * track.timescale);
-      writeDecodeTime(moved, tfdt.bytes.byteOffset - moof.byteOffset, tfdt, time);
+      writeDecodeTime(tfdt, this.#moved(decodeTime, track));
     }
-    return moved;
+    return moof;
   }
+}
+
+/** How large a box may be that is looked at as a whole; null for one that is not. */
+function maxHeldBytes(type: string): number | null {
+  if (type === 'moov') return maxMovieBytes;
+  return type === 'moof' ? maxFragmentBytes : null;
 }
 
 /** Whether fragments made for one movie header can be read with the other. */
@@ -225,9 +258,12 @@ function readRuns(
   tracks: ReadonlyMap<number, Mp4Track>,
   clocks: ReadonlyMap<number, number>,
 ): TrackRun[] {
+  let total = 0;
   return childBoxes(moof).flatMap((traf) => {
     if (traf.type !== 'traf') return [];
     const boxes = childBoxes(traf.bytes);
+    total += boxes.length;
+    if (total > maxFragmentBoxes) throw new Mp4FormatError('a fragment has too many boxes in it');
     const header = boxes.find(({ type }) => type === 'tfhd');
     const trackId = header?.bytes.readUInt32BE(12) ?? 0;
     const track = tracks.get(trackId);
@@ -284,9 +320,48 @@ function readDecodeTime({ bytes }: Box): number {
   return bytes.readUInt8(8) === 1 ? Number(bytes.readBigUInt64BE(12)) : bytes.readUInt32BE(12);
 }
 
-function writeDecodeTime(moof: Buffer, at: number, tfdt: Box, time: number): void {
-  const isLong = tfdt.bytes.readUInt8(8) === 1;
+/** Whether a decode time has room in its box: 32 bits of a fast clock last a few minutes. */
+function fits(tfdt: Box | null, time: number): boolean {
+  return tfdt === null || tfdt.bytes.readUInt8(8) === 1 || time < 2 ** 32;
+}
+
+function writeDecodeTime({ bytes }: Box, time: number): void {
+  const isLong = bytes.readUInt8(8) === 1;
   if (time < 0 || time >= (isLong ? maxTime : 2 ** 32)) throw damaged('its times make no sense');
-  if (isLong) moof.writeBigUInt64BE(BigInt(time), at + 12);
-  else moof.writeUInt32BE(time, at + 12);
+  if (isLong) bytes.writeBigUInt64BE(BigInt(time), 12);
+  else bytes.writeUInt32BE(time, 12);
+}
+
+/** The same fragment with decode times of 64 bits. What counts from its beginning moves by what it grows. */
+function withWideTimes(moof: Buffer): Buffer {
+  const boxes = childBoxes(moof);
+  const narrow = boxes.flatMap(({ type, bytes }) =>
+    type === 'traf' ? childBoxes(bytes).filter((box) => box.type === 'tfdt' && box.bytes[8] === 0) : [],
+  );
+  const growth = 4 * narrow.length;
+  const firstTrack = boxes.findIndex(({ type }) => type === 'traf');
+  const grown = boxes.map((box, index) =>
+    box.type === 'traf' ? withWideTime(box, index === firstTrack, growth) : box.bytes,
+  );
+  return makeBox('moof', grown);
+}
+
+function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
+  const children = childBoxes(traf.bytes);
+  const header = children.find(({ type }) => type === 'tfhd');
+  // Otherwise its data are counted from the end of the track before.
+  const isFromStart = isFirst || (header !== undefined && (flagsOf(header) & 0x02_0001) !== 0);
+  const parts = children.map((box) => {
+    if (box.type === 'tfdt' && box.bytes[8] === 0) {
+      const body = Buffer.alloc(12);
+      body.writeUInt8(1);
+      body.writeUInt32BE(box.bytes.readUInt32BE(12), 8);
+      return makeBox('tfdt', [body]);
+    }
+    if (box.type !== 'trun' || !isFromStart || (flagsOf(box) & 0x01) === 0) return box.bytes;
+    const moved = Buffer.from(box.bytes);
+    moved.writeInt32BE(moved.readInt32BE(16) + growth, 16);
+    return moved;
+  });
+  return makeBox('traf', parts);
 }

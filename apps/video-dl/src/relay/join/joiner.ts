@@ -16,7 +16,10 @@ export interface SegmentFacts {
 /** Makes one stream out of segments, and checks that each is what it should be. */
 export interface Joiner {
   begin(facts: SegmentFacts): void;
-  /** @throws TransferFault for bytes that do not belong in such a segment */
+  /**
+   * @param chunk of at most 64 KiB, which the joiner may change; the work for it is bounded
+   * @throws TransferFault for bytes that do not belong in such a segment
+   */
   push(chunk: Buffer): readonly Buffer[];
   /** @throws TransferFault when the segment is not whole */
   end(): readonly Buffer[];

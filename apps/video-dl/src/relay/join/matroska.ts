@@ -25,12 +25,12 @@ export class MatroskaJoiner implements Joiner {
   }
 
   push(chunk: Buffer): readonly Buffer[] {
-    let rest = chunk;
-    while (rest.length > 0) {
-      const skipped = Math.min(this.#left, rest.length);
+    let at = 0;
+    while (at < chunk.length) {
+      const skipped = Math.min(this.#left, chunk.length - at);
       this.#left -= skipped;
-      rest = rest.subarray(skipped);
-      if (rest.length > 0) rest = this.#readHeader(rest);
+      at += skipped;
+      if (at < chunk.length) at = this.#readHeader(chunk, at);
     }
     return [chunk];
   }
@@ -46,25 +46,27 @@ export class MatroskaJoiner implements Joiner {
     // The length of what has passed is not counted here.
   }
 
-  #readHeader(rest: Buffer): Buffer {
+  /** @returns where the element's content begins */
+  #readHeader(chunk: Buffer, at: number): number {
     const before = this.#header.length;
-    const bytes =
-      before === 0 ? rest : Buffer.concat([this.#header, rest.subarray(0, maxElementHeaderBytes)]);
-    const header = readElementHeader(bytes);
+    const header =
+      before === 0
+        ? readElementHeader(chunk, at)
+        : readElementHeader(Buffer.concat([this.#header, chunk.subarray(at, at + maxElementHeaderBytes)]));
     if (header === undefined) throw damaged('a part of it is noise');
     if (header === null) {
-      this.#header = Buffer.from(bytes);
-      return Buffer.alloc(0);
+      this.#header = Buffer.concat([this.#header, chunk.subarray(at)]);
+      return chunk.length;
     }
     const { id, size, headerSize } = header;
     const isInCluster = this.#isCluster && clusterElements.has(id);
     if (!isInCluster && !enteredElements.has(id) && !leafElements.has(id))
       throw damaged('a part of it is noise');
-    this.#header = Buffer.alloc(0);
+    if (before > 0) this.#header = Buffer.alloc(0);
     this.#hasMedia = true;
     if (size === null && id !== cluster && !enteredElements.has(id)) throw damaged('a part of it has no end');
     if (!isInCluster) this.#isCluster = id === cluster && size === null;
     this.#left = enteredElements.has(id) ? 0 : (size ?? 0);
-    return rest.subarray(headerSize - before);
+    return at + headerSize - before;
   }
 }

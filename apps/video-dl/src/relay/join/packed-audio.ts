@@ -1,9 +1,13 @@
 import { readAdtsFrame } from '../../containers/adts-frames.js';
-import { readMp3FrameHeader } from '../../containers/mp3-frames.js';
+import { id3TagBytes, readMp3FrameHeader } from '../../containers/mp3-frames.js';
 import { damaged, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 
 const maxTagBytes = 1024 ** 2;
+const maxReadTagBytes = 4 * 1024;
+/** What must be there to read the header of a frame, or of a tag. */
+const frameHeaderBytes = 7;
+const tagHeaderBytes = 10;
 const clockRate = 90_000;
 /** Owner of the ID3 frame that places packed audio in time (RFC 8216, 3.4). */
 const timestampOwner = 'com.apple.streaming.transportStreamTimestamp\0';
@@ -22,7 +26,7 @@ export class PackedAudioJoiner implements Joiner {
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #rest = Buffer.alloc(0);
   #tagLeft = 0;
-  #tag: Buffer[] = [];
+  #tag = Buffer.alloc(0);
   #frameLeft = 0;
   #startSeconds: number | null = null;
   /** Sum of the frames so far: they have no times of their own. */
@@ -45,15 +49,25 @@ export class PackedAudioJoiner implements Joiner {
 
   push(chunk: Buffer): readonly Buffer[] {
     const output: Buffer[] = [];
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#rest = Buffer.alloc(0);
-    while (bytes.length > 0) {
-      if (this.#tagLeft > 0 || this.#frameLeft > 0) bytes = this.#take(bytes, output);
-      else if (bytes.length < 10) {
-        this.#rest = Buffer.from(bytes);
-        break;
-      } else if (!this.#startTag(bytes)) this.#startFrame(bytes);
+    let at = 0;
+    // Frames that follow each other are passed on together.
+    let passedFrom = 0;
+    while (at < bytes.length) {
+      if (this.#frameLeft > 0) {
+        const passed = Math.min(this.#frameLeft, bytes.length - at);
+        this.#frameLeft -= passed;
+        at += passed;
+      } else if (this.#tagLeft > 0) {
+        if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+        at = this.#takeTag(bytes, at);
+        passedFrom = at;
+      } else if (bytes.length - at < (bytes[at] === 0x49 ? tagHeaderBytes : frameHeaderBytes)) break;
+      else if (!this.#startTag(bytes, at)) this.#startFrame(bytes, at);
     }
+    if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+    this.#rest = Buffer.from(bytes.subarray(at));
     return output;
   }
 
@@ -70,40 +84,37 @@ export class PackedAudioJoiner implements Joiner {
     this.#timeline.finish();
   }
 
-  #take(bytes: Buffer, output: Buffer[]): Buffer {
-    const isTag = this.#tagLeft > 0;
-    const part = bytes.subarray(0, isTag ? this.#tagLeft : this.#frameLeft);
-    if (isTag) {
-      this.#tagLeft -= part.length;
-      this.#tag.push(part);
-      if (this.#tagLeft === 0) this.#readTag();
-    } else {
-      this.#frameLeft -= part.length;
-      output.push(part);
-    }
-    return bytes.subarray(part.length);
+  /** @returns where the tag ends, or these bytes do */
+  #takeTag(bytes: Buffer, at: number): number {
+    const part = bytes.subarray(at, at + this.#tagLeft);
+    this.#tagLeft -= part.length;
+    // The time stands at the beginning; a picture behind it is of no use here.
+    const room = maxReadTagBytes - this.#tag.length;
+    if (room > 0) this.#tag = Buffer.concat([this.#tag, part.subarray(0, room)]);
+    if (this.#tagLeft === 0) this.#readTag();
+    return at + part.length;
   }
 
-  #startTag(bytes: Buffer): boolean {
-    if (bytes.toString('latin1', 0, 3) !== 'ID3') return false;
-    const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (bytes.readUInt8(at) & 0x7f), 0);
+  #startTag(bytes: Buffer, at: number): boolean {
+    if (bytes[at] !== 0x49) return false;
+    const size = id3TagBytes(bytes.subarray(at, at + tagHeaderBytes));
     if (size > maxTagBytes) throw damaged('a tag in it is too large');
-    this.#tagLeft = 10 + size;
-    this.#tag = [];
-    return true;
+    this.#tagLeft = size;
+    this.#tag = Buffer.alloc(0);
+    return size > 0;
   }
 
   #readTag(): void {
-    const tag = Buffer.concat(this.#tag);
-    this.#tag = [];
+    const tag = this.#tag;
+    this.#tag = Buffer.alloc(0);
     const owner = tag.indexOf(timestampOwner, 0, 'latin1');
     const at = owner + timestampOwner.length;
     if (!this.#isFirst || owner < 0 || at + 8 > tag.length) return;
     this.#startSeconds = Number(tag.readBigUInt64BE(at) & 0x1_ffff_ffffn) / clockRate;
   }
 
-  #startFrame(bytes: Buffer): void {
-    const frame = readFrame(bytes);
+  #startFrame(bytes: Buffer, at: number): void {
+    const frame = readFrame(bytes, at);
     if (frame === null) throw damaged('a part of it is no sound');
     if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
     this.#hasFrames = true;
@@ -113,35 +124,39 @@ export class PackedAudioJoiner implements Joiner {
   }
 }
 
-/** The frame that begins here, or null. */
-function readFrame(bytes: Buffer): Frame | null {
-  return readAdtsFrame(bytes) ?? readMp3(bytes) ?? readAc3(bytes);
+/** The frame that begins at `at`, or null. */
+function readFrame(bytes: Buffer, at: number): Frame | null {
+  return readAdtsFrame(bytes, at) ?? readMp3(bytes, at) ?? readAc3(bytes, at);
 }
 
-function readMp3(bytes: Buffer): Frame | null {
-  const header = readMp3FrameHeader(bytes.readUInt32BE(0));
+function readMp3(bytes: Buffer, at: number): Frame | null {
+  const header = readMp3FrameHeader(bytes.readUInt32BE(at));
   return header && header.sizeBytes >= 4
     ? { sizeBytes: header.sizeBytes, seconds: header.samples / header.sampleRate }
     : null;
 }
 
+/** No frame of AC-3 or E-AC-3 is as small. */
+const minAc3Bytes = 16;
 const ac3Rates = [48_000, 44_100, 32_000];
 const ac3Kbps = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
 
 /** ETSI TS 102 366, 4.4.1 and annex E */
-function readAc3(bytes: Buffer): Frame | null {
-  if (bytes.readUInt16BE(0) !== 0x0b77) return null;
-  const isEnhanced = bytes.readUInt8(5) >> 3 > 10;
-  const rateCode = bytes.readUInt8(4) >> 6;
+function readAc3(bytes: Buffer, at: number): Frame | null {
+  if (bytes.readUInt16BE(at) !== 0x0b77) return null;
+  const isEnhanced = bytes.readUInt8(at + 5) >> 3 > 10;
+  const rateCode = bytes.readUInt8(at + 4) >> 6;
   if (isEnhanced) {
-    const sizeBytes = ((bytes.readUInt16BE(2) & 0x7ff) + 1) * 2;
-    const low = (bytes.readUInt8(4) >> 4) & 3;
+    const sizeBytes = ((bytes.readUInt16BE(at + 2) & 0x7ff) + 1) * 2;
+    const low = (bytes.readUInt8(at + 4) >> 4) & 3;
     const rate = rateCode === 3 ? (ac3Rates[low] ?? 0) / 2 : ac3Rates[rateCode];
     const blocks = rateCode === 3 ? 6 : ([1, 2, 3, 6][low] ?? 6);
-    return rate === undefined || rate === 0 ? null : { sizeBytes, seconds: (256 * blocks) / rate };
+    return rate === undefined || rate === 0 || sizeBytes < minAc3Bytes
+      ? null
+      : { sizeBytes, seconds: (256 * blocks) / rate };
   }
   const rate = ac3Rates[rateCode];
-  const code = bytes.readUInt8(4) & 0x3f;
+  const code = bytes.readUInt8(at + 4) & 0x3f;
   const kbps = ac3Kbps[code >> 1];
   if (rate === undefined || kbps === undefined) return null;
   const words = Math.floor((kbps * 1000 * 1536) / rate / 16) + (rate === 44_100 ? code & 1 : 0);

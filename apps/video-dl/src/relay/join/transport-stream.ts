@@ -7,8 +7,13 @@ const clockRate = 90_000;
 const clockSpan = 2 ** 33;
 const patPid = 0;
 const nullPid = 0x1fff;
-/** So much is held back to see where the tracks of a new clock begin. */
+const pidCount = 8192;
+/** In one segment. */
+const maxPids = 64;
+/** Held back at most to see where the tracks of a new clock begin. */
 const maxHeldPackets = 12_000;
+/** In place of a continuity counter, which has four bits: there is none yet. */
+const noCounter = 255;
 
 /** An elementary stream as the program map names it (ISO 13818-1, 2.4.4.8). */
 interface Elementary {
@@ -23,9 +28,13 @@ interface Elementary {
  */
 export class TransportStreamJoiner implements Joiner {
   readonly #timeline = new Timeline();
-  /** Added to the continuity counter of a PID in the present segment. */
-  readonly #counterShifts = new Map<number, number>();
-  readonly #counters = new Map<number, number>();
+  /** By PID: added to its continuity counter in the present segment. */
+  readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);
+  /** By PID: its last continuity counter in the output. */
+  readonly #counters = new Uint8Array(pidCount).fill(noCounter);
+  /** By PID: whether the present segment has it. */
+  readonly #hasPid = new Uint8Array(pidCount);
+  #pids = 0;
   /** By PID: its last time on the source's clock, with the lost upper bits. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
@@ -33,7 +42,12 @@ export class TransportStreamJoiner implements Joiner {
   #rest = Buffer.alloc(0);
   /** Packets of a segment that has not been placed yet; null after. */
   #held: Buffer[] | null = [];
+  #heldPackets = 0;
   #firsts = new Map<number, number>();
+  /** Whether one of the first times is of another clock than before. */
+  #isJump = false;
+  /** Tracks of the segment before whose first time has not come. */
+  #awaited = new Set<number>();
   #startSeconds: number | null = null;
   #pmtPids = new Set<number>();
   #tracks: readonly Elementary[] | null = null;
@@ -53,22 +67,30 @@ export class TransportStreamJoiner implements Joiner {
   begin(facts: SegmentFacts): void {
     this.#facts = facts;
     this.#held = [];
+    this.#heldPackets = 0;
     this.#firsts = new Map();
-    this.#counterShifts.clear();
+    this.#isJump = false;
+    this.#awaited = new Set(this.#timeline.recentTracks);
+    this.#counterShifts.fill(noCounter);
+    this.#hasPid.fill(0);
+    this.#pids = 0;
   }
 
+  /** @param chunk changed where it lies */
   push(chunk: Buffer): readonly Buffer[] {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const whole = bytes.length - (bytes.length % packetSize);
-    this.#rest = Buffer.from(bytes.subarray(whole));
-    if (whole === 0) return [];
-    // Packets are changed where they lie, so they must be our own.
-    const packets = bytes === chunk ? Buffer.from(bytes.subarray(0, whole)) : bytes.subarray(0, whole);
-    for (let at = 0; at < whole; at += packetSize) {
-      if (packets[at] !== 0x47) throw damaged('a part of it is no transport stream');
+    const cut = this.#rest.length;
+    const needed = cut === 0 ? 0 : packetSize - cut;
+    if (chunk.length < needed) {
+      this.#rest = Buffer.concat([this.#rest, chunk]);
+      return [];
     }
-    if (this.#held === null) return [this.#rewrite(packets)];
-    return this.#hold(packets);
+    const whole = Math.floor((chunk.length - needed) / packetSize) * packetSize;
+    const output: Buffer[] = [];
+    // A packet that two chunks share; a copy of all to make them one would cost more.
+    if (needed > 0) output.push(...this.#take(Buffer.concat([this.#rest, chunk.subarray(0, needed)])));
+    if (whole > 0) output.push(...this.#take(chunk.subarray(needed, needed + whole)));
+    this.#rest = Buffer.from(chunk.subarray(needed + whole));
+    return output;
   }
 
   end(): readonly Buffer[] {
@@ -82,34 +104,43 @@ export class TransportStreamJoiner implements Joiner {
     this.#timeline.finish();
   }
 
-  /** Holds packets back until it is known where the segment belongs in time. */
-  #hold(packets: Buffer): readonly Buffer[] {
-    const held = this.#held ?? [];
+  #take(packets: Buffer): readonly Buffer[] {
     for (let at = 0; at < packets.length; at += packetSize) {
+      if (packets[at] !== 0x47) throw damaged('a part of it is no transport stream');
+    }
+    return this.#held === null ? this.#rewrite(packets) : this.#hold(this.#held, packets);
+  }
+
+  /** Holds packets back until it is known where the segment belongs in time. */
+  #hold(held: Buffer[], packets: Buffer): readonly Buffer[] {
+    held.push(packets);
+    for (let at = 0; at < packets.length; at += packetSize) {
+      this.#heldPackets += 1;
       const packet = packets.subarray(at, at + packetSize);
-      held.push(packet);
+      this.#countPid(pidOf(packet));
       this.#readTables(packet);
       const pid = this.#outputPid(pidOf(packet));
       const time = pid === null || !this.#isTrack(pid) ? null : this.#decodeTime(packet, pid, true);
-      if (pid !== null && time !== null && !this.#firsts.has(pid)) this.#firsts.set(pid, time);
-      if (time !== null || held.length >= maxHeldPackets) {
-        if (!this.#isPlaced(held.length)) continue;
-        const output = this.#place();
-        const rest = packets.subarray(at + packetSize);
-        return rest.length === 0 ? output : [...output, this.#rewrite(rest)];
-      }
+      if (pid !== null && time !== null) this.#noteFirst(pid, time);
+      if ((time !== null || this.#heldPackets >= maxHeldPackets) && this.#isPlaced()) return this.#place();
     }
     return [];
   }
 
-  #isPlaced(heldPackets: number): boolean {
-    if (this.#firsts.size === 0) return false;
-    const { isDiscontinuity } = this.#facts;
-    const isJump = [...this.#firsts].some(([pid, time]) => this.#timeline.isJump(pid, time));
-    if (!isDiscontinuity && !isJump) return true;
-    return (
-      heldPackets >= maxHeldPackets || [...this.#timeline.recentTracks].every((pid) => this.#firsts.has(pid))
-    );
+  #noteFirst(pid: number, time: number): void {
+    if (this.#firsts.has(pid)) return;
+    this.#firsts.set(pid, time);
+    this.#awaited.delete(pid);
+    this.#isJump ||= this.#timeline.isJump(pid, time);
+  }
+
+  #isPlaced(): boolean {
+    if (this.#firsts.size === 0) {
+      if (this.#heldPackets >= maxHeldPackets) throw damaged('a part of it has no times');
+      return false;
+    }
+    if (!this.#facts.isDiscontinuity && !this.#isJump) return true;
+    return this.#heldPackets >= maxHeldPackets || this.#awaited.size === 0;
   }
 
   #place(): readonly Buffer[] {
@@ -117,26 +148,62 @@ export class TransportStreamJoiner implements Joiner {
     this.#held = null;
     if (held === null) return [];
     if (this.#firsts.size > 0) this.#timeline.begin(this.#firsts, this.#facts.isDiscontinuity);
-    return held.length === 0 ? [] : [this.#rewrite(Buffer.concat(held))];
+    return held.flatMap((packets) => this.#rewrite(packets));
   }
 
-  /** Brings packets into the one clock, counter and set of PIDs; in place. */
-  #rewrite(packets: Buffer): Buffer {
+  /**
+   * Brings packets into the one clock, counter and set of PIDs; in place. Most packets
+   * carry neither a table nor a time, and only their counter and PID are looked at.
+   */
+  #rewrite(packets: Buffer): readonly Buffer[] {
     let kept = 0;
     for (let at = 0; at < packets.length; at += packetSize) {
-      const packet = packets.subarray(at, at + packetSize);
-      this.#readTables(packet);
-      const pid = this.#outputPid(pidOf(packet));
+      const flags = packets[at + 1] ?? 0;
+      const control = packets[at + 3] ?? 0;
+      const isPlain = (flags & 0x40) === 0 && !hasProgramClock(packets, at, control);
+      if (!isPlain) this.#readTables(packets.subarray(at, at + packetSize));
+      const inputPid = ((flags & 0x1f) << 8) | (packets[at + 2] ?? 0);
+      const pid = this.#renamed.size === 0 ? inputPid : this.#outputPid(inputPid);
       if (pid === null) continue;
-      packet.writeUInt16BE((packet.readUInt16BE(1) & 0xe000) | pid, 1);
-      this.#recount(packet, pid);
-      const time = this.#isTrack(pid) ? this.#decodeTime(packet, pid, false) : null;
-      if (time !== null) this.#timeline.add(pid, time);
-      moveTimes(packet, Math.round(this.#timeline.offset * clockRate));
-      if (kept !== at) packet.copy(packets, kept);
+      if (pid !== inputPid) {
+        packets[at + 1] = (flags & 0xe0) | (pid >> 8);
+        packets[at + 2] = pid & 0xff;
+      }
+      if (pid !== nullPid) packets[at + 3] = (control & 0xf0) | this.#nextCounter(pid, control);
+      if (!isPlain) this.#moveTimes(packets.subarray(at, at + packetSize), pid);
+      if (kept !== at) packets.copyWithin(kept, at, at + packetSize);
       kept += packetSize;
     }
-    return packets.subarray(0, kept);
+    return kept === 0 ? [] : [packets.subarray(0, kept)];
+  }
+
+  #moveTimes(packet: Buffer, pid: number): void {
+    const time = this.#isTrack(pid) ? this.#decodeTime(packet, pid, false) : null;
+    if (time !== null) this.#timeline.add(pid, time);
+    moveTimes(packet, Math.round(this.#timeline.offset * clockRate));
+  }
+
+  /** Continuity counters (2.4.3.3) go on from segment to segment; gaps inside of one stay visible. */
+  #nextCounter(pid: number, control: number): number {
+    let shift = this.#counterShifts[pid] ?? noCounter;
+    if (shift === noCounter) {
+      this.#countPid(pid);
+      const last = this.#counters[pid] ?? noCounter;
+      const hasPayload = (control & 0x10) !== 0;
+      const next = last === noCounter ? control & 15 : (last + (hasPayload ? 1 : 0)) & 15;
+      shift = (next - (control & 15)) & 15;
+      this.#counterShifts[pid] = shift;
+    }
+    const counter = ((control & 15) + shift) & 15;
+    this.#counters[pid] = counter;
+    return counter;
+  }
+
+  #countPid(pid: number): void {
+    if (pid === nullPid || this.#hasPid[pid] === 1) return;
+    this.#hasPid[pid] = 1;
+    this.#pids += 1;
+    if (this.#pids > maxPids) throw damaged('it has too many streams');
   }
 
   #outputPid(pid: number): number | null {
@@ -148,23 +215,6 @@ export class TransportStreamJoiner implements Joiner {
   #isTrack(pid: number): boolean {
     const track = this.#tracks?.find((known) => known.pid === pid);
     return this.#tracks === null || (track !== undefined && kindOf(track.type) !== 'other');
-  }
-
-  /** Continuity counters (2.4.3.3) go on from segment to segment; gaps inside of one stay visible. */
-  #recount(packet: Buffer, pid: number): void {
-    const control = packet.readUInt8(3);
-    if (pid === nullPid) return;
-    const hasPayload = (control & 0x10) !== 0;
-    const last = this.#counters.get(pid);
-    let shift = this.#counterShifts.get(pid);
-    if (shift === undefined) {
-      const next = last === undefined ? control & 15 : (last + (hasPayload ? 1 : 0)) & 15;
-      shift = (next - (control & 15)) & 15;
-      this.#counterShifts.set(pid, shift);
-    }
-    const counter = ((control & 15) + shift) & 15;
-    packet.writeUInt8((control & 0xf0) | counter, 3);
-    this.#counters.set(pid, counter);
   }
 
   /** The decode time at the start of a PES packet (2.4.3.7), in seconds by the source's clock. */
@@ -263,11 +313,15 @@ function writeTime(packet: Buffer, at: number, time: number): void {
   packet.writeUInt16BE((time % 2 ** 15) * 2 + 1, at + 3);
 }
 
+/** Whether the packet at `at` has a program clock reference. @param control its fourth byte */
+function hasProgramClock(packets: Buffer, at: number, control: number): boolean {
+  return (control & 0x20) !== 0 && (packets[at + 4] ?? 0) >= 7 && ((packets[at + 5] ?? 0) & 0x10) !== 0;
+}
+
 /** Adds to the presentation and decode times, and to the program clock reference (2.4.3.4). */
 function moveTimes(packet: Buffer, ticks: number): void {
   const control = packet.readUInt8(3);
-  const hasClock = (control & 0x20) !== 0 && packet.readUInt8(4) >= 7 && (packet.readUInt8(5) & 0x10) !== 0;
-  if (hasClock) {
+  if (hasProgramClock(packet, 0, control)) {
     const base = packet.readUInt32BE(6) * 2 + (packet.readUInt8(10) >> 7);
     const moved = modulo(base + ticks, clockSpan);
     packet.writeUInt32BE(Math.floor(moved / 2), 6);

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { otherFiles, streamingParsers } from './streaming-parsers.js';
+import { wholeParsers } from './whole-parsers.js';
+
+/**
+ * Every parser of what strangers send, with the input that costs it most. What streams
+ * is parsed in steps that hold the event loop for at most 20 ms; what is parsed as a
+ * whole takes linear time. A parser that is registered nowhere fails the first test.
+ */
+
+const source = fileURLToPath(new URL('../../src/', import.meta.url));
+/** All that lies here is a parser. */
+const parserFolders = /^(?:containers|parsing|relay\/(?:join|hls|dash))\//;
+/** What takes bytes or text apart. */
+const takesApart = /\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|JSON\.parse\(|SaxesParser|\.matchAll\(/;
+
+const chunkBytes = 64 * 1024;
+const maxChunkMs = 20;
+const maxRetainedBytes = 4 * 1024 ** 2;
+/** A busy machine takes its time from some rounds, not from all. */
+const maxRounds = 8;
+const piecesBytes = 128 * 1024;
+const maxPiecesMs = 1_000;
+
+it('knows every file that takes bytes or text apart', () => {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const parsers = files.filter(
+    (name) => parserFolders.test(name) || takesApart.test(readFileSync(join(source, name), 'utf8')),
+  );
+  const known = new Set([
+    ...[...streamingParsers, ...wholeParsers].flatMap((parser) => parser.files),
+    ...Object.keys(otherFiles),
+  ]);
+  expect(parsers.filter((name) => !known.has(name))).toEqual([]);
+  expect([...known].filter((name) => !files.includes(name))).toEqual([]);
+});
+
+describe.each(streamingParsers)('$name', ({ start, inputs }) => {
+  it.each(Object.entries(inputs))('takes at most 20 ms for a chunk of %s', (_what, make) => {
+    const input = make();
+    const fastest: number[] = [];
+    const isFast = () => fastest.length > 0 && Math.max(...fastest) < maxChunkMs;
+    for (let round = 0; round < maxRounds && !isFast(); round += 1)
+      feed(start(), input, chunkBytes, (index, ms) => {
+        fastest[index] = Math.min(fastest[index] ?? Infinity, ms);
+      });
+    expect(fastest.length).toBeGreaterThan(0);
+    expect(Math.max(...fastest)).toBeLessThan(maxChunkMs);
+  });
+
+  it.each(Object.entries(inputs))('keeps at most 4 MiB of %s', (_what, make) => {
+    const input = make();
+    const parse = start();
+    const before = memory();
+    feed(parse, input, chunkBytes);
+    expect(memory() - before).toBeLessThan(maxRetainedBytes);
+    // Alive until here.
+    expect(parse).toBeInstanceOf(Function);
+  });
+
+  it.each(Object.entries(inputs))(
+    'reads 128 KiB of %s in pieces of one byte within a second of processor time',
+    (_what, make) => {
+      // No wire is joined to larger chunks here: this is the parser's own safeguard.
+      const input = make().subarray(0, piecesBytes);
+      let fastest = Infinity;
+      for (let round = 0; round < maxRounds && fastest >= maxPiecesMs; round += 1)
+        fastest = Math.min(
+          fastest,
+          elapsed(() => feed(start(), input, 1)),
+        );
+      expect(fastest).toBeLessThan(maxPiecesMs);
+    },
+  );
+});
+
+describe.each(wholeParsers)('$name', ({ parse, inputs }) => {
+  it.each(Object.entries(inputs))('takes linear time for %s', (_what, make) => {
+    const time = (size: number) => {
+      const input = make(size);
+      return Math.min(...[1, 2, 3].map(() => elapsed(() => attempt(() => parse(input)))));
+    };
+    const [small, large] = [time(100_000), time(1_600_000)];
+    expect(large).toBeLessThan(100 * small + 50);
+  });
+});
+
+/** Feeds a parser until it has everything or rejects it. */
+function feed(
+  parse: (chunk: Buffer) => unknown,
+  input: Buffer,
+  size: number,
+  note: (index: number, ms: number) => void = () => undefined,
+): void {
+  for (let index = 0; index * size < input.length; index += 1) {
+    const chunk = Buffer.from(input.subarray(index * size, (index + 1) * size));
+    let isRejected = false;
+    note(
+      index,
+      elapsed(() => (isRejected = !attempt(() => parse(chunk)))),
+    );
+    if (isRejected) return;
+  }
+}
+
+/** @returns false when the parser rejects its input, in its own words */
+function attempt(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && !(error instanceof TypeError)) return false;
+    throw error;
+  }
+}
+
+function elapsed(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
+
+function memory(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

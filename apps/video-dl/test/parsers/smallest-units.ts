@@ -1,0 +1,113 @@
+import { makeBox } from '../../dist/containers/mp4/box.js';
+
+/** 32-bit numbers. */
+export function words(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, 4 * index));
+  return bytes;
+}
+
+/** The head of a fragmented movie with one audio track. */
+export function movie(): Buffer {
+  const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
+  const media = [
+    full('mdhd', words(0, 0, 1000, 0, 0)),
+    full('hdlr', words(0), Buffer.from('soun'), Buffer.alloc(12)),
+    makeBox('minf', [makeBox('stbl', [full('stsd', words(0))])]),
+  ];
+  return Buffer.concat([
+    makeBox('ftyp', [Buffer.from('isom')]),
+    makeBox('moov', [
+      full('mvhd', words(0, 0, 1000, 0), Buffer.alloc(80)),
+      makeBox('trak', [full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60)), makeBox('mdia', media)]),
+      makeBox('mvex', [full('trex', words(1, 1, 20, 0, 0))]),
+    ]),
+  ]);
+}
+
+/** A fragment of the movie's track with its media. */
+export function fragment(samples = 50): Buffer {
+  const track = [
+    makeBox('tfhd', [words(0x02_0000, 1)]),
+    makeBox('tfdt', [words(0, 0)]),
+    makeBox('trun', [words(0, samples)]),
+  ];
+  return Buffer.concat([makeBox('moof', [makeBox('traf', track)]), makeBox('mdat', [Buffer.alloc(1)])]);
+}
+
+export function emptyFragment(): Buffer {
+  return Buffer.concat([makeBox('moof', []), makeBox('mdat', [])]);
+}
+
+/** An AAC frame that is only a header. */
+export function adts(): Buffer {
+  return Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x00, 0xff, 0xfc]);
+}
+
+/** An Ogg page without content. */
+export function checksummedPage(): Buffer {
+  const page = Buffer.alloc(27);
+  page.write('OggS', 'latin1');
+  let checksum = 0;
+  for (const byte of page) {
+    checksum ^= byte << 24;
+    for (let bit = 0; bit < 8; bit += 1)
+      checksum = checksum < 0 ? (checksum << 1) ^ 0x04c1_1db7 : checksum << 1;
+  }
+  page.writeUInt32LE(checksum >>> 0, 22);
+  return page;
+}
+
+/** So many decode times, in ticks of 90 kHz, a frame apart. */
+export function times(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => 90_000 + 3000 * index);
+}
+
+/** Packets of a transport stream (ISO 13818-1, 2.4.3.2). */
+export const packet = {
+  media(pid: number, time: number): Buffer {
+    const bytes = start(pid, 0x4000, 0x10);
+    bytes.writeUIntBE(1, 4, 3);
+    bytes.set([0xc0, 0, 0, 0x80, 0x80, 5], 7);
+    bytes[13] = 0x21 | (Math.floor(time / 2 ** 30) << 1);
+    bytes.writeUInt16BE((Math.floor(time / 2 ** 15) % 2 ** 15) * 2 + 1, 14);
+    bytes.writeUInt16BE((time % 2 ** 15) * 2 + 1, 16);
+    return bytes;
+  },
+  /** With a program clock reference. */
+  clock(pid: number): Buffer {
+    const bytes = start(pid, 0, 0x30);
+    bytes.set([7, 0x10, 0, 0, 1, 0, 0, 0], 4);
+    return bytes;
+  },
+  programs(count: number): Buffer {
+    const bytes = start(0, 0x4000, 0x10);
+    section(bytes, 0x00, Buffer.alloc(5));
+    for (let index = 0; index < count; index += 1)
+      bytes.set([0, 1 + index, 0xe0 | 0x10, index], 13 + 4 * index);
+    bytes.writeUInt16BE(0xb000 | (9 + 4 * count), 6);
+    return bytes;
+  },
+  map(count: number): Buffer {
+    const bytes = start(0x1000, 0x4000, 0x10);
+    section(bytes, 0x02, Buffer.alloc(9));
+    for (let index = 0; index < count; index += 1)
+      bytes.set([index === 0 ? 0x0f : 0x80 + index, 0xe1, index, 0xf0, 0], 17 + 5 * index);
+    bytes.writeUInt16BE(0xb000 | (13 + 5 * count), 6);
+    return bytes;
+  },
+  padding: (): Buffer => start(0x1fff, 0, 0x10),
+};
+
+function start(pid: number, flags: number, control: number): Buffer {
+  const bytes = Buffer.alloc(188, 0xff);
+  bytes[0] = 0x47;
+  bytes.writeUInt16BE(flags | pid, 1);
+  bytes[3] = control;
+  return bytes;
+}
+
+/** A table's section up to its list. */
+function section(bytes: Buffer, table: number, head: Buffer): void {
+  bytes.set([0, table, 0xb0, 0, ...head], 4);
+}

@@ -1,0 +1,207 @@
+import { Mp3FrameCounter } from '../../dist/containers/mp3-frames.js';
+import { makeBox } from '../../dist/containers/mp4/box.js';
+import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
+import { FileStructure } from '../../dist/containers/structure/file-structure.js';
+import { joinerFor } from '../../dist/relay/join/sniff.js';
+import { noise } from '../containers/support/noise.js';
+import {
+  adts,
+  checksummedPage,
+  emptyFragment,
+  fragment,
+  movie,
+  packet,
+  times,
+  words,
+} from './smallest-units.js';
+
+/** A parser of bytes that pass. */
+export interface StreamingParser {
+  readonly name: string;
+  /** The files below `src/` that this proves. */
+  readonly files: readonly string[];
+  /** A parser that has read nothing. @returns takes a chunk; throws when the bytes are rejected */
+  readonly start: () => (chunk: Buffer) => unknown;
+  /** What costs most for its size: the smallest legal units, the worst nesting. Each starts as such a file does. */
+  readonly inputs: Readonly<Record<string, () => Buffer>>;
+}
+
+const inputBytes = 1024 ** 2;
+
+/** Repeats a unit until there is enough. */
+function many(unit: Buffer, bytes = inputBytes): Buffer {
+  return Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
+}
+
+const after = (start: Buffer, unit: Buffer) => () => Buffer.concat([start, many(unit)]);
+
+/** Reads everything as one segment after an ordinary one, so that a clock is known. */
+function joiner(first: Buffer, isDiscontinuity = false) {
+  return () => {
+    const started = joinerFor(first, false);
+    const facts = { seconds: 2, isRounded: true, initialisation: null };
+    started.begin({ ...facts, isDiscontinuity: false });
+    started.push(Buffer.from(first));
+    started.end();
+    started.begin({ ...facts, isDiscontinuity });
+    return (chunk: Buffer) => started.push(Buffer.from(chunk));
+  };
+}
+
+function fileStructure() {
+  return () => {
+    const structure = new FileStructure();
+    let offset = 0;
+    return (chunk: Buffer) => {
+      structure.read(offset, chunk);
+      offset += chunk.length;
+    };
+  };
+}
+
+const free = makeBox('free', []);
+const track = (header = words(0x02_0000, 1)) => [
+  makeBox('tfhd', [header]),
+  makeBox('tfdt', [words(0, 1000)]),
+];
+const run = makeBox('trun', [words(0, 1)]);
+/** A fragment just under a limit, followed by its media. */
+const large = (bytes: number, parts: (room: number) => Buffer[]) => () =>
+  Buffer.concat([makeBox('moof', parts(bytes - 1024)), makeBox('mdat', [Buffer.alloc(16)])]);
+const limit = 1024 ** 2;
+
+const fragmentInputs = (bytes: number) => ({
+  'boxes of nothing': after(fragment(), free),
+  'boxes that are left out': after(fragment(), Buffer.concat([makeBox('sidx', []), free])),
+  'empty fragments': after(fragment(), emptyFragment()),
+  'fragments of one sample': after(fragment(), fragment(1)),
+  'a fragment of empty tracks': large(bytes, (room) => [many(makeBox('traf', [...track(), run]), room)]),
+  'a fragment of boxes of nothing': large(bytes, (room) => [many(free, room)]),
+  'a track of boxes of nothing': large(bytes, (room) => [makeBox('traf', [...track(), many(free, room)])]),
+  'a track of runs': large(bytes, (room) => [makeBox('traf', [...track(), many(run, room)])]),
+  'a run of samples': large(bytes, (room) => {
+    const samples = Math.floor(room / 4);
+    return [
+      makeBox('traf', [...track(), makeBox('trun', [words(0x100, samples), Buffer.alloc(4 * samples)])]),
+    ];
+  }),
+  'a run that says it has 4 billion samples': large(bytes, () => [
+    makeBox('traf', [...track(), makeBox('trun', [words(0, 0xffff_ffff)])]),
+  ]),
+});
+
+const element = Buffer.from('ec80', 'hex');
+const matroska = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex');
+const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex');
+const tables = Buffer.concat([packet.programs(1), packet.map(1)]);
+
+export const streamingParsers: readonly StreamingParser[] = [
+  {
+    name: 'a joiner of transport streams',
+    files: [
+      'relay/join/transport-stream.ts',
+      'relay/join/timeline.ts',
+      'relay/join/sniff.ts',
+      'relay/join/joiner.ts',
+    ],
+    start: joiner(Buffer.concat([tables, ...times(60).map((time) => packet.media(256, time))]), true),
+    inputs: {
+      'a time in every packet': () => Buffer.concat(times(14_000).map((time) => packet.media(256, time))),
+      'a program clock in every packet': () => many(packet.clock(256), 3 * inputBytes),
+      'only program tables': () => many(packet.programs(40)),
+      'only program maps': () => many(Buffer.concat([packet.map(30), packet.map(29)])),
+      '60 streams, of which none was there before': () =>
+        Buffer.concat(times(14_000).map((time, index) => packet.media(1000 + (index % 60), time))),
+      '5500 streams': () =>
+        Buffer.concat(times(14_000).map((time, index) => packet.media(32 + (index % 5500), time))),
+      padding: () => many(packet.padding()),
+    },
+  },
+  {
+    name: 'a joiner of fragmented MP4',
+    files: ['relay/join/fragmented-mp4.ts', 'containers/mp4/box.ts', 'containers/mp4/movie-header.ts'],
+    start: joiner(Buffer.concat([movie(), fragment()])),
+    inputs: fragmentInputs(limit),
+  },
+  {
+    name: 'a joiner of Matroska',
+    files: ['relay/join/matroska.ts', 'containers/ebml.ts'],
+    start: joiner(Buffer.concat([matroska, cluster, Buffer.from('a380', 'hex')])),
+    inputs: {
+      'elements of two bytes': after(Buffer.concat([matroska, cluster]), element),
+      'segments in segments': () => many(matroska),
+      'clusters in clusters': after(matroska, cluster),
+    },
+  },
+  {
+    name: 'a joiner of packed audio',
+    files: ['relay/join/packed-audio.ts', 'containers/adts-frames.ts'],
+    start: joiner(many(adts(), 7 * 100)),
+    inputs: {
+      'ADTS frames of 7 bytes': () => many(adts()),
+      'a tag in front of every frame': () =>
+        many(Buffer.concat([Buffer.from('49443304000000000000', 'hex'), adts()])),
+      'MP3 frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      'a tag of 1 MiB': () => Buffer.concat([Buffer.from('4944330400000033', 'hex'), Buffer.alloc(limit)]),
+    },
+  },
+  {
+    name: 'the output of ffmpeg as MP4',
+    files: ['containers/mp4/fragmented-mp4.ts', 'containers/mp4/fragment-clock.ts'],
+    start: () => {
+      const output = new FragmentedMp4(() => 12);
+      output.push(Buffer.concat([movie(), fragment()]));
+      return (chunk) => output.push(chunk);
+    },
+    inputs: fragmentInputs(4 * limit),
+  },
+  {
+    name: 'the output of ffmpeg as MP3',
+    files: ['containers/mp3-frames.ts'],
+    start: () => {
+      const counter = new Mp3FrameCounter();
+      return (chunk) => counter.push(chunk);
+    },
+    inputs: {
+      'frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      noise: () => noise(inputBytes),
+      'bits that are all set': () => Buffer.alloc(inputBytes, 0xff),
+    },
+  },
+  {
+    name: 'the structure of a single file',
+    files: [
+      'containers/structure/file-structure.ts',
+      'containers/structure/structure-check.ts',
+      'containers/structure/stray-bytes.ts',
+      'containers/structure/frame-chain.ts',
+      'containers/structure/matroska-elements.ts',
+      'containers/structure/ogg-pages.ts',
+    ],
+    start: fileStructure(),
+    inputs: {
+      'ADTS frames of 7 bytes': () => many(adts()),
+      'MP3 frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      'frames, then zeros': () => Buffer.concat([many(adts(), 4096), Buffer.alloc(inputBytes)]),
+      'frames, then the letters of tags': () => Buffer.concat([many(adts(), 4096), many(Buffer.from('IAL'))]),
+      'tags of nothing': after(many(adts(), 700), Buffer.from('49443304000000000000', 'hex')),
+      'APE tags of nothing': after(
+        many(adts(), 700),
+        Buffer.concat([Buffer.from('APETAGEX'), Buffer.alloc(24)]),
+      ),
+      'Matroska elements of two bytes': after(Buffer.concat([matroska, cluster]), element),
+      'Matroska padded with zeros': () => Buffer.concat([matroska, Buffer.alloc(inputBytes)]),
+      'Ogg pages of nothing': () => many(checksummedPage()),
+      'Ogg padded with zeros': () => Buffer.concat([checksummedPage(), Buffer.alloc(inputBytes)]),
+    },
+  },
+];
+
+/** Files that take bytes apart and are no parsers of a stranger's. The reason says what bounds them. */
+export const otherFiles: Readonly<Record<string, string>> = {
+  'containers/id3-tag.ts': 'writes',
+  'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',
+  'extract/update.ts': 'parses what pip prints about an update that the operator asked for',
+  'extract/video-url.ts': 'a URL of at most 2048 characters',
+  'stream/exact-mp3.ts': 'the first frame of what our own ffmpeg makes',
+};
