@@ -137,7 +137,7 @@ export class ExtractionService {
     const timer = setTimeout(() => deadline.abort(codedError('upstream_timeout', url)), timeoutMs);
     const signal = AbortSignal.any([shared, deadline.signal]);
     try {
-      await guard.checkUrl(new URL(url), signal);
+      await guard.checkUrl(new URL(url), signal, client || undefined);
       const { host } = new URL(url);
       const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) => {
         const timeLeftMs = Math.max(1, endsAt - performance.now());
@@ -201,6 +201,7 @@ export class ExtractionService {
       exit: run.exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
+      client: run.client || undefined,
       onExceeded: (what) => tooMuch(what, maxPageBytes),
     });
     // A cancelled job's connections end at once, not when yt-dlp notices.

@@ -1,13 +1,12 @@
-import { soundLength } from '../../dist/containers/mp4/sound-length.js';
-import { summarizeMovie } from '../../dist/containers/mp4/movie-summary.js';
 import { makeBox } from '../../dist/containers/mp4/box.js';
-import { readMovieHeader, withMovieDuration } from '../../dist/containers/mp4/movie-header.js';
-import { chooseTracks, segmentsOf } from '../../dist/relay/dash/manifest-segments.js';
-import { readManifest } from '../../dist/relay/dash/read-manifest.js';
-import { parsePlaylist } from '../../dist/relay/hls/parse-playlist.js';
+import { readManifest } from '../../dist/parsing/dash-manifest.js';
+import { dashTracks } from '../../dist/parsing/dash-segments.js';
+import { readFfprobeReport } from '../../dist/parsing/ffprobe-report.js';
+import { readPlaylist } from '../../dist/parsing/hls-playlist.js';
+import { initialisationDigest, readHead } from '../../dist/parsing/media-head.js';
 import { words } from './smallest-units.js';
 
-/** A parser of input that arrives whole. */
+/** A parser of input that arrives whole. It runs in a process that can die alone. */
 export interface WholeParser {
   readonly name: string;
   /** The files below `src/` that this proves. */
@@ -27,11 +26,18 @@ const boxes = (bytes: number, unit: Buffer) =>
   Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
 const movieHead = makeBox('mvhd', [words(0, 0, 0, 1000, 0), Buffer.alloc(80)]);
 
+const file = (parts: Buffer[]) =>
+  Buffer.concat([
+    makeBox('ftyp', [Buffer.from('isom')]),
+    makeBox('moov', parts),
+    makeBox('mdat', [Buffer.alloc(16)]),
+  ]);
+
 export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of HLS playlists',
-    files: ['relay/hls/parse-playlist.ts'],
-    parse: (input) => parsePlaylist(input.toString(), base, maxSegments),
+    files: ['parsing/hls-playlist.ts', 'parsing/segment-table.ts'],
+    parse: (input) => readPlaylist(input.toString(), { baseUrl: base, maxSegments }),
     inputs: {
       'attributes without an end': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A'.repeat(bytes)}\n`),
       'attributes without values': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A='.repeat(bytes / 2)}\n`),
@@ -41,13 +47,9 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of DASH manifests',
-    files: ['relay/dash/read-manifest.ts', 'relay/dash/manifest-segments.ts'],
-    parse: (input) => {
-      const manifest = readManifest(input.toString());
-      return chooseTracks(manifest, base, undefined).map((track) =>
-        segmentsOf(manifest, base, track, maxSegments),
-      );
-    },
+    files: ['parsing/dash-manifest.ts', 'parsing/dash-segments.ts'],
+    parse: (input) =>
+      dashTracks(readManifest(input.toString(), 100_000), { url: base, wanted: null, maxSegments }),
     inputs: {
       'empty elements': text((bytes) => `<MPD>${'<a/>'.repeat(bytes / 4)}</MPD>`),
       'elements in elements': text((bytes) => `<MPD>${'<a>'.repeat(bytes / 3)}`),
@@ -57,28 +59,25 @@ export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of the head of an MP4',
     files: [
-      'containers/mp4/movie-header.ts',
+      'parsing/media-head.ts',
+      'containers/mp4/movie-essentials.ts',
       'containers/mp4/movie-summary.ts',
       'containers/mp4/sound-length.ts',
-      'containers/mp4/find-movie.ts',
     ],
     parse: (input) => {
-      summarizeMovie(input);
-      soundLength(input, undefined);
-      readMovieHeader(input);
-      withMovieDuration(input, 9);
+      initialisationDigest(input);
+      readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);
     },
     inputs: {
-      'boxes of nothing': (bytes) => makeBox('moov', [movieHead, boxes(bytes, free)]),
-      'tracks of nothing': (bytes) => makeBox('moov', [movieHead, boxes(bytes, makeBox('trak', []))]),
-      'a track of boxes of nothing': (bytes) =>
-        makeBox('moov', [movieHead, makeBox('trak', [boxes(bytes, free)])]),
+      'boxes of nothing': (bytes) => file([movieHead, boxes(bytes, free)]),
+      'tracks of nothing': (bytes) => file([movieHead, boxes(bytes, makeBox('trak', []))]),
+      'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [boxes(bytes, free)])]),
     },
   },
   {
     name: 'a reader of what ffprobe prints',
-    files: ['ffmpeg/probe.ts'],
-    parse: (input) => JSON.parse(input.toString()) as unknown,
+    files: ['parsing/ffprobe-report.ts'],
+    parse: (input) => readFfprobeReport(input.toString()),
     inputs: {
       'lists in lists': text((bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)),
       'empty objects': text((bytes) => `[${'{},'.repeat(bytes / 3)}{}]`),
