@@ -70,8 +70,14 @@ export async function forwardRequest({ request, response, session, guard, logger
 function coalesced(answer: IncomingMessage, socket: Socket): Coalescer {
   const body = new Coalescer({
     // The message alone would go on to store pieces.
-    pause: () => void [answer.pause(), socket.pause()],
-    resume: () => void [answer.resume(), socket.resume()],
+    pause: () => {
+      answer.pause();
+      socket.pause();
+    },
+    resume: () => {
+      answer.resume();
+      socket.resume();
+    },
   });
   answer.on('data', (piece: Buffer) => body.push(piece));
   answer.once('end', () => body.end());

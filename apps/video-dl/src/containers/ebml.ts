@@ -19,6 +19,9 @@ export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null |
   if (second === undefined) return null;
   const sizeSize = Math.clz32(second) - 23;
   if (second === 0) return undefined;
+  // The smallest elements come in the largest numbers.
+  if (idSize === 1 && sizeSize === 1 && second !== 0xff)
+    return { id: first, size: second & 0x7f, headerSize: 2 };
   if (bytes.length < sizeAt + sizeSize) return null;
   let size = second & (0xff >> sizeSize);
   let isUnknown = size === 0xff >> sizeSize;

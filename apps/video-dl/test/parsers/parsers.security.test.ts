@@ -8,7 +8,7 @@ import { wholeParsers } from './whole-parsers.js';
 
 /**
  * Every parser of what strangers send, with the input that costs it most. What streams
- * is parsed in steps that hold the event loop for at most 20 ms; what is parsed as a
+ * is parsed in steps that take at most 20 ms of processor time; what is parsed as a
  * whole takes linear time. A parser that is registered nowhere fails the first test.
  */
 
@@ -21,10 +21,10 @@ const takesApart = /\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|JSON\.parse\(|Saxe
 const chunkBytes = 64 * 1024;
 const maxChunkMs = 20;
 const maxRetainedBytes = 4 * 1024 ** 2;
-/** A busy machine takes its time from some rounds, not from all. */
+/** The compiler and the garbage collector work in some rounds, not in all. */
 const maxRounds = 8;
 const piecesBytes = 128 * 1024;
-const maxPiecesMs = 1_000;
+const maxPiecesMs = 1_500;
 
 it('knows every file that takes bytes or text apart', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -59,22 +59,24 @@ describe.each(streamingParsers)('$name', ({ start, inputs }) => {
     const parse = start();
     const before = memory();
     feed(parse, input, chunkBytes);
+    // Collecting garbage takes long, so only where there may be too much.
+    if (memory() - before >= maxRetainedBytes) collectGarbage();
     expect(memory() - before).toBeLessThan(maxRetainedBytes);
     // Alive until here.
     expect(parse).toBeInstanceOf(Function);
   });
 
   it.each(Object.entries(inputs))(
-    'reads 128 KiB of %s in pieces of one byte within a second of processor time',
+    'reads 128 KiB of %s in pieces of one byte within 1.5 s of processor time',
     (_what, make) => {
       // No wire is joined to larger chunks here: this is the parser's own safeguard.
       const input = make().subarray(0, piecesBytes);
       let fastest = Infinity;
-      for (let round = 0; round < maxRounds && fastest >= maxPiecesMs; round += 1)
-        fastest = Math.min(
-          fastest,
-          elapsed(() => feed(start(), input, 1)),
-        );
+      for (let round = 0; round < maxRounds && fastest >= maxPiecesMs; round += 1) {
+        const before = process.cpuUsage();
+        feed(start(), input, 1);
+        fastest = Math.min(fastest, process.cpuUsage(before).user / 1000);
+      }
       expect(fastest).toBeLessThan(maxPiecesMs);
     },
   );
@@ -87,7 +89,7 @@ describe.each(wholeParsers)('$name', ({ parse, inputs }) => {
       return Math.min(...[1, 2, 3].map(() => elapsed(() => attempt(() => parse(input)))));
     };
     const [small, large] = [time(100_000), time(1_600_000)];
-    expect(large).toBeLessThan(100 * small + 50);
+    expect(large).toBeLessThan(100 * small + 300);
   });
 });
 
@@ -100,12 +102,11 @@ function feed(
 ): void {
   for (let index = 0; index * size < input.length; index += 1) {
     const chunk = Buffer.from(input.subarray(index * size, (index + 1) * size));
-    let isRejected = false;
-    note(
-      index,
-      elapsed(() => (isRejected = !attempt(() => parse(chunk)))),
-    );
-    if (isRejected) return;
+    const before = process.cpuUsage();
+    const isTaken = attempt(() => parse(chunk));
+    const { user, system } = process.cpuUsage(before);
+    note(index, (user + system) / 1000);
+    if (!isTaken) return;
   }
 }
 
@@ -127,9 +128,12 @@ function elapsed(work: () => unknown): number {
 }
 
 function memory(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
