@@ -12,6 +12,8 @@ const topElements = new Set([
 const clusterElements = new Set([0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf, 0xec, 0xbf]);
 /** Elements that nobody knows are passed over, so many in a row: noise is full of them. */
 const maxUnknownInRow = 4;
+/** No file has as many elements without content next to each other. */
+const maxEmptyInRow = 4096;
 
 /**
  * Whether Matroska or WebM is a row of elements that fill their Segment and their
@@ -26,6 +28,7 @@ export class MatroskaElements implements StructureCheck {
   /** Null outside of a Cluster, Infinity in one of unknown size. */
   #clusterEnd: number | null = null;
   #unknownInRow = 0;
+  #emptyInRow = 0;
   #isPadding = false;
   /** Nothing more can be said. */
   #isOver = false;
@@ -114,6 +117,8 @@ export class MatroskaElements implements StructureCheck {
 
   #pass(isKnown: boolean, size: number | null, parentEnd: number): void {
     this.#unknownInRow = isKnown ? 0 : this.#unknownInRow + 1;
+    this.#emptyInRow = size === 0 ? this.#emptyInRow + 1 : 0;
+    if (this.#emptyInRow > maxEmptyInRow) throw noise();
     if (this.#unknownInRow > maxUnknownInRow || (!isKnown && size === null)) throw noise();
     // Allowed where nobody does it; where it ends would take more than this looks at.
     if (size === null) {
