@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { DomainError } from '@media-services/http-common';
-import { resolveName, type LookupFn } from '../dist/resolve.js';
+import { resolveName } from '../dist/resolve.js';
+import type { LookupFn } from '../dist/system-lookup.js';
 
 const never = () => new Promise<never>(() => undefined);
 const resolved = (
