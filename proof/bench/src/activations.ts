@@ -22,7 +22,7 @@ const size = 1024;
 
 async function* pictures(from: string): AsyncGenerator<{ file: string; image: Sharp }> {
   for (const file of (await readdir(from)).sort()) yield { file, image: sharp(path.join(from, file)) };
-  for (const spec of sceneList({ small: true })) {
+  for (const spec of sceneList('small')) {
     // Other scenes than those that quality is measured on.
     const { composite, width, height } = await makeScene({ ...spec, seed: spec.seed + 9000 });
     const image = sharp(composite, { raw: { width, height, channels: 3 } });

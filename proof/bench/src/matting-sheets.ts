@@ -56,9 +56,7 @@ for (const precision of z.array(z.enum(precisionSettings)).parse(values.precisio
 }
 const backdrops = networks.length > 1 ? [magenta] : [magenta, checkerboard];
 
-const shown = sceneList({ small: true }).filter(({ group }) =>
-  ['solid', 'soft', 'hair', 'holes'].includes(group),
-);
+const shown = sceneList('small').filter(({ group }) => ['solid', 'soft', 'hair', 'holes'].includes(group));
 const sources =
   files.length > 0 ? files.map((file) => () => shotFrom(file)) : shown.map((spec) => () => makeScene(spec));
 const rows: Buffer[][] = [];

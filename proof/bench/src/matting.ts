@@ -1,7 +1,7 @@
 /**
- * Quality of the mattes: `pnpm bench:matting [--small] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
- * Without a folder on generated scenes with exact alpha and colours, `--seed` on others of
- * them; FOLDER is one of `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
+ * Quality of the mattes: `pnpm bench:matting [--small | --large] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
+ * Without a folder on generated scenes with exact alpha and colours (`--large`: 2 to 12
+ * megapixels), `--seed` on others of them; FOLDER is one of `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
  * `--gate` fails when a figure is worse than the one in `data/baseline.json`, `--store` writes
  * them there and into the table of docs/internals/benchmarks-bg-removal.md, where both precisions stand
  * side by side.
@@ -16,7 +16,7 @@ import { meanFigures, score, type Figures } from './matting/metrics.js';
 import { openNetwork } from './matting/network.js';
 import { coloursFromTruth, cutOutScene, servedAlpha, variants } from './matting/pipeline.js';
 import { qualityTable } from './matting/quality-table.js';
-import { makeScene, sceneList, type Scene } from './matting/scenes.js';
+import { makeScene, sceneList, type Scene, type SceneSize } from './matting/scenes.js';
 import { scoredCutOuts } from './pictures/list.js';
 import { keep } from './report.js';
 
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     small: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
     groups: { type: 'string' },
     seed: { type: 'string', default: '0' },
     gate: { type: 'boolean', default: false },
@@ -32,13 +33,14 @@ const { values, positionals } = parseArgs({
   },
 });
 const [folder] = positionals;
+const size: SceneSize = values.large ? 'large' : values.small ? 'small' : 'medium';
 if (values.seed !== '0' && (values.gate || values.store)) {
   throw new Error('--seed is for other scenes than those whose figures are stored');
 }
 
 async function* generatedScenes(): AsyncGenerator<Scene> {
   const wanted = values.groups?.split(',');
-  for (const spec of sceneList({ small: values.small })) {
+  for (const spec of sceneList(size)) {
     if (wanted !== undefined && !wanted.includes(spec.group)) continue;
     yield makeScene({ ...spec, seed: spec.seed + Number(values.seed) });
   }
@@ -59,7 +61,9 @@ const record = (group: string, variant: string, figures: Figures): void => {
 for await (const scene of scenes()) {
   const mask = await network.mask(scene);
   const { group } = scene;
-  for (const [variant, settings] of Object.entries(variants)) {
+  const all = Object.entries(variants);
+  // Millions of pixels for each: only the first and the last two.
+  for (const [variant, settings] of size === 'large' ? [...all.slice(0, 1), ...all.slice(-2)] : all) {
     record(group, variant, score(cutOutScene(scene, mask, settings), scene));
   }
   const served = servedAlpha(scene);
@@ -74,7 +78,7 @@ for await (const scene of scenes()) {
     'as served, truth tuned alike',
     score(cutOutScene(scene, mask, variants['as served']), servedTruth),
   );
-  if (scene.foreground !== null) {
+  if (scene.foreground !== null && size !== 'large') {
     record(group, 'exact matte', score(coloursFromTruth(scene, false), scene));
     record(group, 'exact matte + colour', score(coloursFromTruth(scene, true), scene));
     record(group, 'exact matte, tuned', score({ alpha: served, rgb: scene.foreground }, scene));
@@ -115,7 +119,7 @@ if (values.json) await writeFile(values.json, `${JSON.stringify(measured, null, 
 if (values.gate || values.store) {
   const file = new URL('../data/baseline.json', import.meta.url);
   const baseline = baselineSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-  const set = folder === undefined ? (values.small ? 'small scenes' : 'scenes') : 'photographs';
+  const set = folder === undefined ? (size === 'medium' ? 'scenes' : `${size} scenes`) : 'photographs';
   const stored = baseline[network.precision]?.[set] ?? {};
   if (values.store) {
     const ofPrecision = { ...baseline[network.precision], [set]: { ...stored, ...measured } };

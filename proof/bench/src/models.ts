@@ -32,7 +32,7 @@ const [folder] = positionals;
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function* generatedScenes(): AsyncGenerator<Scene> {
-  for (const spec of sceneList({ small: true })) yield makeScene(spec);
+  for (const spec of sceneList('small')) yield makeScene(spec);
 }
 
 async function figuresOn(scenes: AsyncGenerator<Scene>, network: Network): Promise<Figures> {

@@ -14,13 +14,16 @@ const columns = [
   ['colour', 4],
 ] as const;
 
-/** The stored figures of a set of scenes, single precision beside eight bits, in Markdown. */
+/** The stored figures of a set of scenes in Markdown: fp32 → int8, or int8 alone where fp32 was not measured. */
 export function qualityTable({ fp32 = {}, int8 = {} }: Baseline, set: string): string {
-  const lines = Object.entries(fp32[set] ?? {}).flatMap(([group, variants]) =>
+  const lines = Object.entries(int8[set] ?? {}).flatMap(([group, variants]) =>
     Object.entries(rows).flatMap(([variant, tuning]) => {
-      const [before, now] = [variants[variant], int8[set]?.[group]?.[variant]];
-      if (before === undefined || now === undefined) return [];
-      const cells = columns.map(([key, digits]) => compared(before[key], now[key], digits));
+      const now = variants[variant];
+      if (now === undefined) return [];
+      const before = fp32[set]?.[group]?.[variant];
+      const cells = columns.map(([key, digits]) =>
+        before === undefined ? (now[key]?.toFixed(digits) ?? '–') : compared(before[key], now[key], digits),
+      );
       return [[group, tuning, ...cells]];
     }),
   );

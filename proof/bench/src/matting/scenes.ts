@@ -56,12 +56,25 @@ const subjectsOn: Record<BackgroundKind, [Palette, ...Palette[]]> = {
 const backgrounds: readonly BackgroundKind[] = ['wall', 'garden', 'street', 'dusk'];
 const groups: readonly ShapeName[] = ['solid', 'creature', 'soft', 'hair', 'holes', 'thin', 'translucent'];
 
+/** What phones and cameras send, 2 to 12 megapixels. */
+const largeScenes: readonly SceneSpec[] = [
+  { group: 'text', background: 'wall', seed: 201, width: 1632, height: 1224 },
+  { group: 'people', background: 'street', seed: 202, width: 2400, height: 1800 },
+  { group: 'leaves', background: 'dusk', seed: 203, width: 2400, height: 1800 },
+  { group: 'fur', background: 'garden', seed: 204, width: 3264, height: 2448 },
+  { group: 'translucent', background: 'wall', seed: 205, width: 3264, height: 2448 },
+  { group: 'hair', background: 'dusk', seed: 206, width: 4000, height: 3000 },
+];
+
+export type SceneSize = 'small' | 'medium' | 'large';
+
 /**
- * What the set holds: every shape over every background, at a megapixel and some at four; or,
- * small, every shape once.
+ * What a set holds. Medium: every shape over every background, at a megapixel and some at four;
+ * small: every shape once; large: six subjects at 2 to 12 megapixels.
  */
-export function sceneList({ small = false } = {}): SceneSpec[] {
-  if (small) {
+export function sceneList(size: SceneSize = 'medium'): readonly SceneSpec[] {
+  if (size === 'large') return largeScenes;
+  if (size === 'small') {
     return groups.map((group, i) => ({
       group,
       background: backgrounds[i % backgrounds.length] ?? 'wall',

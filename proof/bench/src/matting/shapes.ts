@@ -109,6 +109,78 @@ const solid: Draw = (random, w, h) => {
   return `<path d="M${x - s * 0.2},${h * 0.35} h${s * 0.4} l${-s * 0.05},${h * 0.5} h${-s * 0.3}Z"/>${blob(random, x, h * 0.3, s * 0.24, s * 0.1, 0.15)}<path d="M${x + s * 0.2},${h * 0.42} q${s * 0.2},${h * 0.1} ${-s * 0.02},${h * 0.25}" fill="none" stroke="#fff" stroke-width="${s * 0.04}"/>`;
 };
 
+/** A ball of fur: thousands of short hairs across the outline. */
+const fur: Draw = (random, w, h) => {
+  const s = Math.min(w, h);
+  const [x, y] = [w * random.between(0.45, 0.55), h * 0.55];
+  const hairs = Array.from({ length: 3000 }, () => {
+    const angle = random.between(0, 2 * Math.PI);
+    const [x0, y0] = point(x, y, s * random.between(0.25, 0.29), angle);
+    const lean = angle + random.between(-0.5, 0.5);
+    const [x1, y1] = point(x0, y0, s * random.between(0.015, 0.05), lean);
+    return `<path d="M${x0},${y0} L${x1},${y1}" stroke="#fff" stroke-width="${random.between(0.5, 2.5) * (s / 1200)}" stroke-linecap="round" opacity="${random.between(0.5, 1)}"/>`;
+  });
+  return `${blob(random, x, y, s * 0.28, s * 0.28, 0.02)}${hairs.join('')}`;
+};
+
+/** A twig of pointed leaves, each with a stem. */
+const leaves: Draw = (random, w, h) => {
+  const s = Math.min(w, h);
+  const [x, bottom, top] = [w / 2, h * 0.95, h * 0.1];
+  const twig = `<path d="M${x},${bottom} Q${x + s * random.between(-0.1, 0.1)},${h / 2} ${x},${top}" fill="none" stroke="#fff" stroke-width="${s * 0.012}"/>`;
+  const blades = Array.from({ length: 36 }, (_, i) => {
+    const y = bottom + ((top - bottom) * (i + 2)) / 38;
+    const length = s * random.between(0.12, 0.24);
+    const degrees = (i % 2 === 0 ? 0 : 180) + random.between(-40, 40);
+    return `<g transform="translate(${x} ${y}) rotate(${degrees})"><path d="M0,0 h${length * 0.2} q${length * 0.4},${-length * 0.28} ${length * 0.8},0 q${-length * 0.4},${length * 0.28} ${-length * 0.8},0Z"/><path d="M0,0 h${length * 0.2}" stroke="#fff" stroke-width="${s * 0.005}"/></g>`;
+  });
+  return twig + blades.join('');
+};
+
+/** A poster's letters, as strokes: no font needs to be installed. */
+const text: Draw = (random, w, h) => {
+  const s = Math.min(w, h);
+  const glyphs: [string, ...string[]] = [
+    'M0,1V0L.6,1V0',
+    'M.6,0H0V1H.6M0,.5H.5',
+    'M0,0L.15,1L.3,.4L.45,1L.6,0',
+    'M.6,.1Q0,-.15 .05,.28T.55,.72T0,.9',
+    'M.3,0Q0,0 0,.5T.3,1T.6,.5T.3,0',
+  ];
+  return Array.from({ length: 15 }, (_, i) => {
+    const size = s * (i < 5 ? 0.26 : i < 10 ? 0.16 : 0.07);
+    const row = Math.floor(i / 5);
+    const left = w / 2 + ((i % 5) - 2.5) * size * 0.9;
+    const upper = h * (0.18 + 0.3 * row);
+    return `<path transform="translate(${left} ${upper}) scale(${size})" d="${random.pick(glyphs)}" fill="none" stroke="#fff" stroke-width="${random.between(0.1, 0.2)}"/>`;
+  }).join('');
+};
+
+/** Three people side by side: heads, arms apart from the bodies, legs. */
+const people: Draw = (random, w, h) => {
+  const s = Math.min(w, h);
+  const person = (x: number, size: number): string => {
+    const y = h * 0.95 - size;
+    const limb = (from: Point, to: Point, thickness: number): string =>
+      `<line x1="${from[0]}" y1="${from[1]}" x2="${to[0]}" y2="${to[1]}" stroke="#fff" stroke-width="${size * thickness}" stroke-linecap="round"/>`;
+    const hand = (side: number): Point => [
+      x + side * size * random.between(0.16, 0.26),
+      y + size * random.between(0.2, 0.5),
+    ];
+    return [
+      blob(random, x, y + size * 0.08, size * 0.065, size * 0.08, 0.04),
+      `<rect x="${x - size * 0.1}" y="${y + size * 0.17}" width="${size * 0.2}" height="${size * 0.36}" rx="${size * 0.05}"/>`,
+      ...[-1, 1].flatMap((side) => [
+        limb([x + side * size * 0.09, y + size * 0.2], hand(side), 0.05),
+        limb([x + side * size * 0.05, y + size * 0.5], [x + side * size * 0.08, y + size * 0.98], 0.075),
+      ]),
+    ].join('');
+  };
+  return [-0.42, 0, 0.42]
+    .map((offset) => person(w / 2 + offset * s, s * random.between(0.72, 0.86)))
+    .join('');
+};
+
 /** Groups of scenes, and what the lens does to their edges. */
 export const shapes = {
   solid: { draw: solid, blur: 0 },
@@ -118,6 +190,10 @@ export const shapes = {
   holes: { draw: withHoles, blur: 0 },
   thin: { draw: thin, blur: 0 },
   translucent: { draw: glass, blur: 0 },
+  fur: { draw: fur, blur: 0 },
+  leaves: { draw: leaves, blur: 0 },
+  text: { draw: text, blur: 0 },
+  people: { draw: people, blur: 0 },
 } satisfies Record<string, { draw: Draw; blur: number }>;
 
 export type ShapeName = keyof typeof shapes;
