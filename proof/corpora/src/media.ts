@@ -10,11 +10,12 @@ export interface Decoded {
   readonly hasAudio: boolean;
   /** Width by height as shown; null without video. */
   readonly aspect: number | null;
-  /** Whether the decoder complained. */
+  /** Whether the decoder complained, or there is less than the file states. */
   readonly isDamaged: boolean;
 }
 
 const streamsSchema = z.object({
+  format: z.object({ duration: z.coerce.number() }).partial().default({}),
   streams: z
     .array(
       z.object({
@@ -34,8 +35,8 @@ const streamsSchema = z.object({
 export async function decode(ffprobe: string, file: string): Promise<Decoded | undefined> {
   const probe = (args: readonly string[]) =>
     execa(ffprobe, ['-v', 'error', ...args, file], { reject: false, timeout: 120_000, maxBuffer: 2 ** 28 });
-  const listed = await probe(['-show_streams', '-of', 'json']);
-  const { streams } = streamsSchema.parse(listed.exitCode === 0 ? JSON.parse(listed.stdout) : {});
+  const listed = await probe(['-show_streams', '-show_format', '-of', 'json']);
+  const { streams, format } = streamsSchema.parse(listed.exitCode === 0 ? JSON.parse(listed.stdout) : {});
   const video = streams.find(
     ({ codec_type: type, disposition }) => type === 'video' && disposition?.attached_pic !== 1,
   );
@@ -55,6 +56,9 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
     await count(audio?.index, 'nb_samples'),
   ];
   const sampleCount = samples.values.reduce((sum, value) => sum + (Number.parseInt(value, 10) || 0), 0);
+  const audioSeconds = sampleCount / (audio?.sample_rate || 1);
+  // A file that states more audio than it has was cut.
+  const isCut = video === undefined && (format.duration ?? 0) - audioSeconds > 0.5;
   const isTurned =
     video?.side_data_list?.some(({ rotation = 0 }) => Math.abs(rotation) % 180 === 90) ?? false;
   const ratio = video?.width && video.height ? video.width / video.height : null;
@@ -62,9 +66,9 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
     hasVideo: video !== undefined && frames.values.length > 0,
     hasAudio: audio !== undefined && sampleCount > 0,
     videoFrames: frames.values.length,
-    audioSeconds: sampleCount / (audio?.sample_rate || 1),
+    audioSeconds,
     aspect: ratio !== null && isTurned ? 1 / ratio : ratio,
-    isDamaged: frames.complaint !== '' || samples.complaint !== '' || listed.stderr !== '',
+    isDamaged: isCut || frames.complaint !== '' || samples.complaint !== '' || listed.stderr !== '',
   };
 }
 
