@@ -242,7 +242,7 @@ describe('bytes that are not', () => {
       from(9),
       fault('part of the file that exists'),
     ],
-    ['allowed', [status(404)], {}, fault('HTTP 404')],
+    ['there any more', [status(404)], {}, fault('HTTP 404', 'video_not_found')],
     ['few enough', [whole()], { limits: { maxBytes: 9 } }, fault('larger than', 'too_long')],
     ['renewed', [status(403)], {}, fault('refuses this service')],
   ])('%s end in a fault before the first', async (_what, list, reading, expected) => {
