@@ -253,6 +253,31 @@ describe('cutout', () => {
     expect(server.requests).toHaveLength(10);
   });
 
+  test('asks for another format, a crop and a background, and names the file accordingly', async () => {
+    writeFileSync(join(folder, 'a.jpg'), 'a');
+    const sent: string[] = [];
+    await using server = await startServer((req, res) => {
+      req.setEncoding('latin1').on('data', (chunk: string) => sent.push(chunk));
+      req.on('end', () => png(9, 'jpeg')(req, res));
+    });
+    const options = ['--format', 'jpg', '--background', 'navy', '--crop', '--crop-margin', '5%'];
+
+    const outcome = await run(['cutout', 'a.jpg', ...options, '--max-width', '640', '--server', server.url]);
+
+    expect(outcome).toMatchObject({ code: 0, stdout: 'a-cutout.jpg\n' });
+    const form = sent.join('');
+    for (const [field, value] of [
+      ['format', 'jpg'],
+      ['bg_color', 'navy'],
+      ['crop', 'true'],
+      ['crop_margin', '5%'],
+      ['max_width', '640'],
+    ]) {
+      expect(form).toContain(`name="${field}"\r\n\r\n${value}\r\n`);
+    }
+    expect(form).not.toContain('threshold');
+  });
+
   test('stops when the server rejects the client itself', async () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     await using server = await startServer(problem(401, 'unauthorized'));
@@ -267,6 +292,9 @@ test.each([
   [['cutout', 'x', '--mp3'], '--mp3'],
   [['cutout', 'x', '--threshold', '300'], 'from 0 to 255'],
   [['cutout', 'x', '--threshold', ''], 'from 0 to 255'],
+  [['cutout', 'x', '--format', 'gif'], '--format'],
+  [['cutout', 'x', '--mask', '--format', 'jpg'], 'always a PNG'],
+  [['cutout', 'x', '--crop-margin', 'much'], '--crop-margin'],
   [['paint', 'x'], 'Unknown command: paint'],
   [['video', page, '--server', 'somewhere'], '--server'],
   [['info', page, page], 'one URL'],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const usage = `Usage:
   media-services video URL… [--720 | --1080 | --mp3] [--item N] [-o FOLDER|FILE|-]
-  media-services cutout IMAGE|FOLDER|-… [--threshold 0-255] [--feather 0-24] [--strength 0.5-2]
+  media-services cutout IMAGE|FOLDER|-… [--format png|webp|jpg] [--background COLOR] [--crop]
                                         [-o FOLDER|FILE|-]
   media-services info URL [--item N] [--json]
 
@@ -14,6 +14,15 @@ Commands:
 
 Videos:
   --item N            take the Nth video of a page with several (info lists them)
+
+Cut-outs:
+  --format FORMAT     png (default), webp or jpg
+  --background COLOR  put the subject on a colour: a CSS name or hex such as #ffffff
+  --crop              crop to the subject
+  --crop-margin SIZE  leave a margin around it: 20px or 10%
+  --mask              the matte alone, as a grey PNG
+  --max-width PIXELS, --max-height PIXELS    scale larger results down
+  --threshold 0-255, --feather 0-24, --strength 0.5-2    tune the edges
 
 Output:
   Videos go to the current folder. The cut-out of photo.jpg becomes photo-cutout.png beside it;
@@ -63,6 +72,13 @@ export interface CutoutCommand extends Connection {
   readonly threshold?: number | undefined;
   readonly feather?: number | undefined;
   readonly foregroundStrength?: number | undefined;
+  readonly format: 'png' | 'webp' | 'jpg';
+  readonly backgroundColor?: string | undefined;
+  readonly crop: boolean;
+  readonly cropMargin?: string | undefined;
+  readonly mask: boolean;
+  readonly maxWidth?: number | undefined;
+  readonly maxHeight?: number | undefined;
   readonly output?: string | undefined;
   readonly force: boolean;
 }
@@ -103,6 +119,13 @@ const optionsOf = {
     threshold: { type: 'string' },
     feather: { type: 'string' },
     strength: { type: 'string' },
+    format: { type: 'string' },
+    background: { type: 'string' },
+    crop: { type: 'boolean' },
+    'crop-margin': { type: 'string' },
+    mask: { type: 'boolean' },
+    'max-width': { type: 'string' },
+    'max-height': { type: 'string' },
   },
   info: { ...connectionOptions, item: { type: 'string' }, json: { type: 'boolean' } },
 } as const;
@@ -130,6 +153,16 @@ const valuesSchema = z.object({
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),
   strength: number('strength', 0.5, 2),
+  format: z.enum(['png', 'webp', 'jpg'], { error: '--format must be png, webp or jpg' }).default('png'),
+  background: z.string().min(1, { error: '--background is empty' }).optional(),
+  crop: z.boolean().default(false),
+  'crop-margin': z
+    .string()
+    .regex(/^\d{1,5}(?:px|%)$/, { error: '--crop-margin must be like 20px or 10%' })
+    .optional(),
+  mask: z.boolean().default(false),
+  'max-width': number('max-width', 1, 100_000),
+  'max-height': number('max-height', 1, 100_000),
   item: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, { error: '--item must be a whole number from 1 to 999' })
@@ -164,9 +197,25 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     return { ...connection, name, url: target, item: options.item, json: options.json };
   }
   if (name === 'cutout') {
-    const { threshold, feather, strength } = options;
-    const tuning = { threshold, feather, foregroundStrength: strength };
-    return { ...connection, ...tuning, name, sources: positionals, output, force };
+    if (options.mask && options.format !== 'png') throw new UsageError('--mask is always a PNG.');
+    const { threshold, feather, strength, format, background, crop, mask } = options;
+    return {
+      ...connection,
+      name,
+      sources: positionals,
+      output,
+      force,
+      threshold,
+      feather,
+      foregroundStrength: strength,
+      format,
+      backgroundColor: background,
+      crop,
+      cropMargin: options['crop-margin'],
+      mask,
+      maxWidth: options['max-width'],
+      maxHeight: options['max-height'],
+    };
   }
   const formats = [options.mp3, options[720], options[1080]].filter(Boolean);
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080 and --mp3.');

@@ -56,6 +56,14 @@ export async function cutOutImages(
         threshold: command.threshold,
         feather: command.feather,
         foregroundStrength: command.foregroundStrength,
+        // Defaults aren't sent, so that older servers accept the request.
+        format: command.format === 'png' ? undefined : command.format,
+        channels: command.mask ? 'alpha' : undefined,
+        backgroundColor: command.backgroundColor,
+        crop: command.crop || undefined,
+        cropMargin: command.cropMargin,
+        maxWidth: command.maxWidth,
+        maxHeight: command.maxHeight,
         retries,
         signal,
         onRetry: (error, seconds) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
@@ -85,9 +93,9 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
     if (source !== '-' && !(await exists(source))) throw new UsageError(`${source} does not exist.`);
     if (source !== '-' && (await isFolder(source))) {
       if (output !== undefined && !toFolder) throw new UsageError('--output must be a folder here.');
-      jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command.force, terminal)));
+      jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command, terminal)));
     } else {
-      jobs.push(singleJob(source, output, toFolder));
+      jobs.push(singleJob(source, command, toFolder));
     }
   }
   if (jobs.length > 1 && output !== undefined && !toFolder)
@@ -100,7 +108,7 @@ async function isOutputFolder(output: string, sources: readonly string[]): Promi
   return sources.length > 1 || (await isFolder(output)) || extname(output) === '';
 }
 
-function singleJob(source: string, output: string | undefined, toFolder: boolean): ImageJob {
+function singleJob(source: string, { output, format }: CutoutCommand, toFolder: boolean): ImageJob {
   const isInput = source === '-';
   const label = isInput ? 'image' : source;
   const read = isInput ? readStandardInput : () => openAsBlob(source);
@@ -109,7 +117,7 @@ function singleJob(source: string, output: string | undefined, toFolder: boolean
       throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');
     return { label, read, target: 'standard output', isExactName: false };
   }
-  const name = `${basename(label, extname(label))}-cutout.png`;
+  const name = `${basename(label, extname(label))}-cutout.${format}`;
   if (output === undefined)
     return { label, read, target: { folder: dirname(source), name }, isExactName: false };
   if (toFolder) return { label, read, target: { folder: output, name }, isExactName: false };
@@ -119,14 +127,14 @@ function singleJob(source: string, output: string | undefined, toFolder: boolean
 async function folderJobs(
   folder: string,
   output: string,
-  force: boolean,
+  { force, format }: CutoutCommand,
   terminal: Terminal,
 ): Promise<ImageJob[]> {
   const names = (await namesIn(folder)).filter((name) => imageExtensions.has(extname(name).toLowerCase()));
   const jobs: ImageJob[] = [];
   let skipped = 0;
   for (const name of names) {
-    const result = resultName(name, names);
+    const result = resultName(name, names, format);
     if (!force && (await exists(join(output, result)))) {
       skipped += 1;
       continue;
@@ -144,8 +152,8 @@ async function folderJobs(
 }
 
 /** `photo.jpg` becomes `photo.png`, or `photo.jpg.png` if there is a `photo.webp` too. */
-function resultName(name: string, names: readonly string[]): string {
+function resultName(name: string, names: readonly string[], format: string): string {
   const stem = (each: string): string => basename(each, extname(each));
   const isAlone = names.filter((each) => stem(each) === stem(name)).length === 1;
-  return `${isAlone ? stem(name) : name}.png`;
+  return `${isAlone ? stem(name) : name}.${format}`;
 }
