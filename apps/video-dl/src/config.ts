@@ -58,6 +58,11 @@ const settings = z.object({
     .describe(
       'A client that takes less in a minute in which a stream waits for it loses the stream; 0 for no such limit.',
     ),
+  MIN_SOURCE_BYTES_PER_MINUTE: setting
+    .bytes('64KiB', { min: 0 })
+    .describe(
+      'A media server that sends less in a minute in which a stream waits for it, and less than a quarter of real time, loses the stream; after 10 seconds already while others wait for a slot. 0 for no such limit.',
+    ),
   MAX_STREAM_SECONDS: setting
     .seconds(28_800, { min: 1 })
     .describe(
@@ -141,8 +146,8 @@ const settings = z.object({
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
   FFMPEG_PATH: setting.text().describe("ffmpeg; when empty the one on PATH, else ffmpeg-static's binary."),
   FFMPEG_THREADS: setting
-    .integer(4, { min: 0, max: 64 })
-    .describe('Threads of each decoder and encoder of one stream; 0 for one per core.'),
+    .integer(4, { min: 0, max: 16 })
+    .describe('Threads of each decoder and encoder of one stream; 0 for one per core, at most 16.'),
 });
 
 /** Every environment variable of video-dl. */

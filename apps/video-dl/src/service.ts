@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
 import {
   ConfigError,
@@ -296,7 +297,7 @@ async function mediaTools(config: Config): Promise<MediaTools> {
   try {
     return await locateMediaTools({
       ffmpegPath: orUndefined(config.FFMPEG_PATH),
-      threads: config.FFMPEG_THREADS === 0 ? undefined : config.FFMPEG_THREADS,
+      threads: config.FFMPEG_THREADS === 0 ? Math.min(16, availableParallelism()) : config.FFMPEG_THREADS,
     });
   } catch (error) {
     if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);

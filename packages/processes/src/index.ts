@@ -1,5 +1,11 @@
 export { childEnvironment } from './child/child-environment.js';
-export { ChildGroup, SpawnError, type ChildExit, type ChildGroupOptions } from './child/child-group.js';
+export {
+  ChildGroup,
+  SpawnError,
+  type ChildExit,
+  type ChildGroupOptions,
+  type MemoryLimit,
+} from './child/child-group.js';
 export { signalProcessGroup } from './child/process-group.js';
 export { residentMemoryBytes, treeMemoryBytes } from './child/resident-memory.js';
 export { redactUrls, StderrTail } from './child/stderr-tail.js';

@@ -48,9 +48,31 @@ function generalOptions({ threads }: CallOptions): string[] {
   return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', ...filterThreads];
 }
 
-/** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use. */
+/** 8192 x 4320, which is 8K; a frame takes its bytes several times over. */
+const maxPixels = 35_389_440;
+
+/**
+ * Decoders ffmpeg may run on bytes that come from outside: video and audio. Not the hundreds that
+ * nobody streams, and not those of images, of which a small file can hold a huge one.
+ */
+const decoders = [
+  'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,vp8,libvpx,vp6,vp6a,vp6f,vp3,theora',
+  'mpeg4,msmpeg4,msmpeg4v1,msmpeg4v2,h263,h263p,flv,mpegvideo,mpeg1video,mpeg2video,mjpeg',
+  'wmv1,wmv2,wmv3,vc1,svq1,svq3,prores,dnxhd,dvvideo,cinepak,rawvideo,huffyuv,ffvhuff,ffv1,qtrle',
+  'aac,aac_fixed,aac_latm,mp3,mp3float,mp2,mp2float,mp1,mp1float,opus,libopus,vorbis,libvorbis',
+  'flac,alac,ac3,ac3_fixed,eac3,dca,truehd,mlp,speex,libspeex,amrnb,amrwb,gsm,gsm_ms,nellymoser',
+  'wmav1,wmav2,wmapro,wmalossless,wmavoice,qdm2,ape,wavpack,tak,tta,mpc7,mpc8',
+  'dsd_lsbf,dsd_msbf,dsd_lsbf_planar,dsd_msbf_planar,adpcm_ima_wav,adpcm_ima_qt,adpcm_ms,adpcm_swf',
+  'pcm_s8,pcm_u8,pcm_s16le,pcm_s16be,pcm_u16le,pcm_u16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be',
+  'pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_bluray,pcm_dvd',
+].join(',');
+
+/** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use, and for which sizes. */
 export function inputOptions(): string[] {
-  return ['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers];
+  return [
+    ...['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers],
+    ...['-max_pixels', String(maxPixels)],
+  ];
 }
 
 /** Further apart than this, in seconds, two inputs are not of one clock. */
@@ -64,7 +86,7 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
   return inputs.flatMap(({ url, startSeconds }) => {
     const delaySeconds = isOneClock ? (startSeconds ?? first) - first : 0;
     const delay = delaySeconds > 0 ? ['-itsoffset', delaySeconds.toFixed(6)] : [];
-    return [...inputOptions(), ...threadOptions(tools), ...delay, '-i', url];
+    return [...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools), ...delay, '-i', url];
   });
 }
 

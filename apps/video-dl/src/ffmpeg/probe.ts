@@ -2,7 +2,7 @@ import type { ChildGroup } from '@media-services/processes';
 import type { Probe } from '../containers/mp4/movie-summary.js';
 import { inputOptions } from './arguments.js';
 import type { Parse } from '../parsing/parser-pool.js';
-import { startMediaProcess } from './process.js';
+import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
 /** Media that ffprobe cannot read, or not in time. The message has no URLs in it. */
@@ -34,7 +34,8 @@ export async function probe(
     file: tools.ffprobe,
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
-      ...[...inputOptions(), '-i', url],
+      // It opens every decoder, those of subtitles and covers too, so no list of codecs applies.
+      ...['-threads', '1', ...inputOptions(), '-i', url],
     ],
     signal: AbortSignal.any([signal, deadline]),
     environment,
@@ -43,6 +44,7 @@ export async function probe(
   const exit = await child.exited;
   signal.throwIfAborted();
   if (deadline.aborted) throw new ProbeError(`the media's header did not arrive within ${maxMs} ms`);
+  if (child.hasExceededMemory) throw needsTooMuchMemory();
   if (exit.code !== 0)
     throw new ProbeError(`the media cannot be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`);
   return await parse({ kind: 'ffprobe', bytes: report }, signal);

@@ -39,7 +39,7 @@ const args = [
  * @throws MuxingCheckError
  */
 export async function checkMuxing(tools: MediaTools, signal: AbortSignal): Promise<void> {
-  await using child = await startMediaProcess({ file: tools.ffmpeg, args, signal });
+  await using child = await startMediaProcess({ file: tools.ffmpeg, args, signal, encodesVideo: true });
   const walker = new FragmentedMp4(() => signalSeconds);
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) walker.push(chunk);
   const exit = await child.exited;

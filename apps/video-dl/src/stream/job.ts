@@ -9,7 +9,7 @@ import type { MediaRelay, RelayInput, RelaySession, RenewSource } from '../relay
 import { exactHeader, isAsReckoned, missingFrames, type ExactMp3 } from './exact-mp3.js';
 import type { FirstByteDeadline, StreamAbort, StreamLimits } from './limits.js';
 import { estimateMp3HeaderBytes, makeMp3Header } from './mp3-header.js';
-import { mp3Output, mp4Output, readMedia } from './output.js';
+import { mp3Output, mp4Output, readMedia, type MediaOutput } from './output.js';
 import type { Selection } from './ranges.js';
 import { clientWriter, streamHeaders } from './response.js';
 import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
@@ -31,6 +31,8 @@ export interface StreamJob {
   readonly logger: Logger;
   readonly timings: StageTimings;
   onBytes(bytes: number): void;
+  /** Whether others wait for a slot. */
+  readonly isCrowded: () => boolean;
   /** The picture for the tag of an MP3. */
   readonly cover: Promise<Uint8Array | null>;
   /** For an MP3 whose length is promised. */
@@ -47,16 +49,61 @@ export interface StreamJob {
  * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
  */
 export async function runStreamJob(job: StreamJob): Promise<void> {
+  const endFirstByte = job.timings.start('firstByte');
+  void job.session.failed.then((failure) => job.abort.abort(failure));
+  try {
+    await makeStream(job, endFirstByte);
+  } catch (error) {
+    if (!(error instanceof HiddenStart)) throw error;
+    await makeStream({ ...job, plan: error.plan }, endFirstByte);
+  }
+}
+
+/** What is copied begins with media that only an edit list hides; encoded anew, it begins where it should. */
+class HiddenStart extends Error {
+  override readonly name = 'HiddenStart';
+  readonly plan: Plan;
+
+  constructor(plan: Plan) {
+    super('the media begin with what only an edit list hides');
+    this.plan = plan;
+  }
+}
+
+/** An encoder's delay is shorter, HE-AAC included, except at low sample rates. */
+const maxHiddenAudioSeconds = 0.15;
+/** Less than a frame. */
+const maxHiddenVideoSeconds = 0.01;
+
+/**
+ * Players differ in whether they follow the edit list of a fragmented MP4; ffmpeg doesn't. So a trimmed
+ * file must not come back with what was cut away, and we encode the tracks that begin with it.
+ */
+function assertShowsItsStart({ plan }: StreamJob, output: MediaOutput, inputs: readonly RelayInput[]): void {
+  // Segments are read once.
+  if (inputs.some(({ isJoined }) => isJoined)) return;
+  const { video, audio } = plan;
+  const hidesVideo = video?.action === 'copy' && output.hiddenSeconds('video') > maxHiddenVideoSeconds;
+  const hidesAudio = audio?.action === 'copy' && output.hiddenSeconds('audio') > maxHiddenAudioSeconds;
+  if (!hidesVideo && !hidesAudio) return;
+  throw new HiddenStart({
+    ...plan,
+    video: hidesVideo ? { ...video, action: 'transcode' } : video,
+    audio: hidesAudio ? { ...audio, action: 'transcode' } : audio,
+    estimatedBytes: hidesVideo ? null : plan.estimatedBytes,
+  });
+}
+
+async function makeStream(job: StreamJob, endFirstByte: () => void): Promise<void> {
   const { plan, abort, session } = job;
   const facts = new InputFactsReader();
-  const endFirstByte = job.timings.start('firstByte');
-  void session.failed.then((failure) => abort.abort(failure));
   const inputs = await openInputs(job);
 
   await using child = await startMediaProcess({
     file: job.tools.ffmpeg,
     args: ffmpegArguments(job, inputs),
     environment: session.environment,
+    encodesVideo: plan.video?.action === 'transcode',
     signal: abort.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
@@ -84,6 +131,7 @@ export async function runStreamJob(job: StreamJob): Promise<void> {
   };
   for await (const part of media) {
     if (firstPart === undefined) {
+      assertShowsItsStart(job, output, inputs);
       firstPart = part;
       const picture = await job.cover;
       abort.signal.throwIfAborted();

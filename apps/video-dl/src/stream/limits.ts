@@ -13,6 +13,8 @@ export interface StreamLimits {
   readonly clientIdleTimeoutMs: number;
   /** What a client takes at least in each minute in which the stream waits for it; 0 for no such limit. */
   readonly minClientBytesPerMinute: number;
+  /** What a source sends at least in each minute in which the stream waits for it; 0 for no such limit. */
+  readonly minSourceBytesPerMinute: number;
   readonly totalTimeoutMs: number;
   readonly maxOutputBytes: number;
 }
@@ -25,6 +27,7 @@ export function streamLimits(config: Config, { streams }: Capacity): StreamLimit
     upstreamIdleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
     clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
     minClientBytesPerMinute: config.MIN_CLIENT_BYTES_PER_MINUTE,
+    minSourceBytesPerMinute: config.MIN_SOURCE_BYTES_PER_MINUTE,
     totalTimeoutMs: config.MAX_STREAM_SECONDS * 1000,
     maxOutputBytes: config.MAX_OUTPUT_BYTES,
   };

@@ -3,7 +3,8 @@ import type { ChildGroup } from '@media-services/processes';
 import { Mp3FrameCounter } from '../containers/mp3-frames.js';
 import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
 import type { RelaySession } from '../relay/index.js';
-import { watched, type StreamAbort, type StreamLimits } from './limits.js';
+import type { StreamAbort, StreamLimits } from './limits.js';
+import { SourceRate } from './source-rate.js';
 
 /** A track of what was sent. */
 export interface SentTrack {
@@ -22,6 +23,8 @@ export interface MediaOutput {
   readonly tracks: readonly SentTrack[];
   /** Of an MP3 that have passed; 0 for an MP4. */
   readonly frames: number;
+  /** Seconds of a track that only an edit list hides, known with its first media. */
+  hiddenSeconds(type: SentTrack['type']): number;
   /** Takes the next bytes of ffmpeg, gives those for the client. */
   push(chunk: Buffer): readonly Buffer[];
 }
@@ -31,6 +34,7 @@ export function mp4Output(movieSeconds: () => number | null): MediaOutput {
   const mp4 = new FragmentedMp4(movieSeconds);
   return {
     frames: 0,
+    hiddenSeconds: (type) => mp4.progress.find(({ handler }) => typeOf(handler) === type)?.hiddenSeconds ?? 0,
     get hasMedia() {
       return mp4.progress.some(({ samples }) => samples > 0);
     },
@@ -39,13 +43,17 @@ export function mp4Output(movieSeconds: () => number | null): MediaOutput {
     },
     get tracks() {
       return mp4.progress.map(({ handler, endSeconds, gapSeconds }) => ({
-        type: handler === 'vide' ? ('video' as const) : ('audio' as const),
+        type: typeOf(handler),
         endSeconds,
         gapSeconds,
       }));
     },
     push: (chunk) => mp4.push(chunk),
   };
+}
+
+function typeOf(handler: string): SentTrack['type'] {
+  return handler === 'vide' ? 'video' : 'audio';
 }
 
 /** Encoders differ by a frame or two at the end. */
@@ -57,6 +65,7 @@ export function mp3Output(maxBytes = Infinity): MediaOutput {
   let passedBytes = 0;
   let droppedBytes = 0;
   return {
+    hiddenSeconds: () => 0,
     get frames() {
       return counter.frames;
     },
@@ -82,8 +91,10 @@ export function mp3Output(maxBytes = Infinity): MediaOutput {
 
 interface ReadingContext {
   readonly abort: StreamAbort;
-  readonly session: RelaySession;
+  readonly session: Pick<RelaySession, 'bytesReceived'>;
   readonly limits: StreamLimits;
+  /** Whether others wait for a slot. */
+  readonly isCrowded: () => boolean;
 }
 
 /**
@@ -107,7 +118,6 @@ export async function* readMedia(
   const stdout: AsyncIterable<Buffer, undefined> = child.stdout;
   const chunks = stdout[Symbol.asyncIterator]();
   const held: Buffer[] = [];
-  const silenceMs = context.limits.upstreamIdleTimeoutMs * idleTimeoutsOfSilence;
   try {
     while (!output.hasMedia) {
       const { done, value } = await chunks.next();
@@ -118,8 +128,9 @@ export async function* readMedia(
     if (!output.hasMedia) return;
     yield* held;
     held.length = 0;
+    using rate = sourceRate(output, context);
     for (;;) {
-      const { done, value } = await watched(silenceMs, onIdle(context), () => chunks.next());
+      const { done, value } = await rate.during(chunks.next());
       abort.signal.throwIfAborted();
       if (done === true) return;
       yield* output.push(value);
@@ -131,13 +142,19 @@ export async function* readMedia(
   }
 }
 
-/** Quiet is no failure as long as upstream bytes come in: a fragment may take longer than the timeout to fill. */
-function onIdle({ abort, session, limits }: ReadingContext): () => void {
-  let received = session.bytesReceived;
-  return () => {
-    if (session.bytesReceived === received) abort.abort(idleTimeout(limits));
-    received = session.bytesReceived;
-  };
+/** ffmpeg's silence is no failure while its source brings bytes: a fragment may take longer than the timeout to fill. */
+function sourceRate(output: MediaOutput, { abort, session, limits, isCrowded }: ReadingContext): SourceRate {
+  return new SourceRate({
+    progress: () => ({
+      bytes: session.bytesReceived,
+      mediaSeconds: Math.max(0, ...output.tracks.map(({ endSeconds }) => endSeconds)),
+    }),
+    minBytesPerMinute: limits.minSourceBytesPerMinute,
+    isCrowded,
+    onStarved: () => abort.abort(slowSource()),
+    maxSilenceMs: limits.upstreamIdleTimeoutMs * idleTimeoutsOfSilence,
+    onSilent: () => abort.abort(idleTimeout(limits)),
+  });
 }
 
 function tooMuch(): DomainError {
@@ -156,5 +173,13 @@ function idleTimeout({ upstreamIdleTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
     `Nothing came of the site's media for ${(upstreamIdleTimeoutMs * idleTimeoutsOfSilence) / 1000} s.`,
+  );
+}
+
+/** Why a stream ends whose source sends too slowly. */
+export function slowSource(): DomainError {
+  return new DomainError(
+    'upstream_timeout',
+    "The site's media server sends too slowly to keep a slot for it. Try again later.",
   );
 }

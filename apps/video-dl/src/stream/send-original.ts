@@ -6,6 +6,8 @@ import type { Plan } from '../plan/plan.js';
 import { failureOf, type ObjectReader } from '../upstream/upstream.js';
 import type { FirstByteDeadline, StreamAbort, StreamLimits } from './limits.js';
 import type { Selection } from './ranges.js';
+import { slowSource } from './output.js';
+import { SourceRate } from './source-rate.js';
 import { clientWriter, streamHeaders, type KnownFile } from './response.js';
 
 interface OriginalJob {
@@ -21,6 +23,8 @@ interface OriginalJob {
   readonly limits: StreamLimits;
   readonly timings: StageTimings;
   onBytes(bytes: number): void;
+  /** Whether others wait for a slot. */
+  isCrowded(): boolean;
 }
 
 /**
@@ -50,7 +54,16 @@ export async function sendOriginal(job: OriginalJob): Promise<void> {
       // Of an MP4's content, nothing tells where it is noise.
       const structure = plan.original === 'mp3' ? new FrameChain() : null;
       let sent = 0;
-      for (; next.done !== true; next = await chunks.next()) {
+      using rate = new SourceRate({
+        progress: () => ({ bytes: sent, mediaSeconds: 0 }),
+        minBytesPerMinute: job.limits.minSourceBytesPerMinute,
+        isCrowded: () => job.isCrowded(),
+        onStarved: () => abort.abort(slowSource()),
+        // The transfer has its own idle timeout.
+        maxSilenceMs: Infinity,
+        onSilent: () => undefined,
+      });
+      for (; next.done !== true; next = await rate.during(chunks.next())) {
         structure?.push(next.value);
         sent += next.value.length;
         job.onBytes(next.value.length);

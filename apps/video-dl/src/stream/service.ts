@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
 import type { Extraction, ExtractionService, HeadOptions, SourceHeads, Target } from '../extract/index.js';
+import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
@@ -16,6 +17,7 @@ import { firstByteTimeout } from './output.js';
 import { selectRange, SentVersions, type RangeHeaders, type Selection } from './ranges.js';
 import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { sendOriginal } from './send-original.js';
+import { ResumeBudget } from './resume-budget.js';
 import { StreamSlots } from './slots.js';
 
 export interface StreamingOptions {
@@ -60,6 +62,8 @@ interface StreamRun extends Prepared {
   readonly renew: RenewSource;
 }
 
+const mp3BytesPerSecond = mp3BitrateKbps * 125;
+
 const whole: Selection = { kind: 'whole' };
 
 /** What `/api/info` waits for the head of a file. */
@@ -72,6 +76,7 @@ export class StreamingService implements AsyncDisposable {
   readonly #metrics: StreamMetrics;
   readonly #originals: Originals;
   readonly #sentVersions = new SentVersions();
+  readonly #resumes: ResumeBudget;
   readonly #active = new Map<StreamAbort, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -79,6 +84,7 @@ export class StreamingService implements AsyncDisposable {
     const { maxConcurrent, maxQueued } = options.limits;
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
+    this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
     this.#originals = new Originals(options.upstream, options.heads);
   }
 
@@ -230,6 +236,7 @@ export class StreamingService implements AsyncDisposable {
     context.note({ delivery: 'original' });
     await sendOriginal({
       ...{ plan, response, abort, deadline, limits, selection, status, file },
+      isCrowded: () => this.#slots.waiting > 0,
       reader: upstream.reader(original.object, { signal: abort.signal, exit: plan.inputs[0]?.origin?.exit }),
       timings: context.timings,
       onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
@@ -273,9 +280,15 @@ export class StreamingService implements AsyncDisposable {
     const exact = stated && exactMp3(plan, stated, { cover: await cover, tools });
     const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
     statusOf(selection, exact?.file ?? null, response);
+    if (exact !== null && selection.kind === 'part')
+      this.#resumes.spend(
+        request.client,
+        Math.max(0, selection.start - exact.tag.length) / mp3BytesPerSecond,
+      );
     const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit, client });
     try {
       await runStreamJob({
+        isCrowded: () => this.#slots.waiting > 0,
         ...{ plan, response, abort, deadline, session, relay, renew, tools, limits, cover, exact, selection },
         logger: context.logger,
         timings: context.timings,

@@ -1,7 +1,8 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
-import type { ChildExit, ChildGroup, StderrTail } from '@media-services/processes';
+import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
+import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
@@ -18,7 +19,7 @@ interface FinishedStream {
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   readonly tools: MediaTools;
-  readonly child: Pick<ChildGroup, 'exited' | 'stderr'>;
+  readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<MediaOutput, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly inputs: readonly ExpectedInput[];
   readonly facts: Pick<InputFactsReader, 'hasNoise' | 'decodeErrors'>;
@@ -35,7 +36,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   const exit = await child.exited;
   abort.signal.throwIfAborted();
   if (session.failure !== undefined) throw session.failure;
-  if (exit.code !== 0) throw ffmpegFailure(exit, child.stderr);
+  if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw incomplete('nothing that can be played came of it');
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
@@ -120,9 +121,10 @@ function incomplete(what: string): DomainError {
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
 /** Why ffmpeg ended without success, for the client; what it wrote is in `cause`, for the log. */
-function ffmpegFailure(exit: ChildExit, stderr: StderrTail): DomainError {
+function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedStream['child']): DomainError {
   const wrote = stderr.toString();
   const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
+  if (hasExceededMemory) return needsTooMuchMemory(cause);
   if (exit.signal !== null) {
     return new DomainError('engine_unavailable', 'ffmpeg was stopped from outside. Try again.', {
       cause,

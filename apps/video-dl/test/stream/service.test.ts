@@ -82,6 +82,19 @@ describe('a stream', () => {
     expect(service.relay.sessions.every(({ closed }) => closed)).toBe(true);
   });
 
+  it('does not come back with what was trimmed away', async () => {
+    await samples.get('trimmed.mov');
+    await using service = await app(extraction([format(`${server.url}/trimmed.mov`, { ext: 'mov' })]));
+    const { status, body, complete } = await receive(service.url('mp4-720'));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    const source = await inspect(await samples.get('trimmed.mov'));
+    const { streams } = await inspectBody(body, 'mp4');
+    expect(streams[0]).toMatchObject({ codec_name: 'h264', start_time: 0 });
+    expect(streams[0]?.nb_read_frames).toBe(source.streams[0]?.nb_read_frames);
+    for (const [index, stream] of streams.entries())
+      expect(Math.abs((stream.duration ?? 0) - (source.streams[index]?.duration ?? 0))).toBeLessThan(0.1);
+  });
+
   it('is an MP3 with tag, cover and the whole sound', async () => {
     await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
     const cover = await readFile(await samples.get('cover.jpg'));

@@ -39,6 +39,7 @@ const stderr = (text = '') => {
 const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote = '') => ({
   exited: Promise.resolve({ code, signal }),
   stderr: stderr(wrote),
+  hasExceededMemory: false,
 });
 const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
 
@@ -151,6 +152,7 @@ describe('a stream is not whole', () => {
     ['was killed', child(null, 'SIGKILL'), 'engine_unavailable'],
     ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
     ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
+    ['took too much memory', { ...child(null, 'SIGKILL'), hasExceededMemory: true }, 'too_long'],
     ['cannot read what came', child(1, null, 'Invalid data found'), 'upstream_error'],
   ])('when ffmpeg %s, whatever it has written', async (_what, ended, code) => {
     const failed = assertComplete(stream({ child: ended }));

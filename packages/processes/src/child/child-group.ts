@@ -2,10 +2,13 @@ import { ChildProcess, type Serializable } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from '@media-services/http-common';
 import { execa, type Subprocess } from 'execa';
 import { signalProcessGroup } from './process-group.js';
+import { treeMemoryBytes } from './resident-memory.js';
 import { StderrTail } from './stderr-tail.js';
 
 export interface ChildGroupOptions {
@@ -23,7 +26,18 @@ export interface ChildGroupOptions {
   readonly killGraceMs: number;
   /** Whole lines as the child wrote them; `stderr` keeps the last ones without URLs. */
   readonly onStderrLine?: ((line: string) => void) | undefined;
+  readonly memory?: MemoryLimit | undefined;
 }
+
+/** Two limits of a child's memory, each of which holds alone. */
+export interface MemoryLimit {
+  /** We look while the child works, and kill it above so many bytes of resident memory. */
+  readonly maxResidentBytes: number;
+  /** The kernel grants no more address space. Much of it is never touched: libraries, stacks, reserves. */
+  readonly maxAddressSpaceBytes: number;
+}
+
+const memoryCheckIntervalMs = 50;
 
 /** How a child ended; `code` is null when a signal ended it. */
 export interface ChildExit {
@@ -64,8 +78,9 @@ export class ChildGroup implements AsyncDisposable {
   readonly #killGraceMs: number;
   #killTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
+  #hasExceededMemory = false;
 
-  private constructor(child: Child, { killGraceMs, onStderrLine, signal }: ChildGroupOptions) {
+  private constructor(child: Child, { killGraceMs, onStderrLine, signal, memory }: ChildGroupOptions) {
     this.pid = child.pid;
     this.#child = child;
     this.#killGraceMs = killGraceMs;
@@ -77,6 +92,7 @@ export class ChildGroup implements AsyncDisposable {
     signal?.addEventListener('abort', onAbort, { once: true });
     void this.exited.then(() => signal?.removeEventListener('abort', onAbort));
     if (signal?.aborted) onAbort();
+    if (memory !== undefined) void this.#watchMemory(memory);
   }
 
   /**
@@ -85,8 +101,13 @@ export class ChildGroup implements AsyncDisposable {
    */
   static async start(options: ChildGroupOptions): Promise<ChildGroup> {
     options.signal?.throwIfAborted();
-    const child = await spawn(options);
+    const child = await spawn(await withMemoryLimit(options));
     return new ChildGroup(child, options);
+  }
+
+  /** Whether the child was killed, or ended by itself, because it needed more memory than it may take. */
+  get hasExceededMemory(): boolean {
+    return this.#hasExceededMemory || this.stderr.lines.some((line) => /Cannot allocate memory/u.test(line));
   }
 
   get stdin(): Writable | null {
@@ -139,6 +160,22 @@ export class ChildGroup implements AsyncDisposable {
     });
   }
 
+  async #watchMemory({ maxResidentBytes }: MemoryLimit): Promise<void> {
+    while (!this.#hasEnded) {
+      if ((await treeMemoryBytes(this.pid)) > maxResidentBytes && !this.#isEnded()) {
+        this.#hasExceededMemory = true;
+        this.kill();
+        return;
+      }
+      await delay(memoryCheckIntervalMs, undefined, { ref: false });
+    }
+  }
+
+  // A method, because the child may have ended during an await, which the compiler cannot see.
+  #isEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   async #watchClose(): Promise<ChildExit> {
     await once(this.#child.process, 'close');
     return this.exited;
@@ -154,6 +191,23 @@ export class ChildGroup implements AsyncDisposable {
   #signal(signal: NodeJS.Signals): void {
     if (!this.#hasEnded) signalProcessGroup(this.pid, signal);
   }
+}
+
+/**
+ * The system's shell sets the limit and becomes the program, whose name and arguments it gets as
+ * arguments of its own: it never reads them as a command line.
+ */
+async function withMemoryLimit(options: ChildGroupOptions): Promise<ChildGroupOptions> {
+  const { file, args, memory } = options;
+  if (memory === undefined || process.platform !== 'linux') return options;
+  if (file.includes('/')) {
+    await access(file, constants.X_OK).catch((error: unknown) => {
+      throw new SpawnError(file, error);
+    });
+  }
+  const limit = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
+  const kibibytes = String(Math.ceil(memory.maxAddressSpaceBytes / 1024));
+  return { ...options, file: '/bin/sh', args: ['-c', limit, 'sh', kibibytes, file, ...args] };
 }
 
 interface Child {

@@ -20,6 +20,8 @@ export interface TrackProgress {
   endSeconds: number;
   /** Of it without sound, between samples; 0 for pictures, which may stand still. */
   gapSeconds: number;
+  /** At its start, in front of time zero: the edit list skips it, which not every player does. */
+  hiddenSeconds: number;
   samples: number;
 }
 
@@ -32,6 +34,8 @@ interface TrackState {
   decodeTime: number;
   /** Latest end of a sample, in composition time: B-frames are shown later than they are decoded. */
   end: number;
+  /** Earliest composition time of a sample. */
+  start: number;
   gap: number;
   samples: number;
 }
@@ -70,15 +74,16 @@ export class FragmentClock {
 
   constructor(tracks: readonly Mp4Track[]) {
     for (const track of tracks)
-      this.#tracks.set(track.id, { track, decodeTime: 0, end: 0, gap: 0, samples: 0 });
+      this.#tracks.set(track.id, { track, decodeTime: 0, end: 0, start: Infinity, gap: 0, samples: 0 });
   }
 
   /** In the order of the moov box. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, gap, samples }) => ({
+    return [...this.#tracks.values()].map(({ track, end, start, gap, samples }) => ({
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
       gapSeconds: gap / track.timescale,
+      hiddenSeconds: samples === 0 ? 0 : Math.max(0, -(start / track.timescale + track.shiftSeconds)),
       samples,
     }));
   }
@@ -206,6 +211,7 @@ function longestUngapped({ handler, timescale }: Mp4Track): number {
 }
 
 function addEqualSamples(state: TrackState, samples: number, duration: number): void {
+  if (samples > 0) state.start = Math.min(state.start, state.decodeTime);
   state.end = Math.max(state.end, state.decodeTime + samples * duration);
   if (duration > longestUngapped(state.track)) state.gap += samples * duration;
   state.decodeTime += samples * duration;
@@ -233,6 +239,7 @@ function addSamples(
     const duration = hasDuration ? bytes.readUInt32BE(entry) : defaultDuration;
     // The last field. Version 0 has it unsigned, but writers (ffmpeg among them) put negative ones there too.
     const composition = hasComposition ? bytes.readInt32BE(entry + entryBytes - 4) : 0;
+    state.start = Math.min(state.start, state.decodeTime + composition);
     state.end = Math.max(state.end, state.decodeTime + composition + duration);
     if (duration > longest) state.gap += duration;
     state.decodeTime += duration;

@@ -82,6 +82,8 @@ const recipes = {
   ],
   'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
   'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
+  // Cut where no key frame is: an edit list hides what comes before.
+  'trimmed.mov': ['-ss', '0.36', '-i', 'h264-aac.mp4', '-c', 'copy'],
   'sound.avi': [...video(4), ...audio(4), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
   'audio.m4a': [...audio(8), ...aac],
   'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
@@ -113,7 +115,10 @@ export class Samples implements AsyncDisposable {
   async #make(name: SampleName): Promise<string> {
     const file = join(this.folder, name);
     await execa('mkdir', ['-p', join(file, '..')]);
-    await execa('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y', ...recipes[name], file]);
+    if (name === 'trimmed.mov') await this.get('h264-aac.mp4');
+    await execa('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y', ...recipes[name], file], {
+      cwd: this.folder,
+    });
     return file;
   }
 

@@ -25,6 +25,7 @@ const limits: StreamLimits = {
   upstreamIdleTimeoutMs: 20_000,
   clientIdleTimeoutMs: 20_000,
   minClientBytesPerMinute: 0,
+  minSourceBytesPerMinute: 0,
   totalTimeoutMs: 60_000,
   maxOutputBytes: 100_000_000,
 };
