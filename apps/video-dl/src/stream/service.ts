@@ -5,12 +5,12 @@ import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
-import { untilAvailable, waitMs } from '../upstream/media-source.js';
+import { untilAvailable, waitMs, type MediaSource } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { runStreamJob } from './job.js';
 import { FirstByteDeadline, StreamAbort, type StreamLimits } from './limits.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
-import { exactMp3, statedSound, type ExactMp3 } from './exact-mp3.js';
+import { exactMp3, statedSound, type ExactMp3, type StatedSound } from './exact-mp3.js';
 import { estimateMp3HeaderBytes, fetchCover } from './mp3-header.js';
 import { Originals, probeStreams, withStreams, type Look, type OriginalFile } from './original.js';
 import { firstByteTimeout } from './output.js';
@@ -77,6 +77,8 @@ export class StreamingService implements AsyncDisposable {
   readonly #originals: Originals;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
+  /** Files whose audio was not as long as they state. Asked for again, their MP3 comes without a stated length. */
+  readonly #misstating = new WeakSet<MediaSource>();
   readonly #active = new Map<StreamAbort, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -114,7 +116,7 @@ export class StreamingService implements AsyncDisposable {
 
   /** The MP3 whose length can be promised; null where it cannot, or where the stream is no MP3. */
   async #exact(plan: Plan, cover: Uint8Array | null, options: HeadOptions): Promise<ExactMp3 | null> {
-    const stated = await statedSound(this.#options.heads, plan, options);
+    const stated = await this.#statedSound(plan, options);
     return stated && exactMp3(plan, stated, { cover, tools: this.#options.tools });
   }
 
@@ -272,11 +274,11 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #make({ plan, request, response, context, abort, deadline, renew }: StreamRun): Promise<void> {
-    const { relay, upstream, heads, tools, limits } = this.#options;
+    const { relay, upstream, tools, limits } = this.#options;
     const { client } = request;
     context.note({ delivery: 'made' });
     const cover = fetchCover(upstream, plan, { signal: abort.signal, logger: context.logger });
-    const stated = await statedSound(heads, plan, { signal: abort.signal, renew, client });
+    const stated = await this.#statedSound(plan, { signal: abort.signal, renew, client });
     const exact = stated && exactMp3(plan, stated, { cover: await cover, tools });
     const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
     statusOf(selection, exact?.file ?? null, response);
@@ -294,9 +296,22 @@ export class StreamingService implements AsyncDisposable {
         timings: context.timings,
         onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
       });
+    } catch (error) {
+      const [source] = plan.inputs;
+      const isOfTheFile = error instanceof DomainError && error.code === 'upstream_error';
+      if (exact !== null && source && isOfTheFile && session.failure === undefined)
+        this.#misstating.add(source);
+      throw error;
     } finally {
       session.close();
     }
+  }
+
+  /** What a file states about its audio; null once a stream has shown that it states more than it has. */
+  async #statedSound(plan: Plan, options: HeadOptions): Promise<StatedSound | null> {
+    const [source] = plan.inputs;
+    if (source !== undefined && this.#misstating.has(source)) return null;
+    return statedSound(this.#options.heads, plan, options);
   }
 
   /** Ends all streams and waits until nothing of them is left. */

@@ -359,6 +359,20 @@ describe('a stream that fails after its first byte', () => {
     expect((await inspect(output)).streams[0]?.duration).toBeCloseTo(4, 0);
   });
 
+  it('comes without a stated length when its file has once shown that it states too much', async () => {
+    const m4a = Buffer.from(await readFile(await samples.get('audio.m4a')));
+    const durationAt = m4a.indexOf('mdhd') + 4 + 16;
+    m4a.writeUInt32BE(m4a.readUInt32BE(durationAt) + 10 * 1024, durationAt);
+    await writeFile(join(samples.folder, 'states-too-much.m4a'), m4a);
+    const sound = { videoCodec: null, hasVideo: false };
+    await using service = await app(extraction([format(`${server.url}/states-too-much.m4a`, sound)]));
+    const first = await receive(service.url('mp3'));
+    expect({ status: first.status, complete: first.complete }).toEqual({ status: 200, complete: false });
+    const second = await receive(service.url('mp3'));
+    expect({ status: second.status, complete: second.complete }).toEqual({ status: 200, complete: true });
+    expect(second.headers['content-length']).toBeUndefined();
+  });
+
   it('reads only the audio of a manifest that has video apart', async () => {
     const requests: string[] = [];
     await using site = await startSite({
