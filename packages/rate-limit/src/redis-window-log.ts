@@ -1,9 +1,10 @@
+import { errorCode, type Logger } from '@media-services/http-common';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Hit, WindowLimit } from './window-log.js';
+import type { StoredHit, WindowLimit, WindowLogStatus, WindowLogStore } from './window-log.js';
 
 /**
- * The sliding-window log as one atomic step on the server's clock, so that
+ * The sliding-window log as one atomic step on the server's clock, so
  * replicas with different clocks and simultaneous requests share one exact
  * limit. The list has the newest time first, in microseconds.
  */
@@ -30,72 +31,103 @@ return { accepted, hits, reset, now }
 
 const replySchema = z.tuple([z.int(), z.int(), z.int(), z.int()]);
 
-export interface RedisWindowLogOptions extends WindowLimit {
+export interface RedisWindowLogOptions {
   readonly url: string;
   /** Put before every key. */
   readonly prefix: string;
-  readonly onError: (error: Error) => void;
-  readonly onReady: () => void;
+  readonly logger: Logger;
 }
 
-/** A hit with the moment at which the server counted it. */
-export interface RedisHit extends Hit {
-  readonly atMicroseconds: number;
-}
-
-/** How long a server that does not answer may hold a request up. */
+/** How long a request waits at most for a server that does not respond. */
 const commandTimeoutMs = 500;
 
-/** The sliding-window log in Redis or a server that speaks its protocol; shared by all replicas. */
-export class RedisWindowLog implements AsyncDisposable {
+/** The sliding-window log in Redis, or in a server with the same protocol, over one connection. */
+export class RedisWindowLog implements WindowLogStore {
   readonly #redis: Redis;
-  readonly #options: RedisWindowLogOptions;
+  readonly #prefix: string;
+  readonly #logger: Logger;
+  #degraded = true;
+  #reason = 'connecting';
 
-  constructor(options: RedisWindowLogOptions) {
-    this.#options = options;
-    this.#redis = new Redis(options.url, {
+  constructor({ url, prefix, logger }: RedisWindowLogOptions) {
+    this.#prefix = prefix;
+    this.#logger = logger;
+    this.#redis = new Redis(url, {
       commandTimeout: commandTimeoutMs,
       connectTimeout: 2000,
-      // No waiting for a lost connection: the caller has a fallback.
+      // Don't wait for a lost connection: the caller has a fallback.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 6), 5000),
     });
-    this.#redis.on('error', options.onError);
-    this.#redis.on('ready', options.onReady);
+    this.#redis.on('error', (error) => this.#degrade(error));
+    this.#redis.on('ready', () => this.#recover());
   }
 
   get isReady(): boolean {
     return this.#redis.status === 'ready';
   }
 
-  /** @throws Error when the server is away or does not answer */
-  async hit(key: string): Promise<RedisHit> {
-    const { limit, windowMs, prefix } = this.#options;
-    const reply: unknown = await this.#redis.eval(hitScript, 1, prefix + key, limit, windowMs);
-    const [accepted, hits, resetMicroseconds, atMicroseconds] = replySchema.parse(reply);
-    return { accepted: accepted === 1, hits, resetMs: resetMicroseconds / 1000, atMicroseconds };
+  status(): WindowLogStatus {
+    // A lost connection counts at once, not only when the first attempt to reconnect fails.
+    const away = this.#degraded || !this.isReady;
+    return away
+      ? { status: 'degraded', store: 'memory', reason: `Redis: ${this.#reason}` }
+      : { status: 'ok', store: 'redis' };
   }
 
-  /**
-   * Takes a hit back, by the time that the server counted it at, as if it had never been.
-   * @throws Error when the server is away or does not answer
-   */
+  async hit(key: string, { limit, windowMs }: WindowLimit): Promise<StoredHit> {
+    try {
+      const reply: unknown = await this.#redis.eval(hitScript, 1, this.#prefix + key, limit, windowMs);
+      const [accepted, hits, resetMicroseconds, atMicroseconds] = replySchema.parse(reply);
+      this.#recover();
+      return { accepted: accepted === 1, hits, resetMs: resetMicroseconds / 1000, atMicroseconds };
+    } catch (error) {
+      this.#degrade(error);
+      // Drops a connection that no longer delivers responses; a new one is opened with back-off.
+      if (this.isReady) this.#redis.disconnect(true);
+      throw error;
+    }
+  }
+
   async giveBack(key: string, atMicroseconds: number): Promise<void> {
-    await this.#redis.lrem(this.#options.prefix + key, 1, String(atMicroseconds));
+    try {
+      await this.#redis.lrem(this.#prefix + key, 1, String(atMicroseconds));
+    } catch (error) {
+      this.#degrade(error);
+    }
   }
 
   async forget(key: string): Promise<void> {
-    await this.#redis.del(this.#options.prefix + key);
-  }
-
-  /** Drops a connection on which answers do not come any more; a new one is opened with back-off. */
-  reconnect(): void {
-    if (this.isReady) this.#redis.disconnect(true);
+    await this.#redis.del(this.#prefix + key);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     this.#redis.disconnect();
     return Promise.resolve();
   }
+
+  #degrade(error: unknown): void {
+    if (!this.#degraded)
+      this.#logger.warn({ err: error }, 'rate limit: Redis is unavailable, counting in memory');
+    this.#degraded = true;
+    this.#reason = reasonOf(error);
+  }
+
+  #recover(): void {
+    if (this.#degraded) this.#logger.info('rate limit: counting in Redis');
+    this.#degraded = false;
+    this.#reason = 'the connection was lost';
+  }
 }
+
+/** `ECONNREFUSED` from the network, `WRONGPASS` from Redis, otherwise the error's name. */
+function reasonOf(error: unknown): string {
+  const code = errorCode(error);
+  if (code !== undefined) return code;
+  const { name, message } = errorSchema.parse(error);
+  return /^[A-Z]{4,}\b/.exec(message)?.[0] ?? name;
+}
+
+/** Checked by shape, not by `instanceof`: a test may run in another realm than its libraries. */
+const errorSchema = z.object({ name: z.string(), message: z.string() }).catch({ name: 'Error', message: '' });

@@ -4,26 +4,55 @@ export interface WindowLimit {
   readonly windowMs: number;
 }
 
-/** What became of one hit. */
+/** The decision on one hit. */
 export interface Hit {
   readonly accepted: boolean;
-  /** Accepted hits in the window that ends now, this one included. */
+  /** Accepted hits in the window that ends now, including this one. */
   readonly hits: number;
-  /** Milliseconds until the oldest of them leaves the window, when there is room for one more. */
+  /** Milliseconds until the oldest of them leaves the window and makes room for one more. */
   readonly resetMs: number;
 }
 
+/** A hit with the time at which a shared store counted it. */
+export interface StoredHit extends Hit {
+  readonly atMicroseconds: number;
+}
+
+/** Where hits are counted now: `degraded` while the shared store is unavailable. */
+export interface WindowLogStatus {
+  readonly status: 'ok' | 'degraded';
+  /** The name of the store. */
+  readonly store: string;
+  /** While degraded: the last error of the shared store, without URLs and credentials. */
+  readonly reason?: string;
+}
+
+/** A sliding-window log that several replicas share. One serves every limit of a service. */
+export interface WindowLogStore extends AsyncDisposable {
+  /** Whether a hit can be counted now. */
+  readonly isReady: boolean;
+  status(): WindowLogStatus;
+  /** @throws Error when the store is unavailable, which {@link status} then reports */
+  hit(key: string, limit: WindowLimit): Promise<StoredHit>;
+  /** Removes a hit, given the time at which it was counted. {@link status} reports a failure. */
+  giveBack(key: string, atMicroseconds: number): Promise<void>;
+  forget(key: string): Promise<void>;
+}
+
+/** The status of a process that counts for itself, as configured. */
+export const inMemory: WindowLogStatus = { status: 'ok', store: 'memory' };
+
 /**
- * A sliding-window log in memory: the times of the accepted hits of each key.
- * Refused hits are not kept, so that a client that goes on trying is let in as
- * soon as there is room. A hit leaves the window exactly `windowMs` after it.
- * The number of keys is bounded: when it is reached, the key that was quiet for
- * longest is forgotten.
+ * A sliding-window log in memory: the times of each key's accepted hits.
+ * Rejected hits are not kept, so a client that keeps trying is accepted as
+ * soon as there is room. A hit leaves the window after exactly `windowMs`.
+ * The number of keys is bounded: above it, the key with the oldest last hit
+ * is forgotten.
  */
 export class WindowLog {
   readonly #limit: WindowLimit;
   readonly #maxKeys: number;
-  /** In order of the last accepted hit. */
+  /** Ordered by the last accepted hit. */
   readonly #times = new Map<string, number[]>();
 
   constructor(limit: WindowLimit, maxKeys = 100_000) {
@@ -36,7 +65,7 @@ export class WindowLog {
     return this.#times.size;
   }
 
-  /** @param nowMs milliseconds on a clock that never goes back */
+  /** @param nowMs milliseconds on a monotonic clock */
   hit(key: string, nowMs: number): Hit {
     const current = this.peek(key, nowMs);
     if (!current.accepted) return current;
@@ -44,7 +73,7 @@ export class WindowLog {
     return { ...current, resetMs: current.hits === 1 ? this.#limit.windowMs : current.resetMs };
   }
 
-  /** What {@link hit} would answer, without the hit. */
+  /** Returns what {@link hit} would return, without counting. */
   peek(key: string, nowMs: number): Hit {
     const { limit, windowMs } = this.#limit;
     const times = this.#live(key, nowMs);
@@ -61,7 +90,7 @@ export class WindowLog {
     this.#forgetQuietKeys(nowMs);
   }
 
-  /** Takes a hit back, by the time that it was counted at, as if it had never been. */
+  /** Removes a hit, given the time at which it was counted. */
   giveBack(key: string, atMs: number): void {
     const times = this.#times.get(key);
     const at = times?.indexOf(atMs) ?? -1;

@@ -1,76 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { errorCode, type Logger } from '@media-services/http-common';
 import type { IncrementResponse, Store } from 'express-rate-limit';
-import { z } from 'zod';
-import { RedisWindowLog } from './redis-window-log.js';
-import { WindowLog, type Hit, type WindowLimit } from './window-log.js';
+import { WindowLog, type Hit, type WindowLimit, type WindowLogStore } from './window-log.js';
 
-export interface WindowStoreOptions extends WindowLimit {
-  /** Absent or empty: each process counts for itself. */
-  readonly redisUrl?: string;
-  readonly prefix: string;
-  readonly logger: Logger;
-}
-
-/** A hit with the way to take it back. */
+/** A hit with the function that removes it. */
 interface CountedHit extends Hit {
   readonly giveBack: () => Promise<void>;
 }
 
-/** What a request was counted for. */
+/** The hit that a request was counted as. */
 interface Counted {
   hit?: CountedHit;
 }
 
-/** Where hits are counted: `degraded` while Redis is configured but away. */
-export interface WindowStoreStatus {
-  readonly status: 'ok' | 'degraded';
-  readonly store: 'memory' | 'redis';
-  /** While degraded: what Redis, or the way to it, said last. Without addresses and credentials. */
-  readonly reason?: string;
-}
-
 /**
- * The sliding-window log as a store of express-rate-limit. With Redis, all
- * replicas share one limit; while Redis is away each process goes on counting
- * in memory, where it has kept its own hits all along, so that nobody is let
- * in twice at the change and nobody is turned away for it.
+ * One limit as a store of express-rate-limit. With a shared log, all replicas
+ * share the limit. While that is unavailable each process counts in memory,
+ * where it always records its own hits: the change neither admits a client
+ * twice nor rejects one early.
  */
-export class WindowStore implements Store, AsyncDisposable {
+export class WindowStore implements Store {
   readonly localKeys = false;
-  readonly prefix: string;
   readonly #limit: WindowLimit;
   readonly #memory: WindowLog;
-  readonly #redis: RedisWindowLog | undefined;
-  readonly #logger: Logger;
-  /** express-rate-limit tells a store the key and not the request: its hit is found by the context it runs in. */
+  readonly #shared: WindowLogStore | undefined;
+  /** express-rate-limit passes the key but not the request, so we find a request's hit by its async context. */
   readonly #counted = new AsyncLocalStorage<Counted>();
-  #degraded: boolean;
-  #reason = 'connecting';
 
-  constructor({ limit, windowMs, redisUrl = '', prefix, logger }: WindowStoreOptions) {
-    this.prefix = prefix;
+  /** @param shared belongs to the caller; absent, each process counts for itself */
+  constructor({ limit, windowMs }: WindowLimit, shared?: WindowLogStore) {
     this.#limit = { limit, windowMs };
-    this.#logger = logger;
     this.#memory = new WindowLog(this.#limit);
-    this.#degraded = redisUrl !== '';
-    if (redisUrl === '') return;
-    this.#redis = new RedisWindowLog({
-      ...this.#limit,
-      url: redisUrl,
-      prefix,
-      onError: (error) => this.#degrade(error),
-      onReady: () => this.#recover(),
-    });
-  }
-
-  status(): WindowStoreStatus {
-    if (this.#redis === undefined) return { status: 'ok', store: 'memory' };
-    // A lost connection counts at once, not only when the first attempt to reconnect fails.
-    const away = this.#degraded || !this.#redis.isReady;
-    return away
-      ? { status: 'degraded', store: 'memory', reason: `Redis: ${this.#reason}` }
-      : { status: 'ok', store: 'redis' };
+    this.#shared = shared;
   }
 
   async increment(key: string): Promise<IncrementResponse> {
@@ -79,15 +39,15 @@ export class WindowStore implements Store, AsyncDisposable {
     const counted = this.#counted.getStore();
     if (accepted && counted !== undefined) counted.hit = hit;
     return {
-      // express-rate-limit refuses above the limit.
+      // express-rate-limit rejects above the limit.
       totalHits: accepted ? hits : this.#limit.limit + 1,
       resetTime: new Date(Date.now() + resetMs),
     };
   }
 
   /**
-   * Runs what increments for one request.
-   * @returns a function that takes that hit back; it does nothing when none was accepted, or the second time
+   * Runs the middleware that counts one request.
+   * @returns a function that removes that hit; a no-op if no hit was accepted, and the second time
    */
   forRequest(run: () => void): () => Promise<boolean> {
     const counted: Counted = {};
@@ -100,45 +60,34 @@ export class WindowStore implements Store, AsyncDisposable {
     };
   }
 
-  /** A key alone does not tell which of its hits to take back; {@link forRequest} does. */
+  /** A key alone does not say which of its hits to remove; {@link forRequest} does. */
   decrement(): void {
     return;
   }
 
   async resetKey(key: string): Promise<void> {
     this.#memory.forget(key);
-    if (this.#redis?.isReady) await this.#redis.forget(key);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#redis?.[Symbol.asyncDispose]();
+    if (this.#shared?.isReady) await this.#shared.forget(key);
   }
 
   async #hit(key: string): Promise<CountedHit> {
     const nowMs = performance.now();
-    const redis = this.#redis;
-    if (!redis?.isReady) return this.#hitInMemory(key, nowMs);
-    // The hits of this process alone may already be enough.
+    const shared = this.#shared;
+    if (!shared?.isReady) return this.#hitInMemory(key, nowMs);
+    // This process's own hits alone may already reach the limit.
     const own = this.#memory.peek(key, nowMs);
     if (!own.accepted) return { ...own, giveBack: () => Promise.resolve() };
     try {
-      const hit = await redis.hit(key);
+      const hit = await shared.hit(key, this.#limit);
       if (hit.accepted) this.#memory.record(key, nowMs);
-      this.#recover();
       return {
         ...hit,
         giveBack: async () => {
           this.#memory.giveBack(key, nowMs);
-          try {
-            await redis.giveBack(key, hit.atMicroseconds);
-          } catch (error) {
-            this.#degrade(error);
-          }
+          await shared.giveBack(key, hit.atMicroseconds);
         },
       };
-    } catch (error) {
-      this.#degrade(error);
-      redis.reconnect();
+    } catch {
       return this.#hitInMemory(key, performance.now());
     }
   }
@@ -151,27 +100,4 @@ export class WindowStore implements Store, AsyncDisposable {
     };
     return { ...hit, giveBack };
   }
-
-  #degrade(error: unknown): void {
-    if (!this.#degraded) this.#logger.warn({ err: error }, 'rate limit: Redis is away, counting in memory');
-    this.#degraded = true;
-    this.#reason = reasonOf(error);
-  }
-
-  #recover(): void {
-    if (this.#degraded) this.#logger.info('rate limit: counting in Redis');
-    this.#degraded = false;
-    this.#reason = 'the connection was lost';
-  }
 }
-
-/** `ECONNREFUSED` of the network, `WRONGPASS` of Redis, else the kind of error. */
-function reasonOf(error: unknown): string {
-  const code = errorCode(error);
-  if (code !== undefined) return code;
-  const { name, message } = errorSchema.parse(error);
-  return /^[A-Z]{4,}\b/.exec(message)?.[0] ?? name;
-}
-
-/** By form and not by `instanceof`: a test may run in another realm than its libraries. */
-const errorSchema = z.object({ name: z.string(), message: z.string() }).catch({ name: 'Error', message: '' });

@@ -9,13 +9,16 @@ import type { Request } from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { createRateLimiter } from '../dist/index.js';
+import { startRedis } from './support/redis-server.js';
 
-/** A service with one limited path, behind so many proxies; on `/gives-back` and `/keeps` it fails. */
-async function startService(limit: number, trustProxyHops: number) {
+/** A service with one limited path behind that many proxies. `/gives-back` and `/keeps` always fail. */
+async function startService(limit: number, trustProxyHops: number, redisUrl = '') {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const limiter = createRateLimiter({
-    ...{ name: 'test', limit, windowMs: 60_000, prefix: 'test:', logger },
+    ...{ name: 'test', limit, windowMs: 60_000, prefix: 'test:', redisUrl, logger },
     refusal: (seconds, of) => `more than ${of}, wait ${seconds} s`,
   });
   const app = createHttpApp({
@@ -157,8 +160,35 @@ test('what was never counted is not given back', async () => {
   expect([answer.status, answer.headers.get('RateLimit')]).toEqual([400, null]);
 });
 
-test('a limit of 0 has a store that is well', async () => {
+test('reports a healthy store for a limit of 0', async () => {
   await using service = await startService(0, 1);
   expect(service.status()).toEqual({ status: 'ok', store: 'memory' });
   expect((await service.get('/')).headers.get('RateLimit')).toBeNull();
+});
+
+test('all limits share one connection to Redis', async () => {
+  const redis = await startRedis();
+  const observer = new Redis(redis.url);
+  /** Connections from `client list`, one per line, without the observer's own. */
+  const connections = async () =>
+    String(await observer.client('LIST'))
+      .trim()
+      .split('\n').length - 1;
+  try {
+    {
+      await using service = await startService(2, 1, redis.url);
+      while (service.status().store !== 'redis') await delay(10);
+      expect(await service.ask(3)).toEqual([200, 200, 429]);
+      for (const limit of [1, 3, 4, 5, 6]) {
+        const statuses = await service.ask(limit + 1, key(`client-${limit}`, limit));
+        expect(statuses).toEqual([...Array<number>(limit).fill(200), 429]);
+      }
+      expect(await connections()).toBe(1);
+      expect(await observer.llen('test:key:client-6')).toBe(6);
+    }
+    while ((await connections()) > 0) await delay(10);
+  } finally {
+    observer.disconnect();
+    await redis.kill();
+  }
 });

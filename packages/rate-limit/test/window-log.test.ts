@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createLogger } from '@media-services/http-common';
 import fc from 'fast-check';
 import { RedisWindowLog, WindowLog } from '../dist/index.js';
 import { Oracle } from './support/oracle.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 
 const keys = fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::/64');
+const logger = createLogger({ service: 'test', level: 'silent' });
+const five = { limit: 5, windowMs: 60_000 };
 const limits = fc.integer({ min: 1, max: 7 });
 
 describe('in memory', () => {
@@ -62,7 +65,7 @@ describe('in memory', () => {
     );
   });
 
-  test('lets nine through across the border of a fixed window, but never more than five', () => {
+  test('never accepts more than five, even across the border of a fixed window', () => {
     const log = new WindowLog({ limit: 5, windowMs: 60_000 });
     const at = (...times: number[]) => times.filter((time) => log.hit('client', time).accepted).length;
     expect(at(0)).toBe(1);
@@ -71,16 +74,16 @@ describe('in memory', () => {
     expect(at(60_000, 60_001, 60_002)).toBe(1);
   });
 
-  test('tells to the millisecond when there is room again', () => {
+  test('reports to the millisecond when there is room again', () => {
     const log = new WindowLog({ limit: 1, windowMs: 60_000 });
     log.hit('client', 500);
-    const refused = log.hit('client', 20_500);
-    expect(refused).toEqual({ accepted: false, hits: 1, resetMs: 40_000 });
-    expect(log.hit('client', 20_500 + refused.resetMs - 1).accepted).toBe(false);
-    expect(log.hit('client', 20_500 + refused.resetMs).accepted).toBe(true);
+    const rejected = log.hit('client', 20_500);
+    expect(rejected).toEqual({ accepted: false, hits: 1, resetMs: 40_000 });
+    expect(log.hit('client', 20_500 + rejected.resetMs - 1).accepted).toBe(false);
+    expect(log.hit('client', 20_500 + rejected.resetMs).accepted).toBe(true);
   });
 
-  test('refused hits do not keep a client out', () => {
+  test('rejected hits do not delay a client', () => {
     const log = new WindowLog({ limit: 2, windowMs: 100 });
     log.hit('client', 0);
     log.hit('client', 0);
@@ -88,7 +91,7 @@ describe('in memory', () => {
     expect(log.hit('client', 100).accepted).toBe(true);
   });
 
-  test('keeps a bounded number of keys, and none that has gone quiet', () => {
+  test('keeps a bounded number of keys, and drops those without hits in the window', () => {
     const log = new WindowLog({ limit: 3, windowMs: 1000 }, 50);
     for (let i = 0; i < 500; i++) log.hit(`client ${i}`, 10);
     expect(log.size).toBe(50);
@@ -117,18 +120,11 @@ describe('in Redis', () => {
     await server.kill();
   });
 
-  function open(limit: number, windowMs: number, prefix: string): Promise<RedisWindowLog> {
-    return new Promise((resolve, reject) => {
-      const log = new RedisWindowLog({
-        url: server.url,
-        limit,
-        windowMs,
-        prefix,
-        onError: reject,
-        onReady: () => resolve(log),
-      });
-      logs.push(log);
-    });
+  async function open(prefix: string): Promise<RedisWindowLog> {
+    const log = new RedisWindowLog({ url: server.url, prefix, logger });
+    logs.push(log);
+    while (!log.isReady) await delay(1);
+    return log;
   }
 
   test('decides like the oracle on the clock of the server', async () => {
@@ -138,11 +134,11 @@ describe('in Redis', () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(limits, fc.integer({ min: 5, max: 60 }), hits, async (limit, windowMs, sequence) => {
-        const log = await open(limit, windowMs, `run ${run++}:`);
+        const log = await open(`run ${run++}:`);
         const oracle = new Oracle(limit, windowMs * 1000);
         for (const { key, afterMs } of sequence) {
           if (afterMs > 0) await delay(afterMs);
-          const { atMicroseconds, ...hit } = await log.hit(key);
+          const { atMicroseconds, ...hit } = await log.hit(key, { limit, windowMs });
           const { accepted, hits: counted, reset } = oracle.hit(key, atMicroseconds);
           expect(hit).toEqual({ accepted, hits: counted, resetMs: reset / 1000 });
         }
@@ -159,11 +155,11 @@ describe('in Redis', () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(limits, steps, async (limit, sequence) => {
-        const log = await open(limit, 60_000, `give back ${run++}:`);
+        const log = await open(`give back ${run++}:`);
         const oracle = new Oracle(limit, 60_000_000);
         const accepted: { key: string; at: number }[] = [];
         for (const { key, giveBack } of sequence) {
-          const hit = await log.hit(key);
+          const hit = await log.hit(key, { limit, windowMs: 60_000 });
           expect(hit.accepted).toBe(oracle.hit(key, hit.atMicroseconds).accepted);
           if (hit.accepted) accepted.unshift({ key, at: hit.atMicroseconds });
           const [taken] = giveBack === null ? [] : accepted.splice(giveBack, 1);
@@ -177,16 +173,16 @@ describe('in Redis', () => {
   });
 
   test('simultaneous hits over several connections never get more than the limit', async () => {
-    const replicas = await Promise.all([1, 2, 3].map(() => open(5, 60_000, 'shared:')));
+    const replicas = await Promise.all([1, 2, 3].map(() => open('shared:')));
     const hits = await Promise.all(
-      replicas.flatMap((log) => Array.from({ length: 20 }, () => log.hit('client'))),
+      replicas.flatMap((log) => Array.from({ length: 20 }, () => log.hit('client', five))),
     );
     expect(hits.filter(({ accepted }) => accepted)).toHaveLength(5);
   });
 
-  test('keeps what it knows of a client no longer than the window', async () => {
-    const log = await open(5, 60_000, 'quiet:');
-    await log.hit('client');
+  test('keeps a client no longer than the window', async () => {
+    const log = await open('quiet:');
+    await log.hit('client', five);
     const { Redis } = await import('ioredis');
     const redis = new Redis(server.url);
     const lifetime = await redis.pttl('quiet:client');

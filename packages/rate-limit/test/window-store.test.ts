@@ -1,5 +1,5 @@
 import { createLogger } from '@media-services/http-common';
-import { WindowStore, type WindowStoreStatus } from '../dist/index.js';
+import { RedisWindowLog, WindowStore, type WindowLogStatus } from '../dist/index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 
@@ -7,43 +7,46 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 const limit = { limit: 3, windowMs: 60_000 };
 
 let server: RedisServer | undefined;
-const stores: WindowStore[] = [];
+const shared = new Map<WindowStore, RedisWindowLog>();
 afterEach(async () => {
-  // First: a store waits for the answer of a Redis that it leaves, a paused one's too.
+  // First: a log waits for the response of the Redis that it leaves, even of a paused one.
   await server?.kill();
   server = undefined;
-  for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
+  for (const log of shared.values()) await log[Symbol.asyncDispose]();
+  shared.clear();
 });
 
 function open(redisUrl?: string): WindowStore {
-  const store = new WindowStore({
-    ...limit,
-    prefix: 'test:',
-    logger,
-    ...(redisUrl === undefined ? {} : { redisUrl }),
-  });
-  stores.push(store);
+  if (redisUrl === undefined) return new WindowStore(limit);
+  const log = new RedisWindowLog({ url: redisUrl, prefix: 'test:', logger });
+  const store = new WindowStore(limit, log);
+  shared.set(store, log);
   return store;
 }
 
-async function until(store: WindowStore, status: WindowStoreStatus): Promise<void> {
+function statusOf(store: WindowStore): WindowLogStatus | undefined {
+  return shared.get(store)?.status();
+}
+
+async function until(store: WindowStore, status: WindowLogStatus): Promise<void> {
   const end = performance.now() + 15_000;
   const reached = (): boolean => {
-    const { status: now, store: where, reason } = store.status();
-    return now === status.status && where === status.store && (status.reason ?? reason) === reason;
+    const now = statusOf(store);
+    const sameReason = status.reason === undefined || now?.reason === status.reason;
+    return now?.status === status.status && now.store === status.store && sameReason;
   };
   while (!reached()) {
-    if (performance.now() > end) throw new Error(`The store stayed ${JSON.stringify(store.status())}.`);
+    if (performance.now() > end) throw new Error(`The store stayed ${JSON.stringify(statusOf(store))}.`);
     await delay(20);
   }
 }
 
-const redisOk: WindowStoreStatus = { status: 'ok', store: 'redis' };
+const redisOk: WindowLogStatus = { status: 'ok', store: 'redis' };
 const degraded = {
   status: 'degraded',
   store: 'memory',
   reason: expect.stringMatching(/^Redis: \w/) as string,
-} satisfies WindowStoreStatus;
+} satisfies WindowLogStatus;
 
 /** How many of `count` hits are accepted. */
 async function accepted(store: WindowStore, count: number, key = 'client'): Promise<number> {
@@ -52,10 +55,8 @@ async function accepted(store: WindowStore, count: number, key = 'client'): Prom
   return sum;
 }
 
-test('without Redis it counts in memory and is well', async () => {
-  const store = open();
-  expect(store.status()).toEqual({ status: 'ok', store: 'memory' });
-  expect(await accepted(store, 10)).toBe(3);
+test('counts in memory without Redis', async () => {
+  expect(await accepted(open(), 10)).toBe(3);
 });
 
 test('replicas share one limit through Redis', async () => {
@@ -68,7 +69,7 @@ test('replicas share one limit through Redis', async () => {
   expect(await accepted(a, 2)).toBe(0);
 });
 
-test('a refused hit counts as more than the limit and says when to come back', async () => {
+test('a rejected hit counts as more than the limit and says when to retry', async () => {
   const store = open();
   const startedAt = Date.now();
   await accepted(store, 3);
@@ -79,13 +80,13 @@ test('a refused hit counts as more than the limit and says when to come back', a
   expect(resetTime?.getTime()).toBeLessThanOrEqual(acceptedAt + 60_001);
 });
 
-test('a Redis that was never there: counting in memory, degraded', async () => {
+test('counts in memory and is degraded if Redis was never reachable', async () => {
   const store = open('redis://127.0.0.1:1');
   expect(await accepted(store, 10)).toBe(3);
   await until(store, { ...degraded, reason: 'Redis: ECONNREFUSED' });
 });
 
-test('when Redis goes, a client that has used its limit up is still out, others are still let in; and back', async () => {
+test('keeps counting in memory when Redis stops, and counts in Redis when it is back', async () => {
   server = await startRedis();
   const store = open(server.url);
   await until(store, redisOk);
@@ -93,24 +94,24 @@ test('when Redis goes, a client that has used its limit up is still out, others 
   await server.kill();
   expect(await accepted(store, 3)).toBe(1);
   expect(await accepted(store, 5, 'another')).toBe(3);
-  expect(store.status()).toEqual(degraded);
+  expect(statusOf(store)).toEqual(degraded);
   await server.restart();
   await until(store, redisOk);
-  // The new server knows of nothing, this process does.
+  // The new server is empty, but this process remembers.
   expect(await accepted(store, 3)).toBe(0);
   expect(await accepted(store, 5, 'third')).toBe(3);
 });
 
-test('a Redis that never answers holds no request up', async () => {
+test('a Redis that stops responding does not block requests', async () => {
   server = await startRedis();
   const store = open(server.url);
   await until(store, redisOk);
   server.pause();
   expect(await accepted(store, 1)).toBe(1);
-  expect(store.status()).toEqual(degraded);
+  expect(statusOf(store)).toEqual(degraded);
 });
 
-/** A request of one hit: whether it was accepted, and the way to take it back. */
+/** A request with one hit: whether it was accepted, and the function that gives it back. */
 async function request(store: WindowStore): Promise<{ accepted: boolean; giveBack: () => Promise<boolean> }> {
   let hit: Promise<{ totalHits: number }> | undefined;
   const giveBack = store.forRequest(() => {
@@ -131,19 +132,19 @@ describe.each(['memory', 'redis'])('a request that is given back (%s)', (kind) =
     expect(await accepted(store, 5)).toBe(1);
   });
 
-  test('gives nothing when it had been refused', async () => {
+  test('gives nothing back if it was rejected', async () => {
     server = kind === 'redis' ? await startRedis() : undefined;
     const store = open(server?.url);
     if (server !== undefined) await until(store, redisOk);
     await accepted(store, 3);
-    const refused = await request(store);
-    expect(refused.accepted).toBe(false);
-    expect(await refused.giveBack()).toBe(false);
+    const rejected = await request(store);
+    expect(rejected.accepted).toBe(false);
+    expect(await rejected.giveBack()).toBe(false);
     expect(await accepted(store, 2)).toBe(0);
   });
 });
 
-test('what is given back while Redis is away is given back in this process', async () => {
+test('gives a hit back in this process while Redis is unavailable', async () => {
   server = await startRedis();
   const store = open(server.url);
   await until(store, redisOk);
@@ -151,7 +152,7 @@ test('what is given back while Redis is away is given back in this process', asy
   await accepted(store, 2);
   await server.kill();
   expect(await giveBack()).toBe(true);
-  expect(store.status()).toEqual(degraded);
+  expect(statusOf(store)).toEqual(degraded);
   expect(await accepted(store, 3)).toBe(1);
 });
 
