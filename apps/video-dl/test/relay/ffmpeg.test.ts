@@ -180,6 +180,6 @@ describe('the session knows, whatever ffmpeg says, of', () => {
     faults.set(name, 'status=404');
     const { session } = await relayed('/media/dash-timeline/manifest.mpd', 'dash');
     expect(site.requests.some(({ path }) => path === name)).toBe(true);
-    expect(session.failure?.code).toBe('upstream_error');
+    expect(session.failure?.code).toBe('video_not_found');
   });
 });
