@@ -219,7 +219,7 @@ async function createContext(
     engine,
     guard,
     egress,
-    probeSource: createProbeSource({ heads, relay, tools, maxMs: extractionTimeoutMs / 3 }),
+    probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(extractionTimeoutMs / 3) }),
     timeoutMs: extractionTimeoutMs,
     maxPageBytes: config.MAX_PAGE_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,

@@ -31,7 +31,7 @@ function openLinks(event, data) {
 const asked = new URLSearchParams(location.search);
 const shared = ['url', 'text', 'title'].map((name) => asked.get(name)).filter(Boolean);
 const url = shared.map((text) => urlIn(text)).find(Boolean);
-if (url !== undefined) videoTool.open(url);
+if (url !== undefined) videoTool.open(url, asked.get('item') ?? undefined);
 else if (shared.length > 0) byId('video-url').value = shared[0];
 
 showKeptKey(byId('kept-key'));

@@ -2,6 +2,10 @@ import contentDisposition from 'content-disposition';
 
 const maxNameBytes = 180;
 
+/** Invisible characters; the joiner inside an emoji such as a family is caught in a group, to be kept. */
+const invisible =
+  /((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic}))|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\ufffd]+/gu;
+
 // Windows refuses these whatever the extension.
 const reservedNames = /^(?:con|prn|aux|nul|com\d|lpt\d)$/iu;
 
@@ -16,7 +20,7 @@ export function fileName(title: string, extension: string): string {
   const clean = title
     .normalize('NFC')
     .replace(/[/\\:*?"<>|]+/gu, '_')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\ufffd]+/gu, ' ')
+    .replace(invisible, (_match, joiner: string | undefined) => joiner ?? ' ')
     .replace(/\s+/gu, ' ')
     .replace(/^[\s.]+/u, '');
   const stem = cutToBytes(clean, maxNameBytes).replace(/(?<![\s.])[\s.]+$/u, '');

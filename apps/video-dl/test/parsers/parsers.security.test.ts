@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { otherFiles, streamingParsers } from './streaming-parsers.js';
@@ -21,8 +22,11 @@ const takesApart = /\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|JSON\.parse\(|Saxe
 const chunkBytes = 64 * 1024;
 const maxChunkMs = 20;
 const maxRetainedBytes = 4 * 1024 ** 2;
-/** The compiler and the garbage collector work in some rounds, not in all. */
-const maxRounds = 8;
+/** The compiler, the garbage collector and other programs slow some rounds, not all. */
+const maxRounds = 40;
+/** From this round on, a pause lets other work on the machine end. */
+const pauseFromRound = 8;
+const pauseMs = 200;
 const piecesBytes = 128 * 1024;
 const maxPiecesMs = 1_500;
 
@@ -42,14 +46,16 @@ it('knows every file that takes bytes or text apart', () => {
 });
 
 describe.each(streamingParsers)('$name', ({ start, inputs }) => {
-  it.each(Object.entries(inputs))('takes at most 20 ms for a chunk of %s', (_what, make) => {
+  it.each(Object.entries(inputs))('takes at most 20 ms for a chunk of %s', async (_what, make) => {
     const input = make();
     const fastest: number[] = [];
     const isFast = () => fastest.length > 0 && Math.max(...fastest) < maxChunkMs;
-    for (let round = 0; round < maxRounds && !isFast(); round += 1)
+    for (let round = 0; round < maxRounds && !isFast(); round += 1) {
+      if (round >= pauseFromRound) await pause(pauseMs);
       feed(start(), input, chunkBytes, (index, ms) => {
         fastest[index] = Math.min(fastest[index] ?? Infinity, ms);
       });
+    }
     expect(fastest.length).toBeGreaterThan(0);
     expect(Math.max(...fastest)).toBeLessThan(maxChunkMs);
   });

@@ -19,6 +19,11 @@ describe('fileName', () => {
     expect(fileName(title, 'mp3')).toBe(expected);
   });
 
+  it('keeps emoji whole, and drops joiners anywhere else', () => {
+    expect(fileName('Our 👨‍👩‍👧 and 👩🏽‍🚀', 'mp3')).toBe('Our 👨‍👩‍👧 and 👩🏽‍🚀.mp3');
+    expect(fileName('a\u200db', 'mp3')).toBe('a b.mp3');
+  });
+
   it('cuts long titles between characters', () => {
     const family = '👨‍👩‍👧‍👦';
     const name = fileName(family.repeat(100), 'mp4');

@@ -1,4 +1,4 @@
-import { byId } from '../dom.js';
+import { byId, make } from '../dom.js';
 import { formatDate, formatDuration, hostOf } from '../format.js';
 
 /** The thumbnail, title and facts of the video that was looked up. */
@@ -8,8 +8,12 @@ export class Summary {
   #about = byId('video-about');
   #duration = byId('video-duration');
   #thumbnail = byId('video-thumbnail');
+  #itemLine = byId('video-item-line');
+  #items = byId('video-item');
 
-  constructor() {
+  /** @param onItem called with the number of the video that the reader chooses, from 1 */
+  constructor(onItem) {
+    this.#items.addEventListener('change', () => onItem(Number(this.#items.value)));
     // The placeholder stays where a thumbnail can't be loaded.
     this.#thumbnail.addEventListener('error', () => (this.#thumbnail.hidden = true));
     this.#thumbnail.addEventListener('load', () => (this.#thumbnail.hidden = false));
@@ -24,16 +28,26 @@ export class Summary {
   }
 
   show(info) {
-    const facts = [
-      info.uploader,
-      hostOf(info.webpageUrl),
-      info.uploadDate && formatDate(info.uploadDate),
-      info.playlistCount > 1 && `video ${info.playlistIndex ?? 1} of ${info.playlistCount} on the page`,
-    ];
+    const facts = [info.uploader, hostOf(info.webpageUrl), info.uploadDate && formatDate(info.uploadDate)];
     this.#reset(info.title, facts.filter(Boolean).join(' · '));
+    this.#showItems(info);
     this.#duration.hidden = info.duration === null;
     if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
     if (info.thumbnail !== null && /^https:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
+  }
+
+  /** A page with several videos lets the reader choose one. */
+  #showItems({ items = [], playlistIndex, playlistCount }) {
+    this.#itemLine.hidden = items.length < 2;
+    const options = items.map(({ index, title }) =>
+      make(
+        'option',
+        { value: String(index) },
+        `${index} of ${playlistCount ?? items.length}: ${title ?? '…'}`,
+      ),
+    );
+    this.#items.replaceChildren(...options);
+    this.#items.value = String(playlistIndex ?? 1);
   }
 
   #reset(title, about) {
@@ -41,6 +55,7 @@ export class Summary {
     this.#title.textContent = title;
     this.#about.textContent = about;
     this.#duration.hidden = true;
+    this.#itemLine.hidden = true;
     this.#thumbnail.hidden = true;
     this.#thumbnail.removeAttribute('src');
   }

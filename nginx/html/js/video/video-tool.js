@@ -21,7 +21,7 @@ export class VideoTool {
   #result = byId('video-result');
   #status = byId('video-status');
   #problems = new ProblemPanel(byId('video-problem'));
-  #summary = new Summary();
+  #summary = new Summary((item) => this.#openItem(item));
   #recent = new Recent((url) => this.open(url));
   #tray = new Tray((text) => this.#setStatus(text));
   #offers = new Offers((download) => this.#tray.add(download));
@@ -30,6 +30,8 @@ export class VideoTool {
     onDownload: (download, folder) => this.#tray.add(download, folder),
   });
   #request;
+  /** Of the page that is shown. */
+  #url;
 
   constructor() {
     byId('video-form').addEventListener('submit', (event) => {
@@ -63,13 +65,13 @@ export class VideoTool {
     else this.open(urlIn(text, { bare: true }) ?? text.trim());
   }
 
-  /** Looks up one URL. */
-  open(url) {
+  /** Looks up one URL, and there the video `item` of several. */
+  open(url, item) {
     this.#links.close();
     this.#input.value = url;
     byId('video').scrollIntoView({ block: 'nearest' });
     this.#request?.abort();
-    void this.#lookUp(url);
+    void this.#lookUp(url, item);
   }
 
   /** Looks up several URLs one after the other. */
@@ -85,7 +87,13 @@ export class VideoTool {
     void this.#links.open(urls);
   }
 
-  async #lookUp(url) {
+  /** Looks up another video of the page that is shown. */
+  #openItem(item) {
+    this.#request?.abort();
+    void this.#lookUp(this.#url, item);
+  }
+
+  async #lookUp(url, item) {
     this.#problems.clear();
     if (url === '') {
       this.#input.setAttribute('aria-invalid', 'true');
@@ -102,27 +110,28 @@ export class VideoTool {
     this.#setState('working');
     this.#setStatus('Looking at the page…');
     try {
-      const info = await lookUp(url, request.signal);
-      if (this.#request === request) this.#show(info, url);
+      const info = await lookUp(url, request.signal, { item });
+      if (this.#request === request) this.#show(info, url, item);
     } catch (error) {
       if (this.#request !== request || isAbort(error)) return;
       this.#finish('idle');
       this.#summary.hide();
       this.#setStatus('');
-      this.#showProblem(problemOf(error), url);
+      this.#showProblem(problemOf(error), () => void this.#lookUp(url, item));
     }
   }
 
-  #showProblem(problem, url) {
+  #showProblem(problem, retry) {
     if (problem.code === 'invalid_url') this.#input.setAttribute('aria-invalid', 'true');
     this.#problems.show(problem, {
-      retry: () => void this.#lookUp(url),
+      retry,
       onClose: () => this.#input.focus(),
       isAutomatic: problem.code === 'rate_limited' && problem.retryAfterSeconds <= maxAutomaticWaitSeconds,
     });
   }
 
-  #show(info, url) {
+  #show(info, url, item) {
+    this.#url = url;
     this.#problems.clear();
     this.#finish('ready');
     this.#summary.show(info);
@@ -130,7 +139,7 @@ export class VideoTool {
     this.#setStatus(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
     this.#recent.add(url, info.title);
     // The address of this page becomes a link to the result, and reloading keeps it.
-    history.replaceState(null, '', `?${new URLSearchParams({ url })}`);
+    history.replaceState(null, '', `?${new URLSearchParams({ url, ...(item && { item }) })}`);
     // The next key is Enter, unless the reader has moved on.
     const active = document.activeElement;
     if (active === document.body || this.#input.form.contains(active)) this.#offers.focusFirst();

@@ -159,6 +159,37 @@ describe('a look-up', () => {
   });
 });
 
+it('lets the reader choose among several videos of a page', async () => {
+  const asked: (string | null)[] = [];
+  await using server = await startPageServer({
+    'api/health': healthy,
+    'api/info': (req, res) => {
+      const item = new URL(req.url ?? '', 'http://page').searchParams.get('item');
+      asked.push(item);
+      const items = ['First', 'Second'].map((title, index) => ({ index: index + 1, title }));
+      const title = item === '2' ? 'Second' : 'First';
+      infoWith([{ ...audio, href: `api/stream?item=${item ?? '1'}` }], [], {
+        title,
+        items,
+        playlistIndex: Number(item ?? 1),
+        playlistCount: 2,
+      })(req, res);
+    },
+  });
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page, faults } = reader;
+  await lookUp(page, 'https://example.com/two');
+  await page.getByRole('heading', { name: 'First' }).waitFor();
+  await page.getByLabel('Video', { exact: true }).selectOption('2 of 2: Second');
+  await page.getByRole('heading', { name: 'Second' }).waitFor();
+  expect(await offer(page, 'mp3').getByRole('link').getAttribute('href')).toBe('api/stream?item=2');
+
+  await page.reload();
+  await page.getByRole('heading', { name: 'Second' }).waitFor();
+  expect(asked).toEqual([null, '2', '2']);
+  expect(faults).toEqual([]);
+});
+
 describe('several links', () => {
   it('are looked up one after the other, within the rate limit, and shown on request', async () => {
     const asked: (string | null)[] = [];
@@ -197,7 +228,7 @@ describe('several links', () => {
       Object.assign(window, { showDirectoryPicker: () => navigator.storage.getDirectory() }),
     );
     await paste(page, 'https://example.com/1 https://example.com/2');
-    await page.getByLabel('Format').selectOption('audio');
+    await page.locator('#links-format').selectOption('audio');
     await page.getByRole('button', { name: 'Download 2' }).click();
     await entries(page, 'running').nth(1).getByText('4 bytes of 8 bytes').waitFor();
     await entries(page, 'running').nth(0).getByText('4 bytes of 8 bytes').waitFor();

@@ -102,12 +102,33 @@ describe('a link', () => {
     for (const { src } of icons) expect((await fetch(`${client.url}/${src}`)).status).toBe(200);
   });
 
-  it('shows the picture that the page gives, from where the page has it', async () => {
+  it('shows the thumbnail from its own site over HTTPS, without a referrer', async () => {
+    const thumbnail = 'https://media.example.com/poster.svg';
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/info': infoWith([], [], { thumbnail }),
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page, outside } = reader;
+    let referrer: string | undefined;
+    await page.route(thumbnail, async (route) => {
+      referrer = route.request().headers()['referer'];
+      const body = '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9"/>';
+      await route.fulfill({ contentType: 'image/svg+xml', body });
+    });
+    await lookUp(page, 'https://example.com/film');
+    await page.locator('#video-thumbnail:not([hidden])').waitFor();
+    expect(outside).toEqual([thumbnail]);
+    expect(referrer).toBeUndefined();
+  });
+
+  it('never loads a thumbnail without HTTPS, which could lead into the reader’s network', async () => {
     await using reader = await visit(browser);
     const { page, outside } = reader;
     await lookUp(page, `${stack.pages}/with-picture`);
-    await page.locator('#video-thumbnail:not([hidden])').waitFor();
-    expect(outside).toEqual([`${stack.pages}/poster.svg`]);
+    await page.getByRole('heading', { name: 'A film with a picture' }).waitFor();
+    expect(await page.locator('#video-thumbnail').getAttribute('src')).toBeNull();
+    expect(outside).toEqual([]);
   });
 
   it('that is missing is asked for, without a request', async () => {

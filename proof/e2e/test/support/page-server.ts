@@ -76,12 +76,26 @@ export const healthy: Handler = (_req, res) => {
 };
 
 /** The answer of `/api/info` with these downloads. */
-export function infoWith(downloads: readonly object[], formats: readonly object[] = []): Handler {
+export function infoWith(
+  downloads: readonly object[],
+  formats: readonly object[] = [],
+  more: object = {},
+): Handler {
   return (_req, res) => {
     sendJson(res, {
-      ...{ id: '1', title: 'A film', thumbnail: null, duration: 12, uploader: null, uploadDate: null },
-      ...{ webpageUrl: 'https://example.com/film', playlistIndex: null, playlistCount: null },
-      ...{ formats, downloads },
+      id: '1',
+      title: 'A film',
+      thumbnail: null,
+      duration: 12,
+      uploader: null,
+      uploadDate: null,
+      webpageUrl: 'https://example.com/film',
+      playlistIndex: null,
+      playlistCount: null,
+      items: [],
+      formats,
+      downloads,
+      ...more,
     });
   };
 }
