@@ -102,7 +102,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
       const result = await measured(page, 'mp3');
       expectWhole(result);
       expect(result.height).toBeNull();
-      note(shape, { mp3: `${result.pitch} Hz, ${requested(requestsSince())}` });
+      note(shape, { mp3: `${result.pitch} Hz` });
     });
 
     it.each([
@@ -118,7 +118,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
       const result = await measured(page, target);
       expectWhole(result);
       expect(result.height).toBe(heights[place]);
-      note(shape, { [target]: `${result.height} px, ${result.pitch} Hz, ${requested(requestsSince())}` });
+      note(shape, { [target]: `${result.height} px, ${result.pitch} Hz` });
     });
 
     it('extracts once for all of that', () => {

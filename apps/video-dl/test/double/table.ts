@@ -22,7 +22,7 @@ export function renderTable(shapes: readonly Shape[], results: ReadonlyMap<Shape
     '',
     'Every video lasts 4 s. The original audio is a tone of 440 Hz, a dub 660, a compressed mix 550, an audio description 880. The test decodes each result completely: it has the full length, the pitch identifies the audio track and the height the video. The YouTube double requires `n` and the signature, serves at most 10 MiB at once, and nothing before its ads are over.',
     '',
-    'Each row is one extraction. The `/api/info` column counts its requests, the others those for the media. `apps/video-dl/test/double/sites.test.ts` generates the table and checks that it is current (`UPDATE_DOCS=1` writes it).',
+    'Each row is one extraction. The `/api/info` column counts its requests; those for the media vary with timing. `apps/video-dl/test/double/sites.test.ts` generates the table and checks that it is current (`UPDATE_DOCS=1` writes it).',
     '',
     '| site | what it gives | `/api/info` | MP3 | MP4 720 | MP4 1080 |',
     '|---|---|---|---|---|---|',
