@@ -104,7 +104,7 @@ export async function createBgRemovalService(
           removeBackgroundRoute({
             engine,
             pixels,
-            // An image has its pixel process to its end: any more would only wait there for those of a greedy client.
+            // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
             turns: new FairTurns({ capacity: pixelProcesses, places }),
             clientKey,
             limits: imageLimits(config.MAX_PIXELS),

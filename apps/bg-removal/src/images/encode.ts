@@ -136,7 +136,7 @@ function fittingSize(
  */
 async function writePng(pipeline: Sharp, density: number | undefined): Promise<Uint8Array> {
   const png = await pipeline.png({ compressionLevel, palette: false }).toBuffer();
-  // libvips writes a density of its own invention.
+  // libvips would write a made-up density.
   const parts: Uint8Array[] = [png.subarray(0, afterHeader), srgbChunk];
   if (density !== undefined) parts.push(pngChunk('pHYs', physicalSize(density)));
   let at = afterHeader;

@@ -2,7 +2,7 @@ import { ByteBudget } from '../../dist/api/byte-budget.js';
 
 const never = new AbortController().signal;
 
-/** A transfer that lasts until it is told to end, or its bytes are needed elsewhere. */
+/** A transfer that lasts until the test ends it, or the budget needs its bytes. */
 function transfer(budget: ByteBudget, client: string, bytes: number) {
   let end = (): void => undefined;
   const outcome = budget
@@ -16,7 +16,7 @@ function transfer(budget: ByteBudget, client: string, bytes: number) {
   return { outcome, end: () => end() };
 }
 
-test('whoever holds most gives way, its oldest first', async () => {
+test('takes bytes back from the client that holds most, its oldest transfer first', async () => {
   const budget = new ByteBudget(100);
   const first = transfer(budget, 'greedy', 30);
   const second = transfer(budget, 'greedy', 30);

@@ -176,7 +176,7 @@ describe('the cut-out', () => {
   test('is refused, and the image left alone, when nothing of it is opaque', () => {
     const scene = softDisc(40, 30, 4);
     const original = scene.image.data.slice();
-    // Between these samples, each of which is a peak of its own, lies no pixel.
+    // No pixel lies between these peaks.
     const peaks = createPlane(80, 60);
     peaks.data.forEach((_, i) => (peaks.data[i] = i % 2));
     const steps = {

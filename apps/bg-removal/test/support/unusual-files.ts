@@ -75,7 +75,7 @@ export function interlacedGreyAlpha(picture: Sharp): Promise<Buffer> {
   return picture.greyscale().ensureAlpha().toColourspace('b-w').png({ progressive: true }).toBuffer();
 }
 
-/** A PNG of 4 × 4 pixels of one colour, samples as stored, with chunks of its own before the pixels. */
+/** A 4 × 4 PNG in one colour (samples as stored), with extra chunks before the pixels. */
 export function colourPng(image: {
   depth: number;
   colourType: number;

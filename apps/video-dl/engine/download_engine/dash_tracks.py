@@ -1,7 +1,7 @@
 """Records which Representation of a DASH manifest a format is.
 
 yt-dlp names formats after Representations but renames them later, and it splits the
-periods of a manifest into formats of their own. The parent reads the manifest itself,
+periods of a manifest into separate formats. The parent reads the manifest itself,
 all of its periods, and needs the Representation's own id.
 """
 

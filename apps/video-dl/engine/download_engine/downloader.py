@@ -135,7 +135,7 @@ class Downloader(yt_dlp.YoutubeDL):
         page_title = ie_result.get('title')
         if page_title and entries[0].get('title') == f'{page_title} (1)':
             entries[0]['title'] = page_title
-        # A list within a list has no numbers of its own.
+        # A nested list is not numbered.
         is_page = not self.items
         if is_page:
             self.items = list(entries)
@@ -195,7 +195,7 @@ def _is_one_page(playlist, entries):
 
 
 def _is_embed(playlist):
-    # A feed's entries are pages of their own and its id is its URL; the embeds
+    # A feed's entries are separate pages and its id is its URL; the embeds
     # of a web page have the page's short id.
     return playlist.get('id') != playlist.get('webpage_url')
 
@@ -211,7 +211,7 @@ class _StrictCookiePolicy(http.cookiejar.DefaultCookiePolicy):
 
 def make_cookies_strict():
     """Makes the strict policy every jar's default: yt-dlp's `requests` handler copies the
-    cookies of a request into a jar of its own."""
+    cookies of a request into a new jar."""
     http.cookiejar.DefaultCookiePolicy = _StrictCookiePolicy
 
 

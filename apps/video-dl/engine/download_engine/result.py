@@ -99,7 +99,7 @@ def _manifest_track(fmt):
 
 
 def _select(ydl, info, formats, target):
-    """The formats, as they stand in `formats`, that yt-dlp's selector chooses for a target."""
+    """The entries of `formats` that yt-dlp's selector chooses for a target."""
     if not formats:
         return []
     ydl.params['format_sort'] = target['sort']

@@ -103,7 +103,7 @@ const connectionOptions = {
 
 const outputOptions = { output: { type: 'string', short: 'o' }, force: { type: 'boolean' } } as const;
 
-/** The options of each command: any other option is a usage error. */
+/** The options of each command. Any other is a usage error. */
 const optionsOf = {
   video: {
     ...connectionOptions,
