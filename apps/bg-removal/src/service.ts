@@ -105,7 +105,7 @@ export async function createBgRemovalService(
             engine,
             pixels,
             // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
-            turns: new FairTurns({ capacity: pixelProcesses, places }),
+            turns: new FairTurns({ capacity: pixelProcesses, maxHeld: places }),
             clientKey,
             limits: imageLimits(config.MAX_PIXELS),
             maxFileBytes: config.MAX_FILE_BYTES,

@@ -3,7 +3,7 @@ import { FairTurns } from '../dist/fair-turns.js';
 
 const never = new AbortController().signal;
 
-/** Work that ends when it is told to, and the order in which it began. */
+/** Work that ends on command, and the order in which it began. */
 class Work {
   readonly begun: string[] = [];
   readonly #ends: (() => void)[] = [];
@@ -20,23 +20,23 @@ class Work {
   }
 }
 
-/** When everything that follows from promises already kept has happened. */
+/** Resolves after everything that follows from settled promises. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 test('a newcomer is next, however many of a greedy client wait', async () => {
-  const turns = new FairTurns({ capacity: 1, places: 1000 });
+  const turns = new FairTurns({ capacity: 1, maxHeld: 1000 });
   const work = new Work();
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => turns.run('a', never, work.of(name)));
   all.push(turns.run('b', never, work.of('b1')), turns.run('b', never, work.of('b2')));
   for (let i = 0; i < 6; i++) await work.endOldest();
   await Promise.all(all);
-  expect(work.begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
+  expect(work.begun).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
 });
 
-test('a free turn goes to who has the fewest running', async () => {
-  const turns = new FairTurns({ capacity: 2, places: 1000 });
+test('a free turn goes to the client with the fewest running', async () => {
+  const turns = new FairTurns({ capacity: 2, maxHeld: 1000 });
   const work = new Work();
   const all = ['a1', 'a2', 'a3'].map((name) => turns.run('a', never, work.of(name)));
   all.push(turns.run('b', never, work.of('b1')));
@@ -46,8 +46,8 @@ test('a free turn goes to who has the fewest running', async () => {
   await Promise.all(all);
 });
 
-test('who gives up while waiting gets no turn, and holds nobody up', async () => {
-  const turns = new FairTurns({ capacity: 1, places: 1000 });
+test('a client that leaves while waiting gets no turn and holds nobody up', async () => {
+  const turns = new FairTurns({ capacity: 1, maxHeld: 1000 });
   const work = new Work();
   const gone = new AbortController();
   const first = turns.run('a', never, work.of('a1'));
@@ -61,11 +61,11 @@ test('who gives up while waiting gets no turn, and holds nobody up', async () =>
   expect(work.begun).toEqual(['a1', 'c1']);
 });
 
-test('never more run than may, and all get their turn', async () => {
+test('never more run than the capacity, and all get their turn', async () => {
   const clients = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), clients, async (capacity, sequence) => {
-      const turns = new FairTurns({ capacity: capacity, places: 1000 });
+      const turns = new FairTurns({ capacity, maxHeld: 1000 });
       const work = new Work();
       const all = sequence.map((client) => turns.run(client, never, work.of(client)));
       for (let ended = 0; ended < sequence.length; ended++) {
@@ -79,10 +79,10 @@ test('never more run than may, and all get their turn', async () => {
   );
 });
 
-describe('places', () => {
-  /** Work of clients that never ends unless told to; `undefined` is a place, else the error's code. */
-  function house(places: number) {
-    const turns = new FairTurns({ capacity: 1, places });
+describe('slots', () => {
+  /** Work of clients that ends on command; `code` is undefined for a slot, else the error's. */
+  function house(slots: number) {
+    const turns = new FairTurns({ capacity: 1, maxHeld: slots });
     return (client: string): { code: string | undefined; leave: () => Promise<void> } => {
       const gone = new AbortController();
       try {
@@ -107,7 +107,7 @@ describe('places', () => {
     return { promise, resolve };
   }
 
-  test('one client alone gets about half of the places, and another one when it leaves one', async () => {
+  test('one client alone gets about half of the slots, and one more when it leaves one', async () => {
     const ask = house(9);
     const asked = Array.from({ length: 6 }, () => ask('greedy'));
     expect(asked.map(({ code }) => code)).toEqual([...Array<undefined>(5).fill(undefined), 'rate_limited']);
@@ -115,7 +115,7 @@ describe('places', () => {
     expect(ask('greedy').code).toBeUndefined();
   });
 
-  test('a single place is given, and then the service is busy for everybody', async () => {
+  test('the only slot is taken, and then the service is busy for everybody', async () => {
     const ask = house(1);
     const { leave } = ask('a');
     expect(ask('a').code).toBe('overloaded');
@@ -124,7 +124,7 @@ describe('places', () => {
     expect(ask('b').code).toBeUndefined();
   });
 
-  test('however greedy up to three clients are, another finds one of nine places', () => {
+  test('however greedy up to three clients are, another finds one of nine slots', () => {
     const greedy = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 200 });
     fc.assert(
       fc.property(greedy, (sequence) => {

@@ -1,5 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { abortReason } from './deadline.js';
+import { abortReason, withDeadline } from '@media-services/http-common';
 
 interface Race {
   readonly signal: AbortSignal | undefined;
@@ -20,10 +20,25 @@ export class ConnectTimeoutError extends Error {
  * @param addresses literal addresses only: no name is looked up here
  * @throws ConnectTimeoutError, the first address's socket error, `signal.reason`
  */
-export function connectFirst(addresses: readonly string[], port: number, race: Race): Promise<Socket> {
+export async function connectFirst(
+  addresses: readonly string[],
+  port: number,
+  { signal, timeoutMs, attemptDelayMs }: Race,
+): Promise<Socket> {
+  const late = () => new ConnectTimeoutError(`no answer in ${timeoutMs} ms`);
+  return withDeadline({ timeoutMs, signal, late }, (ended) =>
+    race(addresses, port, { signal: ended, attemptDelayMs }),
+  );
+}
+
+function race(
+  addresses: readonly string[],
+  port: number,
+  { signal, attemptDelayMs }: { signal: AbortSignal; attemptDelayMs: number },
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    if (race.signal?.aborted) {
-      reject(abortReason(race.signal));
+    if (signal.aborted) {
+      reject(abortReason(signal));
       return;
     }
     const waiting = alternateFamilies(addresses);
@@ -33,13 +48,11 @@ export function connectFirst(addresses: readonly string[], port: number, race: R
 
     const settle = (outcome: () => void) => {
       clearTimeout(stagger);
-      clearTimeout(deadline);
-      race.signal?.removeEventListener('abort', onAbort);
+      signal.removeEventListener('abort', onAbort);
       for (const socket of running) socket.destroy();
       outcome();
     };
-    const onAbort = () => settle(() => reject(abortReason(race.signal)));
-    const onLate = () => settle(() => reject(new ConnectTimeoutError(`no answer in ${race.timeoutMs} ms`)));
+    const onAbort = () => settle(() => reject(abortReason(signal)));
 
     const attempt = () => {
       clearTimeout(stagger);
@@ -59,11 +72,10 @@ export function connectFirst(addresses: readonly string[], port: number, race: R
         socket.removeListener('error', onError);
         settle(() => resolve(socket));
       });
-      if (waiting.length > 0) stagger = setTimeout(attempt, race.attemptDelayMs);
+      if (waiting.length > 0) stagger = setTimeout(attempt, attemptDelayMs);
     };
 
-    const deadline = setTimeout(onLate, race.timeoutMs);
-    race.signal?.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
     if (addresses.length === 0) settle(() => reject(new Error('no address to connect to')));
     else attempt();
   });

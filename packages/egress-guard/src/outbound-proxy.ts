@@ -1,9 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect as tcpConnect, type Socket } from 'node:net';
-import { DomainError } from '@media-services/http-common';
+import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import { SocksClient, SocksClientError } from 'socks';
-import { abortReason } from './deadline.js';
 import { hostForAuthority } from './host.js';
 
 interface Hop {
@@ -92,13 +91,20 @@ class SocksProxy implements OutboundProxy {
   }
 
   async #open(host: string, port: number, { signal, timeoutMs }: Hop): Promise<Socket> {
-    if (signal?.aborted) throw abortReason(signal);
+    return withDeadline({ timeoutMs, signal, late: tooSlow }, (ended) =>
+      this.#negotiate(host, port, { signal: ended, timeoutMs }),
+    );
+  }
+
+  async #negotiate(
+    host: string,
+    port: number,
+    { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<Socket> {
+    signal.throwIfAborted();
     const socket = tcpConnect({ host: this.#host, port: this.#port });
     const onAbort = () => socket.destroy(abortReason(signal));
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const onLate = () => socket.destroy();
-    deadline.addEventListener('abort', onLate, { once: true });
-    signal?.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       await opened(socket);
       const { user, password } = this.#credentials ?? {};
@@ -118,8 +124,7 @@ class SocksProxy implements OutboundProxy {
       return socket;
     } catch (error) {
       socket.destroy();
-      if (signal?.aborted) throw abortReason(signal);
-      if (deadline.aborted) throw failed('upstream_timeout', 'did not answer in time');
+      if (signal.aborted) throw abortReason(signal);
       const refused = error instanceof SocksClientError;
       throw failed(
         'upstream_unreachable',
@@ -127,8 +132,7 @@ class SocksProxy implements OutboundProxy {
         toError(error),
       );
     } finally {
-      deadline.removeEventListener('abort', onLate);
-      signal?.removeEventListener('abort', onAbort);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 }
@@ -151,10 +155,14 @@ class HttpProxy implements OutboundProxy {
   }
 
   #tunnel(authority: string, { signal, timeoutMs }: Hop): Promise<Socket> {
+    return withDeadline({ timeoutMs, signal, late: tooSlow }, (ended) => this.#request(authority, ended));
+  }
+
+  #request(authority: string, signal: AbortSignal): Promise<Socket> {
     const { protocol, hostname, port } = this.#url;
     const send = protocol === 'https:' ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
+      if (signal.aborted) {
         reject(abortReason(signal));
         return;
       }
@@ -170,15 +178,12 @@ class HttpProxy implements OutboundProxy {
         },
       });
       const settle = (outcome: () => void) => {
-        clearTimeout(deadline);
-        signal?.removeEventListener('abort', onAbort);
+        signal.removeEventListener('abort', onAbort);
         outcome();
       };
       const fail = (error: Error) => settle(() => reject(error));
       const onAbort = () => request.destroy(abortReason(signal));
-      const onLate = () => request.destroy(failed('upstream_timeout', 'did not answer in time'));
-      const deadline = setTimeout(onLate, timeoutMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       request.once('connect', (response, socket: Socket, head) => {
         if (response.statusCode !== 200) {
           socket.destroy();
@@ -195,7 +200,7 @@ class HttpProxy implements OutboundProxy {
       });
       request.on('error', (error) =>
         fail(
-          error instanceof DomainError || signal?.aborted
+          error instanceof DomainError || signal.aborted
             ? error
             : failed('upstream_unreachable', 'cannot be reached', error),
         ),
@@ -203,6 +208,10 @@ class HttpProxy implements OutboundProxy {
       request.end();
     });
   }
+}
+
+function tooSlow(): DomainError {
+  return failed('upstream_timeout', 'did not answer in time');
 }
 
 function failed(code: 'upstream_timeout' | 'upstream_unreachable', what: string, cause?: Error): DomainError {

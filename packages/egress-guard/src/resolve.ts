@@ -1,5 +1,4 @@
-import { DomainError } from '@media-services/http-common';
-import { withDeadline } from './deadline.js';
+import { DomainError, untilAborted, withDeadline } from '@media-services/http-common';
 import { isMissingName, type LookupFn } from './system-lookup.js';
 
 /** Of one client at the same time: a page of many names needs a few. */
@@ -38,14 +37,15 @@ export async function resolveName(
   { lookup, timeoutMs, signal }: { lookup: LookupFn; timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<readonly string[]> {
   signal?.throwIfAborted();
-  const ended = new AbortController();
   try {
     const late = () =>
       new DomainError(
         'upstream_timeout',
         `Looking up the site ${name} took too long. Try again in a moment.`,
       );
-    const answers = await withDeadline(lookup(name, ended.signal), { timeoutMs, signal, late });
+    const answers = await withDeadline({ timeoutMs, signal, late }, (ended) =>
+      untilAborted(lookup(name, ended), ended),
+    );
     return answers.map(({ address }) => address);
   } catch (error) {
     if (isMissingName(error)) return [];
@@ -57,8 +57,5 @@ export async function resolveName(
         cause: error,
       },
     );
-  } finally {
-    // Nobody waits for what is still being asked.
-    ended.abort();
   }
 }

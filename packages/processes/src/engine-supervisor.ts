@@ -1,8 +1,15 @@
-import { DomainError } from '@media-services/http-common';
+import { DomainError, withDeadline } from '@media-services/http-common';
 import { deferred } from './deferred.js';
 import type { EngineOptions, OnStep } from './engine-options.js';
+import { FairQueue } from './fair-queue.js';
 import { EngineSlot } from './pool/engine-slot.js';
-import { JobQueue } from './pool/job-queue.js';
+
+/** A job that waits for a free engine. */
+interface WaitingJob<Engine> {
+  readonly client: string;
+  readonly start: (engine: Engine) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /** Failed starts in a row after which jobs are refused instead of kept waiting. */
 const failuresBeforeRefusal = 3;
@@ -37,17 +44,15 @@ export interface EngineHealth<Ready> {
 export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   readonly #options: EngineOptions<Result, Ready>;
   readonly #slots: EngineSlot<Job, Result, Ready>[];
-  readonly #queue: JobQueue<EngineSlot<Job, Result, Ready>>;
+  readonly #queue: FairQueue<WaitingJob<EngineSlot<Job, Result, Ready>>>;
   readonly #firstReady = deferred<undefined>();
   #averageRunMs = 1000;
   #draining = false;
 
   constructor(options: EngineOptions<Result, Ready>) {
     this.#options = options;
-    this.#queue = new JobQueue({
-      capacity: options.maxQueue,
-      maxRunningPerClient: options.maxRunningPerClient ?? options.poolSize,
-    });
+    const { maxRunningPerClient = options.poolSize } = options;
+    this.#queue = new FairQueue((client, queue) => queue.runningOf(client) < maxRunningPerClient);
     this.#slots = Array.from(
       { length: options.poolSize },
       () => new EngineSlot(options, () => this.#onChange()),
@@ -77,31 +82,24 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     if (inability !== undefined) throw inability;
 
     const timeoutMs = options.timeoutMs ?? this.#options.jobTimeoutMs;
-    const deadline = new AbortController();
     const queuedAt = performance.now();
     let started = false;
-    const timer = setTimeout(
-      () => deadline.abort(started ? this.#timeoutError(timeoutMs) : this.#overloadedError()),
-      timeoutMs,
-    );
-    const signal = AbortSignal.any([options.signal, deadline.signal]);
+    const late = () => (started ? this.#timeoutError(timeoutMs) : this.#overloadedError());
     const { client = '', onStep } = options;
-    const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
-      started = true;
-      const result = this.#runOn(slot, job, { signal, queuedAt, onStep });
-      const ended = this.#queue.started(client);
-      void slot.whenIdle().then(() => {
-        ended();
-        this.#onChange();
-      });
-      return result;
-    };
-    try {
+    return withDeadline({ timeoutMs, signal: options.signal, late }, async (signal) => {
+      const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
+        started = true;
+        const result = this.#runOn(slot, job, { signal, queuedAt, onStep });
+        const ended = this.#queue.start(client);
+        void slot.whenIdle().then(() => {
+          ended();
+          this.#onChange();
+        });
+        return result;
+      };
       const slot = this.#queue.mayRun(client) ? this.#slots.find(({ isFree }) => isFree) : undefined;
-      return await (slot === undefined ? this.#whenFree(runOn, signal, client) : runOn(slot));
-    } finally {
-      clearTimeout(timer);
-    }
+      return slot === undefined ? this.#whenFree(runOn, signal, client) : runOn(slot);
+    });
   }
 
   health(): EngineHealth<Ready> {
@@ -112,7 +110,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       ready: ready[0]?.readyInfo,
       enginesReady: ready.length,
       poolSize: this.#slots.length,
-      queueLength: this.#queue.length,
+      queueLength: this.#queue.waiting,
       active: this.#slots.filter((slot) => slot.isBusy).length,
       restarts: this.#slots.reduce((sum, slot) => sum + slot.restarts, 0),
       lastError: this.#slots.map((slot) => slot.lastError).findLast((error) => error !== undefined),
@@ -145,7 +143,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     this.drain();
     const error = this.#unavailableError('is shutting down');
     this.#firstReady.reject(error);
-    this.#queue.refuseAll(error);
+    this.#rejectWaiting(error);
     await Promise.all(this.#slots.map((slot) => slot.stop()));
   }
 
@@ -177,25 +175,31 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     client: string,
   ): Promise<Result> {
     const turn = deferred<Promise<Result>>();
-    const ticket = {
+    const waiting: WaitingJob<EngineSlot<Job, Result, Ready>> = {
       client,
-      start: (slot: EngineSlot<Job, Result, Ready>) => turn.resolve(runOn(slot)),
-      refuse: turn.reject,
+      start: (slot) => turn.resolve(runOn(slot)),
+      reject: turn.reject,
     };
     const onAbort = (): void => {
-      this.#queue.remove(ticket);
+      this.#queue.remove(waiting);
       turn.reject(signal.reason);
     };
-    this.#queue.add(ticket)?.refuse(this.#overloadedError());
+    this.#queue.add(waiting);
+    if (this.#queue.waiting > this.#options.maxQueue)
+      this.#queue.evict(waiting).reject(this.#overloadedError());
     signal.addEventListener('abort', onAbort, { once: true });
     return turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  #rejectWaiting(error: Error): void {
+    for (const waiting of this.#queue.removeAll()) waiting.reject(error);
   }
 
   #onChange(): void {
     if (this.#slots.some(({ readyInfo }) => readyInfo !== undefined)) this.#firstReady.resolve(undefined);
     const inability = this.#draining ? undefined : this.#inability();
     if (inability !== undefined) {
-      this.#queue.refuseAll(inability);
+      this.#rejectWaiting(inability);
       return;
     }
     for (const slot of this.#slots) if (slot.isFree) this.#queue.take()?.start(slot);
@@ -228,7 +232,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   #overloadedError(): DomainError {
-    const jobsAhead = this.#queue.length + this.#slots.length;
+    const jobsAhead = this.#queue.waiting + this.#slots.length;
     const retryAfterSeconds = Math.min(
       120,
       Math.ceil((jobsAhead * this.#averageRunMs) / this.#slots.length / 1000),

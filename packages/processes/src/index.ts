@@ -12,3 +12,4 @@ export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';
 export { EngineSupervisor, type EngineHealth, type RunOptions } from './engine-supervisor.js';
+export { FairSlots } from './fair-slots.js';

@@ -1,4 +1,4 @@
-import { DomainError, requestContext } from '@media-services/http-common';
+import { DomainError, requestContext, withDeadline } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
 import type { Request, RequestHandler } from 'express';
 import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
@@ -35,10 +35,15 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     const context = requestContext(res);
     const { timings } = context;
     const client = options.clientKey(req);
+    const deadline = (timeoutMs: number) => ({
+      timeoutMs,
+      signal: context.signal,
+      late: () => timeoutError(timeoutMs),
+    });
     // Rejected before the upload rather than after it.
     options.turns.assertRoom(client);
 
-    const made = await withDeadline(options.requestTimeoutMs, context.signal, async (signal) => {
+    const made = await withDeadline(deadline(options.requestTimeoutMs), async (signal) => {
       const { socket } = req;
       const upload = await timings.measure('upload', () =>
         uploading.run(client, uploadBytes(req, options.maxFileBytes), signal, (kept) =>
@@ -75,7 +80,7 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     res.setHeader('X-Foreground-Top', String(subject.top));
     res.setHeader('X-Foreground-Width', String(subject.width));
     res.setHeader('X-Foreground-Height', String(subject.height));
-    await withDeadline(options.answerTimeoutMs, context.signal, (signal) =>
+    await withDeadline(deadline(options.answerTimeoutMs), (signal) =>
       sending.run(client, bytes.length, signal, (kept) => {
         let taken = 0;
         return atLeastRate(
@@ -93,21 +98,6 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
 function uploadBytes(req: Request, maxFileBytes: number): number {
   const announced = Number(req.headers['content-length'] ?? Infinity);
   return Math.min(announced, maxFileBytes) + multipartOverheadBytes;
-}
-
-/** Runs `work` with a signal that also aborts when the time is over. */
-async function withDeadline<T>(
-  timeoutMs: number,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(timeoutError(timeoutMs)), timeoutMs);
-  try {
-    return await work(AbortSignal.any([signal, deadline.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function timeoutError(timeoutMs: number): DomainError {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { EngineJobError, EngineMemoryError } from '@media-services/processes';
-import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import { DomainError, withDeadline, type Logger, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
 import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
@@ -133,10 +133,8 @@ export class ExtractionService {
     const { signal: shared, client, item } = request;
     const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
     const endsAt = performance.now() + timeoutMs;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(codedError('upstream_timeout', url)), timeoutMs);
-    const signal = AbortSignal.any([shared, deadline.signal]);
-    try {
+    const late = () => codedError('upstream_timeout', url);
+    return withDeadline({ timeoutMs, signal: shared, late }, async (signal) => {
       await guard.checkUrl(new URL(url), signal, client || undefined);
       const { host } = new URL(url);
       const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) => {
@@ -152,10 +150,8 @@ export class ExtractionService {
         signal,
       );
       assertWhole(extraction, raw, host);
-      return await this.#withPublicThumbnails(extraction, signal);
-    } finally {
-      clearTimeout(timer);
-    }
+      return this.#withPublicThumbnails(extraction, signal);
+    });
   }
 
   /** A page can name any URL as its thumbnail, and whoever shows the result of `/api/info` loads it. */

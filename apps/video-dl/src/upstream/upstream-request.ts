@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { DomainError } from '@media-services/http-common';
+import { DomainError, withDeadline } from '@media-services/http-common';
 import type { SourceCookies } from './cookies.js';
 import type { UpstreamLimits } from './transfer-context.js';
 import { requestHeaders } from './request-headers.js';
@@ -79,17 +79,11 @@ async function requestOnce(
   headers: Record<string, string>,
   { dispatcher, limits, signal }: UpstreamRequest,
 ): Promise<UpstreamResponse> {
-  const late = new AbortController();
-  const timer = setTimeout(() => {
-    late.abort(
-      new DomainError('upstream_timeout', `The site's media server ${url.hostname} did not answer in time.`),
-    );
-  }, limits.firstByteTimeoutMs);
-  try {
-    return await dispatch(url, headers, dispatcher, AbortSignal.any([signal, late.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = () =>
+    new DomainError('upstream_timeout', `The site's media server ${url.hostname} did not answer in time.`);
+  return withDeadline({ timeoutMs: limits.firstByteTimeoutMs, signal, late }, (ended) =>
+    dispatch(url, headers, dispatcher, ended),
+  );
 }
 
 /**

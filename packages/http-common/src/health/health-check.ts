@@ -1,3 +1,5 @@
+import { untilAborted, withDeadline } from '../runtime/deadline.js';
+
 /** `starting` counts as not yet able to serve; `degraded` serves, but the operator should look. */
 export type CheckStatus = 'ok' | 'degraded' | 'starting' | 'error';
 
@@ -44,8 +46,10 @@ export class HealthCheck {
     const startedAt = performance.now();
     let result: CheckResult;
     try {
-      const signal = AbortSignal.timeout(this.#options.timeoutMs);
-      result = await abortable(this.#options.check(signal), signal);
+      const late = () => new Error('The check did not finish in time.');
+      result = await withDeadline({ timeoutMs: this.#options.timeoutMs, late }, (signal) =>
+        untilAborted(this.#options.check(signal), signal),
+      );
     } catch (error) {
       result = { status: 'error', message: error instanceof Error ? error.message : 'the check failed' };
     }
@@ -53,13 +57,4 @@ export class HealthCheck {
     this.#last = reusable ? { result, at: startedAt } : undefined;
     return result;
   }
-}
-
-/** Rejects when the signal aborts, even if the work ignores it. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(new Error('The check did not finish in time.'));
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -1,3 +1,4 @@
+export { abortReason, untilAborted, withDeadline } from './deadline.js';
 export * from './machine.js';
 export * from './package-version.js';
 export * from './run-main.js';

@@ -1,0 +1,43 @@
+export interface Deadline {
+  readonly timeoutMs: number;
+  /** Aborts the work too, with its own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the reason for when the time is up. */
+  readonly late: () => Error;
+}
+
+/**
+ * Runs `work` with a signal that aborts with `late()` when the time is up, and with
+ * `signal`. Waits for the work, which ends when its signal aborts (`untilAborted` makes it).
+ */
+export async function withDeadline<T>(
+  { timeoutMs, signal, late }: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(late()), timeoutMs);
+  try {
+    return await work(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits for work that can't be cancelled, until the signal aborts.
+ * @throws the signal's reason, what the work throws
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(abortReason(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** An aborted signal's reason as an Error, whatever it was aborted with. */
+export function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('Aborted', { cause: reason });
+}
