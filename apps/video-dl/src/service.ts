@@ -153,14 +153,51 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
   );
 }
 
-/** @throws ConfigError when Python or ffmpeg cannot be had */
+type Observability = Pick<AppContext, 'logger' | 'metrics'>;
+type Network = Pick<AppContext, 'guard' | 'trustedRoots' | 'egress' | 'parsers' | 'relay'> & {
+  readonly upstream: Upstream;
+  readonly heads: SourceHeads;
+};
+
+/** @throws ConfigError when Python or ffmpeg can't be found */
 async function createContext(
   config: Config,
-  { logger, metrics }: { logger: Logger; metrics: Metrics },
+  { logger, metrics }: Observability,
   overrides: ContextOverrides = {},
 ): Promise<AppContext> {
   const capacity = capacityOf(config, thisMachine());
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const observability = { logger, metrics };
+  const { upstream, heads, ...network } = await createNetwork(config, logger, overrides);
+  const extracting = await createExtraction(
+    { ...{ config, capacity, tools, python, engineScript: overrides.engineScript }, ...observability },
+    { upstream, heads, ...network },
+  );
+  const { potBridge, engine, updater, extraction } = extracting;
+  const planSettings = {
+    maxDurationSeconds: config.MAX_DURATION_SECONDS,
+    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+    mp4Video: config.MP4_VIDEO,
+  };
+  const limits = streamLimits(config, capacity);
+  const { relay, parsers, egress, trustedRoots } = network;
+  const streaming = new StreamingService({
+    ...{ extraction, relay, upstream, heads, tools, planSettings, limits, metrics, logger },
+  });
+  // In the order of the data's way back: who writes to clients first.
+  const owned = [streaming, updater, potBridge, engine, relay, parsers, egress, trustedRoots];
+  const dispose = async (): Promise<void> => {
+    for (const each of owned) await each?.[Symbol.asyncDispose]();
+  };
+  return {
+    ...{ config, capacity, tools, engine, updater, extraction, planSettings, streaming, dispose },
+    ...observability,
+    ...network,
+  };
+}
+
+/** Everything that connects to the outside or reads what comes from there. */
+async function createNetwork(config: Config, logger: Logger, overrides: ContextOverrides): Promise<Network> {
   const trustedRoots =
     config.TRUSTED_ROOTS_FILE === '' ? undefined : await TrustedRoots.withThoseIn(config.TRUSTED_ROOTS_FILE);
   const guard = createGuard({
@@ -170,24 +207,39 @@ async function createContext(
     trustedRoots: trustedRoots?.certificates,
   });
   const egress = await EgressProxy.start({ guard, logger });
-  const upstreamLimits = {
+  const limits = {
     firstByteTimeoutMs:
       Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
     idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
-    // What is read may be larger than what is made of it: sound out of a film.
+    // The input may be larger than the output: audio out of a film.
     maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
     ...manifestLimits(config.MAX_DURATION_SECONDS),
   };
   const parsers = new ParserPool({ logger });
-  const relay = await MediaRelay.start({ guard, logger, parsers, limits: upstreamLimits });
-  const upstream = new Upstream({ guard, logger, limits: upstreamLimits });
-  const heads = new SourceHeads(upstream, parsers);
-  const extractionTimeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
+  const relay = await MediaRelay.start({ guard, logger, parsers, limits });
+  const upstream = new Upstream({ guard, logger, limits });
+  return { trustedRoots, guard, egress, parsers, relay, upstream, heads: new SourceHeads(upstream, parsers) };
+}
+
+interface ExtractionParts extends Observability {
+  readonly config: Config;
+  readonly capacity: Capacity;
+  readonly tools: MediaTools;
+  readonly python: string;
+  readonly engineScript: string | undefined;
+}
+
+/** The download engine and the service that asks it. */
+async function createExtraction(
+  { config, capacity, tools, python, engineScript, logger, metrics }: ExtractionParts,
+  { guard, egress, trustedRoots, heads, relay }: Network,
+) {
+  const timeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const potBridge =
     config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
   const program: EngineProgram = {
     python,
-    script: overrides.engineScript,
+    script: engineScript,
     proxyPort: egress.port,
     potProviderPort: potBridge?.port,
     trustedRootsFile: trustedRoots?.file,
@@ -197,7 +249,7 @@ async function createContext(
     program,
     poolSize: capacity.engines,
     maxQueue: config.MAX_QUEUED_EXTRACTIONS,
-    jobTimeoutMs: extractionTimeoutMs,
+    jobTimeoutMs: timeoutMs,
     recycleAfterJobs: engineJobsBeforeRestart,
     maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
     // One client's slow pages leave an engine to the others.
@@ -205,6 +257,26 @@ async function createContext(
     logger,
     metrics,
   });
+  reportEngineAge(metrics, engine);
+  const extraction = new ExtractionService({
+    engine,
+    guard,
+    egress,
+    probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 3) }),
+    timeoutMs,
+    maxPageBytes: config.MAX_PAGE_BYTES,
+    cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
+    cacheEntries: extractionCacheEntries,
+    cookiesFile: orUndefined(config.COOKIES_FILE),
+    extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
+    metrics,
+    logger,
+  });
+  const updater = new EngineUpdater({ engine, program, logger, metrics, channel: config.YTDLP_CHANNEL });
+  return { potBridge, engine, extraction, updater };
+}
+
+function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
   metrics.gauge({
     name: 'media_ytdlp_age_days',
     help: 'Age of the yt-dlp that extracts.',
@@ -215,64 +287,6 @@ async function createContext(
       if (ready !== undefined && ready.ageDays !== null) gauge.set({ version: ready.version }, ready.ageDays);
     },
   });
-  const extraction = new ExtractionService({
-    engine,
-    guard,
-    egress,
-    probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(extractionTimeoutMs / 3) }),
-    timeoutMs: extractionTimeoutMs,
-    maxPageBytes: config.MAX_PAGE_BYTES,
-    cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
-    cacheEntries: extractionCacheEntries,
-    cookiesFile: orUndefined(config.COOKIES_FILE),
-    extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
-    metrics,
-    logger,
-  });
-  const updater = new EngineUpdater({
-    ...{ engine, program, logger, metrics },
-    channel: config.YTDLP_CHANNEL,
-  });
-  const planSettings = {
-    maxDurationSeconds: config.MAX_DURATION_SECONDS,
-    maxOutputBytes: config.MAX_OUTPUT_BYTES,
-    mp4Video: config.MP4_VIDEO,
-  };
-  const limits = streamLimits(config, capacity);
-  const streaming = new StreamingService({
-    ...{ extraction, relay, upstream, heads, tools, planSettings, limits, metrics, logger },
-  });
-  const dispose = async (): Promise<void> => {
-    // In the order of the data's way back: who writes to clients first.
-    await streaming[Symbol.asyncDispose]();
-    await updater[Symbol.asyncDispose]();
-    await potBridge?.[Symbol.asyncDispose]();
-    await engine[Symbol.asyncDispose]();
-    await relay[Symbol.asyncDispose]();
-    await parsers[Symbol.asyncDispose]();
-    await egress[Symbol.asyncDispose]();
-    await trustedRoots?.[Symbol.asyncDispose]();
-  };
-  return {
-    ...{
-      config,
-      capacity,
-      logger,
-      metrics,
-      guard,
-      trustedRoots,
-      egress,
-      parsers,
-      relay,
-      tools,
-      engine,
-      updater,
-      extraction,
-      planSettings,
-      streaming,
-    },
-    dispose,
-  };
 }
 
 /** What a playlist or manifest of the longest video may hold: a segment a second, each with a long signed URL. */

@@ -24,7 +24,7 @@ interface InfoContext {
   readonly planSettings: PlanSettings;
   /** Prefix of the paths in the response: `/media`, or nothing. */
   readonly basePath: string;
-  readonly streaming: Pick<StreamingService, 'originalBytes'>;
+  readonly streaming: Pick<StreamingService, 'siteFileBytes'>;
 }
 
 /** `GET /api/info` */
@@ -89,7 +89,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
-  readonly page: Parameters<StreamingService['originalBytes']>[1];
+  readonly page: Parameters<StreamingService['siteFileBytes']>[1];
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,7 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   for (const target of targets) {
     const plan = planOrRefusal(context.extraction, target, context.planSettings);
     if (plan === undefined) continue;
-    const exactBytes = await context.streaming.originalBytes(plan, context.page, context.signal);
+    const exactBytes = await context.streaming.siteFileBytes(plan, context.page, context.signal);
     downloads.push(describeDownload(plan, exactBytes, context));
   }
   return downloads;

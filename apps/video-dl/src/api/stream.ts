@@ -2,7 +2,8 @@ import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { parseVideoUrl } from '../extract/index.js';
-import type { StreamingService, StreamRequest } from '../stream/service.js';
+import type { StreamRequest } from '../stream/job.js';
+import type { StreamingService } from '../stream/service.js';
 import { pageParameters } from './page-parameters.js';
 
 export const audioQuery = z.strictObject({ ...pageParameters });

@@ -117,7 +117,7 @@ export function mp4Arguments(
   ];
 }
 
-/** How much sound an MP3 is to have, no more. */
+/** The most audio that an MP3 may have. */
 export interface SoundCut {
   sampleRate: number;
   samples: number;

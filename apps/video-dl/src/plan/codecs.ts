@@ -12,7 +12,7 @@ const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 /** H.264 in 8 bits and 4:2:0; by their names, its other profiles (High 10, High 4:2:2, High 4:4:4) are for few players. */
 const commonH264 = /^(avc\d?|h264)(?!\d?\.(6e|7a|f4))/i;
 
-/** Which codecs of pictures go into an MP4 as they are: all that MP4 carries and some players play, or only what all play. */
+/** Which video codecs are copied into an MP4: all that MP4 carries and some players play, or only what all play. */
 export const mp4VideoChoices = ['copy', 'h264'] as const;
 export type Mp4VideoChoice = (typeof mp4VideoChoices)[number];
 
@@ -20,11 +20,11 @@ export function mp4VideoAction(codec: string, choice: Mp4VideoChoice): StreamAct
   return (choice === 'copy' ? mp4Video : commonH264).test(codec) ? 'copy' : 'transcode';
 }
 
-/** What plays an MP4, by its pictures; the sound is AAC always. */
+/** What plays an MP4, by its video codec; the audio is always AAC. */
 export const players = ['everywhere', 'newer players', 'some players'] as const;
 export type Players = (typeof players)[number];
 
-/** @param codec of the pictures in the MP4 */
+/** @param codec of the video in the MP4 */
 export function playersOf(codec: string): Players {
   if (commonH264.test(codec)) return 'everywhere';
   return /^(hevc|av1|vp9)$/.test(codecFamily(codec)) ? 'newer players' : 'some players';

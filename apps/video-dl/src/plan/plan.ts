@@ -28,17 +28,25 @@ export interface AudioPlan {
   readonly codec: string;
 }
 
+/** What the stream must contain: the relay delivers it, and verification measures the result against it. */
+export interface Expected {
+  /** Which track is read of each input. */
+  readonly tracks: readonly ('all' | 'video' | 'audio')[];
+  /** As the page states it; null where it doesn't. */
+  readonly seconds: number | null;
+}
+
 /** What one target will yield, and from what. */
 export interface Plan {
   readonly target: Target;
-  /** One medium with everything, or two: video, then audio. */
+  /** One source with everything, or two: video, then audio. */
   readonly inputs: readonly MediaSource[];
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
-  /** The container that the site's own file seems to have already: if it is what it seems, its bytes are the answer. */
-  readonly original: 'mp4' | 'mp3' | null;
-  readonly durationSeconds: number | null;
+  /** Of the site's own file, where that seems to be what the client asks for: if it is, its bytes are sent. */
+  readonly container: 'mp4' | 'mp3' | null;
+  readonly expected: Expected;
   readonly estimatedBytes: number | null;
   readonly title: string;
   readonly uploader: string | null;
@@ -67,15 +75,16 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
     transcodesAudio: streams.audio?.action === 'transcode',
   };
   const estimatedBytes = target === 'mp3' ? estimateMp3Bytes(estimate) : estimateMp4Bytes(estimate);
-  refuseTooLong({ target, durationSeconds, estimatedBytes }, settings);
+  const expected = { tracks: streams.tracks, seconds: durationSeconds };
+  assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
     target,
     inputs: streams.formats.map(({ source }) => source),
     formatIds: streams.formats.map(({ id }) => id),
     video: streams.video,
     audio: streams.audio,
-    original: originalContainer(target, streams),
-    durationSeconds,
+    container: containerOfAnswer(target, streams),
+    expected,
     estimatedBytes,
     title: extraction.title,
     uploader: extraction.uploader,
@@ -86,6 +95,7 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
 
 interface Streams {
   readonly formats: readonly Format[];
+  readonly tracks: Expected['tracks'];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
 }
@@ -95,10 +105,10 @@ function mp3Streams(extraction: Extraction): Streams {
   if (format === undefined) {
     throw new DomainError(
       'no_media',
-      'This video has no sound, so there is nothing to make an MP3 of. `/api/info` lists what the page offers.',
+      'This video has no audio, so it cannot become an MP3. `/api/info` lists what the page offers.',
     );
   }
-  return { formats: [format], video: null, audio: audioPlan(format, mp3AudioAction) };
+  return { formats: [format], tracks: ['audio'], video: null, audio: audioPlan(format, mp3AudioAction) };
 }
 
 const shortSides = { 'mp4-720': 720, 'mp4-1080': 1080 };
@@ -113,19 +123,21 @@ function mp4Streams(
   if (withVideo === undefined) {
     throw new DomainError(
       'no_media',
-      'This page has sound only, so there is nothing to make an MP4 of. Ask `/api/stream` for an MP3.',
+      'This page has audio only, so it cannot become an MP4. Request an MP3 from `/api/stream`.',
     );
   }
   const withAudio = selection.find((format) => format !== withVideo && format.hasAudio !== false);
-  const sound = withAudio ?? (withVideo.hasAudio === false ? undefined : withVideo);
+  const audio = withAudio ?? (withVideo.hasAudio === false ? undefined : withVideo);
   return {
-    formats: withAudio === undefined ? [withVideo] : [withVideo, withAudio],
+    ...(withAudio === undefined
+      ? { formats: [withVideo], tracks: ['all'] }
+      : { formats: [withVideo, withAudio], tracks: ['video', 'audio'] }),
     video: videoPlan(withVideo, mp4Video, shortSides[target]),
-    audio: sound === undefined ? null : audioPlan(sound, mp4AudioAction),
+    audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
   };
 }
 
-function originalContainer(target: Target, { formats, video, audio }: Streams): Plan['original'] {
+function containerOfAnswer(target: Target, { formats, video, audio }: Streams): Plan['container'] {
   const [format, second] = formats;
   if (format?.source.kind !== 'file' || second !== undefined) return null;
   const isCopied = (video ?? audio)?.action === 'copy' && (audio === null || audio.action === 'copy');
@@ -153,14 +165,14 @@ function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): 
   return { action: actionFor(codec), codec };
 }
 
-function refuseTooLong(
-  { target, durationSeconds, estimatedBytes }: Pick<Plan, 'target' | 'durationSeconds' | 'estimatedBytes'>,
+function assertNotTooLong(
+  { target, expected: { seconds }, estimatedBytes }: Pick<Plan, 'target' | 'expected' | 'estimatedBytes'>,
   limits: PlanSettings,
 ): void {
-  if (durationSeconds !== null && durationSeconds > limits.maxDurationSeconds) {
+  if (seconds !== null && seconds > limits.maxDurationSeconds) {
     throw new DomainError(
       'too_long',
-      `The video lasts ${Math.round(durationSeconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise MAX_DURATION_SECONDS.`,
+      `The video lasts ${Math.round(seconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise MAX_DURATION_SECONDS.`,
     );
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {

@@ -4,7 +4,7 @@ export interface Size {
   readonly width: number | null;
 }
 
-/** The size of pictures that are scaled down, with their shape kept, until the shorter side has at most so many pixels. */
+/** A video's size, scaled down with its shape kept until the shorter side has at most `maxShortSide` pixels. */
 export function fitInto({ height, width }: Size, maxShortSide: number): Size {
   if (height === null || width === null) return { height, width };
   const scale = Math.min(1, maxShortSide / Math.min(height, width));

@@ -1,215 +1,176 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError, type Logger, type StageTimings } from '@media-services/http-common';
-import { mp3Arguments, mp4Arguments } from '../ffmpeg/arguments.js';
-import { InputFactsReader } from '../ffmpeg/input-facts.js';
-import { startMediaProcess } from '../ffmpeg/process.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
-import { tooLarge, type Plan } from '../plan/plan.js';
-import type { MediaRelay, RelayInput, RelaySession, RenewSource } from '../relay/index.js';
-import { exactHeader, isAsReckoned, missingFrames, type ExactMp3 } from './exact-mp3.js';
-import type { FirstByteDeadline, StreamAbort, StreamLimits } from './limits.js';
-import { estimateMp3HeaderBytes, makeMp3Header } from './mp3-header.js';
-import { mp3Output, mp4Output, readMedia, type MediaOutput } from './output.js';
-import type { Selection } from './ranges.js';
-import { clientWriter, streamHeaders } from './response.js';
-import { announcedSeconds, announcedSoundSeconds, type ExpectedInput } from './shortfall.js';
-import { assertComplete } from './verification.js';
+import { DomainError, type RequestContext } from '@media-services/http-common';
+import type { Target } from '../extract/index.js';
+import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { StreamLimits } from './limits.js';
+import type { RangeHeaders } from './ranges.js';
+import { ClientWriter } from './response.js';
+import { slowSource, SourceRate, type Progress } from './source-rate.js';
 
-/** What a stream works with. */
-export interface StreamJob {
-  readonly plan: Plan;
+export type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger' | 'note'>;
+
+/** What a client asks for. */
+export interface StreamRequest extends RangeHeaders {
+  /** Of the page. */
+  readonly url: string;
+  readonly target: Target;
+  /** Identifies the client: its IP. */
+  readonly client: string;
+  /** Which video of a page with several, from 1. */
+  readonly item?: number | undefined;
+}
+
+interface StreamJobOptions {
+  readonly request: StreamRequest;
   readonly response: ServerResponse;
-  readonly abort: StreamAbort;
-  /** Met with the first byte. */
-  readonly deadline: FirstByteDeadline;
-  readonly session: RelaySession;
-  readonly relay: Pick<MediaRelay, 'open'>;
-  /** For what is read of the media outside of the session. */
-  readonly renew: RenewSource;
-  readonly tools: MediaTools;
+  readonly context: StreamContext;
   readonly limits: StreamLimits;
-  readonly logger: Logger;
-  readonly timings: StageTimings;
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly renew: RenewSource;
   onBytes(bytes: number): void;
   /** Whether others wait for a slot. */
-  readonly isCrowded: () => boolean;
-  /** The picture for the tag of an MP3. */
-  readonly cover: Promise<Uint8Array | null>;
-  /** For an MP3 whose length is promised. */
-  readonly exact: ExactMp3 | null;
-  /** The part of such an MP3 that the client wants; a part always goes up to the end. */
-  readonly selection: Selection;
+  isCrowded(): boolean;
 }
 
 /**
- * Makes a stream and hands it to the client: no header before the first media
- * byte, no end before the whole is verified. Everything it starts has ended when
- * it returns.
- *
- * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
+ * One response from its extraction to its last byte. It owns what ends a stream early (the client
+ * leaves, a deadline passes, upstream fails, the service stops), the relay session and the writer.
  */
-export async function runStreamJob(job: StreamJob): Promise<void> {
-  const endFirstByte = job.timings.start('firstByte');
-  void job.session.failed.then((failure) => job.abort.abort(failure));
-  try {
-    await makeStream(job, endFirstByte);
-  } catch (error) {
-    if (!(error instanceof HiddenStart)) throw error;
-    await makeStream({ ...job, plan: error.plan }, endFirstByte);
+export class StreamJob implements Disposable {
+  readonly request: StreamRequest;
+  readonly response: ServerResponse;
+  readonly context: StreamContext;
+  readonly limits: StreamLimits;
+  readonly renew: RenewSource;
+  readonly #options: StreamJobOptions;
+  readonly #controller = new AbortController();
+  readonly #totalTimer: NodeJS.Timeout;
+  /** From here to the first byte: the site's own waiting time, a slot, a look at the source, ffmpeg. */
+  readonly #firstByteTimer: NodeJS.Timeout;
+  readonly #onClientGone = (): void => this.abort(this.context.signal.reason);
+  #lateReason: () => Error;
+  #session: RelaySession | undefined;
+  #writer: ClientWriter | undefined;
+
+  constructor(options: StreamJobOptions) {
+    const { request, response, context, limits, renew } = options;
+    this.#options = options;
+    this.request = request;
+    this.response = response;
+    this.context = context;
+    this.limits = limits;
+    this.renew = renew;
+    this.#lateReason = () => firstByteTimeout(limits);
+    const { totalTimeoutMs, firstByteTimeoutMs } = limits;
+    // setTimeout takes 31 bits; a longer limit is as good as none.
+    const totalMs = Math.min(totalTimeoutMs, 2 ** 31 - 1);
+    this.#totalTimer = setTimeout(() => this.abort(totalTimeout(totalTimeoutMs)), totalMs);
+    this.#firstByteTimer = setTimeout(() => this.abort(this.#lateReason()), firstByteTimeoutMs);
+    context.signal.addEventListener('abort', this.#onClientGone, { once: true });
+    if (context.signal.aborted) this.#onClientGone();
   }
-}
 
-/** What is copied begins with media that only an edit list hides; encoded anew, it begins where it should. */
-class HiddenStart extends Error {
-  override readonly name = 'HiddenStart';
-  readonly plan: Plan;
-
-  constructor(plan: Plan) {
-    super('the media begin with what only an edit list hides');
-    this.plan = plan;
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
-}
 
-/** An encoder's delay is shorter, HE-AAC included, except at low sample rates. */
-const maxHiddenAudioSeconds = 0.15;
-/** Less than a frame. */
-const maxHiddenVideoSeconds = 0.01;
+  /** Ends the stream; the first reason counts. */
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
 
-/**
- * Players differ in whether they follow the edit list of a fragmented MP4; ffmpeg doesn't. So a trimmed
- * file must not come back with what was cut away, and we encode the tracks that begin with it.
- */
-function assertShowsItsStart({ plan }: StreamJob, output: MediaOutput, inputs: readonly RelayInput[]): void {
-  // Segments are read once.
-  if (inputs.some(({ isJoined }) => isJoined)) return;
-  const { video, audio } = plan;
-  const hidesVideo = video?.action === 'copy' && output.hiddenSeconds('video') > maxHiddenVideoSeconds;
-  const hidesAudio = audio?.action === 'copy' && output.hiddenSeconds('audio') > maxHiddenAudioSeconds;
-  if (!hidesVideo && !hidesAudio) return;
-  throw new HiddenStart({
-    ...plan,
-    video: hidesVideo ? { ...video, action: 'transcode' } : video,
-    audio: hidesAudio ? { ...audio, action: 'transcode' } : audio,
-    estimatedBytes: hidesVideo ? null : plan.estimatedBytes,
-  });
-}
-
-async function makeStream(job: StreamJob, endFirstByte: () => void): Promise<void> {
-  const { plan, abort, session } = job;
-  const facts = new InputFactsReader();
-  const inputs = await openInputs(job);
-
-  await using child = await startMediaProcess({
-    file: job.tools.ffmpeg,
-    args: ffmpegArguments(job, inputs),
-    environment: session.environment,
-    encodesVideo: plan.video?.action === 'transcode',
-    signal: abort.signal,
-    onStderrLine: (line) => facts.readLine(line),
-  });
-  const expected = (): ExpectedInput[] =>
-    inputs.map((input, index) => ({ input, facts: facts.inputs[index] }));
-  const knownSeconds = (): number | null => announcedSeconds(expected(), plan.durationSeconds);
-  const output = plan.target === 'mp3' ? mp3Output(job.exact?.sound.totalBytes) : mp4Output(knownSeconds);
-  const writer = clientWriter(job.response, job);
-  const media = readMedia(child, output, job);
-
-  let { exact } = job;
-  let sentBytes = 0;
-  let firstPart: Buffer | undefined;
-  let held: Buffer | undefined;
-  // A part is made from the beginning, and what the client has already is not sent again.
-  let toSkip = 0;
-  const send = async (part: Buffer): Promise<void> => {
-    const rest = part.subarray(Math.min(toSkip, part.length));
-    toSkip -= part.length - rest.length;
-    sentBytes += part.length;
-    if (sentBytes > job.limits.maxOutputBytes) throw tooLarge(plan.target, 'has more bytes', job.limits);
-    if (rest.length === 0) return;
-    job.onBytes(rest.length);
-    await writer.write(rest);
-  };
-  for await (const part of media) {
-    if (firstPart === undefined) {
-      assertShowsItsStart(job, output, inputs);
-      firstPart = part;
-      const picture = await job.cover;
-      abort.signal.throwIfAborted();
-      job.deadline[Symbol.dispose]();
-      endFirstByte();
-      // Another encoder than the one that the length was reckoned for promises nothing.
-      if (exact !== null && !isAsReckoned(part, exact)) exact = null;
-      const selection = exact === null ? ({ kind: 'whole' } as const) : job.selection;
-      if (selection.kind === 'part') toSkip = selection.start;
-      const headerBytes = estimateMp3HeaderBytes(plan, picture);
-      const answer = { file: exact?.file ?? null, selection, headerBytes };
-      job.response.writeHead(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, answer));
-      if (plan.target === 'mp3') {
-        const exactSeconds = announcedSoundSeconds(expected());
-        const lengths = { durationSeconds: knownSeconds(), exactSeconds };
-        const header = exact
-          ? exactHeader(part, exact)
-          : makeMp3Header(plan, { cover: picture, ...lengths, sound: part });
-        await send(header);
-      }
+  /** Awaits work before the first byte that has its own reason to be late. */
+  async orLate<T>(late: () => Error, work: () => Promise<T>): Promise<T> {
+    const usual = this.#lateReason;
+    this.#lateReason = late;
+    try {
+      return await work();
+    } finally {
+      this.#lateReason = usual;
     }
-    // With a stated length the last byte ends the response, so the end waits for the verification.
-    if (exact === null) await send(part);
-    else if (held !== undefined) await send(held);
-    held = part;
   }
-  await assertComplete({ ...job, child, output, facts, inputs: expected() });
-  if (exact !== null && firstPart !== undefined && held !== undefined) {
-    await send(held);
-    await send(missingFrames(firstPart, output.frames, exact));
-    if (sentBytes !== exact.file.totalBytes) throw unlikeReckoned();
+
+  /** The relay session of the stream's media; its failure is the stream's. */
+  openSession(source: MediaSource | undefined): RelaySession {
+    const { relay, renew, request } = this.#options;
+    const options = { signal: this.signal, renew, exit: source?.origin?.exit, client: request.client };
+    const session = relay.open(options);
+    void session.failed.then((failure) => this.abort(failure));
+    this.#session = session;
+    return session;
   }
-  await writer.end();
+
+  /** Sends the headers: the first byte of media is there. */
+  begin(status: 200 | 206, headers: Record<string, string>): void {
+    this.signal.throwIfAborted();
+    clearTimeout(this.#firstByteTimer);
+    this.response.writeHead(status, headers);
+    this.#writer = new ClientWriter(this.response, {
+      signal: this.signal,
+      idleTimeoutMs: this.limits.clientIdleTimeoutMs,
+      minBytesPerMinute: this.limits.minClientBytesPerMinute,
+      onSlow: () => this.abort(slowClient(this.limits)),
+      onIdle: () => this.abort(idleClient(this.limits)),
+    });
+  }
+
+  /** Sends bytes no faster than the client reads. @throws the signal's reason */
+  async send(bytes: Uint8Array): Promise<void> {
+    this.#options.onBytes(bytes.length);
+    await this.#begun.write(bytes);
+  }
+
+  /** Ends a response that is complete. @throws the signal's reason */
+  async end(): Promise<void> {
+    await this.#begun.end();
+  }
+
+  /** Aborts when the source sends too slowly to hold a slot for it, or nothing at all. */
+  watchSource(progress: () => Progress, silence?: { maxMs: number; reason: () => Error }): SourceRate {
+    return new SourceRate({
+      progress,
+      minBytesPerMinute: this.limits.minSourceBytesPerMinute,
+      isCrowded: () => this.#options.isCrowded(),
+      onStarved: () => this.abort(slowSource()),
+      maxSilenceMs: silence?.maxMs ?? Infinity,
+      onSilent: () => this.abort(silence?.reason()),
+    });
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#totalTimer);
+    clearTimeout(this.#firstByteTimer);
+    this.context.signal.removeEventListener('abort', this.#onClientGone);
+    this.#session?.close();
+    // Ends what has no other end, such as a thumbnail still on its way.
+    this.abort(new Error('the stream has ended'));
+  }
+
+  get #begun(): ClientWriter {
+    if (this.#writer === undefined) throw new Error('headers come before bytes');
+    return this.#writer;
+  }
 }
 
-/**
- * What ffmpeg reads: one input with everything, or two, the pictures and the sound.
- * A source may itself bring the two apart.
- * @throws DomainError, the abort's reason
- */
-async function openInputs({ plan, session, abort }: StreamJob): Promise<readonly RelayInput[]> {
-  const wanted =
-    plan.target === 'mp3'
-      ? (['audio'] as const)
-      : plan.inputs.length === 1
-        ? (['all'] as const)
-        : (['video', 'audio'] as const);
-  try {
-    const inputs = await Promise.all(
-      plan.inputs.map(async (source, index) => {
-        const track = wanted[index] ?? 'all';
-        const found = await session.add(source, track);
-        return track === 'all' ? found : [withTrack(found, track)];
-      }),
-    );
-    return inputs.flat();
-  } catch (error) {
-    abort.signal.throwIfAborted();
-    throw error;
-  }
+function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
+  return new DomainError(
+    'upstream_timeout',
+    `The stream did not begin within ${firstByteTimeoutMs / 1000} s. Try again later.`,
+  );
 }
 
-function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): RelayInput {
-  const input = inputs.find(({ carries }) => carries === 'all' || carries === track);
-  if (input === undefined) throw new Error(`a plan has an input with ${track}`);
-  return input;
+function totalTimeout(totalTimeoutMs: number): DomainError {
+  return new DomainError('timeout', `The stream took longer than the limit of ${totalTimeoutMs / 1000} s.`);
 }
 
-function ffmpegArguments({ plan, tools, exact }: StreamJob, inputs: readonly RelayInput[]): string[] {
-  const [input] = inputs;
-  if (plan.target !== 'mp3') {
-    const metadata = { title: plan.title, artist: plan.uploader, comment: plan.webpageUrl };
-    return mp4Arguments(inputs, plan, metadata, tools);
-  }
-  if (input === undefined || plan.audio === null) throw new Error('a plan for MP3 has an input with sound');
-  return mp3Arguments(input, plan.audio, tools, exact);
+function slowClient({ minClientBytesPerMinute }: StreamLimits): DomainError {
+  return new DomainError(
+    'timeout',
+    `The client read less than ${minClientBytesPerMinute} bytes in a minute.`,
+  );
 }
 
-function unlikeReckoned(): DomainError {
-  return new DomainError('upstream_error', "The site's sound is not what its file states. Try again later.");
+function idleClient({ clientIdleTimeoutMs }: StreamLimits): DomainError {
+  return new DomainError('timeout', `The client read nothing for ${clientIdleTimeoutMs / 1000} s.`);
 }

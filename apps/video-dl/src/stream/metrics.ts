@@ -10,7 +10,7 @@ export interface StreamMetrics {
   countEnd(target: Target, end: StreamEnd): void;
 }
 
-/** What streaming tells Prometheus. */
+/** Streaming's metrics for Prometheus. */
 export function streamMetrics(metrics: Metrics, slots: StreamSlots): StreamMetrics {
   metrics.gauge({
     name: 'media_streams_in_flight',
@@ -19,7 +19,7 @@ export function streamMetrics(metrics: Metrics, slots: StreamSlots): StreamMetri
   });
   metrics.gauge({
     name: 'media_streams_queued',
-    help: 'Stream requests that wait for a place.',
+    help: 'Stream requests that wait for a slot.',
     collect: (gauge) => gauge.set(slots.waiting),
   });
   const bytes = metrics.counter({

@@ -3,20 +3,31 @@ import type { ServerResponse } from 'node:http';
 import { DomainError } from '@media-services/http-common';
 import type { Plan } from '../plan/plan.js';
 import { attachment } from './file-name.js';
-import { watched, type StreamAbort, type StreamLimits } from './limits.js';
 import type { Selection } from './ranges.js';
 
-/** A stream of which every byte is decided before the first is sent. */
+export interface StreamFormat {
+  readonly mediaType: string;
+  /** Of the file name, without the dot. */
+  readonly extension: string;
+}
+
+export const formats = {
+  mp3: { mediaType: 'audio/mpeg', extension: 'mp3' },
+  mp4: { mediaType: 'video/mp4', extension: 'mp4' },
+} as const satisfies Record<string, StreamFormat>;
+
+/** A stream whose every byte is decided before the first is sent. */
 export interface KnownFile {
   readonly totalBytes: number;
-  /** Strong; null where two requests may get different bytes without anybody noticing. */
+  /** Strong; null where two requests may get different bytes and nothing would show it. */
   readonly etag: string | null;
-  /** Whether parts of it can be asked for. */
+  /** Whether parts of it can be requested. */
   readonly hasRanges: boolean;
 }
 
-interface Answer {
-  /** Null where only ffmpeg's last byte tells the length. */
+interface DescribedStream {
+  readonly format: StreamFormat;
+  /** Null where the length is unknown until ffmpeg's last byte. */
   readonly file: KnownFile | null;
   readonly selection: Selection;
   /** What comes in front of the media and is not in the plan's estimate. */
@@ -24,17 +35,20 @@ interface Answer {
 }
 
 /** The headers of a stream, the same for GET and HEAD. */
-export function streamHeaders(plan: Plan, { file, selection, headerBytes }: Answer): Record<string, string> {
-  const isMp3 = plan.target === 'mp3';
+export function streamHeaders(
+  plan: Plan,
+  { format, file, selection, headerBytes }: DescribedStream,
+): Record<string, string> {
+  const { seconds } = plan.expected;
   return {
-    'Content-Type': isMp3 ? 'audio/mpeg' : 'video/mp4',
-    'Content-Disposition': attachment(plan.title, isMp3 ? 'mp3' : 'mp4'),
+    'Content-Type': format.mediaType,
+    'Content-Disposition': attachment(plan.title, format.extension),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
-    // A proxy that stores the stream first would make its reader wait for all of it.
+    // A proxy that buffers the stream would make its reader wait for all of it.
     'X-Accel-Buffering': 'no',
     ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
-    ...(plan.durationSeconds !== null && { 'X-Content-Duration': String(plan.durationSeconds) }),
+    ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
   };
 }
 
@@ -53,31 +67,12 @@ function exactLength({ totalBytes, etag }: KnownFile, selection: Selection): Rec
   };
 }
 
-/** 206 where a part was chosen. @throws DomainError `range_not_satisfiable`, with the header that tells the size set on the response */
+/** 206 where a part was chosen. @throws DomainError `range_not_satisfiable`, with the size in a header of the response */
 export function statusOf(selection: Selection, file: KnownFile | null, response: ServerResponse): 200 | 206 {
   if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? 206 : 200;
   const size = file?.totalBytes ?? 0;
   response.setHeader('Content-Range', `bytes */${size}`);
   throw new DomainError('range_not_satisfiable', `The file has ${size} bytes, so nothing begins there.`);
-}
-
-/** A writer for the client of a stream, whose silence ends the stream. */
-export function clientWriter(
-  response: ServerResponse,
-  { abort, limits }: { abort: StreamAbort; limits: StreamLimits },
-): ClientWriter {
-  const { clientIdleTimeoutMs, minClientBytesPerMinute } = limits;
-  return new ClientWriter(response, {
-    signal: abort.signal,
-    idleTimeoutMs: clientIdleTimeoutMs,
-    minBytesPerMinute: minClientBytesPerMinute,
-    onSlow: () =>
-      abort.abort(
-        new DomainError('timeout', `The client took less than ${minClientBytesPerMinute} bytes in a minute.`),
-      ),
-    onIdle: () =>
-      abort.abort(new DomainError('timeout', `The client took nothing for ${clientIdleTimeoutMs / 1000} s.`)),
-  });
 }
 
 interface ClientWriterOptions {
@@ -91,7 +86,7 @@ interface ClientWriterOptions {
 
 const minuteMs = 60_000;
 
-/** Writes to the client no faster than it reads, and tells when that is too slow to hold a place for. */
+/** Writes to the client no faster than it reads, and reports when that is too slow to hold a slot for. */
 export class ClientWriter {
   readonly #response: ServerResponse;
   readonly #options: ClientWriterOptions;
@@ -134,11 +129,14 @@ export class ClientWriter {
 
   async #until(event: 'drain' | 'finish'): Promise<void> {
     const { signal, idleTimeoutMs, onIdle } = this.#options;
+    const timer = setInterval(onIdle, idleTimeoutMs);
     try {
-      await watched(idleTimeoutMs, onIdle, () => once(this.#response, event, { signal }));
+      await once(this.#response, event, { signal });
     } catch (error) {
       signal.throwIfAborted();
       throw error;
+    } finally {
+      clearInterval(timer);
     }
   }
 }

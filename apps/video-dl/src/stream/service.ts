@@ -1,23 +1,23 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError, type Logger, type Metrics, type RequestContext } from '@media-services/http-common';
-import type { Extraction, ExtractionService, HeadOptions, SourceHeads, Target } from '../extract/index.js';
-import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
+import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import type { Extraction, ExtractionService, HeadOptions, SourceHeads } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
 import { untilAvailable, waitMs, type MediaSource } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
-import { runStreamJob } from './job.js';
-import { FirstByteDeadline, StreamAbort, type StreamLimits } from './limits.js';
+import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
+import type { StreamLimits } from './limits.js';
+import { HiddenStart, makeStream } from './make-stream.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
-import { exactMp3, statedSound, type ExactMp3, type StatedSound } from './exact-mp3.js';
-import { estimateMp3HeaderBytes, fetchCover } from './mp3-header.js';
-import { Originals, probeStreams, withStreams, type Look, type OriginalFile } from './original.js';
-import { firstByteTimeout } from './output.js';
-import { selectRange, SentVersions, type RangeHeaders, type Selection } from './ranges.js';
-import { statusOf, streamHeaders, type KnownFile } from './response.js';
-import { sendOriginal } from './send-original.js';
+import { ExactMp3Output, fetchCover, Mp3Output, statedSound } from './mp3-output.js';
+import { Mp4Output } from './mp4-output.js';
+import type { StreamOutput } from './output.js';
+import { selectRange, SentVersions, type Selection } from './ranges.js';
+import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
+import { sendFile } from './send-file.js';
+import { probeStreams, SiteFiles, withStreams, type Look, type SiteFile } from './site-file.js';
 import { StreamSlots } from './slots.js';
 
 export interface StreamingOptions {
@@ -32,19 +32,6 @@ export interface StreamingOptions {
   logger: Logger;
 }
 
-type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger' | 'note'>;
-
-/** What a client asks for. */
-export interface StreamRequest extends RangeHeaders {
-  /** Of the page. */
-  readonly url: string;
-  readonly target: Target;
-  /** Identifies the client: its IP. */
-  readonly client: string;
-  /** Which video of a page with several, from 1. */
-  readonly item?: number | undefined;
-}
-
 /** The part of a request that decides which video it is about. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 
@@ -53,33 +40,22 @@ interface Prepared {
   readonly plan: Plan;
 }
 
-interface StreamRun extends Prepared {
-  readonly request: StreamRequest;
-  readonly response: ServerResponse;
-  readonly context: StreamContext;
-  readonly abort: StreamAbort;
-  readonly deadline: FirstByteDeadline;
-  readonly renew: RenewSource;
-}
-
-const mp3BytesPerSecond = mp3BitrateKbps * 125;
-
 const whole: Selection = { kind: 'whole' };
 
-/** What `/api/info` waits for the head of a file. */
+/** How long `/api/info` waits for the head of a file. */
 const maxLookMs = 5_000;
 
-/** Turns the URL of a page into an MP3 or MP4 that is sent while it is made. */
+/** Turns the URL of a page into a stream that is sent while it is made. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
-  readonly #originals: Originals;
+  readonly #siteFiles: SiteFiles;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
-  /** Files whose audio was not as long as they state. Asked for again, their MP3 comes without a stated length. */
+  /** Files whose audio was not as long as they state. Requested again, their MP3 comes without a stated length. */
   readonly #misstating = new WeakSet<MediaSource>();
-  readonly #active = new Map<StreamAbort, Promise<void>>();
+  readonly #active = new Map<StreamJob, Promise<void>>();
 
   constructor(options: StreamingOptions) {
     this.#options = options;
@@ -87,7 +63,7 @@ export class StreamingService implements AsyncDisposable {
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
-    this.#originals = new Originals(options.upstream, options.heads);
+    this.#siteFiles = new SiteFiles(options.upstream, options.heads);
   }
 
   /**
@@ -98,40 +74,33 @@ export class StreamingService implements AsyncDisposable {
   async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
     const { plan } = await this.#prepare(request, context);
     const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
-    const look = await this.#originals.look(plan, options);
-    if (look?.isOriginal === true) {
+    const look = await this.#siteFiles.look(plan, options);
+    if (look?.isAnswer === true) {
+      const format = formats[plan.container ?? 'mp4'];
       return streamHeaders(plan, {
+        format,
         file: { ...look.file, hasRanges: true },
         selection: whole,
         headerBytes: 0,
       });
     }
-    const cover = await fetchCover(this.#options.upstream, plan, context);
-    return streamHeaders(plan, {
-      file: (await this.#exact(plan, cover, options))?.file ?? null,
-      selection: whole,
-      headerBytes: estimateMp3HeaderBytes(plan, cover),
-    });
-  }
-
-  /** The MP3 whose length can be promised; null where it cannot, or where the stream is no MP3. */
-  async #exact(plan: Plan, cover: Uint8Array | null, options: HeadOptions): Promise<ExactMp3 | null> {
-    const stated = await this.#statedSound(plan, options);
-    return stated && exactMp3(plan, stated, { cover, tools: this.#options.tools });
+    const output = await this.#outputFor(plan, fetchCover(this.#options.upstream, plan, context), options);
+    const headerBytes = await output.headerBytes();
+    return streamHeaders(plan, { format: output.format, file: output.file, selection: whole, headerBytes });
   }
 
   /**
-   * Bytes of a stream that is the site's own file, null for one that is made here.
-   * A file that cannot be looked at counts as one that is made: the stream itself tells why.
+   * Bytes of a stream that is the site's own file, null for one that is made here. A file whose
+   * head can't be read counts as one that is made: the stream itself reports why.
    *
    * @throws the signal's reason.
    */
-  async originalBytes(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<number | null> {
+  async siteFileBytes(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<number | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
     try {
       const options = { signal: limited, renew: this.#renewal(page), client: page.client };
-      const look = await this.#originals.look(plan, options);
-      return look?.isOriginal === true ? look.file.totalBytes : null;
+      const look = await this.#siteFiles.look(plan, options);
+      return look?.isAnswer === true ? look.file.totalBytes : null;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError || limited.aborted) return null;
@@ -146,26 +115,25 @@ export class StreamingService implements AsyncDisposable {
    * @throws DomainError, or the reason of the context's signal. Once headers are sent the connection must be reset.
    */
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
-    // Before the extraction: a full service should not spend one on a request it will refuse.
+    // Before the extraction: a full service should not spend one on a request it will reject.
     this.#slots.assertRoom(request.client);
     const prepared = await this.#prepare(request, context);
-    const { totalTimeoutMs } = this.#options.limits;
-    using abort = new StreamAbort(context.signal, totalTimeoutMs, () => totalTimeout(totalTimeoutMs));
-    const { limits } = this.#options;
-    using deadline = new FirstByteDeadline(abort, limits.firstByteTimeoutMs, () => firstByteTimeout(limits));
-    const renew = this.#renewal(request);
-    const running = this.#runInSlot({ ...prepared, request, response, context, abort, deadline, renew });
-    this.#active.set(abort, running);
+    const { limits, relay } = this.#options;
+    using job = new StreamJob({
+      ...{ request, response, context, limits, relay, renew: this.#renewal(request) },
+      isCrowded: () => this.#slots.waiting > 0,
+      onBytes: (bytes) => this.#metrics.addBytes(request.target, bytes),
+    });
+    const running = this.#runInSlot(job, prepared);
+    this.#active.set(job, running);
     try {
       await running;
       this.#metrics.countEnd(request.target, 'ok');
     } catch (error) {
-      this.#metrics.countEnd(request.target, endOf(response, context));
+      this.#metrics.countEnd(request.target, endOf(job));
       throw error;
     } finally {
-      this.#active.delete(abort);
-      // What has no other end, such as a thumbnail still on its way.
-      abort.abort(new Error('the stream has ended'));
+      this.#active.delete(job);
     }
   }
 
@@ -182,67 +150,52 @@ export class StreamingService implements AsyncDisposable {
     return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
   }
 
-  async #runInSlot(run: StreamRun): Promise<void> {
-    const { plan, context, abort, deadline } = run;
-    const { firstByteTimeoutMs } = this.#options.limits;
+  async #runInSlot(job: StreamJob, { extraction, plan }: Prepared): Promise<void> {
+    const { timings } = job.context;
     if (waitMs(plan.inputs, Date.now()) > 0) {
-      await context.timings.measure('availability', () =>
-        untilAvailable(plan.inputs, { signal: abort.signal, maxMs: firstByteTimeoutMs }),
+      await timings.measure('availability', () =>
+        untilAvailable(plan.inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
       );
     }
-    const release = await context.timings.measure('queue', () =>
-      deadline.during(queueTimeout, () => this.#slots.acquire(run.request.client, abort.signal)),
+    const release = await timings.measure('queue', () =>
+      job.orLate(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
     );
     try {
-      const other = await this.#sendOriginal(run);
-      if (other !== undefined) await this.#make({ ...run, plan: other });
+      const look = await this.#sendSiteFile(job, plan);
+      if (look === 'sent') return;
+      await this.#make(job, look === undefined ? plan : await this.#replan(job, { extraction, plan }, look));
     } finally {
       release();
     }
   }
 
-  /**
-   * Sends the site's own file where that is the answer.
-   * @returns otherwise the plan of what has to be made
-   */
-  async #sendOriginal(run: StreamRun): Promise<Plan | undefined> {
-    const { plan, abort } = run;
-    const isRemembered = this.#originals.remembers(plan);
-    const look = await this.#look(run);
-    if (look === undefined) return plan;
-    if (!look.isOriginal) return this.#replan(run, look);
+  /** Sends the site's own file where that is what the client asked for; otherwise returns what its head showed. */
+  async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Look | undefined> {
+    const isRemembered = this.#siteFiles.remembers(plan);
+    const look = await this.#siteFiles.look(plan, headOptions(job));
+    if (look?.isAnswer !== true) return look;
     try {
-      await this.#sendFile(run, look.file);
+      await this.#sendFile(job, plan, look.file);
     } catch (error) {
-      abort.signal.throwIfAborted();
-      this.#originals.forget(plan);
-      // It may be another file since it was looked at; looked at again, it is told what it is now.
-      if (!isRemembered || run.response.headersSent || isOfTheRequest(error)) throw error;
-      return this.#sendOriginal(run);
+      job.signal.throwIfAborted();
+      this.#siteFiles.forget(plan);
+      // The file may have changed since we read its head; another look shows what it is now.
+      if (!isRemembered || job.response.headersSent || isAboutRequest(error)) throw error;
+      return this.#sendSiteFile(job, plan);
     }
-    return undefined;
+    return 'sent';
   }
 
-  async #look({ plan, request, abort, renew }: StreamRun): Promise<Look | undefined> {
-    return this.#originals.look(plan, { signal: abort.signal, renew, client: request.client });
-  }
-
-  async #sendFile(run: StreamRun, original: OriginalFile): Promise<void> {
-    const { plan, request, response, context, abort, deadline } = run;
-    const { limits, upstream } = this.#options;
-    if (original.totalBytes > limits.maxOutputBytes)
-      throw tooLarge(plan.target, `has ${original.totalBytes} bytes`, limits);
-    const file = { ...original, hasRanges: true };
-    const selection = this.#select(request, file);
-    const status = statusOf(selection, file, response);
-    context.note({ delivery: 'original' });
-    await sendOriginal({
-      ...{ plan, response, abort, deadline, limits, selection, status, file },
-      isCrowded: () => this.#slots.waiting > 0,
-      reader: upstream.reader(original.object, { signal: abort.signal, exit: plan.inputs[0]?.origin?.exit }),
-      timings: context.timings,
-      onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
-    });
+  async #sendFile(job: StreamJob, plan: Plan, siteFile: SiteFile): Promise<void> {
+    if (siteFile.totalBytes > job.limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${siteFile.totalBytes} bytes`, job.limits);
+    const file = { ...siteFile, hasRanges: true };
+    const selection = this.#select(job.request, file);
+    const status = statusOf(selection, file, job.response);
+    job.context.note({ delivery: 'original' });
+    const exit = plan.inputs[0]?.origin?.exit;
+    const reader = this.#options.upstream.reader(siteFile.object, { signal: job.signal, exit });
+    await sendFile(job, { plan, file, reader, selection, status });
   }
 
   #select(request: StreamRequest, file: KnownFile): Selection {
@@ -255,63 +208,65 @@ export class StreamingService implements AsyncDisposable {
     return selection;
   }
 
-  /** What is made can be left out at the beginning, not at the end, where it is verified. */
-  #selectToEnd(request: StreamRequest, file: KnownFile): Selection {
-    if (!file.hasRanges) return whole;
+  /** The beginning of what is made can be left out, but not the end, where it is verified. */
+  #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
+    if (file?.hasRanges !== true) return whole;
     const selection = this.#select(request, file);
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
   }
 
-  /** The plan for a file that is something else than its page says: by what is in it. */
-  async #replan({ extraction, plan, request, abort, renew }: StreamRun, look: Look): Promise<Plan> {
+  /** The plan for a file that isn't what its page says, by what is in it. */
+  async #replan(job: StreamJob, { extraction, plan }: Prepared, look: Look): Promise<Plan> {
     const { relay, tools, planSettings } = this.#options;
-    const { client } = request;
     const [source] = plan.inputs;
-    const seen = look.isOriginal || look.streams === null ? undefined : look.streams;
-    const streams = seen ?? (source && (await probeStreams(source, { relay, tools, abort, renew, client })));
+    const seen = look.isAnswer || look.streams === null ? undefined : look.streams;
+    const streams = seen ?? (source && (await probeStreams(source, { ...headOptions(job), relay, tools })));
     const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
-    return planTarget(refined, request.target, planSettings);
+    return planTarget(refined, job.request.target, planSettings);
   }
 
-  async #make({ plan, request, response, context, abort, deadline, renew }: StreamRun): Promise<void> {
-    const { relay, upstream, tools, limits } = this.#options;
-    const { client } = request;
+  async #make(job: StreamJob, plan: Plan): Promise<void> {
+    const { relay, upstream, tools } = this.#options;
+    const { request, response, context, signal } = job;
     context.note({ delivery: 'made' });
-    const cover = fetchCover(upstream, plan, { signal: abort.signal, logger: context.logger });
-    const stated = await this.#statedSound(plan, { signal: abort.signal, renew, client });
-    const exact = stated && exactMp3(plan, stated, { cover: await cover, tools });
-    const selection = exact === null ? whole : this.#selectToEnd(request, exact.file);
-    statusOf(selection, exact?.file ?? null, response);
-    if (exact !== null && selection.kind === 'part')
-      this.#resumes.spend(
-        request.client,
-        Math.max(0, selection.start - exact.tag.length) / mp3BytesPerSecond,
-      );
-    const session = relay.open({ signal: abort.signal, renew, exit: plan.inputs[0]?.origin?.exit, client });
+    const cover = fetchCover(upstream, plan, { signal, logger: context.logger });
+    const output = await this.#outputFor(plan, cover, headOptions(job));
+    const { file } = output;
+    const selection = this.#selectToEnd(request, file);
+    statusOf(selection, file, response);
+    if (file !== null && selection.kind === 'part')
+      this.#resumes.spend(request.client, file.secondsBefore(selection.start));
+    const [source] = plan.inputs;
+    const session = job.openSession(source);
+    const stream = { plan, output, selection, session, relay, tools };
     try {
-      await runStreamJob({
-        isCrowded: () => this.#slots.waiting > 0,
-        ...{ plan, response, abort, deadline, session, relay, renew, tools, limits, cover, exact, selection },
-        logger: context.logger,
-        timings: context.timings,
-        onBytes: (bytes) => this.#metrics.addBytes(plan.target, bytes),
-      });
+      await makeStream(job, stream);
     } catch (error) {
-      const [source] = plan.inputs;
-      const isOfTheFile = error instanceof DomainError && error.code === 'upstream_error';
-      if (exact !== null && source && isOfTheFile && session.failure === undefined)
+      if (error instanceof HiddenStart) {
+        const again = await this.#outputFor(error.plan, cover, headOptions(job));
+        return makeStream(job, { ...stream, plan: error.plan, output: again });
+      }
+      const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
+      if (file !== null && source && isAboutFile && session.failure === undefined)
         this.#misstating.add(source);
       throw error;
-    } finally {
-      session.close();
     }
   }
 
-  /** What a file states about its audio; null once a stream has shown that it states more than it has. */
-  async #statedSound(plan: Plan, options: HeadOptions): Promise<StatedSound | null> {
+  /** How a plan's stream is made. */
+  async #outputFor(
+    plan: Plan,
+    cover: Promise<Uint8Array | null>,
+    options: HeadOptions,
+  ): Promise<StreamOutput> {
+    const { heads, tools } = this.#options;
+    if (plan.target !== 'mp3') return new Mp4Output(plan, tools);
     const [source] = plan.inputs;
-    if (source !== undefined && this.#misstating.has(source)) return null;
-    return statedSound(this.#options.heads, plan, options);
+    const isMisstating = source !== undefined && this.#misstating.has(source);
+    const stated = isMisstating ? null : await statedSound(heads, plan, options);
+    return stated === null
+      ? new Mp3Output(plan, tools, cover)
+      : new ExactMp3Output(plan, tools, stated, await cover);
   }
 
   /** Ends all streams and waits until nothing of them is left. */
@@ -319,31 +274,28 @@ export class StreamingService implements AsyncDisposable {
     const reason = new DomainError('engine_unavailable', 'The service is shutting down.', {
       retryAfterSeconds: 5,
     });
-    for (const abort of this.#active.keys()) abort.abort(reason);
+    for (const job of this.#active.keys()) job.abort(reason);
     await Promise.allSettled(this.#active.values());
   }
 }
 
-function endOf(response: ServerResponse, context: StreamContext): StreamEnd {
+function headOptions({ signal, renew, request }: StreamJob): HeadOptions & { renew: RenewSource } {
+  return { signal, renew, client: request.client };
+}
+
+function endOf({ response, context }: StreamJob): StreamEnd {
   if (context.signal.aborted) return 'aborted';
   return response.headersSent ? 'truncated' : 'failed';
 }
 
 function queueTimeout(): DomainError {
-  return new DomainError('overloaded', 'No place became free in time. Try again in a moment.', {
+  return new DomainError('overloaded', 'No slot became free in time. Try again in a moment.', {
     retryAfterSeconds: 15,
   });
 }
 
-function totalTimeout(totalTimeoutMs: number): DomainError {
-  return new DomainError(
-    'timeout',
-    `A stream may take ${totalTimeoutMs / 1000} s altogether, and this one took longer.`,
-  );
-}
-
-/** What says something of the request, not of the site's file. */
-function isOfTheRequest(error: unknown): boolean {
+/** Whether an error is about the request, not about the site's file. */
+function isAboutRequest(error: unknown): boolean {
   return (
     error instanceof DomainError && (error.code === 'range_not_satisfiable' || error.code === 'too_long')
   );

@@ -13,11 +13,11 @@ interface SlotsOptions {
 const retryAfterSeconds = 15;
 
 /**
- * Lets so many streams run and so many more wait, with a share for every client:
+ * Limits how many streams run and how many wait, with a share for every client:
  *
- * - a quarter of the places is for clients that have nothing running, so that one
- *   who takes all that it can get leaves room for a newcomer;
- * - a place that becomes free goes to the client with the fewest, of these to the one that waits longest;
+ * - a quarter of the slots is for clients that have nothing running, so that a greedy
+ *   client leaves room for a newcomer;
+ * - a free slot goes to the client with the fewest streams, and among those to the one that has waited longest;
  * - one client fills at most half of the queue.
  */
 export class StreamSlots {
@@ -43,9 +43,9 @@ export class StreamSlots {
     return this.#waiting.size;
   }
 
-  /** @throws DomainError `overloaded` when a request of this client that came now would have no place to wait. */
+  /** @throws DomainError `overloaded` when a request of this client that came now would find the queue full. */
   assertRoom(client: string): void {
-    if (this.#hasPlaceFor(client)) return;
+    if (this.#hasSlotFor(client)) return;
     const own = [...this.#waiting].filter((waiting) => waiting.client === client).length;
     if (this.#waiting.size < this.#maxWaiting && own < Math.ceil(this.#maxWaiting / 2)) return;
     throw new DomainError(
@@ -56,15 +56,15 @@ export class StreamSlots {
   }
 
   /**
-   * Waits for a place.
+   * Waits for a slot.
    *
-   * @param client tells one client from another
-   * @returns what gives the place back; calling it again does nothing.
+   * @param client identifies the client
+   * @returns a function that releases the slot; calling it again does nothing.
    * @throws DomainError `overloaded` when the queue is full; the signal's reason when it aborts first.
    */
   async acquire(client: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#hasPlaceFor(client)) this.#take(client);
+    if (this.#hasSlotFor(client)) this.#take(client);
     else {
       this.assertRoom(client);
       await this.#wait(client, signal);
@@ -77,7 +77,7 @@ export class StreamSlots {
     };
   }
 
-  #hasPlaceFor(client: string): boolean {
+  #hasSlotFor(client: string): boolean {
     const free = this.#maxRunning - this.#running;
     return free > (this.#runningOf.has(client) ? this.#reserved : 0);
   }
@@ -113,11 +113,11 @@ export class StreamSlots {
     this.#grantNext();
   }
 
-  /** The place is taken before its owner knows, so that nobody can come between. */
+  /** Takes the slot before its owner runs, so that no other request can take it in between. */
   #grantNext(): void {
     const runningOf = ({ client }: Waiting): number => this.#runningOf.get(client) ?? 0;
     const [next] = [...this.#waiting]
-      .filter(({ client }) => this.#hasPlaceFor(client))
+      .filter(({ client }) => this.#hasSlotFor(client))
       .toSorted((a, b) => runningOf(a) - runningOf(b));
     if (next === undefined) return;
     this.#waiting.delete(next);

@@ -1,3 +1,5 @@
+import { DomainError } from '@media-services/http-common';
+
 /** What a source has brought so far. */
 export interface Progress {
   readonly bytes: number;
@@ -31,7 +33,7 @@ const crowdedWindowMs = 10_000;
 const minMediaRate = 0.25;
 
 /**
- * Tells when a source sends too slowly to hold a slot for it. Only time in which the
+ * Reports when a source sends too slowly to hold a slot for it. Only time in which the
  * stream waits for its source counts: a slow client is not the source's doing.
  */
 export class SourceRate implements Disposable {
@@ -75,7 +77,7 @@ export class SourceRate implements Disposable {
     this.#waitingSince = now;
   }
 
-  /** Looks at what came since it looked last; a timer calls it once a second. */
+  /** Samples what came since the last sample; a timer calls it once a second. */
   sample(): void {
     this.#countWait();
     const now = this.#options.progress();
@@ -108,4 +110,12 @@ export class SourceRate implements Disposable {
     const isSlow = bytes * (60_000 / waitedMs) < this.#options.minBytesPerMinute;
     return isSlow && mediaSeconds * (1_000 / waitedMs) < minMediaRate;
   }
+}
+
+/** Why a stream ends whose source sends too slowly. */
+export function slowSource(): DomainError {
+  return new DomainError(
+    'upstream_timeout',
+    "The site's media server sends too slowly to keep a slot for it. Try again later.",
+  );
 }

@@ -6,22 +6,21 @@ import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
-import type { StreamAbort } from './limits.js';
-import type { MediaOutput } from './output.js';
-import { findShortfalls, isAsLongAs, lostSeconds, type ExpectedInput, type Shortfall } from './shortfall.js';
+import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
+import type { OutputRun } from './output.js';
 
 const secondOpinionMs = 15_000;
 
 interface FinishedStream {
-  readonly plan: Pick<Plan, 'inputs' | 'durationSeconds'>;
-  readonly abort: Pick<StreamAbort, 'signal'>;
+  readonly plan: Pick<Plan, 'inputs'>;
+  readonly signal: AbortSignal;
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   readonly tools: MediaTools;
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
-  readonly output: Pick<MediaOutput, 'hasMedia' | 'isWhole' | 'tracks'>;
-  readonly inputs: readonly ExpectedInput[];
+  readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
+  readonly expected: Expectation;
   readonly facts: Pick<InputFactsReader, 'hasNoise' | 'decodeErrors'>;
 }
 
@@ -32,16 +31,16 @@ interface FinishedStream {
  * @throws DomainError what is missing.
  */
 export async function assertComplete(stream: FinishedStream): Promise<void> {
-  const { abort, session, child, output } = stream;
+  const { signal, session, child, output, expected } = stream;
   const exit = await child.exited;
-  abort.signal.throwIfAborted();
+  signal.throwIfAborted();
   if (session.failure !== undefined) throw session.failure;
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw incomplete('nothing that can be played came of it');
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
   assertNothingLost(stream);
-  const shortfalls = findShortfalls(output.tracks, stream.inputs, stream.plan.durationSeconds);
+  const shortfalls = expected.shortfalls(output.tracks);
   for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
     const own = await ownDurations(stream, inputIndex);
     const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
@@ -55,17 +54,14 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
  */
 const maxDecodeErrors = 3;
 
-function assertNothingLost({ output, inputs, facts }: FinishedStream): void {
+function assertNothingLost({ output, expected, facts }: FinishedStream): void {
   if (facts.hasNoise) throw incomplete('a part of it is noise');
   // Segments leave parts of frames at their edges; what they delivered is counted instead.
-  const isFile = inputs.some(({ input }) => !input.isJoined);
+  const isFile = expected.inputs.some(({ input }) => !input.isJoined);
   if (isFile && facts.decodeErrors > maxDecodeErrors)
     throw incomplete(`${facts.decodeErrors} parts of it cannot be decoded`);
-  // Sound that came apart is the last input; only of sound is it known what may be missing.
-  const input = inputs.at(-1);
-  if (input === undefined) return;
   for (const track of output.tracks) {
-    const lost = lostSeconds(track, input);
+    const lost = expected.lostSeconds(track);
     if (lost > 0) throw incomplete(`${lost.toFixed(1)} s of its ${track.type} are missing in between`);
   }
 }
@@ -78,16 +74,16 @@ const unknownDurations: TrackDurations = { video: null, audio: null };
  * longer. So before a stream is called cut, we look up each track's own length.
  */
 async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
-  const { relay, renew, tools, plan, abort } = stream;
+  const { relay, renew, tools, plan, signal } = stream;
   const source = plan.inputs[inputIndex];
   if (source?.kind !== 'file') return unknownDurations;
-  const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit });
+  const session = relay.open({ signal, renew, exit: source.origin?.exit });
   try {
     const [input] = await session.add(source);
     if (input === undefined) return unknownDurations;
     const { environment, parse } = session;
     const { streams } = await probe(tools, input.url, {
-      ...{ signal: abort.signal, parse },
+      ...{ signal, parse },
       maxMs: secondOpinionMs,
       environment,
     });

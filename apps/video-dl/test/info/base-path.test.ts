@@ -30,7 +30,7 @@ it.each(['', '/tools/media'])('the addresses of downloads begin with the base pa
     extraction: { extract: () => Promise.resolve(extraction) },
     planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
     basePath,
-    streaming: { originalBytes: () => Promise.resolve(null) },
+    streaming: { siteFileBytes: () => Promise.resolve(null) },
   });
   const app = createHttpApp({
     logger: createLogger({ service: 'test', level: 'silent' }),

@@ -50,10 +50,10 @@ describe('planTarget for MP4', () => {
     expect(planTarget(page, target, limits).video).toMatchObject({ height, width });
   });
 
-  it('does not pass on a file whose pictures are to be H.264', () => {
+  it('does not pass on a file whose video must be H.264', () => {
     const page = extraction([format({ videoCodec: 'vp9' })]);
-    expect(planTarget(page, 'mp4-720', limits).original).toBe('mp4');
-    expect(planTarget(page, 'mp4-720', h264).original).toBeNull();
+    expect(planTarget(page, 'mp4-720', limits).container).toBe('mp4');
+    expect(planTarget(page, 'mp4-720', h264).container).toBeNull();
   });
 
   it('takes video and audio from two formats, in that order', () => {
@@ -61,6 +61,7 @@ describe('planTarget for MP4', () => {
     const plan = planTarget(extraction([audio, video]), 'mp4-720', limits);
     expect(plan.formatIds).toEqual(['video', 'audio']);
     expect(plan.inputs).toEqual([video.source, audio.source]);
+    expect(plan.expected.tracks).toEqual(['video', 'audio']);
     expect(plan.estimatedBytes).toBeGreaterThan(1_200_000);
     expect(plan.estimatedBytes).toBeLessThan(1_200_000 * 1.05);
   });

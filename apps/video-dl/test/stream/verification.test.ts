@@ -4,7 +4,7 @@ import { sendFile } from '@media-services/fault-site';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import type { RelaySession } from '../../dist/relay/index.js';
 import { assertComplete } from '../../dist/stream/verification.js';
-import type { ExpectedInput } from '../../dist/stream/shortfall.js';
+import { Expectation, type ExpectedInput } from '../../dist/stream/expectation.js';
 import { Samples, type SampleName } from '../media/support/samples.js';
 import { fileSource, startBench, type Bench } from '../relay/support/bench.js';
 
@@ -22,13 +22,14 @@ afterAll(async () => {
   await samples[Symbol.asyncDispose]();
 });
 
-const expected = (
+const input = (
   durationSeconds: number | null,
   known: Partial<ExpectedInput['input']> = {},
 ): ExpectedInput => ({
   input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
   facts: { format: 'mp4', durationSeconds, guessed: false, hasVideo: true, decodedSeconds: null },
 });
+const expected = (...inputs: ExpectedInput[]) => new Expectation({ seconds: 8 }, inputs);
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
 const stderr = (text = '') => {
@@ -43,10 +44,10 @@ const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote 
 });
 const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
 
-/** A stream that is whole but for what is given; nobody asks the source again. */
+/** A stream that is whole except for `part`; nothing reads the source again. */
 const stream = (part: Partial<Stream> = {}): Stream => ({
-  plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)], durationSeconds: 8 },
-  abort: { signal: new AbortController().signal },
+  plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)] },
+  signal: new AbortController().signal,
   session: { failure: undefined, allReceived: () => true },
   relay: {
     open: () => {
@@ -57,14 +58,14 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
   tools,
   child: child(0),
   output: output(video(8), audio(8)),
-  inputs: [expected(8)],
+  expected: expected(input(8)),
   facts: { hasNoise: false, decodeErrors: 0 },
   ...part,
 });
 
-/** Segments, of whose sound so much was missing already. */
+/** Segments whose audio lacked this much already. */
 const joined = (audioGaps: number) =>
-  expected(8, { isJoined: true, statedSeconds: 8, lengths: { video: 8, audio: 8, audioGaps } });
+  input(8, { isJoined: true, statedSeconds: 8, lengths: { video: 8, audio: 8, audioGaps } });
 
 describe('a stream is whole', () => {
   it.each<[string, () => Partial<Stream>]>([
@@ -72,12 +73,15 @@ describe('a stream is whole', () => {
     ['with a damaged frame', () => ({ facts: { hasNoise: false, decodeErrors: 1 } })],
     [
       'with what segments leave at their edges',
-      () => ({ facts: { hasNoise: false, decodeErrors: 40 }, inputs: [joined(0)] }),
+      () => ({ facts: { hasNoise: false, decodeErrors: 40 }, expected: expected(joined(0)) }),
     ],
-    ['with gaps that its segments had', () => ({ output: output(audio(8, 6)), inputs: [joined(6)] })],
+    [
+      'with gaps that its segments had',
+      () => ({ output: output(audio(8, 6)), expected: expected(joined(6)) }),
+    ],
     [
       'with gaps in what was not counted',
-      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(6), expected(8)] }),
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(6), input(8)) }),
     ],
   ])('%s', async (_what, part) => {
     await expect(assertComplete(stream(part()))).resolves.toBeUndefined();
@@ -112,19 +116,19 @@ describe('a stream is not whole', () => {
       '4 parts of it cannot be decoded',
     ],
     [
-      'when sound is missing in between',
-      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(0)] }),
+      'when audio is missing in between',
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(0)) }),
       '6.0 s of its audio are missing in between',
     ],
     [
-      'when sound that came apart is missing in between',
-      () => ({ output: output(video(8), audio(8, 6)), inputs: [joined(6), joined(0)] }),
+      'when separate audio is missing in between',
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(6), joined(0)) }),
       '6.0 s of its audio are missing in between',
     ],
     [
       'when segments are shorter than they were',
       () => ({
-        plan: { inputs: [fileSource(bench.site, { kind: 'hls' })], durationSeconds: 8 },
+        plan: { inputs: [fileSource(bench.site, { kind: 'hls' })] },
         output: output(video(4)),
       }),
       'its video ends at 4.0 s of 8.0 s',
@@ -136,9 +140,9 @@ describe('a stream is not whole', () => {
     });
   });
 
-  it('for the reason that it was given up with, whatever else is wrong', async () => {
+  it('for the reason of its abort, whatever else is wrong', async () => {
     const reason = new Error('client gone');
-    const gone = stream({ abort: { signal: AbortSignal.abort(reason) }, child: child(null, 'SIGTERM') });
+    const gone = stream({ signal: AbortSignal.abort(reason), child: child(null, 'SIGTERM') });
     await expect(assertComplete(gone)).rejects.toBe(reason);
   });
 
@@ -192,7 +196,7 @@ describe('a stream that is shorter than its file says', () => {
   const ofShortSound = (...tracks: Stream['output']['tracks']) =>
     stream({
       relay,
-      plan: { inputs: [serve('short-audio.mkv')], durationSeconds: 8 },
+      plan: { inputs: [serve('short-audio.mkv')] },
       output: output(...tracks),
     });
 
@@ -213,7 +217,7 @@ describe('a stream that is shorter than its file says', () => {
   );
 
   it('is not whole when the file has no such track', async () => {
-    const silent = { inputs: [serve('silent.mp4')], durationSeconds: 8 };
+    const silent = { inputs: [serve('silent.mp4')] };
     await expect(assertComplete({ ...ofShortSound(audio(4)), plan: silent })).rejects.toThrow(/of 8\.0 s/);
   });
 });

@@ -9,27 +9,26 @@ import type { MediaRelay } from '../relay/index.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Upstream } from '../upstream/upstream.js';
-import type { StreamAbort } from './limits.js';
 
 /** A file of the site that already is what the client asks for. */
-export interface OriginalFile {
+export interface SiteFile {
   readonly object: RemoteObject;
   readonly totalBytes: number;
   /** Strong: the same tag means the same bytes. Null where the site's server gives no strong one itself. */
   readonly etag: string | null;
 }
 
-/** What a look at a file's head showed: that it can be passed on, or what is in it instead, as far as that is told. */
+/** What a look at a file's head showed: that it can be passed on, or what is in it instead; null where only ffprobe knows. */
 export type Look =
-  | { readonly isOriginal: true; readonly file: OriginalFile }
-  | { readonly isOriginal: false; readonly streams: readonly ProbedStream[] | null };
+  | { readonly isAnswer: true; readonly file: SiteFile }
+  | { readonly isAnswer: false; readonly streams: readonly ProbedStream[] | null };
 
 interface LookOptions extends HeadOptions {
   readonly renew: RenewSource;
 }
 
-/** Looks at files that seem to be the answer already. */
-export class Originals {
+/** Files of the site that seem to be what a client asks for already. */
+export class SiteFiles {
   readonly #upstream: Upstream;
   readonly #heads: SourceHeads;
 
@@ -45,18 +44,18 @@ export class Originals {
    */
   async look(plan: Plan, options: LookOptions): Promise<Look | undefined> {
     const [source] = plan.inputs;
-    if (plan.original === null || source === undefined) return undefined;
-    // Asked too early, the site refuses; a stream has waited.
+    if (plan.container === null || source === undefined) return undefined;
+    // Asked too early, the site rejects the request; a stream has waited by now.
     if (waitMs(plan.inputs, Date.now()) > 0) return undefined;
     const { original, probe: found, totalBytes, identity } = await this.#heads.of(source, options);
     const streams = original === 'mp3' ? [mp3Stream] : (found?.streams ?? []);
-    if (original !== plan.original) return { isOriginal: false, streams: null };
-    // Without a length nothing tells a client that all has come.
-    if (totalBytes === null || !isAsAnnounced(streams, plan)) return { isOriginal: false, streams };
+    if (original !== plan.container) return { isAnswer: false, streams: null };
+    // Without a length, a client can't see that the file is complete.
+    if (totalBytes === null || !hasAnnouncedStreams(streams, plan)) return { isAnswer: false, streams };
     const { strongEtag } = identity;
     const etag = strongEtag === undefined ? null : `"${digest(strongEtag, String(totalBytes))}"`;
     const object = this.#upstream.object(source, options.renew, identity);
-    return { isOriginal: true, file: { object, totalBytes, etag } };
+    return { isAnswer: true, file: { object, totalBytes, etag } };
   }
 
   /** Whether the next look is answered from memory. */
@@ -81,41 +80,38 @@ const mp3Stream: ProbedStream = {
   isCover: false,
 };
 
-function isAsAnnounced(streams: readonly ProbedStream[], { video, audio }: Plan): boolean {
+function hasAnnouncedStreams(streams: readonly ProbedStream[], { video, audio }: Plan): boolean {
   const codecOf = (type: ProbedStream['type']) => streams.find((stream) => stream.type === type)?.codec;
   const isSame = (announced: { codec: string } | null, found: string | undefined) =>
     announced === null ? found === undefined : found === codecFamily(announced.codec);
   return isSame(video, codecOf('video')) && isSame(audio, codecOf('audio'));
 }
 
-/** Says nothing of what it was made of, so that no site's validator reaches a client. */
+/** A hash, so that no site's validator reaches a client. */
 export function digest(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27);
 }
 
 const probeMs = 15_000;
 
-/** The streams of a source as ffprobe sees them; undefined where it cannot read them, which ffmpeg then tells better. */
+interface ProbeOptions extends LookOptions {
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly tools: MediaTools;
+}
+
+/** The streams of a source as ffprobe sees them; undefined where it can't read them, which ffmpeg then explains better. */
 export async function probeStreams(
   source: MediaSource,
-  options: {
-    relay: Pick<MediaRelay, 'open'>;
-    tools: MediaTools;
-    abort: StreamAbort;
-    renew: RenewSource;
-    client: string;
-  },
+  { relay, tools, signal, renew, client }: ProbeOptions,
 ): Promise<readonly ProbedStream[] | undefined> {
-  const { relay, tools, abort, renew, client } = options;
-  const session = relay.open({ signal: abort.signal, renew, exit: source.origin?.exit, client });
+  const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
   try {
     const [input] = await session.add(source);
     if (input === undefined) return undefined;
     const { environment, parse } = session;
-    return (await probe(tools, input.url, { signal: abort.signal, parse, maxMs: probeMs, environment }))
-      .streams;
+    return (await probe(tools, input.url, { signal, parse, maxMs: probeMs, environment })).streams;
   } catch (error) {
-    abort.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (session.failure !== undefined) throw session.failure;
     if (error instanceof ProbeError) return undefined;
     throw error;

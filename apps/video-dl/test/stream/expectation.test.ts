@@ -1,11 +1,4 @@
-import {
-  announcedSeconds,
-  announcedSoundSeconds,
-  findShortfalls,
-  isAsLongAs,
-  lostSeconds,
-} from '../../dist/stream/shortfall.js';
-import type { ExpectedInput } from '../../dist/stream/shortfall.js';
+import { Expectation, isAsLongAs, type ExpectedInput } from '../../dist/stream/expectation.js';
 
 /** A file, or joined segments with what the relay knows of them. */
 const input = (
@@ -27,12 +20,15 @@ const rounded = (durationSeconds: number) => {
 };
 const joined = (statedSeconds: number | null, lengths: ExpectedInput['input']['lengths'] = null) =>
   input(1, { isJoined: true, statedSeconds, lengths });
-/** A file of which ffmpeg has told nothing. */
+/** A file about which ffmpeg has reported nothing. */
 const unopened: ExpectedInput = { ...input(null), facts: undefined };
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
 const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
 
-describe('findShortfalls', () => {
+const expectation = (seconds: number | null, ...inputs: ExpectedInput[]) =>
+  new Expectation({ seconds }, inputs);
+
+describe('shortfalls', () => {
   it.each([
     ['what is whole', [video(100), audio(99.9)], [input(100)], null],
     ['what ffmpeg said nothing about', [video(100)], [unopened], 100],
@@ -47,9 +43,9 @@ describe('findShortfalls', () => {
       [joined(9, { video: 9, audio: 5, audioGaps: 0 })],
       9,
     ],
-    ['segments of which only the page says something', [video(100)], [joined(null)], 100],
+    ['segments whose length only the page states', [video(100)], [joined(null)], 100],
   ])('takes %s', (_, tracks, inputs, pageSeconds) => {
-    expect(findShortfalls(tracks, inputs, pageSeconds)).toEqual([]);
+    expect(expectation(pageSeconds, ...inputs).shortfalls(tracks)).toEqual([]);
   });
 
   it.each([
@@ -63,15 +59,15 @@ describe('findShortfalls', () => {
     ['audio of a playlist', [video(9), audio(5)], [joined(9, { video: 9, audio: 9, audioGaps: 0 })], 9, 0],
     ['all segments but the first', [video(1)], [joined(null)], 100, 0],
   ])('misses %s', (_, tracks, inputs, pageSeconds, inputIndex) => {
-    const [first] = findShortfalls(tracks, inputs, pageSeconds);
+    const [first] = expectation(pageSeconds, ...inputs).shortfalls(tracks);
     expect(first).toMatchObject({ inputIndex, isShorterTrack: false });
   });
 
   it.each([
     ['audio', [video(100), audio(50)], audio(50)],
     ['video', [video(50), audio(100)], video(50)],
-  ])('looks at %s that is shorter than the other track of its file', (_, tracks, track) => {
-    expect(findShortfalls(tracks, [input(100)], null)).toEqual([
+  ])('reports %s that is shorter than the other track of its file', (_, tracks, track) => {
+    expect(expectation(null, input(100)).shortfalls(tracks)).toEqual([
       { track, inputIndex: 0, expectedSeconds: 100, isShorterTrack: true },
     ]);
   });
@@ -84,14 +80,16 @@ it.each([
   ['a short page', 8, [input(null)], 10],
   ['an hour of segments', 3597.7, [joined(null, { video: 3600, audio: null, audioGaps: 0 })], null],
 ])('what ends at the tolerance of %s is not cut, what ends before it is', (_, end, inputs, page) => {
-  expect(findShortfalls([video(end)], inputs, page)).toEqual([]);
-  expect(findShortfalls([video(end - 0.01)], inputs, page)).toMatchObject([{ track: video(end - 0.01) }]);
+  expect(expectation(page, ...inputs).shortfalls([video(end)])).toEqual([]);
+  expect(expectation(page, ...inputs).shortfalls([video(end - 0.01)])).toMatchObject([
+    { track: video(end - 0.01) },
+  ]);
 });
 
 it('a shortfall names the track, its input and how long it should be', () => {
   const cut = audio(50);
   const inputs = [input(200), input(100)];
-  expect(findShortfalls([video(200), cut], inputs, null)).toEqual([
+  expect(expectation(null, ...inputs).shortfalls([video(200), cut])).toEqual([
     { track: cut, inputIndex: 1, expectedSeconds: 100, isShorterTrack: false },
   ]);
 });
@@ -101,30 +99,35 @@ it('a track is compared with what its stream says of itself', () => {
   expect(isAsLongAs(audio(50), 60)).toBe(false);
 });
 
-describe('announcedSeconds', () => {
-  it('is the longest input, else what the page says', () => {
-    expect(announcedSeconds([input(10), input(12)], 99)).toBe(12);
-    expect(announcedSeconds([input(null)], 99)).toBe(99);
-    expect(announcedSeconds([unopened], 99)).toBe(99);
-    expect(announcedSeconds([joined(null)], 99)).toBe(99);
-    expect(announcedSeconds([joined(10)], 99)).toBe(10);
-    expect(announcedSeconds([], null)).toBeNull();
+describe('seconds', () => {
+  it.each([
+    ['the longest input', 12, [input(10), input(12)]],
+    ['what the page says, where the file says nothing', 99, [input(null)]],
+    ['what the page says, where ffmpeg has reported nothing', 99, [unopened]],
+    ['what the page says, where the playlist says nothing', 99, [joined(null)]],
+    ['what the playlist says', 10, [joined(10)]],
+  ])('are those of %s', (_, seconds, inputs) => {
+    expect(expectation(99, ...inputs).seconds).toBe(seconds);
+  });
+
+  it('are unknown where neither page nor input says anything', () => {
+    expect(expectation(null).seconds).toBeNull();
   });
 });
 
-describe('announcedSoundSeconds', () => {
-  const soundAlone = (source: ReturnType<typeof input>) => ({
+describe('audioSeconds', () => {
+  const audioAlone = (source: ReturnType<typeof input>) => ({
     ...source,
     facts: { ...source.facts, hasVideo: false },
   });
 
   it.each([
-    ['a file of sound', soundAlone(input(10)), 10],
-    ['a file with pictures', input(10), null],
-    ['joined segments', soundAlone(joined(10)), null],
+    ['a file of audio', audioAlone(input(10)), 10],
+    ['a file with video', input(10), null],
+    ['joined segments', audioAlone(joined(10)), null],
     ['nothing', undefined, null],
   ])('knows that of %s', (_, source, expected) => {
-    expect(announcedSoundSeconds(source === undefined ? [] : [source])).toBe(expected);
+    expect(expectation(null, ...(source === undefined ? [] : [source])).audioSeconds).toBe(expected);
   });
 });
 
@@ -137,17 +140,17 @@ describe('lostSeconds', () => {
   const withGap = joined(100, { video: 106, audio: 106, audioGaps: 6 });
 
   it.each([
-    ['sound that the segments had', audio(100, 6), whole, 6],
+    ['audio that the segments had', audio(100, 6), whole, 6],
     ['small gaps where parts meet', audio(100, 0.2), whole, 0],
     ['larger ones in ten thousand seconds of parts', audio(10_000, 5), whole, 0],
     ['more than those', audio(10_000, 5.5), whole, 5.5],
-    ['a gap in the pictures', { ...video(100), gapSeconds: 6 }, whole, 0],
+    ['a gap in the video', { ...video(100), gapSeconds: 6 }, whole, 0],
     ['a gap of the recording', audio(106, 6), withGap, 0],
     ['a gap in a file', audio(100, 6), input(100), 0],
     ['audio of a file that was decoded and dropped', audio(0.3), decoded(2), 1.7],
     ["an encoder's delay", audio(100), decoded(100.1), 0],
     ['all of what was decoded', audio(100), decoded(99), 0],
   ])('knows %s', (_, track, source, expected) => {
-    expect(lostSeconds(track, source)).toBeCloseTo(expected, 5);
+    expect(expectation(null, source).lostSeconds(track)).toBeCloseTo(expected, 5);
   });
 });

@@ -1,0 +1,324 @@
+import { cpus } from 'node:os';
+import { DomainError, type Logger } from '@media-services/http-common';
+import { isCoverImage, makeId3Tag, maxCoverBytes } from '../containers/id3-tag.js';
+import {
+  constantFrames,
+  makeInfoFrame,
+  Mp3FrameCounter,
+  readMp3FrameHeader,
+  silentFrame,
+  type ConstantFrames,
+} from '../containers/mp3-frames.js';
+import type { SoundLength } from '../containers/mp4/sound-length.js';
+import type { HeadOptions, SourceHeads } from '../extract/index.js';
+import { mp3Arguments, type SoundCut } from '../ffmpeg/arguments.js';
+import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/plan.js';
+import type { RelayInput } from '../relay/index.js';
+import { waitMs } from '../upstream/media-source.js';
+import type { Upstream } from '../upstream/upstream.js';
+import type { Expectation, SentTrack } from './expectation.js';
+import type { ExactFile, OutputRun, StreamOutput } from './output.js';
+import { formats } from './response.js';
+import { digest } from './site-file.js';
+
+/** MP3 frames behind an ID3 tag and the frame that states the length. */
+export class Mp3Output implements StreamOutput {
+  readonly format = formats.mp3;
+  readonly file = null;
+  readonly #plan: Plan;
+  readonly #tools: MediaTools;
+  readonly #cover: Promise<Uint8Array | null>;
+
+  constructor(plan: Plan, tools: MediaTools, cover: Promise<Uint8Array | null>) {
+    this.#plan = plan;
+    this.#tools = tools;
+    this.#cover = cover;
+  }
+
+  async headerBytes(): Promise<number> {
+    return makeTag(this.#plan, await this.#cover, this.#plan.expected.seconds).length;
+  }
+
+  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
+    return argumentsFor(this.#plan, inputs, this.#tools);
+  }
+
+  begin(expected: Expectation): OutputRun {
+    return new Mp3Run(inexactHeader(this.#plan, this.#cover, expected));
+  }
+}
+
+class Mp3Run implements OutputRun {
+  readonly #counter = new Mp3FrameCounter();
+  readonly #inexactHeader: (firstFrame: Buffer) => Promise<Buffer>;
+  protected firstFrame: Buffer = Buffer.alloc(0);
+
+  constructor(inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
+    this.#inexactHeader = inexactHeader;
+  }
+
+  get file(): ExactFile | null {
+    return null;
+  }
+
+  get frames(): number {
+    return this.#counter.frames;
+  }
+
+  get hasMedia(): boolean {
+    return this.frames > 0;
+  }
+
+  get isWhole(): boolean {
+    return this.#counter.complete;
+  }
+
+  get tracks(): readonly SentTrack[] {
+    return [{ type: 'audio', endSeconds: this.#counter.seconds, gapSeconds: 0 }];
+  }
+
+  hiddenSeconds(): number {
+    return 0;
+  }
+
+  push(chunk: Buffer): readonly Buffer[] {
+    if (!this.hasMedia) this.firstFrame = chunk;
+    this.#counter.push(chunk);
+    return [chunk];
+  }
+
+  header(): Promise<Buffer> {
+    return this.#inexactHeader(this.firstFrame);
+  }
+
+  trailer(): Buffer {
+    return Buffer.alloc(0);
+  }
+}
+
+/** What the source of an MP3 says of its audio, and the strong validator of the file that says it. */
+export interface StatedSound extends SoundLength {
+  readonly validator: string | null;
+}
+
+/** An MP3 whose length is decided before ffmpeg starts. */
+interface ExactMp3 {
+  readonly file: ExactFile;
+  readonly tag: Buffer;
+  readonly cut: SoundCut;
+  readonly audio: ConstantFrames;
+}
+
+/** An MP3 that is the same, byte for byte, each time it is made with the same tools. */
+export class ExactMp3Output implements StreamOutput {
+  readonly format = formats.mp3;
+  readonly #plan: Plan;
+  readonly #tools: MediaTools;
+  readonly #cover: Uint8Array | null;
+  readonly #exact: ExactMp3;
+
+  constructor(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uint8Array | null) {
+    this.#plan = plan;
+    this.#tools = tools;
+    this.#cover = cover;
+    this.#exact = exactMp3(plan, tools, stated, cover);
+  }
+
+  get file(): ExactFile {
+    return this.#exact.file;
+  }
+
+  headerBytes(): Promise<number> {
+    return Promise.resolve(this.#exact.tag.length);
+  }
+
+  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
+    return argumentsFor(this.#plan, inputs, this.#tools, this.#exact.cut);
+  }
+
+  begin(expected: Expectation): OutputRun {
+    const cover = Promise.resolve(this.#cover);
+    return new ExactMp3Run(this.#exact, inexactHeader(this.#plan, cover, expected));
+  }
+}
+
+function exactMp3(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uint8Array | null): ExactMp3 {
+  // The rates at which MP3 has 192 kbit/s; of the two, the one that divides evenly.
+  const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
+  const samples = Math.round(stated.seconds * sampleRate);
+  const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
+  const tag = makeTag(plan, cover, samples / sampleRate);
+  // Another processor's arithmetic may round another way.
+  const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
+  const { validator } = stated;
+  const etag = validator && `"${digest(validator, machine, String(samples), tag.toString('latin1'))}"`;
+  const file = {
+    totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
+    etag,
+    hasRanges: etag !== null,
+    secondsBefore: (byte: number) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
+  };
+  return { file, tag, cut: { sampleRate, samples }, audio };
+}
+
+/** Encoders differ by a frame or two at the end. */
+const maxDroppedBytes = 4 * 1024;
+/** How a decoder's delay and a container's rounding show at the end; more would be invented silence. */
+const maxSilentFrames = 2;
+
+/** Holds the last part back: with a stated length the last byte ends the response, so it waits for the verification. */
+class ExactMp3Run extends Mp3Run {
+  readonly #exact: ExactMp3;
+  /** Not so with an encoder that is not the one the length was calculated for. */
+  #keepsPromise = true;
+  #held: Buffer | undefined;
+  #passedBytes = 0;
+  #droppedBytes = 0;
+
+  constructor(exact: ExactMp3, inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
+    super(inexactHeader);
+    this.#exact = exact;
+  }
+
+  override get file(): ExactFile | null {
+    return this.#keepsPromise ? this.#exact.file : null;
+  }
+
+  override push(chunk: Buffer): readonly Buffer[] {
+    if (!this.hasMedia) this.#keepsPromise = isMadeAsPlanned(chunk, this.#exact);
+    if (!this.#keepsPromise) return super.push(chunk);
+    const part = chunk.subarray(0, this.#exact.audio.totalBytes - this.#passedBytes);
+    this.#passedBytes += part.length;
+    this.#droppedBytes += chunk.length - part.length;
+    if (this.#droppedBytes > maxDroppedBytes) throw tooMuchAudio();
+    super.push(part);
+    if (part.length === 0) return [];
+    const ready = this.#held === undefined ? [] : [this.#held];
+    this.#held = part;
+    return ready;
+  }
+
+  override header(): Promise<Buffer> {
+    if (!this.#keepsPromise) return super.header();
+    const { tag, cut } = this.#exact;
+    const info = makeInfoFrame(this.firstFrame, cut.samples / cut.sampleRate, 'Info');
+    return Promise.resolve(Buffer.concat([tag, info ?? Buffer.alloc(0)]));
+  }
+
+  override trailer(): Buffer {
+    if (!this.#keepsPromise) return super.trailer();
+    const missing = this.#missingFrames();
+    if (this.#passedBytes + missing.length !== this.#exact.audio.totalBytes) throw unlikeItsFile();
+    return Buffer.concat([this.#held ?? Buffer.alloc(0), missing]);
+  }
+
+  /** Silence for the frame or two that the encoder did not make. @throws DomainError when more is missing */
+  #missingFrames(): Buffer {
+    const { audio, cut } = this.#exact;
+    const missing = Math.max(0, audio.frames - this.frames);
+    if (missing > maxSilentFrames) throw incompleteAudio((missing * 1152) / cut.sampleRate);
+    const sizeOf = (frame: number) => audio.bytesBefore(frame + 1) - audio.bytesBefore(frame);
+    return Buffer.concat(
+      Array.from({ length: missing }, (_, index) =>
+        silentFrame(this.firstFrame, sizeOf(this.frames + index)),
+      ),
+    );
+  }
+}
+
+function isMadeAsPlanned(firstFrame: Buffer, { audio, cut }: ExactMp3): boolean {
+  if (firstFrame.length < 4) return false;
+  const header = readMp3FrameHeader((firstFrame.readUInt32BE() & ~0x0000_0200) >>> 0);
+  return header?.sizeBytes === audio.unpaddedBytes && header.sampleRate === cut.sampleRate;
+}
+
+/**
+ * How much audio the source of an MP3 states, exactly.
+ * @returns null where its file doesn't state it, or can't be read
+ * @throws the signal's reason
+ */
+export async function statedSound(
+  heads: SourceHeads,
+  plan: Plan,
+  options: HeadOptions,
+): Promise<StatedSound | null> {
+  const [source] = plan.inputs;
+  if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
+  if (waitMs(plan.inputs, Date.now()) > 0) return null;
+  try {
+    const { sound, identity, totalBytes } = await heads.of(source, options);
+    if (sound === null || totalBytes === null) return null;
+    const { strongEtag } = identity;
+    return { ...sound, validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}` };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    // ffmpeg reports what can't be read, or reads it all the same.
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
+const maxCoverWaitMs = 1500;
+
+/** The page's thumbnail for a tag; null where it is none, too large, late or broken, which never fails a stream. */
+export async function fetchCover(
+  upstream: Pick<Upstream, 'fetchBytes'>,
+  { target, thumbnail }: Pick<Plan, 'target' | 'thumbnail'>,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): Promise<Uint8Array | null> {
+  if (target !== 'mp3' || thumbnail === null) return null;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
+  try {
+    const { bytes } = await upstream.fetchBytes(thumbnail, { maxBytes: maxCoverBytes, signal: limited });
+    return isCoverImage(bytes) ? bytes : null;
+  } catch (error) {
+    logger.debug({ err: error }, 'no cover');
+    return null;
+  }
+}
+
+function inexactHeader(
+  plan: Plan,
+  cover: Promise<Uint8Array | null>,
+  expected: Expectation,
+): (firstFrame: Buffer) => Promise<Buffer> {
+  return async (firstFrame) => {
+    const tag = makeTag(plan, await cover, expected.seconds);
+    const { audioSeconds } = expected;
+    if (audioSeconds === null) return tag;
+    const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
+    return Buffer.concat([tag, makeInfoFrame(firstFrame, audioSeconds, kind) ?? Buffer.alloc(0)]);
+  };
+}
+
+function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number | null): Buffer {
+  const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
+  return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
+}
+
+function argumentsFor(
+  { audio }: Plan,
+  [input]: readonly RelayInput[],
+  tools: MediaTools,
+  cut: SoundCut | null = null,
+): string[] {
+  if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
+  return mp3Arguments(input, audio, tools, cut);
+}
+
+function tooMuchAudio(): DomainError {
+  return new DomainError('internal_error', 'ffmpeg made more audio than it was asked for.');
+}
+
+function unlikeItsFile(): DomainError {
+  return new DomainError('upstream_error', "The site's audio is not what its file states. Try again later.");
+}
+
+function incompleteAudio(seconds: number): DomainError {
+  return new DomainError(
+    'upstream_error',
+    `The media of the site is not complete: ${seconds.toFixed(1)} s of its audio are missing. Try again later.`,
+  );
+}

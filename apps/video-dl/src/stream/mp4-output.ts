@@ -1,0 +1,79 @@
+import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
+import { mp4Arguments } from '../ffmpeg/arguments.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/plan.js';
+import type { RelayInput } from '../relay/index.js';
+import type { Expectation, SentTrack } from './expectation.js';
+import type { OutputRun, StreamOutput } from './output.js';
+import { formats } from './response.js';
+
+/** A fragmented MP4 with its duration in the header. */
+export class Mp4Output implements StreamOutput {
+  readonly format = formats.mp4;
+  readonly file = null;
+  readonly #plan: Plan;
+  readonly #tools: MediaTools;
+
+  constructor(plan: Plan, tools: MediaTools) {
+    this.#plan = plan;
+    this.#tools = tools;
+  }
+
+  headerBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
+  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
+    const { title, uploader: artist, webpageUrl: comment } = this.#plan;
+    return mp4Arguments(inputs, this.#plan, { title, artist, comment }, this.#tools);
+  }
+
+  begin(expected: Expectation): OutputRun {
+    return new Mp4Run(expected);
+  }
+}
+
+class Mp4Run implements OutputRun {
+  readonly file = null;
+  readonly #mp4: FragmentedMp4;
+
+  constructor(expected: Expectation) {
+    this.#mp4 = new FragmentedMp4(() => expected.seconds);
+  }
+
+  get hasMedia(): boolean {
+    return this.#mp4.progress.some(({ samples }) => samples > 0);
+  }
+
+  get isWhole(): boolean {
+    return this.#mp4.complete;
+  }
+
+  get tracks(): readonly SentTrack[] {
+    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds }) => ({
+      type: typeOf(handler),
+      endSeconds,
+      gapSeconds,
+    }));
+  }
+
+  hiddenSeconds(type: SentTrack['type']): number {
+    return this.#mp4.progress.find(({ handler }) => typeOf(handler) === type)?.hiddenSeconds ?? 0;
+  }
+
+  push(chunk: Buffer): readonly Buffer[] {
+    return this.#mp4.push(chunk);
+  }
+
+  header(): Promise<Buffer> {
+    return Promise.resolve(Buffer.alloc(0));
+  }
+
+  trailer(): Buffer {
+    return Buffer.alloc(0);
+  }
+}
+
+function typeOf(handler: string): SentTrack['type'] {
+  return handler === 'vide' ? 'video' : 'audio';
+}

@@ -1,0 +1,71 @@
+import { DomainError } from '@media-services/http-common';
+import { FrameChain } from '../containers/structure/frame-chain.js';
+import { DamagedMediaError } from '../containers/structure/structure-check.js';
+import type { Plan } from '../plan/plan.js';
+import { failureOf, type ObjectReader } from '../upstream/upstream.js';
+import type { StreamJob } from './job.js';
+import type { Selection } from './ranges.js';
+import { formats, streamHeaders, type KnownFile } from './response.js';
+
+interface FileToSend {
+  readonly plan: Plan;
+  readonly file: KnownFile;
+  readonly reader: ObjectReader;
+  readonly selection: Selection;
+  readonly status: 200 | 206;
+}
+
+/**
+ * Sends the site's own file, or the selected part of it: no header before the first
+ * byte is there, no end before the last.
+ *
+ * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
+ */
+export async function sendFile(
+  job: StreamJob,
+  { plan, file, reader, selection, status }: FileToSend,
+): Promise<void> {
+  const endFirstByte = job.context.timings.start('firstByte');
+  const range = selection.kind === 'part' ? { start: selection.start, end: selection.end } : null;
+  const expected = range === null ? file.totalBytes : range.end - range.start + 1;
+  try {
+    const transfer = await reader.open(range);
+    const chunks = transfer.chunks();
+    try {
+      // Two versions of one file need not differ in anything but their length.
+      if (transfer.total !== file.totalBytes) throw changed();
+      let next = await chunks.next();
+      job.signal.throwIfAborted();
+      endFirstByte();
+      if (next.done === true) throw changed();
+      const format = formats[plan.container ?? 'mp4'];
+      job.begin(status, streamHeaders(plan, { format, file, selection, headerBytes: 0 }));
+      // Noise inside an MP4's media can't be detected.
+      const structure = plan.container === 'mp3' ? new FrameChain() : null;
+      let sent = 0;
+      // The transfer has its own idle timeout.
+      using rate = job.watchSource(() => ({ bytes: sent, mediaSeconds: 0 }));
+      for (; next.done !== true; next = await rate.during(chunks.next())) {
+        structure?.push(next.value);
+        sent += next.value.length;
+        await job.send(next.value);
+      }
+      if (sent !== expected) throw changed();
+      await job.end();
+    } finally {
+      transfer.discard();
+      await chunks.return();
+    }
+  } catch (error) {
+    job.signal.throwIfAborted();
+    throw error instanceof DamagedMediaError ? damaged(error) : failureOf(error);
+  }
+}
+
+function damaged({ message }: DamagedMediaError): DomainError {
+  return new DomainError('upstream_error', `The site's file is damaged: ${message}. Try again later.`);
+}
+
+function changed(): DomainError {
+  return new DomainError('upstream_error', "The site's file has changed or is incomplete. Try again.");
+}
