@@ -207,5 +207,5 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'parsing/parser-pool.ts': 'the parent of the parser processes',
   'parsing/parser-process.ts': 'the entry point of a parser process',
   'parsing/rejection.ts': 'an error',
-  'stream/exact-mp3.ts': 'the first frame of what our own ffmpeg makes',
+  'stream/mp3-output.ts': 'the first frame of what our own ffmpeg makes',
 };
