@@ -70,8 +70,8 @@ const ownErrors = {
     status: 422,
     title: 'Nothing to download',
     retryable: false,
-    cause: 'The page has no media of the requested kind.',
-    remedy: '`/api/info` lists what the page offers.',
+    cause: 'The page has no media of the requested kind, or its file is damaged.',
+    remedy: '`/api/info` lists what the page offers; check that it plays in a browser.',
   },
   drm_protected: {
     status: 422,

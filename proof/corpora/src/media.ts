@@ -48,7 +48,8 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
       ...['-select_streams', String(index), '-show_frames', '-show_entries', `frame=${entry}`],
       ...['-of', 'csv=p=0'],
     ]);
-    const values = run.stdout.split('\n').filter(Boolean);
+    // Side data have lines of their own.
+    const values = run.stdout.split('\n').filter((line) => /^(?:video|\d)/.test(line));
     return { values, complaint: run.exitCode === 0 ? run.stderr : `exit code ${String(run.exitCode)}` };
   };
   const [frames, samples] = [

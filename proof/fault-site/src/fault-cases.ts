@@ -123,7 +123,7 @@ export const faultCases: readonly FaultCase[] = [
   long('status 404', 'status=404', '404 video_not_found'),
   long('status 500', 'status=500', '502 upstream_error'),
   long('status 503, once', 'status=503&times=1', 'complete'),
-  short('garbage instead of media', 'front{kind}.mp4', 'garbage', '502 upstream_error'),
+  short('garbage instead of media', 'front{kind}.mp4', 'garbage', '422 no_media'),
   short('a body without end', 'front{kind}.mp4', 'endless', '502 upstream_error'),
   short(
     'redirect to a private address',

@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { Probe } from '../containers/mp4/movie-summary.js';
-import { probe } from '../ffmpeg/probe.js';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/index.js';
 import { untilAvailable } from '../upstream/media-source.js';
@@ -17,6 +17,26 @@ export interface ProbeSourceOptions {
 function tooSlow(cause: unknown): DomainError {
   const detail = "The beginning of the site's media did not arrive in time. Try again later.";
   return new DomainError('upstream_timeout', detail, { cause });
+}
+
+/** A file that arrived whole will be the same the next time; one whose size nobody states may have been cut. */
+function readError(error: unknown, isWhole: boolean): unknown {
+  if (!(error instanceof ProbeError)) return error;
+  return error.isFinal && isWhole
+    ? new DomainError(
+        'no_media',
+        "The URL leads to a file that isn't media, or is damaged. Check that it plays in a browser.",
+        {
+          cause: error,
+        },
+      )
+    : new DomainError(
+        'upstream_error',
+        "The site's media can't be read. Check that it plays in a browser; try again later.",
+        {
+          cause: error,
+        },
+      );
 }
 
 /** Audio and video that come apart are one video all the same. */
@@ -42,9 +62,11 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
     };
     const session = relay.open(options);
     const endsAt = performance.now() + maxMs;
+    let isWhole = true;
     try {
       await untilAvailable([source], { signal, maxMs });
       const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
+      isWhole = head === undefined || head.totalBytes !== null;
       if (head?.probe) return { ...head.probe, sizeBytes: head.totalBytes };
       const inputs = await session.add(source);
       const { environment, parse } = session;
@@ -60,7 +82,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
-      throw session.failure ?? error;
+      throw session.failure ?? readError(error, isWhole);
     } finally {
       ended.abort(new Error('the head has been read'));
     }

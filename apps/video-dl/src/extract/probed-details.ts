@@ -1,6 +1,4 @@
-import { DomainError } from '@media-services/http-common';
 import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
-import { ProbeError } from '../ffmpeg/probe.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { Extraction, Format, Target } from './types.js';
 
@@ -31,7 +29,7 @@ export async function withProbedDetails(
     outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
   );
   if (probes.size === 0 && unclear.length === chosen.length) {
-    throw readError(outcomes.find((outcome) => outcome.status === 'rejected')?.reason);
+    throw outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
   }
   return withProbes(extraction, probes);
 }
@@ -42,15 +40,6 @@ function isUnclear(format: Format): boolean {
     format.hasAudio === null ||
     (format.hasVideo && format.videoCodec === null) ||
     (format.hasAudio && format.audioCodec === null)
-  );
-}
-
-function readError(reason: unknown): unknown {
-  if (!(reason instanceof ProbeError)) return reason;
-  return new DomainError(
-    'upstream_error',
-    'The URL answers with something that is not readable media. Check that it plays in a browser; try again later.',
-    { cause: reason },
   );
 }
 

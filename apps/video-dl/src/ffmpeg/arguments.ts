@@ -10,8 +10,8 @@ export interface FfmpegInput {
   startSeconds?: number | null;
 }
 
-/** What the operator has set. */
-type CallOptions = Pick<MediaTools, 'threads'>;
+/** What the operator has set, and which ffmpeg it is: the newest unless given. */
+type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version'>>;
 
 /** What to do with each track; null leaves it out. */
 export interface TrackPlan {
@@ -35,7 +35,7 @@ export interface OutputMetadata {
  * file" that is one would make ffmpeg open what it names.
  */
 const containers =
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf';
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv';
 
 /**
  * Without -xerror, which fails on damage that every player skips: one broken frame, a
@@ -108,7 +108,7 @@ export function mp4Arguments(
   return [
     ...generalOptions(tools),
     ...inputArguments(inputs, tools),
-    ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video)] : []),
+    ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video, tools)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
     // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
@@ -144,18 +144,28 @@ function threadOptions({ threads }: CallOptions): string[] {
   return threads === undefined ? [] : ['-threads', String(threads)];
 }
 
-function videoOptions(video: NonNullable<TrackPlan['video']>): string[] {
+function videoOptions(video: NonNullable<TrackPlan['video']>, tools: CallOptions): string[] {
   if (video.action === 'transcode') {
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', `${scaleInto(video.maxShortSide)},format=yuv420p`],
-      ...['-force_key_frames', 'expr:gte(t,n_forced*2)'],
+      ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
   // Apple's players take HEVC only under this tag.
   return /^(?:hevc|h265|hvc1|hev1)/u.test(video.codec)
     ? ['-c:v', 'copy', '-tag:v', 'hvc1']
     : ['-c:v', 'copy'];
+}
+
+/**
+ * Each frame once and at its own time. By default ffmpeg repeats and drops frames until their rate
+ * is constant, which screen recordings and phones don't have.
+ */
+function frameTimesOptions({ version = '9' }: CallOptions): string[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < 5 || (major === 5 && minor < 1);
+  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base', '-1'];
 }
 
 /** H.264 players want 4:2:0, and 4:2:0 wants even sizes: -2 is what the other side and the shape make of it. */

@@ -5,9 +5,16 @@ import type { Parse } from '../parsing/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
-/** Media that ffprobe cannot read, or not in time. The message has no URLs in it. */
+/** Media that ffprobe can't read, or not in time. The message has no URLs in it. */
 export class ProbeError extends Error {
   override name = 'ProbeError';
+  /** ffprobe itself says so, which it would say of the same bytes again. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal: boolean) {
+    super(message);
+    this.isFinal = isFinal;
+  }
 }
 
 export interface ProbeOptions {
@@ -43,10 +50,13 @@ export async function probe(
   const report = await readBounded(child);
   const exit = await child.exited;
   signal.throwIfAborted();
-  if (deadline.aborted) throw new ProbeError(`the media's header did not arrive within ${maxMs} ms`);
+  if (deadline.aborted) throw new ProbeError(`the media's header did not arrive within ${maxMs} ms`, false);
   if (child.hasExceededMemory) throw needsTooMuchMemory();
   if (exit.code !== 0)
-    throw new ProbeError(`the media cannot be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`);
+    throw new ProbeError(
+      `the media cannot be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`,
+      exit.code !== null,
+    );
   return await parse({ kind: 'ffprobe', bytes: report }, signal);
 }
 
@@ -58,7 +68,7 @@ async function readBounded(child: ChildGroup): Promise<Buffer> {
   try {
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxReportBytes) throw new ProbeError("the media's header describes too much");
+      if (size > maxReportBytes) throw new ProbeError("the media's header describes too much", true);
       parts.push(chunk);
     }
   } catch (error) {

@@ -88,6 +88,8 @@ class PlaylistReader {
   #isRounded = false;
   #range: string | null = null;
   #isDiscontinuity = false;
+  #isAdvertisement = false;
+  #skippedSegments = 0;
   #variant: ReadonlyMap<string, string> | null = null;
   #isFinished = false;
 
@@ -132,7 +134,16 @@ class PlaylistReader {
         this.#rendition(readAttributes(value));
         break;
       case '#EXT-X-GAP':
-        throw invalid('sent a playlist with a gap in it');
+        throw unjoinable('lacks some of its segments');
+      // Advertisements that these platforms stitch in and mark, as yt-dlp knows them.
+      case '#ANVATO-SEGMENT-INFO':
+        if (value.includes('type=ad')) this.#isAdvertisement = true;
+        else if (value.includes('type=master')) this.#isAdvertisement = false;
+        break;
+      case '#UPLYNK-SEGMENT':
+        if (value.endsWith(',ad')) this.#isAdvertisement = true;
+        else if (value.endsWith(',segment')) this.#isAdvertisement = false;
+        break;
       case '#EXT-X-PLAYLIST-TYPE':
         if (value === 'VOD') this.#isFinished = true;
         break;
@@ -155,21 +166,28 @@ class PlaylistReader {
       this.#variant = null;
       return;
     }
+    const range = this.#range === null ? null : this.#window(this.#range, uri);
+    if (this.#isAdvertisement) this.#skippedSegments += 1;
+    else this.#addSegment(uri, range);
+    this.#seconds = null;
+    this.#range = null;
+    // What follows an advertisement may have another clock.
+    this.#isDiscontinuity = this.#isAdvertisement;
+    this.#hasSegmentSinceKey = true;
+  }
+
+  #addSegment(uri: string, range: ByteWindow | null): void {
     const map = this.#map;
     this.#table.add({
       reference: uri,
-      range: this.#range === null ? null : this.#window(this.#range, uri),
+      range,
       key: this.#keyInForce(),
       initialisation: map === null ? null : this.#table.addInitialisation(map.uri, map.range, map.key),
       seconds: this.#seconds,
-      sequence: this.#mediaSequence + this.#table.length,
+      sequence: this.#mediaSequence + this.#skippedSegments + this.#table.length,
       isRounded: this.#isRounded,
       isDiscontinuity: this.#isDiscontinuity,
     });
-    this.#seconds = null;
-    this.#range = null;
-    this.#isDiscontinuity = false;
-    this.#hasSegmentSinceKey = true;
   }
 
   #addVariant(attributes: ReadonlyMap<string, string>, uri: string): void {

@@ -36,7 +36,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   signal.throwIfAborted();
   if (session.failure !== undefined) throw session.failure;
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
-  if (!output.hasMedia) throw incomplete('nothing that can be played came of it');
+  if (!output.hasMedia) throw unreadable();
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
   assertNothingLost(stream);
@@ -132,9 +132,14 @@ function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedS
       cause,
     });
   }
+  return unreadable(cause);
+}
+
+/** All of it arrived, so that trying again changes nothing. */
+function unreadable(cause?: unknown): DomainError {
   return new DomainError(
-    'upstream_error',
-    'The site sent something that cannot be read as the media it announced. Check that it plays in a browser; try again later.',
+    'no_media',
+    "The site's media are damaged, or in a format that this service can't read. Check that they play in a browser.",
     { cause },
   );
 }

@@ -78,6 +78,8 @@ function checkPart(
     response.body.destroy();
     return { kind: 'behind-end' };
   }
+  if (response.status === 416 && parseUnsatisfiedTotal(response.header('content-range')) === 0)
+    throw emptyFile();
   if (response.status !== 200 && response.status !== 206) {
     throw faultFromStatus(response.status, response.header('retry-after'));
   }
@@ -129,6 +131,10 @@ const plainCodings = new Set(['', 'identity', 'aws-chunked']);
 function endOf(wanted: number | null, total: number | null): number | null {
   if (total === null) return wanted;
   return wanted === null ? total - 1 : Math.min(wanted, total - 1);
+}
+
+function emptyFile(): TransferFault {
+  return new TransferFault(new DomainError('no_media', "The site's media file is empty."), 'none');
 }
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);

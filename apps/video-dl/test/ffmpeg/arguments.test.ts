@@ -147,6 +147,27 @@ describe('mp4Arguments', () => {
     expect(output.streams[0]).toMatchObject({ width: 320, height: 180, nb_read_frames: 100 });
   });
 
+  it('gives each frame once and at its own time where it encodes a variable frame rate', async () => {
+    const { output } = await mp4([await input('variable-rate.webm')], {
+      video: video('transcode', 'vp8'),
+      audio: null,
+    });
+    expect(output.streams[0]?.nb_read_frames).toBe(58);
+    expect(Math.abs((output.streams[0]?.duration ?? 0) - 4)).toBeLessThan(0.1);
+  });
+
+  it('knows the name that older ffmpegs have for that', () => {
+    const tracks = { video: video('transcode', 'vp8'), audio: null };
+    const modeOf = (version: string) =>
+      mp4Arguments([{ url: 'x' }], tracks, { title: 'T' }, { version }).find((each) =>
+        /^-(?:vsync|fps_mode)$/u.test(each),
+      );
+    expect(['4.4.4', '5.0', '5.1.9', '7.1', '8.0'].map(modeOf)).toEqual([
+      ...['-vsync', '-vsync'],
+      ...['-fps_mode', '-fps_mode', '-fps_mode'],
+    ]);
+  });
+
   it.each([
     ['portrait.mp4', 120, 120, 214],
     ['portrait.mp4', 720, 180, 320],

@@ -45,9 +45,10 @@ export function adts(): Buffer {
 }
 
 /** An Ogg page without content. */
-export function checksummedPage(): Buffer {
+export function checksummedPage(flags = 0): Buffer {
   const page = Buffer.alloc(27);
   page.write('OggS', 'latin1');
+  page.writeUInt8(flags, 5);
   let checksum = 0;
   for (const byte of page) {
     checksum ^= byte << 24;

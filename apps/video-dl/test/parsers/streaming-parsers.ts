@@ -146,6 +146,12 @@ export const streamingParsers: readonly StreamingParser[] = [
     },
   },
   {
+    name: 'a joiner of Ogg',
+    files: ['relay/join/ogg.ts'],
+    start: joiner(checksummedPage(2)),
+    inputs: { 'first pages of nothing': () => many(checksummedPage(2)) },
+  },
+  {
     name: 'the output of ffmpeg as MP4',
     files: ['containers/mp4/fragmented-mp4.ts', 'containers/mp4/fragment-clock.ts'],
     start: () => {

@@ -91,11 +91,6 @@ describe('a stream is whole', () => {
 describe('a stream is not whole', () => {
   it.each<[string, () => Partial<Stream>, string]>([
     [
-      'when nothing can be played',
-      () => ({ output: { ...output(audio(8)), hasMedia: false } }),
-      'nothing that can be played',
-    ],
-    [
       'when it ends inside a frame',
       () => ({ output: { ...output(audio(8)), isWhole: false } }),
       'the output ends in the middle of a frame',
@@ -140,6 +135,11 @@ describe('a stream is not whole', () => {
     });
   });
 
+  it('for good when all of it arrived and nothing can be played', async () => {
+    const part = () => ({ output: { ...output(audio(8)), hasMedia: false } });
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({ code: 'no_media' });
+  });
+
   it('for the reason of its abort, whatever else is wrong', async () => {
     const reason = new Error('client gone');
     const gone = stream({ signal: AbortSignal.abort(reason), child: child(null, 'SIGTERM') });
@@ -157,7 +157,7 @@ describe('a stream is not whole', () => {
     ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
     ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
     ['took too much memory', { ...child(null, 'SIGKILL'), hasExceededMemory: true }, 'too_long'],
-    ['cannot read what came', child(1, null, 'Invalid data found'), 'upstream_error'],
+    ['cannot read what came', child(1, null, 'Invalid data found'), 'no_media'],
   ])('when ffmpeg %s, whatever it has written', async (_what, ended, code) => {
     const failed = assertComplete(stream({ child: ended }));
     await expect(failed).rejects.toMatchObject({

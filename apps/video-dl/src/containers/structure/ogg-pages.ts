@@ -4,6 +4,13 @@ import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 const fixedHeaderBytes = 27;
 const checksumAt = 22;
 
+/** What the header of a page says (RFC 3533, 6). */
+export interface OggPage {
+  readonly flags: number;
+  readonly serial: number;
+  readonly sequence: number;
+}
+
 /** Whether Ogg pages stand one after the other, each with the checksum that it states (RFC 3533, 6). */
 export class OggPages implements StructureCheck {
   readonly #stray = new StrayBytes();
@@ -12,6 +19,12 @@ export class OggPages implements StructureCheck {
   #left = 0;
   #checksum = 0;
   #stated = 0;
+  readonly #onPage: (page: OggPage) => void;
+
+  /** @param onPage called with each page whose header has come */
+  constructor(onPage: (page: OggPage) => void = () => undefined) {
+    this.#onPage = onPage;
+  }
 
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -44,6 +57,11 @@ export class OggPages implements StructureCheck {
 
   #begin(header: Buffer): void {
     this.#stray.settle();
+    this.#onPage({
+      flags: header.readUInt8(5),
+      serial: header.readUInt32LE(14),
+      sequence: header.readUInt32LE(18),
+    });
     this.#stated = header.readUInt32LE(checksumAt);
     const blank = Buffer.from(header);
     blank.writeUInt32LE(0, checksumAt);

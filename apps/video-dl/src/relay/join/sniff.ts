@@ -1,6 +1,7 @@
 import { FragmentedMp4Joiner } from './fragmented-mp4.js';
 import { damaged, type Joiner } from './joiner.js';
 import { MatroskaJoiner } from './matroska.js';
+import { OggJoiner } from './ogg.js';
 import { PackedAudioJoiner } from './packed-audio.js';
 import { TransportStreamJoiner } from './transport-stream.js';
 
@@ -30,6 +31,7 @@ export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
     return new FragmentedMp4Joiner(isOnlySegment);
   if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) return new MatroskaJoiner();
+  if (head.toString('latin1', 0, 4) === 'OggS') return new OggJoiner();
   const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
   const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
   if (isSync || isAc3 || head.toString('latin1', 0, 3) === 'ID3') return new PackedAudioJoiner();

@@ -80,6 +80,12 @@ const recipes = {
     '-c:a',
     'libvorbis',
   ],
+  'variable-rate.webm': [
+    ...video(4),
+    ...['-vf', "select='lt(n,10)+eq(mod(n,3),0)+gt(n,71)',setpts='PTS+0.011*mod(N,2)/TB'"],
+    ...['-vsync', 'vfr', '-enc_time_base', '1:1000'],
+    ...['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '300k'],
+  ],
   'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
   'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
   // Cut where no key frame is: an edit list hides what comes before.
