@@ -14,6 +14,11 @@ BEGIN {
     seconds_in["m"] = 60
     seconds_in["h"] = 3600
     multipart_room_bytes = 1048576
+    removed["GATEWAY_CONNECTIONS"] = removed["GATEWAY_ERROR_LOG_LEVEL"] = "Delete it; nginx/enabled/ is the place for nginx\047s own directives."
+    removed["GATEWAY_WORKERS"] = "Delete it: there is one worker per core, from 2 to 16."
+    removed["GATEWAY_READ_TIMEOUT"] = "Delete it: it follows from the services\047 timeouts."
+    removed["VIDEO_BURST"] = "Delete it: a third of VIDEO_REQUESTS_PER_MINUTE may come at once."
+    removed["LOOKUPS_PER_CLIENT"] = removed["REQUESTS_PER_CLIENT"] = "Set STREAMS_PER_CLIENT instead: it bounds them too."
 }
 
 /^#/ || NF == 0 { next }
@@ -23,20 +28,28 @@ BEGIN {
     known[name]
     count = split($2, kind, " ")
     value = ENVIRON[name]
+    if ($5 != "" && ENVIRON[$5] != "") {
+        renamed[$5] = name
+        if (value == "") value = ENVIRON[$5]
+    }
     gsub(/^[ \t]+|[ \t]+$/, "", value)
     if (value == "") value = $3
     read(name, kind[1], kind[2], kind[3], value)
 }
 
 END {
+    put("GATEWAY_WORKERS", workers())
+    put("GATEWAY_READ_TIMEOUT", read_timeout())
     for (given in ENVIRON) if (ENVIRON[given] != "" && !(given in known)) lookalike(given)
     if (failed) exit 78
 }
 
-# Names a variable that looks like one of the settings and does nothing.
+# Reports a variable that is no longer a setting, has another name now, or looks like one of the settings.
 function lookalike(given,    setting) {
-    if (given == "GATEWAY_CONNECTIONS" || given == "GATEWAY_ERROR_LOG_LEVEL")
-        print given " is no longer a setting. Delete it; nginx/enabled/ is the place for nginx\047s own directives." >"/dev/stderr"
+    if (given in renamed)
+        print given " is now called " renamed[given] ". It still works; rename it." >"/dev/stderr"
+    else if (given in removed)
+        print given " is no longer a setting. " removed[given] >"/dev/stderr"
     else for (setting in known)
         if (length(given) >= 8 && length(setting) >= 8 && (index(setting, given) == 1 && length(setting) - length(given) <= 4 || index(given, setting "_") == 1))
             print given " is not a setting and does nothing. Did you mean " setting "?" >"/dev/stderr"
@@ -44,26 +57,21 @@ function lookalike(given,    setting) {
 
 function read(name, kind, low, high, value) {
     if (kind == "integer") {
-        if (name == "GATEWAY_WORKERS" && value == "auto") return put(name, workers())
         if (value !~ /^[0-9]+$/ || value + 0 < low + 0 || value + 0 > high + 0)
             return wrong(name, "a whole number from " low " to " high, value)
         # nginx has no rate of 0, but counts nobody under an empty key.
         if (name == "VIDEO_REQUESTS_PER_MINUTE") {
             put("GATEWAY_VIDEO_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
             if (value + 0 == 0) value = 1
+            put("GATEWAY_VIDEO_BURST", value < 6 ? 1 : int(value / 3))
         }
+        if (name == "STREAMS_PER_CLIENT") put("GATEWAY_REQUESTS_PER_CLIENT", value * 16)
         return put(name, value + 0)
     }
     if (kind == "port" && (value !~ /^[0-9]+$/ || value + 0 > 65535)) return wrong(name, "a port from 0 to 65535", value)
     if (kind == "bytes") {
         if ((size = amount(value, bytes_in)) <= 0) return wrong(name, "a size such as 15MiB or 20000000", value)
         return put("GATEWAY_MAX_BODY_SIZE", sprintf("%.0f", size + multipart_room_bytes))
-    }
-    if (kind == "seconds") {
-        size = amount(value, seconds_in)
-        if (size < low + 0 || size > high + 0)
-            return wrong(name, "a number of seconds from " low " to " high ", or with a unit such as 90s, 2m", value)
-        return put(name, sprintf("%.0fs", size))
     }
     if (kind == "path") {
         if (value == "/") value = ""
@@ -97,6 +105,15 @@ function workers(    cores, quota, count) {
         if (cores > 0 && cores < count) count = int(cores + 0.999)
     }
     return count < 2 ? 2 : count > 16 ? 16 : count
+}
+
+# Above the deadlines of the services, which answer with their own problems: those have the same
+# environment under compose and `npm start`.
+function read_timeout(    image, page, longest) {
+    image = amount(ENVIRON["IMAGE_TIMEOUT_SECONDS"], seconds_in)
+    page = amount(ENVIRON["EXTRACTION_TIMEOUT_SECONDS"], seconds_in) + amount(ENVIRON["FIRST_BYTE_TIMEOUT_SECONDS"], seconds_in)
+    longest = image > page ? image : page
+    return sprintf("%.0fs", longest + 60 > 300 ? longest + 60 : 300)
 }
 
 # The number that a text such as 15MiB or 2m stands for; -1 for none.

@@ -71,8 +71,8 @@ function allowedMethods(uri) {
 
 /** What a client may have running at once, by the end of the path. */
 const concurrencyLimits = [
-  { path: /\/api\/info$/i, variable: 'lookups_per_client', what: 'requests for details' },
-  { path: /\/api\/remove-background$/, variable: 'uploads_per_client', what: 'images' },
+  { path: /\/api\/info$/i, variable: 'streams_per_client', what: 'requests for details' },
+  { path: /\/api\/remove-background$/, variable: 'images_per_client', what: 'images' },
   { path: /^(\/video-dl)?\/api\//, variable: 'streams_per_client', what: 'streams' },
   { path: /^/, variable: 'requests_per_client', what: 'requests' },
 ];
@@ -93,8 +93,7 @@ function rateLimitDetail(r) {
 }
 
 function problemType(r, code) {
-  const base = (process.env.DOCS_BASE_URL || r.variables.gateway_base_path || '').replace(/(?<!\/)\/+$/, '');
-  return base + '/docs/errors#' + code.replace(/_/g, '-');
+  return r.variables.gateway_base_path + '/docs/errors#' + code.replace(/_/g, '-');
 }
 
 /** Answers with the problem for a status; 500's for one that has no definition. */

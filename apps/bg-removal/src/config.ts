@@ -1,4 +1,4 @@
-import { commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
+import { clientPaceSetting, commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
 import { z } from 'zod';
 import { deviceSettings } from './inference/device.js';
 import { precisionSettings } from './inference/precision.js';
@@ -21,26 +21,21 @@ export const configSchema = z.object({
   OPERATOR_CONTACT: setting
     .text('')
     .describe('How to reach whoever runs the service; shown to clients that hit the limit.'),
-  MAX_FILE_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
-  MAX_PIXELS: setting
+  IMAGE_MAX_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
+  IMAGE_MAX_PIXELS: setting
     .integer(50_000_000, { min: 1, max: 250_000_000 })
     .describe('Largest image, width times height; no side may have more than 65535 pixels.'),
-  MAX_QUEUE: setting
+  IMAGE_QUEUE_MAX: setting
     .integer(8, { min: 0, max: 1000 })
     .describe(
-      'Images that may wait besides those in work; more are answered with 503. One client gets at most half of all.',
+      'Images that may wait beside those being processed; further ones get 503. One client gets at most half of all slots.',
     ),
-  REQUEST_TIMEOUT_SECONDS: setting
+  IMAGE_TIMEOUT_SECONDS: setting
     .seconds(90, { min: 1, max: 3600 })
-    .describe('From the first byte of a request to the first of its answer: upload, waiting and work.'),
-  ANSWER_TIMEOUT_SECONDS: setting
-    .seconds(300, { min: 1, max: 3600 })
-    .describe('From the first byte of an answer to the last; then the connection is reset.'),
-  MIN_BYTES_PER_SECOND: setting
-    .bytes('4KiB', { min: 0 })
     .describe(
-      'Least that must pass each second, over 10 seconds, of an upload and of an answer; 0 for no limit.',
+      'From the first byte of a request to the first byte of its response: upload, waiting and processing.',
     ),
+  CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')
     .describe(
@@ -54,11 +49,8 @@ export const configSchema = z.object({
   INFERENCE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
-      'Processes that hold the model, each for one image at a time; auto: one per four cores, as long as they fit into half of the memory.',
+      'Processes that hold the model, each for one image at a time; auto: one per four cores, as long as they fit into half of the memory. They share the cores.',
     ),
-  INFERENCE_THREADS: setting
-    .integerOrAuto({ min: 1, max: 256 })
-    .describe('Threads of one inference; auto: the cores, divided by the processes.'),
   PIXEL_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 256 })
     .describe(

@@ -26,6 +26,8 @@ const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
 /** Over so long a client's pace is looked at: pauses of a mobile network pass. */
 const defaultPaceWindowMs = 10_000;
+/** From the first byte of a response to the last, however fast the client reads. */
+const answerTimeoutMs = 300_000;
 
 /** Replaced in tests only. */
 export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
@@ -51,19 +53,19 @@ export async function createBgRemovalService(
   const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   const capacity = inferenceCapacity(
-    { processes: config.INFERENCE_PROCESSES, threads: config.INFERENCE_THREADS },
+    config.INFERENCE_PROCESSES,
     await expectedPrecision(config),
     thisMachine(),
   );
   const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;
   const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
-  const places = capacity.processes + config.MAX_QUEUE;
+  const places = capacity.processes + config.IMAGE_QUEUE_MAX;
   const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
   const pixels = new PixelPool({
     processes: pixelProcesses,
     maxQueue: places,
-    taskTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
-    settings: { maxMemoryBytes: pixelMemoryBytes(config.MAX_PIXELS) },
+    taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
+    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS) },
     logger,
   });
   const rateLimiter = createRateLimiter({
@@ -93,29 +95,29 @@ export async function createBgRemovalService(
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     errors: errorTable,
-    docsBaseUrl: config.DOCS_BASE_URL || config.BASE_PATH,
+    docsBaseUrl: config.BASE_PATH,
     routes: (router) => {
       methods(router, '/api/health', { get: health.handler });
       methods(router, '/api/remove-background', {
         post: [
           lingerAfterEarlyAnswer(),
           rateLimiter.middleware,
-          refuseLargeBody(config.MAX_FILE_BYTES),
+          refuseLargeBody(config.IMAGE_MAX_BYTES),
           removeBackgroundRoute({
             engine,
             pixels,
             // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
             turns: new FairTurns({ capacity: pixelProcesses, maxHeld: places }),
             clientKey,
-            limits: imageLimits(config.MAX_PIXELS),
-            maxFileBytes: config.MAX_FILE_BYTES,
-            maxUploadingBytes: places * (config.MAX_FILE_BYTES + multipartOverheadBytes),
+            limits: imageLimits(config.IMAGE_MAX_PIXELS),
+            maxFileBytes: config.IMAGE_MAX_BYTES,
+            maxUploadingBytes: places * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
             // Two of the largest results, incompressible.
-            maxSendingBytes: 2 * 4 * config.MAX_PIXELS,
-            requestTimeoutMs: config.REQUEST_TIMEOUT_SECONDS * 1000,
-            answerTimeoutMs: config.ANSWER_TIMEOUT_SECONDS * 1000,
+            maxSendingBytes: 2 * 4 * config.IMAGE_MAX_PIXELS,
+            requestTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
+            answerTimeoutMs,
             leastRate: {
-              bytesPerSecond: config.MIN_BYTES_PER_SECOND,
+              bytesPerSecond: config.CLIENT_MIN_BYTES_PER_MINUTE / 60,
               windowMs: paceWindowMs,
             },
           }),
@@ -151,11 +153,11 @@ function pixelMemoryBytes(maxPixels: number): number {
 }
 
 /** What the web page tells its readers before they send anything. */
-function acceptedUploads({ MAX_FILE_BYTES, MAX_PIXELS, IMAGES_PER_MINUTE }: BgRemovalConfig) {
+function acceptedUploads({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGES_PER_MINUTE }: BgRemovalConfig) {
   return {
     status: 'ok' as const,
-    maxFileBytes: MAX_FILE_BYTES,
-    maxPixels: MAX_PIXELS,
+    maxFileBytes: IMAGE_MAX_BYTES,
+    maxPixels: IMAGE_MAX_PIXELS,
     imagesPerMinute: IMAGES_PER_MINUTE,
   };
 }

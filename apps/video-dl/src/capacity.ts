@@ -19,14 +19,14 @@ const streamMemoryShare = 0.5;
 
 /** Numbers are used as given; `auto` follows from the machine. */
 export function capacityOf(
-  { ENGINE_POOL_SIZE, MAX_CONCURRENT_STREAMS }: Pick<Config, 'ENGINE_POOL_SIZE' | 'MAX_CONCURRENT_STREAMS'>,
+  { ENGINE_PROCESSES, STREAMS_MAX }: Pick<Config, 'ENGINE_PROCESSES' | 'STREAMS_MAX'>,
   { cores, memoryBytes }: Machine,
 ): Capacity {
   const engines = Math.min(cores * enginesPerCore, (memoryBytes * engineMemoryShare) / engineBytes);
   const streams = Math.min(cores * streamsPerCore, (memoryBytes * streamMemoryShare) / streamBytes);
   return {
     // Two: one client's slow pages leave an engine to the others.
-    engines: ENGINE_POOL_SIZE === 'auto' ? Math.max(2, Math.floor(engines)) : ENGINE_POOL_SIZE,
-    streams: MAX_CONCURRENT_STREAMS === 'auto' ? Math.max(4, Math.floor(streams)) : MAX_CONCURRENT_STREAMS,
+    engines: ENGINE_PROCESSES === 'auto' ? Math.max(2, Math.floor(engines)) : ENGINE_PROCESSES,
+    streams: STREAMS_MAX === 'auto' ? Math.max(4, Math.floor(streams)) : STREAMS_MAX,
   };
 }

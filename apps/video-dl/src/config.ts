@@ -1,4 +1,10 @@
-import { commonSettings, loadConfig, redisUrlSetting, setting } from '@media-services/http-common';
+import {
+  clientPaceSetting,
+  commonSettings,
+  loadConfig,
+  redisUrlSetting,
+  setting,
+} from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
@@ -7,25 +13,25 @@ import { updateChannels } from './extract/update.js';
 import { mp4VideoChoices } from './plan/codecs.js';
 import { readRoots } from './trusted-roots.js';
 
-const settings = z.object({
+/** Every environment variable of video-dl. */
+export const configSchema = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),
   REDIS_URL: redisUrlSetting(),
 
-  MAX_CONCURRENT_STREAMS: setting
+  STREAMS_MAX: setting
     .integerOrAuto({ min: 1, max: 1000 })
     .describe('Streams at the same time; auto: four per core, as long as they fit into half of the memory.'),
-  MAX_QUEUED_STREAMS: setting
+  STREAM_QUEUE_MAX: setting
     .integer(16, { min: 0, max: 10_000 })
-    .describe('Stream requests that wait for one to end; one more is answered 503 overloaded.'),
-  ENGINE_POOL_SIZE: setting
+    .describe(
+      'Stream requests that may wait for a slot, and four times as many look-ups for an engine; further ones get 503.',
+    ),
+  ENGINE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
       'Download engine processes of about 120 MB, each for one page at a time; auto: one per core, as long as they fit into a quarter of the memory, and at least two.',
     ),
-  MAX_QUEUED_EXTRACTIONS: setting
-    .integer(64, { min: 0, max: 10_000 })
-    .describe('Extractions that wait for an engine; one more is answered 503 overloaded.'),
-  ENGINE_MAX_MEMORY_BYTES: setting
+  ENGINE_MEMORY_MAX_BYTES: setting
     .bytes('600MiB', { min: 0 })
     .describe(
       'The most memory of one engine process: a page that needs more fails, and an idle engine above it is restarted; 0 for no limit.',
@@ -37,7 +43,7 @@ const settings = z.object({
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
     .describe('From a page URL to its media URLs, waiting for an engine included.'),
-  MAX_PAGE_BYTES: setting
+  PAGE_MAX_BYTES: setting
     .bytes('32MiB', { min: 64 * 1024 })
     .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
   FIRST_BYTE_TIMEOUT_SECONDS: setting
@@ -45,7 +51,7 @@ const settings = z.object({
     .describe(
       'From the media URLs to the first byte of the stream: waiting for the site, for a place and for ffmpeg included.',
     ),
-  UPSTREAM_IDLE_TIMEOUT_SECONDS: setting
+  SOURCE_IDLE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
     .describe(
       'How long a media server may send nothing while it is asked to; the time before its first byte is as long at most.',
@@ -53,23 +59,16 @@ const settings = z.object({
   CLIENT_IDLE_TIMEOUT_SECONDS: setting
     .seconds(120, { min: 1, max: 3600 })
     .describe('How long a client may read nothing of a stream that has bytes for it.'),
-  MIN_CLIENT_BYTES_PER_MINUTE: setting
-    .bytes('256KiB', { min: 0 })
-    .describe(
-      'A client that takes less in a minute in which a stream waits for it loses the stream; 0 for no such limit.',
-    ),
-  MIN_SOURCE_BYTES_PER_MINUTE: setting
+  CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
+  SOURCE_MIN_BYTES_PER_MINUTE: setting
     .bytes('64KiB', { min: 0 })
     .describe(
       'A media server that sends less in a minute in which a stream waits for it, and less than a quarter of real time, loses the stream; after 10 seconds already while others wait for a slot. 0 for no such limit.',
     ),
-  MAX_STREAM_SECONDS: setting
-    .seconds(28_800, { min: 1 })
-    .describe(
-      'How long one stream may take altogether, from its media URLs to its last byte, all waiting included. At least MAX_DURATION_SECONDS: some clients read as fast as they play.',
-    ),
-  MAX_DURATION_SECONDS: setting.seconds(21_600, { min: 1 }).describe('The longest video that is accepted.'),
-  MAX_OUTPUT_BYTES: setting
+  VIDEO_MAX_SECONDS: setting
+    .seconds(21_600, { min: 1 })
+    .describe('The longest video that is accepted. A stream may take a third longer than this.'),
+  STREAM_MAX_BYTES: setting
     .bytes('10GiB')
     .describe('The largest stream that is made. Twice as much is read for it, and at least 16 GiB.'),
   MP4_VIDEO: setting
@@ -133,31 +132,16 @@ const settings = z.object({
       error: 'must be http://host:port',
     })
     .describe('http://host:port of a bgutil PO token provider, which YouTube may ask a server for.'),
-  YTDLP_UPDATE_EVERY: setting
-    .seconds(0, { min: 0, max: 2_000_000 })
+  YTDLP_UPDATES: setting
+    .oneOf(['off', ...updateChannels], 'off')
     .describe(
-      'How often the newest yt-dlp is brought into the running service, at least 1h is sensible; 0 never.',
+      'Whether the running service installs the newest yt-dlp at start and every 24 hours; nightly takes pre-releases.',
     ),
-  YTDLP_CHANNEL: setting
-    .oneOf(updateChannels, 'stable')
-    .describe('Which releases YTDLP_UPDATE_EVERY takes; nightly are the pre-releases.'),
   YTDLP_PYTHON: setting
     .text()
     .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
   FFMPEG_PATH: setting.text().describe("ffmpeg; when empty the one on PATH, else ffmpeg-static's binary."),
-  FFMPEG_THREADS: setting
-    .integer(4, { min: 0, max: 16 })
-    .describe('Threads of each decoder and encoder of one stream; 0 for one per core, at most 16.'),
 });
-
-/** Every environment variable of video-dl. */
-export const configSchema = settings.refine(
-  ({ MAX_STREAM_SECONDS, MAX_DURATION_SECONDS }) => MAX_STREAM_SECONDS >= MAX_DURATION_SECONDS,
-  {
-    path: ['MAX_STREAM_SECONDS'],
-    error: 'must be at least MAX_DURATION_SECONDS, or clients that read as fast as they play lose the end',
-  },
-);
 
 export type Config = z.output<typeof configSchema>;
 

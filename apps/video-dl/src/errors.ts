@@ -85,7 +85,7 @@ const ownErrors = {
     title: 'The video is too long',
     retryable: false,
     cause: 'Its duration or size is above the limit of this service.',
-    remedy: 'Use a shorter video; as the operator, raise MAX_DURATION_SECONDS or MAX_OUTPUT_BYTES.',
+    remedy: 'Use a shorter video; as the operator, raise VIDEO_MAX_SECONDS or STREAM_MAX_BYTES.',
   },
   geo_blocked: {
     status: 451,

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
 import {
   ConfigError,
@@ -45,6 +44,11 @@ import { Upstream } from './upstream/upstream.js';
 const serviceName = 'video-dl';
 /** A Python process that has been used for long holds more memory than it needs. */
 const engineJobsBeforeRestart = 500;
+/** A look-up is over sooner than a stream. */
+const queuedExtractionsPerStream = 4;
+const updateIntervalMs = 24 * 3600 * 1000;
+/** Of each decoder and encoder: more gain little and take memory. */
+const threadsPerCodec = 4;
 /** At most 64 MiB of them. */
 const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
@@ -114,7 +118,7 @@ export async function createVideoDlService(
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     errors: errorTable,
-    docsBaseUrl: config.DOCS_BASE_URL || config.BASE_PATH,
+    docsBaseUrl: config.BASE_PATH,
     routes: (router) => {
       const { middleware: limit } = rateLimiter;
       methods(router, '/api/info', {
@@ -145,7 +149,7 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
   parsers.start().catch((error: unknown) => logger.debug({ err: error }, 'the parsers were not awaited'));
   engine.start().then(
     async () => {
-      if (config.YTDLP_UPDATE_EVERY > 0) updater.start(config.YTDLP_UPDATE_EVERY * 1000);
+      if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
       await health.report();
     },
     // Only a service that stops gives its engines up.
@@ -175,8 +179,8 @@ async function createContext(
   );
   const { potBridge, engine, updater, extraction } = extracting;
   const planSettings = {
-    maxDurationSeconds: config.MAX_DURATION_SECONDS,
-    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+    maxDurationSeconds: config.VIDEO_MAX_SECONDS,
+    maxOutputBytes: config.STREAM_MAX_BYTES,
     mp4Video: config.MP4_VIDEO,
   };
   const limits = streamLimits(config, capacity);
@@ -209,11 +213,11 @@ async function createNetwork(config: Config, logger: Logger, overrides: ContextO
   const egress = await EgressProxy.start({ guard, logger });
   const limits = {
     firstByteTimeoutMs:
-      Math.min(config.UPSTREAM_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
-    idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+      Math.min(config.SOURCE_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
+    idleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
     // The input may be larger than the output: audio out of a film.
-    maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.MAX_OUTPUT_BYTES),
-    ...manifestLimits(config.MAX_DURATION_SECONDS),
+    maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.STREAM_MAX_BYTES),
+    ...manifestLimits(config.VIDEO_MAX_SECONDS),
   };
   const parsers = new ParserPool({ logger });
   const relay = await MediaRelay.start({ guard, logger, parsers, limits });
@@ -243,15 +247,15 @@ async function createExtraction(
     proxyPort: egress.port,
     potProviderPort: potBridge?.port,
     trustedRootsFile: trustedRoots?.file,
-    maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
   };
   const engine = createDownloadEngine({
     program,
     poolSize: capacity.engines,
-    maxQueue: config.MAX_QUEUED_EXTRACTIONS,
+    maxQueue: queuedExtractionsPerStream * Math.max(1, config.STREAM_QUEUE_MAX),
     jobTimeoutMs: timeoutMs,
     recycleAfterJobs: engineJobsBeforeRestart,
-    maxMemoryBytes: config.ENGINE_MAX_MEMORY_BYTES,
+    maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
     // One client's slow pages leave an engine to the others.
     maxRunningPerClient: Math.max(1, capacity.engines - 1),
     logger,
@@ -264,7 +268,7 @@ async function createExtraction(
     egress,
     probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 3) }),
     timeoutMs,
-    maxPageBytes: config.MAX_PAGE_BYTES,
+    maxPageBytes: config.PAGE_MAX_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: extractionCacheEntries,
     cookiesFile: orUndefined(config.COOKIES_FILE),
@@ -272,7 +276,13 @@ async function createExtraction(
     metrics,
     logger,
   });
-  const updater = new EngineUpdater({ engine, program, logger, metrics, channel: config.YTDLP_CHANNEL });
+  const updater = new EngineUpdater({
+    engine,
+    program,
+    logger,
+    metrics,
+    channel: config.YTDLP_UPDATES === 'off' ? 'stable' : config.YTDLP_UPDATES,
+  });
   return { potBridge, engine, extraction, updater };
 }
 
@@ -311,7 +321,7 @@ async function mediaTools(config: Config): Promise<MediaTools> {
   try {
     return await locateMediaTools({
       ffmpegPath: orUndefined(config.FFMPEG_PATH),
-      threads: config.FFMPEG_THREADS === 0 ? Math.min(16, availableParallelism()) : config.FFMPEG_THREADS,
+      threads: threadsPerCodec,
     });
   } catch (error) {
     if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);

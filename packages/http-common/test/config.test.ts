@@ -20,14 +20,15 @@ const schema = z.object({
 });
 
 describe('names of variables', () => {
-  const known = ['IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'HOST', 'REDIS_URL'];
+  const known = ['IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES', 'HOST', 'REDIS_URL'];
 
   it.each([
     ['IMAGES_PER_MIN', /not a setting.*IMAGES_PER_MINUTE/],
     ['IMAGES_PER_MINUTES', /IMAGES_PER_MINUTE\?/],
-    ['MAX_FLIE_BYTES', /MAX_FILE_BYTES/],
+    ['IMAGE_MAX_BYTSE', /IMAGE_MAX_BYTES/],
+    ['MAX_FILE_BYTES', /^MAX_FILE_BYTES is now called IMAGE_MAX_BYTES\. It still works/],
     ['REDIS_URL_OLD', /REDIS_URL/],
-    ['YTDLP_UPDATE_ON_START', /no longer.*YTDLP_UPDATE_EVERY/],
+    ['YTDLP_UPDATE_ON_START', /no longer.*YTDLP_UPDATES/],
   ])('%s is reported', (name, message) => {
     expect(unknownSettings(known, { [name]: '1' })).toEqual([expect.stringMatching(message)]);
   });
@@ -38,6 +39,8 @@ describe('names of variables', () => {
       IMAGES_PER_MIN: ' ',
       HOME: '/root',
       HOSTNAME: 'x',
+      // Another service's.
+      STREAM_QUEUE_MAX: '1',
       MAX_QUEUE: '1',
     };
     expect(unknownSettings(known, env)).toEqual([]);
@@ -55,6 +58,14 @@ describe('loading the configuration', () => {
       MODE: 'good',
       ON: true,
       TRUST_PROXY_HOPS: 0,
+    });
+  });
+
+  it('uses the value of an earlier name, unless the present one is set', () => {
+    const renamedSchema = z.object({ IMAGE_MAX_PIXELS: setting.integer(1) });
+    expect(loadConfig(renamedSchema, { MAX_PIXELS: '2' })).toEqual({ IMAGE_MAX_PIXELS: 2 });
+    expect(loadConfig(renamedSchema, { MAX_PIXELS: '2', IMAGE_MAX_PIXELS: '3' })).toEqual({
+      IMAGE_MAX_PIXELS: 3,
     });
   });
 

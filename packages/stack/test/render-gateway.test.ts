@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayDir } from '../src/set-up/index.mjs';
@@ -35,23 +36,43 @@ test('renders every template and leaves no variable of ours in it', () => {
 });
 
 test('the gateway lets through what the service accepts, and its wrapping', () => {
-  const sizeFor = (MAX_FILE_BYTES: string) =>
-    gatewaySettings(gatewayDir, { MAX_FILE_BYTES }).GATEWAY_MAX_BODY_SIZE;
+  const sizeFor = (IMAGE_MAX_BYTES: string) =>
+    gatewaySettings(gatewayDir, { IMAGE_MAX_BYTES }).GATEWAY_MAX_BODY_SIZE;
 
   expect(sizeFor('')).toBe(String(16 * 1024 * 1024));
   expect(sizeFor('20MiB')).toBe(String(21 * 1024 * 1024));
   expect(sizeFor('1000000')).toBe(String(1_000_000 + 1024 * 1024));
 });
 
+test('earlier names still work and are reported with the present ones', () => {
+  expect(gatewaySettings(gatewayDir, { MAX_FILE_BYTES: '20MiB' }).GATEWAY_MAX_BODY_SIZE).toBe(
+    String(21 * 1024 * 1024),
+  );
+  const { stderr } = spawnSync('awk', ['-f', 'settings.awk', 'settings.tsv'], {
+    ...{ cwd: gatewayDir, encoding: 'utf8' },
+    env: { PATH: process.env.PATH, MAX_FILE_BYTES: '20MiB', VIDEO_BURST: '3' },
+  });
+  expect(stderr).toContain('MAX_FILE_BYTES is now called IMAGE_MAX_BYTES');
+  expect(stderr).toContain('VIDEO_BURST is no longer a setting');
+});
+
+test('the gateway waits longer than the services may take', () => {
+  const timeout = (settings: Record<string, string>) =>
+    gatewaySettings(gatewayDir, settings).GATEWAY_READ_TIMEOUT;
+
+  expect(timeout({})).toBe('300s');
+  expect(timeout({ IMAGE_TIMEOUT_SECONDS: '10m' })).toBe('660s');
+  expect(timeout({ EXTRACTION_TIMEOUT_SECONDS: '500', FIRST_BYTE_TIMEOUT_SECONDS: '2m' })).toBe('680s');
+});
+
 test('all settings that make no sense are named at once', () => {
   const nonsense = {
-    GATEWAY_WORKERS: '0',
+    STREAMS_PER_CLIENT: '0',
     VIDEO_REQUESTS_PER_MINUTE: '-1',
     TRUSTED_PROXIES: '10.0.0.0/8, 10.0.0.0/33',
     CORS_ALLOWED_ORIGINS: 'https://example.org/path',
     BASE_PATH: 'media/',
-    MAX_FILE_BYTES: 'many',
-    GATEWAY_READ_TIMEOUT: 'soon',
+    IMAGE_MAX_BYTES: 'many',
   };
 
   for (const name of Object.keys(nonsense)) {

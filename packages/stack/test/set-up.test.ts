@@ -84,7 +84,7 @@ test('settings come from .env, the environment goes before', () => {
 
   readSettings(folder, env);
 
-  expect(env).toEqual({ HOST: '127.0.0.1', PORT: '9000', MAX_FILE_BYTES: '' });
+  expect(env).toEqual({ HOST: '127.0.0.1', PORT: '9000', IMAGE_MAX_BYTES: '' });
 });
 
 test('no .env is no problem', () => {

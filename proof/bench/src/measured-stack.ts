@@ -17,8 +17,8 @@ export async function startMeasuredStack(site: SampleSite): Promise<MeasuredStac
   const stack = await startHealthyStack({
     env: {
       ...process.env,
-      ...{ ALLOWED_PRIVATE_SOURCES: site.host, ENGINE_POOL_SIZE: '1', SHUTDOWN_GRACE_SECONDS: '0' },
-      ...{ MAX_CONCURRENT_STREAMS: '64', CLIENT_IDLE_TIMEOUT_SECONDS: '600' },
+      ...{ ALLOWED_PRIVATE_SOURCES: site.host, ENGINE_PROCESSES: '1', SHUTDOWN_GRACE_SECONDS: '0' },
+      ...{ STREAMS_MAX: '64', CLIENT_IDLE_TIMEOUT_SECONDS: '600' },
       ...{ VIDEO_REQUESTS_PER_MINUTE: '0', STREAMS_PER_CLIENT: '64' },
     },
     logsDir: join(logsDir, 'bench'),

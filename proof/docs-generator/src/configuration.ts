@@ -13,77 +13,81 @@ interface Section {
   readonly settings: readonly SettingDescription[];
 }
 
-function sections(root: string): Section[] {
+/** Each setting once: what more than one part reads has a section too. */
+export function settingSections(root: string): Section[] {
+  const gateway = gatewaySettings(root);
+  const videoDl = describeConfig(videoDlConfig);
+  const bgRemoval = describeConfig(bgRemovalConfig);
+  const parts = [gateway, videoDl, bgRemoval];
+  const ofTheGateway = new Set(['PORT', 'HOST']);
+  const isShared = ({ name }: SettingDescription) =>
+    !ofTheGateway.has(name) && parts.filter((part) => part.some((each) => each.name === name)).length > 1;
+  const only = (part: readonly SettingDescription[]) =>
+    part.filter((each) => !isShared(each) && (part === gateway || !ofTheGateway.has(each.name)));
+  const shared = new Map(
+    [...bgRemoval, ...videoDl, ...gateway].filter(isShared).map((each) => [each.name, each]),
+  );
   return [
     {
       title: 'Gateway',
       intro: 'Where everything is reached, who may use it and how much of it.',
-      settings: gatewaySettings(root),
+      settings: only(gateway),
+    },
+    {
+      title: 'Gateway and services',
+      intro: `What more than one of them reads. Whatever starts the services sets ${[...setByTheStarter].map((name) => `\`${name}\``).join(' and ')}.`,
+      settings: [...shared.values()],
     },
     {
       title: 'video-dl',
       intro: 'Streams of videos: how many, how long, through which ways.',
-      settings: describeConfig(videoDlConfig),
+      settings: only(videoDl),
     },
     {
       title: 'bg-removal',
       intro: 'Cut-outs of images: how many, how large, with which model.',
-      settings: describeConfig(bgRemovalConfig),
+      settings: only(bgRemoval),
     },
   ];
 }
 
 /** docs/configuration.md */
 export function renderConfigurationMarkdown(root: string): string {
-  const tables = sections(root).map(
+  const tables = settingSections(root).map(
     ({ title, intro, settings }) => `## ${title}\n\n${intro}\n\n${renderConfigurationTable(settings)}`,
   );
   return `# Configuration
 
 Generated from the tables that read the environment (\`pnpm docs:generate\`). Every problem with a setting is reported at start, all at once; an empty variable counts as unset. Times are seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes bytes (\`15MiB\`, \`2GB\`).
 
-A file \`.env\` in the root of the repository reaches everything, under \`npm start\` and under \`docker compose\`; [.env.example](../.env.example) is a template. Both give each service its own ports and set \`TRUST_PROXY_HOPS=1\`; there, \`PORT\` and \`HOST\` are those of the gateway. What only compose knows is in [deployment.md](deployment.md).
+A name says the subject, the quantity and the unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`. Renamed settings keep working under their earlier names; the log of the start reports each with its new name.
+
+A file \`.env\` in the root of the repository reaches everything, under \`npm start\` and under \`docker compose\`; [.env.example](../.env.example) has the settings most people change. What only Compose knows is in [deployment.md](deployment.md#one-machine-docker-compose).
 
 ${tables.join('\n')}`;
 }
 
 /** Set for each service by whatever starts it: in a file for all of them they would only do harm. */
-const setByTheStarter = new Set(['PORT', 'HOST', 'METRICS_PORT', 'TRUST_PROXY_HOPS']);
+const setByTheStarter = new Set(['METRICS_PORT', 'TRUST_PROXY_HOPS']);
 
-/** .env.example: every setting once, at its default, commented out. */
+/** What most people change, in this order. */
+const common = [
+  ...['PORT', 'HOST', 'SERVICES', 'BASE_PATH', 'TRUSTED_PROXIES', 'API_KEYS_FILE'],
+  ...['VIDEO_REQUESTS_PER_MINUTE', 'IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES'],
+  ...['OUTBOUND_PROXY', 'COOKIES_FILE', 'YTDLP_UPDATES'],
+];
+
+/** .env.example: the settings most people change, at their defaults, commented out. */
 export function renderEnvironmentExample(root: string): string {
-  const [gateway, ...services] = sections(root);
-  if (gateway === undefined) throw new Error('there is no gateway');
-  const seen = new Set<string>();
-  const count = (name: string) =>
-    [gateway, ...services].filter(({ settings }) => settings.some((each) => each.name === name)).length;
-  const forSeveral = (name: string) => count(name) > 1 && !setByTheStarter.has(name);
-  const take = ({ settings }: Section, wanted: (name: string) => boolean) =>
-    settings.filter(({ name }) => wanted(name) && !seen.has(name) && seen.add(name));
-  const shared = [gateway, ...services].flatMap((section) => take(section, forSeveral));
-  const blocks = [
-    { title: 'Gateway', intro: gateway.intro, settings: take(gateway, () => true) },
-    { title: 'Gateway and services', intro: 'What more than one of them reads.', settings: shared },
-    ...services.map((section) => ({
-      ...section,
-      settings: take(section, (name) => !setByTheStarter.has(name)),
-    })),
-  ];
+  const all = settingSections(root).flatMap(({ settings }) => settings);
+  const lines = common.map((wanted) => {
+    const found = all.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`there is no setting ${wanted}`);
+    return `# ${found.description} (${found.expectation})\n#${wanted}=${found.default ?? ''}\n`;
+  });
   return `# Settings for \`npm start\` and \`docker compose\`: copy this file to .env and
-# take away the # in front of what you change. Every value here is the default.
-# docs/configuration.md says the same as tables.
+# remove the # in front of what you change. Every value here is the default.
+# docs/configuration.md lists all settings.
 
-${blocks.map(renderBlock).join('\n')}`;
-}
-
-function renderBlock({ title, intro, settings }: Section): string {
-  const lines = settings.map(
-    ({ name, default: value, description, expectation }) =>
-      `# ${description} (${expectation})\n#${name}=${value ?? ''}\n`,
-  );
-  return `### ${title}: ${lowerFirst(intro)}\n\n${lines.join('\n')}`;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+${lines.join('\n')}`;
 }

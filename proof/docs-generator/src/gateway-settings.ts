@@ -28,9 +28,6 @@ export function gatewaySettings(root: string): SettingDescription[] {
 function expectationOf(kind: string): string {
   const [type = '', low, high] = kind.split(' ');
   if (type === 'integer' || type === 'images') return `a whole number from ${low} to ${high}`;
-  if (type === 'seconds') {
-    return `a number of seconds from ${low} to ${high}, or with a unit such as 90s, 2m, 1h`;
-  }
   const expectation = expectations[type];
   if (expectation === undefined) throw new Error(`nginx/settings.tsv has a kind without words: ${type}`);
   return expectation;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { settingSections } from '../dist/configuration.js';
 import { documentedErrors } from '../dist/errors.js';
 import { renderDocuments } from '../dist/documents.js';
 import { withGatewayAnswers } from '../dist/gateway-answers.js';
@@ -44,12 +45,32 @@ describe('the generated documents', () => {
     }
   });
 
-  it('leave out of .env.example what would move a service away from the gateway', () => {
+  it('show in .env.example the twelve settings that people change', () => {
     const names = [...read('.env.example').matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.slice(0, 2)).toEqual(['PORT', 'HOST']);
+    expect(new Set(names).size).toBe(12);
+    expect(names).toHaveLength(12);
+    // Either would move a service away from the gateway.
     expect(names).not.toContain('METRICS_PORT');
     expect(names).not.toContain('TRUST_PROXY_HOPS');
+  });
+
+  it('have at most 60 settings, those of compose and Swarm included, each in one table', () => {
+    const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
+    expect(new Set(names).size).toBe(names.length);
+    const files = ['docker-compose.yml', 'deploy/compose/tls.yml', 'deploy/swarm/stack.yml'];
+    const ofCompose = files.flatMap((file) =>
+      [...read(file).matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name),
+    );
+    expect(ofCompose.length).toBeGreaterThan(5);
+    expect([...new Set([...names, ...ofCompose])].length).toBeLessThanOrEqual(60);
+  });
+
+  it('name every setting by one scheme: what it bounds, then max or min, then the unit', () => {
+    const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
+    expect(names.filter((name) => /^(MAX|MIN)_/.test(name))).toEqual([]);
+    const timed = names.filter((name) => /TIMEOUT|GRACE|CACHE/.test(name));
+    expect(timed.length).toBeGreaterThan(4);
+    for (const name of timed) expect(name).toMatch(/_SECONDS$/);
   });
 
   it('give every code an anchor, where the `type` of its problems leads', () => {

@@ -15,14 +15,14 @@ const about = (output: string, name: string) =>
 it('npm run doctor tells every problem of all settings in one go, each once', () => {
   const { status, output } = doctor({
     PORT: 'many',
-    VIDEO_BURST: '-1',
+    STREAMS_PER_CLIENT: '-1',
     BASE_PATH: 'media/',
-    MAX_CONCURRENT_STREAMS: 'many',
+    STREAMS_MAX: 'many',
     REDIS_URL: 'http://redis',
   });
 
   expect(status).toBe(1);
-  for (const name of ['PORT', 'VIDEO_BURST', 'BASE_PATH', 'MAX_CONCURRENT_STREAMS', 'REDIS_URL']) {
+  for (const name of ['PORT', 'STREAMS_PER_CLIENT', 'BASE_PATH', 'STREAMS_MAX', 'REDIS_URL']) {
     expect(about(output, name)).toHaveLength(1);
   }
   expect(output).toContain('5 to correct');

@@ -4,7 +4,7 @@ const MiB = 1024 ** 2;
 
 /**
  * The memory that the documents give each container (docs/deployment.md), and a download
- * engine (ENGINE_MAX_MEMORY_BYTES), in bytes.
+ * engine (ENGINE_MEMORY_MAX_BYTES), in bytes.
  */
 const memoryLimits: readonly {
   readonly name: string;

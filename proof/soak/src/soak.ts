@@ -72,7 +72,7 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       // Every client of the soak has an address of its own.
       TRUSTED_PROXIES: '127.0.0.1',
       // Most faults wait for one of these.
-      UPSTREAM_IDLE_TIMEOUT_SECONDS: '2',
+      SOURCE_IDLE_TIMEOUT_SECONDS: '2',
       CLIENT_IDLE_TIMEOUT_SECONDS: '10',
       // The clients share the machine with the services.
       FIRST_BYTE_TIMEOUT_SECONDS: '60',

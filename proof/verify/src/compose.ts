@@ -27,7 +27,7 @@ Builds the images, starts docker-compose.yml as the project ${project} and prove
   --no-build  use the images that are there
   --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
   --keep      leave the containers running at the end
-NODE_IMAGE, NGINX_IMAGE and VALKEY_IMAGE name other base images; PORT is the published port, a free one by default.
+NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a free one by default.
 `;
 
 /** Services with an image of this project, called like them. */
@@ -46,7 +46,7 @@ else await main();
 
 async function main(): Promise<void> {
   const report = new Report();
-  const { overrides, env } = await prepareBuild();
+  const { overrides, buildOptions, env } = await prepareBuild();
   const compose = composeFor({
     overrides,
     env: { ...env, PORT: process.env.PORT ?? String(await freePort()) },
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   try {
     await down(compose);
     if (values.pull) await report.check('the images are pulled', () => pull(compose));
-    else if (!values['no-build']) await report.check('the images build', () => build(compose));
+    else if (!values['no-build']) await report.check('the images build', () => build(compose, buildOptions));
     if (report.failed === 0) await report.check('everything is healthy after `up`', () => up(compose));
     if (report.failed === 0) await proofs(report, compose);
   } finally {
@@ -65,9 +65,9 @@ async function main(): Promise<void> {
   report.end();
 }
 
-async function build(compose: Compose): Promise<string> {
+async function build(compose: Compose, options: readonly string[]): Promise<string> {
   // One after the other: each is a compiler and a package manager.
-  for (const service of built) await compose('build', service);
+  for (const service of built) await compose('build', ...options, service);
   return imageSizes();
 }
 

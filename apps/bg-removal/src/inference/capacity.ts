@@ -17,20 +17,18 @@ const serviceBytes = 0.25 * 1024 ** 3;
 const memoryShare = 0.5;
 
 /**
- * How many images are processed at once and with how many threads each. Numbers are used as
- * given; `auto` follows from the machine and from the memory that the model's graph takes.
+ * How many images are processed at once and with how many threads each.
+ * @param wanted a number of processes, or `auto`: as many as the machine's cores and memory allow
  */
 export function inferenceCapacity(
-  wanted: { readonly processes: number | 'auto'; readonly threads: number | 'auto' },
+  wanted: number | 'auto',
   precision: Precision,
   { cores, memoryBytes }: Machine,
 ): InferenceCapacity {
-  const byCores = Math.floor(cores / (wanted.threads === 'auto' ? coresPerProcess : wanted.threads));
+  const byCores = Math.floor(cores / coresPerProcess);
   const byMemory = Math.floor((memoryBytes * memoryShare) / bytesPerProcess[precision]);
-  const processes = wanted.processes === 'auto' ? Math.max(1, Math.min(byCores, byMemory)) : wanted.processes;
-  const threadsPerProcess =
-    wanted.threads === 'auto' ? Math.max(1, Math.floor(cores / processes)) : wanted.threads;
-  return { processes, threadsPerProcess };
+  const processes = wanted === 'auto' ? Math.max(1, Math.min(byCores, byMemory)) : wanted;
+  return { processes, threadsPerProcess: Math.max(1, Math.floor(cores / processes)) };
 }
 
 /** The least memory that the default model runs in, with one process. */

@@ -8,7 +8,7 @@ import { picture } from '../support/pictures.js';
 /** Bodies of strangers: whatever comes, the answer is a 4xx problem or an image, and the service goes on. */
 let service: TestService;
 beforeAll(async () => {
-  service = await startWarmService({ REQUEST_TIMEOUT_SECONDS: '20' }, fakeInference('slow'));
+  service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '20' }, fakeInference('slow'));
 });
 afterAll(() => service.stop());
 

@@ -59,8 +59,6 @@ describe('device', () => {
 });
 
 describe('capacity', () => {
-  const auto = { processes: 'auto', threads: 'auto' } as const;
-
   test.each([
     [1, 2, 'fp32', { processes: 1, threadsPerProcess: 1 }],
     [2, 24, 'fp32', { processes: 1, threadsPerProcess: 2 }],
@@ -71,9 +69,8 @@ describe('capacity', () => {
     [32, 8, 'int8', { processes: 6, threadsPerProcess: 5 }],
     [16, 1, 'int8', { processes: 1, threadsPerProcess: 16 }],
   ] as const)('%i cores and %i GiB in %s', (cores, gibibytes, precision, expected) => {
-    expect(inferenceCapacity(auto, precision, { cores, memoryBytes: gibibytes * gibibyte })).toEqual(
-      expected,
-    );
+    const machine = { cores, memoryBytes: gibibytes * gibibyte };
+    expect(inferenceCapacity('auto', precision, machine)).toEqual(expected);
   });
 
   test('too little memory for the model is named, with the way out', () => {
@@ -83,19 +80,9 @@ describe('capacity', () => {
     expect(() => requireMemory('int8', 0.5 * gibibyte)).toThrow(/needs 871 MiB .*512 MiB/);
   });
 
-  test('uses the numbers given and derives the others', () => {
+  test('processes whose number is given share the cores', () => {
     const machine = { cores: 16, memoryBytes: 64 * gibibyte };
-    expect(inferenceCapacity({ processes: 3, threads: 'auto' }, 'fp32', machine)).toEqual({
-      processes: 3,
-      threadsPerProcess: 5,
-    });
-    expect(inferenceCapacity({ processes: 'auto', threads: 2 }, 'fp32', machine)).toEqual({
-      processes: 8,
-      threadsPerProcess: 2,
-    });
-    expect(inferenceCapacity({ processes: 5, threads: 7 }, 'fp32', machine)).toEqual({
-      processes: 5,
-      threadsPerProcess: 7,
-    });
+    expect(inferenceCapacity(3, 'fp32', machine)).toEqual({ processes: 3, threadsPerProcess: 5 });
+    expect(inferenceCapacity(20, 'fp32', machine)).toEqual({ processes: 20, threadsPerProcess: 1 });
   });
 });

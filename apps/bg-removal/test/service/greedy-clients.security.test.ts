@@ -105,7 +105,7 @@ async function statusOf(request: http.ClientRequest): Promise<number | undefined
 }
 
 test('slow uploads keep nobody from working, and are cut off', async () => {
-  const running = await start({ MAX_QUEUE: '0' });
+  const running = await start({ IMAGE_QUEUE_MAX: '0' });
   service = running;
   const slow = Array.from({ length: 9 }, (_, i) => statusOf(stalledUpload(running, `203.0.113.${i % 2}`)));
   for (const request of ['first', 'second']) {
@@ -115,7 +115,11 @@ test('slow uploads keep nobody from working, and are cut off', async () => {
 });
 
 test('the memory of slow uploads goes to the client that needs it, from the one that holds most', async () => {
-  const running = await start({ MAX_QUEUE: '0', MAX_FILE_BYTES: '300000', MIN_BYTES_PER_SECOND: '0' });
+  const running = await start({
+    IMAGE_QUEUE_MAX: '0',
+    IMAGE_MAX_BYTES: '300000',
+    CLIENT_MIN_BYTES_PER_MINUTE: '0',
+  });
   service = running;
   const greedy = statusOf(stalledUpload(running, '203.0.113.1', 300_000));
   let status: number | undefined;
@@ -128,7 +132,7 @@ test('the memory of slow uploads goes to the client that needs it, from the one 
 });
 
 test('a result that nobody reads keeps nobody from working, and is broken off', async () => {
-  const running = await start({ MAX_QUEUE: '0' });
+  const running = await start({ IMAGE_QUEUE_MAX: '0' });
   service = running;
   // Larger than what a connection buffers, so that the result cannot be sent off.
   const large = await sharp({
@@ -171,7 +175,7 @@ test('an image that is decoded and found damaged at its end counts, so that nobo
 });
 
 test('one that sends many at once waits behind its own: a newcomer is served before the rest', async () => {
-  service = await start({ MAX_QUEUE: '11', PIXEL_PROCESSES: '1' });
+  service = await start({ IMAGE_QUEUE_MAX: '11', PIXEL_PROCESSES: '1' });
   const running = service;
   const done: string[] = [];
   const send = async (name: string, address: string) => {
@@ -188,7 +192,7 @@ test('one that sends many at once waits behind its own: a newcomer is served bef
 });
 
 test('a client that has all that it may have is told so, and others are not', async () => {
-  service = await start({ MAX_QUEUE: '3' });
+  service = await start({ IMAGE_QUEUE_MAX: '3' });
   const running = service;
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => postImage(running, file, from('203.0.113.1'))),

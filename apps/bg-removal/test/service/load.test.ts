@@ -30,7 +30,7 @@ async function holdInference(running: TestService): Promise<() => void> {
 }
 
 test('of 50 uploads at once every one gets an image or a 503 with Retry-After, and the service stays well', async () => {
-  service = await startWarmService({ MAX_QUEUE: '4', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
+  service = await startWarmService({ IMAGE_QUEUE_MAX: '4', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
   const running = service;
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
@@ -52,7 +52,7 @@ test('of 50 uploads at once every one gets an image or a 503 with Retry-After, a
 });
 
 test('a client that goes away leaves the queue', async () => {
-  service = await startWarmService({ MAX_QUEUE: '2', PIXEL_PROCESSES: '2' }, fakeInference('slow'));
+  service = await startWarmService({ IMAGE_QUEUE_MAX: '2', PIXEL_PROCESSES: '2' }, fakeInference('slow'));
   const running = service;
   const abort = new AbortController();
   const first = postImage(service, file);
@@ -70,7 +70,7 @@ test('a client that goes away leaves the queue', async () => {
 });
 
 test('an upload that never ends is cut off at the deadline', async () => {
-  service = await startWarmService({ REQUEST_TIMEOUT_SECONDS: '1' }, fakeInference('slow'));
+  service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '1' }, fakeInference('slow'));
   const request = http.request(service.endpoint, {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '1000' },

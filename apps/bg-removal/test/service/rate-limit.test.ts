@@ -39,7 +39,11 @@ test('five images a minute, the sixth is 429 with headers that tell when', async
 });
 
 test('an image that is rejected before it is decoded does not count, and the headers say so', async () => {
-  service = await startWarmService({ IMAGES_PER_MINUTE: '2', MAX_PIXELS: '10000', MAX_FILE_BYTES: '50000' });
+  service = await startWarmService({
+    IMAGES_PER_MINUTE: '2',
+    IMAGE_MAX_PIXELS: '10000',
+    IMAGE_MAX_BYTES: '50000',
+  });
   const refused: [Uint8Array, Record<string, string>, number][] = [
     [Buffer.from('no image'), {}, 415],
     [file, { threshold: 'x' }, 400],

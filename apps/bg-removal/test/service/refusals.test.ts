@@ -11,7 +11,10 @@ const maxPixels = 20_000;
 const maxFileBytes = 200_000;
 let service: TestService;
 beforeAll(async () => {
-  service = await startWarmService({ MAX_PIXELS: String(maxPixels), MAX_FILE_BYTES: String(maxFileBytes) });
+  service = await startWarmService({
+    IMAGE_MAX_PIXELS: String(maxPixels),
+    IMAGE_MAX_BYTES: String(maxFileBytes),
+  });
 });
 afterAll(() => service.stop());
 

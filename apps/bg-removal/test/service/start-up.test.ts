@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { ConfigError, loadConfig } from '@media-services/http-common';
+import { ConfigError, loadConfig, thisMachine } from '@media-services/http-common';
 import { configSchema } from '../../dist/config.js';
 import { picture } from '../support/pictures.js';
 import {
@@ -131,7 +131,6 @@ test('a GPU where there is none is refused, not replaced by the processor', asyn
 test('with auto the processor runs the model where there is no GPU, and health says so', async () => {
   service = await startService({
     INFERENCE_DEVICE: 'auto',
-    INFERENCE_THREADS: '1',
     INFERENCE_PROCESSES: '2',
   });
   const { body } = await healthUntil(service, ({ status }) => status === 200);
@@ -139,7 +138,7 @@ test('with auto the processor runs the model where there is no GPU, and health s
     device: 'cpu',
     precision: 'fp32',
     processes: 2,
-    threadsPerProcess: 1,
+    threadsPerProcess: Math.max(1, Math.floor(thisMachine().cores / 2)),
   });
 });
 
@@ -148,10 +147,10 @@ test('every problem of the configuration is reported at once', () => {
     loadConfig(configSchema, {
       PORT: 'x',
       IMAGES_PER_MINUTE: '-1',
-      MAX_FILE_BYTES: 'big',
+      IMAGE_MAX_BYTES: 'big',
       PIXEL_PROCESSES: '0',
     });
   expect(read).toThrow(ConfigError);
-  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'MAX_FILE_BYTES', 'PIXEL_PROCESSES'])
+  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES', 'PIXEL_PROCESSES'])
     expect(read).toThrow(name);
 });

@@ -249,7 +249,7 @@ function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainErr
       ? `The site sent more than ${maxPageBytes} bytes for this page.`
       : `The page leads to more than ${maxPageConnections} others.`;
   const remedy = 'Send the URL of a single video.';
-  const setting = what === 'bytes' ? ' If you run this server: raise MAX_PAGE_BYTES.' : '';
+  const setting = what === 'bytes' ? ' If you run this server: raise PAGE_MAX_BYTES.' : '';
   return new DomainError('upstream_error', `${bound} ${remedy}${setting}`);
 }
 

@@ -172,7 +172,7 @@ function assertNotTooLong(
   if (seconds !== null && seconds > limits.maxDurationSeconds) {
     throw new DomainError(
       'too_long',
-      `The video lasts ${Math.round(seconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise MAX_DURATION_SECONDS.`,
+      `The video lasts ${Math.round(seconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise VIDEO_MAX_SECONDS.`,
     );
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
@@ -189,6 +189,6 @@ export function tooLarge(
   const smaller = target === 'mp4-1080' ? 'Ask for mp4-720' : 'Use a shorter video';
   return new DomainError(
     'too_long',
-    `The result ${how}; this service makes at most ${maxOutputBytes}. ${smaller}; as the operator, raise MAX_OUTPUT_BYTES.`,
+    `The result ${how}; this service makes at most ${maxOutputBytes}. ${smaller}; as the operator, raise STREAM_MAX_BYTES.`,
   );
 }

@@ -19,16 +19,19 @@ export interface StreamLimits {
   readonly maxOutputBytes: number;
 }
 
+/** Some clients read as fast as they play; the rest is for waiting. */
+const totalTimePerVideoTime = 4 / 3;
+
 export function streamLimits(config: Config, { streams }: Capacity): StreamLimits {
   return {
     maxConcurrent: streams,
-    maxQueued: config.MAX_QUEUED_STREAMS,
+    maxQueued: config.STREAM_QUEUE_MAX,
     firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
-    upstreamIdleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+    upstreamIdleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
     clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
-    minClientBytesPerMinute: config.MIN_CLIENT_BYTES_PER_MINUTE,
-    minSourceBytesPerMinute: config.MIN_SOURCE_BYTES_PER_MINUTE,
-    totalTimeoutMs: config.MAX_STREAM_SECONDS * 1000,
-    maxOutputBytes: config.MAX_OUTPUT_BYTES,
+    minClientBytesPerMinute: config.CLIENT_MIN_BYTES_PER_MINUTE,
+    minSourceBytesPerMinute: config.SOURCE_MIN_BYTES_PER_MINUTE,
+    totalTimeoutMs: config.VIDEO_MAX_SECONDS * totalTimePerVideoTime * 1000,
+    maxOutputBytes: config.STREAM_MAX_BYTES,
   };
 }

@@ -83,7 +83,7 @@ it('reads the player once for twenty videos; from the third on, half the time of
   tell(`first byte of 1080p, page unknown, player known: ${seconds(firstByteMs)}`);
 });
 
-it('solves a player with room below ENGINE_MAX_MEMORY_BYTES', async () => {
+it('solves a player with room below ENGINE_MEMORY_MAX_BYTES', async () => {
   let peak = 0;
   const look = async (): Promise<void> => {
     const own = process.memoryUsage.rss();
@@ -97,5 +97,5 @@ it('solves a player with room below ENGINE_MAX_MEMORY_BYTES', async () => {
   }
   tell(`engine with deno while it solves: ${Math.round(peak / 2 ** 20)} MiB`);
   expect(peak).toBeGreaterThan(0);
-  expect(peak).toBeLessThan(0.75 * readConfig({}).ENGINE_MAX_MEMORY_BYTES);
+  expect(peak).toBeLessThan(0.75 * readConfig({}).ENGINE_MEMORY_MAX_BYTES);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   releases = await Releases.open();
   service = await startService({
     ALLOWED_PRIVATE_SOURCES: site.host,
-    ENGINE_POOL_SIZE: '2',
+    ENGINE_PROCESSES: '2',
     YTDLP_PYTHON: releases.python,
   });
 });

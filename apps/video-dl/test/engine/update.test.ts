@@ -18,9 +18,9 @@ describe('an update of yt-dlp in the running service', () => {
     releases = await Releases.open();
     service = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
-      ENGINE_POOL_SIZE: '2',
+      ENGINE_PROCESSES: '2',
       YTDLP_PYTHON: releases.python,
-      UPSTREAM_IDLE_TIMEOUT_SECONDS: '300',
+      SOURCE_IDLE_TIMEOUT_SECONDS: '300',
       FIRST_BYTE_TIMEOUT_SECONDS: '300',
     });
   });

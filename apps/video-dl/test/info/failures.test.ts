@@ -174,7 +174,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     await using hasty = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
       YTDLP_PYTHON: python,
-      ENGINE_POOL_SIZE: '2',
+      ENGINE_PROCESSES: '2',
       EXTRACTION_TIMEOUT_SECONDS: '3',
     });
     const answers = await Promise.all(['/stall', '/drip'].map(async (path) => hasty.info(site.url + path)));

@@ -112,7 +112,7 @@ describe('/api/info', () => {
   it('refuses what is above its limits with too_long, and offers nothing of it', async () => {
     await using strict = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
-      MAX_DURATION_SECONDS: '2',
+      VIDEO_MAX_SECONDS: '2',
     });
     const { status, body } = await strict.info(`${site.url}/watch`);
     expect({ status, downloads: body['downloads'] }).toEqual({ status: 200, downloads: [] });
@@ -128,11 +128,12 @@ describe('/api/info', () => {
     site.on('/slow', () => void (stalled += 1));
     await using small = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
-      MAX_QUEUED_EXTRACTIONS: '1',
+      STREAM_QUEUE_MAX: '0',
+      ENGINE_PROCESSES: '2',
       EXTRACTION_TIMEOUT_SECONDS: '2',
     });
     const answers = await Promise.all(
-      [1, 2, 3].map(async (number) => small.info(`${site.url}/slow?number=${number}`)),
+      [1, 2, 3, 4, 5, 6, 7, 8].map(async (number) => small.info(`${site.url}/slow?number=${number}`)),
     );
     const refused = answers.filter(({ body }) => body['code'] === 'overloaded');
     expect(refused.length).toBeGreaterThan(0);

@@ -135,6 +135,6 @@ describe('planTarget keeps to the limits', () => {
     ['mp3', 'Use a shorter video;'],
   ] as const)('of size, and says what helps against it: %s', (target, remedy) => {
     expect(tooLarge(target, 'is large', limits).message).toContain(remedy);
-    expect(tooLarge(target, 'is large', limits).message).toContain('as the operator, raise MAX_OUTPUT_BYTES');
+    expect(tooLarge(target, 'is large', limits).message).toContain('as the operator, raise STREAM_MAX_BYTES');
   });
 });

@@ -1,6 +1,6 @@
 import { capacityOf } from '../../dist/capacity.js';
 
-const auto = { ENGINE_POOL_SIZE: 'auto', MAX_CONCURRENT_STREAMS: 'auto' } as const;
+const auto = { ENGINE_PROCESSES: 'auto', STREAMS_MAX: 'auto' } as const;
 
 test.each([
   [1, 1, { engines: 2, streams: 4 }],
@@ -13,7 +13,8 @@ test.each([
 });
 
 test('uses the numbers given', () => {
-  expect(
-    capacityOf({ ENGINE_POOL_SIZE: 3, MAX_CONCURRENT_STREAMS: 5 }, { cores: 64, memoryBytes: 2 ** 34 }),
-  ).toEqual({ engines: 3, streams: 5 });
+  expect(capacityOf({ ENGINE_PROCESSES: 3, STREAMS_MAX: 5 }, { cores: 64, memoryBytes: 2 ** 34 })).toEqual({
+    engines: 3,
+    streams: 5,
+  });
 });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@media-services/http-common';
 import { readConfig } from '../../dist/config.js';
+import { streamLimits } from '../../dist/stream/limits.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -14,26 +15,25 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 
 describe('the configuration', () => {
   it('has a default for everything, and takes an empty variable for an unset one', () => {
-    expect(readConfig({ MAX_CONCURRENT_STREAMS: '' })).toEqual(readConfig({}));
+    expect(readConfig({ STREAMS_MAX: '' })).toEqual(readConfig({}));
   });
 
   it('reads durations and sizes with units', () => {
-    const config = readConfig({ MAX_DURATION_SECONDS: '2h', MAX_OUTPUT_BYTES: '1GiB' });
-    expect(config).toMatchObject({ MAX_DURATION_SECONDS: 7200, MAX_OUTPUT_BYTES: 1024 ** 3 });
+    const config = readConfig({ VIDEO_MAX_SECONDS: '2h', STREAM_MAX_BYTES: '1GiB' });
+    expect(config).toMatchObject({ VIDEO_MAX_SECONDS: 7200, STREAM_MAX_BYTES: 1024 ** 3 });
   });
 
-  it('lets a stream last as long as the longest video, for clients that read as fast as they play', () => {
-    const { MAX_STREAM_SECONDS, MAX_DURATION_SECONDS } = readConfig({});
-    expect(MAX_STREAM_SECONDS).toBeGreaterThan(MAX_DURATION_SECONDS);
-    expect(problemsOf({ MAX_DURATION_SECONDS: '10h' })).toEqual([
-      expect.stringMatching(/^MAX_STREAM_SECONDS must be at least MAX_DURATION_SECONDS/),
-    ]);
-    expect(problemsOf({ MAX_DURATION_SECONDS: '10h', MAX_STREAM_SECONDS: '10h' })).toEqual([]);
+  it('lets a stream last longer than the longest video, for clients that read as fast as they play', () => {
+    const { totalTimeoutMs } = streamLimits(readConfig({ VIDEO_MAX_SECONDS: '3h' }), {
+      streams: 1,
+      engines: 1,
+    });
+    expect(totalTimeoutMs).toBe(4 * 3600 * 1000);
   });
 
   it('tells every problem at once, each with its variable', () => {
     const problems = problemsOf({
-      MAX_CONCURRENT_STREAMS: '0',
+      STREAMS_MAX: '0',
       ALLOWED_PRIVATE_SOURCES: '10.0.0.0/8,somewhere',
       OUTBOUND_PROXY: 'ftp://127.0.0.1:1080',
       COOKIES_FILE: '/does/not/exist',
@@ -46,8 +46,8 @@ describe('the configuration', () => {
       'BASE_PATH',
       'COOKIES_FILE',
       'EXTRACTION_TIMEOUT_SECONDS',
-      'MAX_CONCURRENT_STREAMS',
       'OUTBOUND_PROXY',
+      'STREAMS_MAX',
       'TRUSTED_ROOTS_FILE',
     ]);
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await media('front.mp4');
   site = await startSite();
   service = await ServiceProcess.start({
-    ...{ ALLOWED_PRIVATE_SOURCES: site.host, TRUST_PROXY_HOPS: '1', ENGINE_POOL_SIZE: '2' },
+    ...{ ALLOWED_PRIVATE_SOURCES: site.host, TRUST_PROXY_HOPS: '1', ENGINE_PROCESSES: '2' },
     LOG_LEVEL: 'info',
   });
   // Code that has never run is slow for another reason.

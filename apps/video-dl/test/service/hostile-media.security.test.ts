@@ -26,7 +26,7 @@ beforeAll(async () => {
   site = await startSite();
   service = await ServiceProcess.start({
     ALLOWED_PRIVATE_SOURCES: site.host,
-    ENGINE_POOL_SIZE: '2',
+    ENGINE_PROCESSES: '2',
     TRUST_PROXY_HOPS: '1',
   });
 });

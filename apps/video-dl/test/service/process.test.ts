@@ -7,7 +7,7 @@ import { type Site, startSite } from '@media-services/fault-site';
 import request, { type Response } from 'supertest';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const anyPort = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', ENGINE_POOL_SIZE: '1' };
+const anyPort = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', ENGINE_PROCESSES: '1' };
 
 describe('the process', () => {
   let site: Site;
@@ -54,13 +54,13 @@ describe('the process', () => {
 
   it('explains a bad configuration and ends with 78', async () => {
     const child = spawn(process.execPath, [main], {
-      env: { ...process.env, ...anyPort, MAX_QUEUED_STREAMS: 'many', YTDLP_PYTHON: '' },
+      env: { ...process.env, ...anyPort, STREAM_QUEUE_MAX: 'many', YTDLP_PYTHON: '' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
     expect(await once(child, 'close')).toEqual([78, null]);
-    expect(said).toContain('MAX_QUEUED_STREAMS must be a whole number');
+    expect(said).toContain('STREAM_QUEUE_MAX must be a whole number');
   });
 });
 

@@ -14,7 +14,7 @@ it("one client's renewals leave an engine to the others", async () => {
   });
   await using service = await startService({
     ALLOWED_PRIVATE_SOURCES: site.host,
-    ENGINE_POOL_SIZE: '2',
+    ENGINE_PROCESSES: '2',
     EXTRACTION_TIMEOUT_SECONDS: '600',
   });
   const { extraction } = service.context;

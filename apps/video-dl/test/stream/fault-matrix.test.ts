@@ -40,7 +40,7 @@ beforeAll(async () => {
   site.on('/expiring', faults.expiringPage);
   service = await startService({
     ALLOWED_PRIVATE_SOURCES: site.host,
-    UPSTREAM_IDLE_TIMEOUT_SECONDS: '1',
+    SOURCE_IDLE_TIMEOUT_SECONDS: '1',
     EXTRACTION_TIMEOUT_SECONDS: '24',
   });
   askAll();

@@ -14,9 +14,9 @@ beforeAll(async () => {
   service = await ServiceProcess.start({
     ALLOWED_PRIVATE_SOURCES: site.host,
     TRUST_PROXY_HOPS: '1',
-    ENGINE_POOL_SIZE: '2',
-    MAX_CONCURRENT_STREAMS: '2',
-    MAX_DURATION_SECONDS: '100',
+    ENGINE_PROCESSES: '2',
+    STREAMS_MAX: '2',
+    VIDEO_MAX_SECONDS: '100',
   });
 });
 

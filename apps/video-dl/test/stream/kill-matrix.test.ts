@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 const startService = (): Promise<ServiceProcess> =>
-  ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, MAX_CONCURRENT_STREAMS: '1' });
+  ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, STREAMS_MAX: '1' });
 
 type Kind = 'mp3' | 'mp4';
 

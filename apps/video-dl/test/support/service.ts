@@ -34,7 +34,7 @@ export async function startService(
     METRICS_PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
-    ENGINE_POOL_SIZE: '1',
+    ENGINE_PROCESSES: '1',
     SHUTDOWN_GRACE_SECONDS: '0',
     YTDLP_PYTHON: process.env['YTDLP_PYTHON'],
     ...env,

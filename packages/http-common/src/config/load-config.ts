@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { unknownSettings } from './unknown-settings.js';
+import { unknownSettings, withPresentNames } from './unknown-settings.js';
 
 /** The environment is not usable; the message lists every problem with the variable's name. */
 export class ConfigError extends Error {
@@ -17,17 +17,18 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a service's configuration; an empty variable counts as unset. Names that are gone or
- * mistyped are named on stderr.
+ * Reads a service's configuration; an empty variable counts as unset. Renamed, removed and mistyped
+ * names are reported on stderr.
  * @throws ConfigError with every problem at once.
  */
 export function loadConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): z.output<Schema> {
+  const present = withPresentNames(env);
   const given = Object.fromEntries(
     Object.keys(schema.shape).flatMap((name) => {
-      const text = env[name];
+      const text = present[name];
       return text === undefined || text.trim() === '' ? [] : [[name, text]];
     }),
   );

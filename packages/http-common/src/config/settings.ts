@@ -135,6 +135,15 @@ export function redisUrlSetting() {
     );
 }
 
+/** What a client must keep up with. */
+export function clientPaceSetting() {
+  return setting
+    .bytes('256KiB', { min: 0 })
+    .describe(
+      'What a client must send or take per minute while the service waits for it; slower uploads, responses and streams are aborted. 0 for no limit.',
+    );
+}
+
 /** The settings that every service has. */
 export function commonSettings(defaults: { port: number; metricsPort: number }) {
   return {
@@ -147,9 +156,10 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
     TRUST_PROXY_HOPS: setting
       .integer(0, { min: 0, max: 10 })
       .describe('Proxies in front whose X-Forwarded-For is believed: 0 standalone, 1 behind the gateway.'),
+    // Without a unit: docker-compose.yml makes its stop_grace_period of it.
     SHUTDOWN_GRACE_SECONDS: setting
-      .seconds(25, { min: 0, max: 3600 })
-      .describe('How long running requests may go on after SIGTERM before they are aborted.'),
+      .number(25, { min: 0, max: 3600 })
+      .describe('How many seconds running requests may go on after SIGTERM before they are aborted.'),
     BASE_PATH: setting
       .text('')
       .refine((path) => path === '' || /^(?:\/[A-Za-z0-9_~-]+)+$/.test(path), {
@@ -158,8 +168,5 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
       .describe(
         'Path below which the gateway is reached, for example /media; links in answers begin with it.',
       ),
-    DOCS_BASE_URL: setting
-      .text('')
-      .describe('Base of the `type` links in errors; empty for BASE_PATH on the host that answered.'),
   };
 }

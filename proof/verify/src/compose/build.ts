@@ -11,6 +11,8 @@ const registry = 'https://registry.npmjs.org/';
 export interface BuildSetting {
   /** Files beside compose.verify.yml. */
   readonly overrides: readonly string[];
+  /** Options of `docker compose build`. */
+  readonly buildOptions: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -27,8 +29,15 @@ export async function prepareBuild(): Promise<BuildSetting> {
   const authorities = { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' };
   return {
     overrides,
-    env: { COMPOSE_BAKE: 'false', NODE_IMAGE: trusting, ...(trusting === nodeImage ? {} : authorities) },
+    buildOptions: buildArguments({ NODE_IMAGE: trusting, NGINX_IMAGE: process.env.NGINX_IMAGE }),
+    env: { COMPOSE_BAKE: 'false', ...(trusting === nodeImage ? {} : authorities) },
   };
+}
+
+function buildArguments(images: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(images).flatMap(([name, image]) =>
+    image === undefined ? [] : ['--build-arg', `${name}=${image}`],
+  );
 }
 
 async function containersReachRegistry(nodeImage: string): Promise<boolean> {

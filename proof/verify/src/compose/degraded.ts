@@ -34,10 +34,10 @@ export async function checkDegraded(report: Report, compose: Compose): Promise<v
   });
   await report.check('a wrong setting ends the start with a message that names it', async () => {
     const { Config } = await inspect(await containerOf('video-dl'));
-    const line = `docker run --rm -e MAX_CONCURRENT_STREAMS=many ${Config.Image} 2>&1; echo "exit=$?"`;
+    const line = `docker run --rm -e STREAMS_MAX=many ${Config.Image} 2>&1; echo "exit=$?"`;
     const out = await run('sh', ['-c', line]);
     assert.match(out, /exit=78/);
-    const message = out.split('\n').find((text) => text.includes('MAX_CONCURRENT_STREAMS'));
+    const message = out.split('\n').find((text) => text.includes('STREAMS_MAX'));
     assert.ok(message !== undefined, out);
     return message.trim();
   });

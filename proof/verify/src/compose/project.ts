@@ -24,7 +24,7 @@ export function imageName(name: string): string {
   return `${IMAGE_PREFIX}/${name}:${IMAGE_TAG}`;
 }
 
-export function composeFor({ overrides, env }: BuildSetting): Compose {
+export function composeFor({ overrides, env }: Pick<BuildSetting, 'overrides' | 'env'>): Compose {
   const files = [
     'docker-compose.yml',
     ...['compose.verify.yml', ...overrides].map((name) => overridesFolder + name),

@@ -46,7 +46,7 @@ export class ServiceProcess implements AsyncDisposable {
       env: {
         ...process.env,
         ...{ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TMPDIR: temporary },
-        ...{ ENGINE_POOL_SIZE: '1', SHUTDOWN_GRACE_SECONDS: '0', ...env },
+        ...{ ENGINE_PROCESSES: '1', SHUTDOWN_GRACE_SECONDS: '0', ...env },
       },
     });
     const addresses = await new Promise<{ url: string; metricsUrl: string }>((resolve, reject) => {
