@@ -14,7 +14,7 @@ import {
   type RunningService,
 } from '@media-services/http-common';
 import { createRateLimiter } from '@media-services/rate-limit';
-import { downloadEngineCheck, muxingEngineCheck } from './api/health.js';
+import { downloadEngineCheck, muxingEngineCheck, parsersCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
 import { capacityOf, type Capacity } from './capacity.js';
@@ -101,6 +101,7 @@ export async function createVideoDlService(
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
   health.add('downloadEngine', downloadEngineCheck(context));
   health.add('muxingEngine', muxingEngineCheck(context));
+  health.add('parsers', parsersCheck(context));
 
   // Everybody else is counted by the gateway.
   const rateLimiter = createRateLimiter({
@@ -172,7 +173,7 @@ async function createContext(
   const capacity = capacityOf(config, thisMachine());
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
   const observability = { logger, metrics };
-  const { upstream, heads, ...network } = await createNetwork(config, logger, overrides);
+  const { upstream, heads, ...network } = await createNetwork(config, observability, overrides);
   const extracting = await createExtraction(
     { ...{ config, capacity, tools, python, engineScript: overrides.engineScript }, ...observability },
     { upstream, heads, ...network },
@@ -201,7 +202,11 @@ async function createContext(
 }
 
 /** Everything that connects to the outside or reads what comes from there. */
-async function createNetwork(config: Config, logger: Logger, overrides: ContextOverrides): Promise<Network> {
+async function createNetwork(
+  config: Config,
+  { logger, metrics }: Observability,
+  overrides: ContextOverrides,
+): Promise<Network> {
   const trustedRoots =
     config.TRUSTED_ROOTS_FILE === '' ? undefined : await TrustedRoots.withThoseIn(config.TRUSTED_ROOTS_FILE);
   const guard = createGuard({
@@ -219,7 +224,7 @@ async function createNetwork(config: Config, logger: Logger, overrides: ContextO
     maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.STREAM_MAX_BYTES),
     ...manifestLimits(config.VIDEO_MAX_SECONDS),
   };
-  const parsers = new ParserPool({ logger });
+  const parsers = new ParserPool({ logger, metrics });
   const relay = await MediaRelay.start({ guard, logger, parsers, limits });
   const upstream = new Upstream({ guard, logger, limits });
   return { trustedRoots, guard, egress, parsers, relay, upstream, heads: new SourceHeads(upstream, parsers) };

@@ -3,40 +3,42 @@ import type { EngineEvent } from './engine-options.js';
 import type { EngineHealth } from './engine-supervisor.js';
 
 /**
- * Prometheus metrics of one engine pool.
+ * Prometheus metrics of one pool of processes.
+ * @param prefix of their names; a service with several pools gives each its own
  * @returns the listener for `onEvent`; the gauges read `health` when they are scraped.
  */
 export function engineMetrics(
   metrics: Metrics,
   health: () => EngineHealth<unknown> | undefined,
+  prefix: 'media_engine' | 'media_parser' = 'media_engine',
 ): (event: EngineEvent) => void {
   metrics.gauge({
-    name: 'media_engine_queue_length',
-    help: 'Jobs that wait for an engine.',
+    name: `${prefix}_queue_length`,
+    help: 'Jobs that wait for a process.',
     collect: (gauge) => gauge.set(health()?.queueLength ?? 0),
   });
   metrics.gauge({
-    name: 'media_engine_ready',
-    help: 'Engine processes that are ready or at work.',
+    name: `${prefix}_ready`,
+    help: 'Processes that are ready or busy.',
     collect: (gauge) => gauge.set(health()?.enginesReady ?? 0),
   });
   const restarts = metrics.counter({
-    name: 'media_engine_restarts_total',
-    help: 'Starts after the first one.',
+    name: `${prefix}_restarts_total`,
+    help: 'Process starts after the first one.',
   });
-  const recycles = metrics.counter({ name: 'media_engine_recycles_total', help: 'Planned restarts.' });
+  const recycles = metrics.counter({ name: `${prefix}_recycles_total`, help: 'Planned restarts.' });
   const jobs = metrics.counter({
-    name: 'media_engine_jobs_total',
+    name: `${prefix}_jobs_total`,
     help: 'Jobs by outcome.',
     labelNames: ['outcome'],
   });
   const wait = metrics.histogram({
-    name: 'media_engine_queue_wait_seconds',
-    help: 'How long a job waited for an engine.',
+    name: `${prefix}_queue_wait_seconds`,
+    help: 'How long a job waited for a process.',
   });
   const run = metrics.histogram({
-    name: 'media_engine_job_seconds',
-    help: 'How long an engine worked on a job.',
+    name: `${prefix}_job_seconds`,
+    help: 'How long a process worked on a job.',
   });
 
   return (event) => {

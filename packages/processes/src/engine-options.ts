@@ -5,7 +5,7 @@ import type { z } from 'zod';
 export interface EngineCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to what every child gets: nothing of the service's own environment is passed on. */
+  /** Added to what every child gets. The service's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -26,23 +26,25 @@ export interface EngineOptions<Result, Ready> {
   readonly resultSchema: z.ZodType<Result>;
   /** Engine processes; each does one job at a time. */
   readonly poolSize: number;
-  /** Jobs that may wait for a process; of more, the newest of the client that has the most waiting is refused as `overloaded`. */
+  /** Jobs that may wait for a process. Beyond that, we reject the newest job of the client with the most waiting jobs (`overloaded`). */
   readonly maxQueue: number;
-  /** From the start, or the last `starting` that an engine sends between its steps, to `ready`. */
+  /** From the start, or from the last `starting` message that the engine sends between its steps, to `ready`. */
   readonly readyTimeoutMs: number;
-  /** From the call of `run` to the answer, waiting included. */
+  /** From the call of `run` to the result, including the wait. */
   readonly jobTimeoutMs: number;
-  /** How long a cancelled job may take to end by itself before its process is killed. */
+  /** How long a cancelled job may take to stop before we kill its process. */
   readonly cancelGraceMs: number;
   /** From SIGTERM to SIGKILL of the process group. */
   readonly killGraceMs: number;
-  /** Restart an idle process after so many jobs; 0 or absent: never. */
+  /** Restart an idle process after this many jobs; 0 or absent: never. */
   readonly recycleAfterJobs?: number;
-  /** Restart an idle process whose resident memory is above so many bytes; 0 or absent: never. */
+  /** Restart an idle process whose resident memory exceeds this; 0 or absent: never. */
   readonly recycleAboveBytes?: number;
-  /** Kill a process, with what it started, that takes more resident memory in the middle of a job; 0 or absent: never. */
+  /** Kill a process, with everything it started, whose resident memory exceeds this during a job; 0 or absent: never. */
   readonly maxMemoryBytes?: number;
-  /** Jobs of one client that may run at the same time; absent: as many as there are processes. */
+  /** The kernel grants a process no more private writable memory (RLIMIT_DATA, Linux only); absent: no limit. */
+  readonly maxDataBytes?: number;
+  /** Jobs of one client that may run at the same time; absent: no limit. */
   readonly maxRunningPerClient?: number;
   readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
   readonly onEvent?: (event: EngineEvent) => void;
@@ -60,10 +62,10 @@ export type EngineEvent =
       readonly runMs: number;
     };
 
-/** Takes what an engine hands out half-way through a job, and gives what it goes on with; a failure ends the job. */
+/** Receives an intermediate result of a job and returns what the engine continues with; a failure ends the job. */
 export type OnStep = (step: unknown) => Promise<unknown>;
 
-/** The engine answered that the job failed; `payload` is what it said, still to be validated. */
+/** The engine reported that the job failed. `payload` is its report, not yet validated. */
 export class EngineJobError extends Error {
   override readonly name = 'EngineJobError';
   readonly payload: unknown;
@@ -74,7 +76,7 @@ export class EngineJobError extends Error {
   }
 }
 
-/** An engine process ended, or had to be killed, in the middle of a job or before it was ready. */
+/** An engine process ended, or had to be killed, during a job or before it was ready. */
 export class EngineEndedError extends DomainError {
   override readonly name: string = 'EngineEndedError';
 
@@ -83,7 +85,7 @@ export class EngineEndedError extends DomainError {
   }
 }
 
-/** A job needed more memory than an engine may take; its process was killed. */
+/** A job exceeded the memory limit, so its process was killed. */
 export class EngineMemoryError extends EngineEndedError {
   override readonly name = 'EngineMemoryError';
 

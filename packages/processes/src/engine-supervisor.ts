@@ -11,7 +11,7 @@ interface WaitingJob<Engine> {
   readonly reject: (error: Error) => void;
 }
 
-/** Failed starts in a row after which jobs are refused instead of kept waiting. */
+/** After this many failed starts in a row, jobs are rejected instead of queued. */
 const failuresBeforeRefusal = 3;
 
 export interface RunOptions {
@@ -19,17 +19,19 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Overrides `jobTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** Whose job it is, for example a client's address; engines are shared fairly between clients. */
+  /** Whose job it is, for example a client's IP. Clients share the engines fairly. */
   readonly client?: string;
-  /** Answers what the engine hands out half-way; absent where it never does. */
+  /** Handles intermediate results; absent for engines that have none. */
   readonly onStep?: OnStep;
 }
 
 export interface EngineHealth<Ready> {
   readonly status: 'starting' | 'ready' | 'failing';
-  /** What a ready engine said in its handshake. */
+  /** The handshake of a ready engine. */
   readonly ready: Ready | undefined;
   readonly enginesReady: number;
+  /** Processes that didn't start, or ended without a job, and aren't back yet. */
+  readonly enginesFailing: number;
   readonly poolSize: number;
   readonly queueLength: number;
   readonly active: number;
@@ -38,8 +40,8 @@ export interface EngineHealth<Ready> {
 }
 
 /**
- * Keeps a pool of warm engine processes and gives each one job at a time, with a
- * bounded queue, deadlines, cancellation, restart after a crash and recycling.
+ * Keeps a pool of warm engine processes and gives each one job at a time. It has a bounded
+ * queue, deadlines and cancellation, restarts crashed processes and recycles used ones.
  */
 export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   readonly #options: EngineOptions<Result, Ready>;
@@ -57,7 +59,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       { length: options.poolSize },
       () => new EngineSlot(options, () => this.#onChange()),
     );
-    // Nobody may be waiting in `start` when the pool is disposed.
+    // `start` may never have been called when the pool is disposed.
     this.#firstReady.promise.catch(() => undefined);
   }
 
@@ -71,7 +73,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   /**
    * Runs a job on the next free engine.
-   * @throws EngineJobError when the engine says that the job failed
+   * @throws EngineJobError when the engine reports that the job failed
    * @throws DomainError `overloaded` (queue full, or waited until the deadline), `engine_unavailable` (crash,
    *   broken answer, draining), `timeout`
    * @throws the signal's reason
@@ -104,11 +106,14 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   health(): EngineHealth<Ready> {
     const ready = this.#slots.filter((slot) => slot.readyInfo !== undefined);
-    const failing = this.#slots.some((slot) => slot.failedStarts > 0 || slot.idleEnds > 0);
+    const failing = this.#slots.filter(
+      (slot) => slot.readyInfo === undefined && (slot.failedStarts > 0 || slot.idleEnds > 0),
+    );
     return {
-      status: ready.length > 0 ? 'ready' : failing ? 'failing' : 'starting',
+      status: ready.length > 0 ? 'ready' : failing.length > 0 ? 'failing' : 'starting',
       ready: ready[0]?.readyInfo,
       enginesReady: ready.length,
+      enginesFailing: failing.length,
       poolSize: this.#slots.length,
       queueLength: this.#queue.waiting,
       active: this.#slots.filter((slot) => slot.isBusy).length,
@@ -118,8 +123,8 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   /**
-   * Replaces every process, one by one and each when its job is done, so that no
-   * job is lost. Resolves when all new ones are ready.
+   * Replaces every process, one by one and between jobs, so that no job is lost.
+   * Resolves when all new ones are ready.
    * @throws DomainError `engine_unavailable` at the first that does not become ready; the others are left as they are
    */
   async recycle(reason: string): Promise<void> {
@@ -133,7 +138,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     return this.#slots.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
 
-  /** Refuses new jobs from now on; running and waiting ones go on. */
+  /** Rejects new jobs from now on; running and waiting ones continue. */
   drain(): void {
     this.#draining = true;
   }
@@ -168,7 +173,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     }
   }
 
-  /** Waits in the queue; the job starts in the same turn in which a slot becomes free, so that none other takes it. */
+  /** Waits in the queue. The job starts in the same turn in which a slot becomes free, so that no other job takes it. */
   async #whenFree(
     runOn: (slot: EngineSlot<Job, Result, Ready>) => Promise<Result>,
     signal: AbortSignal,
@@ -239,7 +244,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     );
     return new DomainError(
       'overloaded',
-      `The ${this.#options.name} has as many jobs waiting as it may. Try again in ${retryAfterSeconds} s.`,
+      `The queue of the ${this.#options.name} is full. Try again in ${retryAfterSeconds} s.`,
       { retryAfterSeconds },
     );
   }

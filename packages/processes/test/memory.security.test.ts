@@ -1,9 +1,14 @@
 import { ChildGroup, childEnvironment, type MemoryLimit } from '../dist/index.js';
 
 const mebibyte = 2 ** 20;
-const enough = { maxResidentBytes: 4096 * mebibyte, maxAddressSpaceBytes: 4096 * mebibyte };
+const enoughBytes = 4096 * mebibyte;
+const enough = {
+  maxResidentBytes: enoughBytes,
+  maxAddressSpaceBytes: enoughBytes,
+  maxDataBytes: enoughBytes,
+};
 
-/** A child that takes 800 MiB of memory within a second, and says so. */
+/** Starts a child that takes 800 MiB of memory within a second and then prints `done`. */
 async function takeMemory(memory: MemoryLimit): Promise<{ output: string; child: ChildGroup }> {
   const script = 'tr "\\0" x < /dev/zero | dd of=/dev/null bs=800M count=1 iflag=fullblock && echo done';
   const child = await ChildGroup.start({
@@ -16,21 +21,35 @@ async function takeMemory(memory: MemoryLimit): Promise<{ output: string; child:
   return { output, child };
 }
 
-it('lets a child take what it may', async () => {
+it('lets a child work below its limits', async () => {
   const { output, child } = await takeMemory(enough);
   expect(output).toBe('done\n');
   expect(child.hasExceededMemory).toBe(false);
 });
 
-it('kills a child in the middle of its work, with the limit of the kernel removed', async () => {
+it('kills a child while it works, with the limits of the kernel removed', async () => {
   const { output, child } = await takeMemory({ ...enough, maxResidentBytes: 200 * mebibyte });
   expect(output).toBe('');
   expect(child.hasExceededMemory).toBe(true);
 });
 
-it('gives a child no more address space, with the watch removed', async () => {
-  const { output } = await takeMemory({ ...enough, maxAddressSpaceBytes: 400 * mebibyte });
-  expect(output).toBe('');
+it.each(['maxAddressSpaceBytes', 'maxDataBytes'])(
+  'holds a child to %s, with the watch removed',
+  async (limit) => {
+    const { output } = await takeMemory({ ...enough, [limit]: 400 * mebibyte });
+    expect(output).toBe('');
+  },
+);
+
+it('lets a child reserve address space beyond its data limit', async () => {
+  const script = 'new WebAssembly.Memory({ initial: 1, maximum: 65536 }); console.log("done")';
+  const child = await ChildGroup.start({
+    ...{ file: process.execPath, args: ['-e', script], env: childEnvironment() },
+    ...{ stdin: 'ignore', killGraceMs: 100, memory: { maxDataBytes: 300 * mebibyte } },
+  });
+  let output = '';
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) output += chunk.toString();
+  expect(output).toBe('done\n');
 });
 
 it('passes a program its arguments as they are', async () => {

@@ -3,11 +3,13 @@ import type { Capacity } from '../capacity.js';
 import type { DownloadEngine, ExtractionService } from '../extract/index.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import type { ParserPool } from '../parsing/parser-pool.js';
 
-/** Sites change: an engine older than this fails on some of them, one older than the second on many. */
+/** Sites change: an engine older than the first fails on some of them, one older than the second on many. */
 const agingAfterDays = 30;
 const staleAfterDays = 90;
 const extractionCacheMs = 5_000;
+const parsingCacheMs = 5_000;
 /** Encoding costs 0.2 s of a processor. */
 const muxingCacheMs = 30_000;
 
@@ -28,11 +30,11 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
           status: state.status === 'failing' ? 'error' : 'starting',
           ...pool,
           ...(state.lastError !== undefined && {
-            message: 'The download engine does not start; see the log.',
+            message: "The download engine doesn't start; see the log.",
           }),
         };
       }
-      // An engine with a page at hand is at work; the check does not wait in line behind it.
+      // Busy engines are working, so the check doesn't queue behind their jobs.
       const isBusy = state.active >= state.enginesReady;
       if (!isBusy) await engine.run({ kind: 'health' }, { signal });
       const { version, ageDays, javascriptRuntime, networkLock, potProvider } = state.ready;
@@ -59,6 +61,26 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
         ...pool,
         ...(messages.length > 0 && { message: messages.join(' ') }),
       };
+    },
+  };
+}
+
+/** A parser process reads a small playlist. */
+export function parsersCheck({ parsers }: { readonly parsers: ParserPool }): CheckOptions {
+  return {
+    cacheMs: parsingCacheMs,
+    check: async (signal) => {
+      const { status, enginesReady, enginesFailing, active, queueLength, restarts } = parsers.health();
+      const pool = { processes: enginesReady, queueLength, restarts };
+      if (status === 'failing')
+        return { status: 'error', ...pool, message: "The parser processes don't start; see the log." };
+      if (status === 'starting' && restarts === 0) return { status, ...pool };
+      // Busy processes are working, so the check doesn't queue behind their jobs.
+      if (active < enginesReady) await parsers.selfCheck(signal);
+      // A hostile file may have ended both a moment ago. That is no reason to take the service out of rotation.
+      if (enginesFailing > 0 || enginesReady === 0)
+        return { status: 'degraded', ...pool, message: 'Parser processes are being restarted; see the log.' };
+      return { status: 'ok', ...pool };
     },
   };
 }

@@ -1,7 +1,13 @@
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { DomainError, type Logger } from '@media-services/http-common';
-import { EngineEndedError, EngineJobError, EngineSupervisor } from '@media-services/processes';
+import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import {
+  EngineEndedError,
+  EngineJobError,
+  engineMetrics,
+  EngineSupervisor,
+  type EngineHealth,
+} from '@media-services/processes';
 import { z } from 'zod';
 import {
   parserResultSchema,
@@ -16,17 +22,23 @@ import {
 /** Parses one whole input in another process. @throws DomainError why it can't be parsed; the signal's reason */
 export type Parse = <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal) => Promise<JobResult<Kind>>;
 
-/** Where the largest honest inputs are parsed; the whole process takes at most `maxMemoryBytes`. */
+/** Enough for the largest honest input. The whole process takes at most `maxMemoryBytes`. */
 const maxHeapMebibytes = 192;
+const defaultMaxMemoryBytes = 384 * 1024 ** 2;
+const smallPlaylist = Buffer.from('#EXTM3U\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n');
 const readySchema = z.object({ type: z.literal('ready') });
 
 export interface ParserPoolOptions {
   readonly logger: Logger;
+  readonly metrics?: Metrics;
   /** Program of a parser process; tests replace it. */
   readonly script?: string;
-  /** From the call to the result, waiting included. */
+  /** From the call to the result, including the wait. */
   readonly jobTimeoutMs?: number;
+  /** Resident memory above which we kill a process during its job. */
   readonly maxMemoryBytes?: number;
+  /** Private writable memory that the kernel grants a process (Linux). */
+  readonly maxDataBytes?: number;
 }
 
 /**
@@ -38,7 +50,8 @@ export class ParserPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<ParserJob, ParserResult, z.output<typeof readySchema>>;
 
   constructor(options: ParserPoolOptions) {
-    const { logger, script = parserScript, jobTimeoutMs = 5000, maxMemoryBytes = 384 * 1024 ** 2 } = options;
+    const { logger, metrics, script = parserScript, jobTimeoutMs = 5000 } = options;
+    const { maxMemoryBytes = defaultMaxMemoryBytes, maxDataBytes = defaultMaxMemoryBytes } = options;
     this.#logger = logger;
     this.#supervisor = new EngineSupervisor({
       name: 'parser',
@@ -58,6 +71,8 @@ export class ParserPool implements AsyncDisposable {
       killGraceMs: 100,
       recycleAboveBytes: maxMemoryBytes / 2,
       maxMemoryBytes,
+      maxDataBytes,
+      ...(metrics && { onEvent: engineMetrics(metrics, () => this.#supervisor.health(), 'media_parser') }),
       // Processes are cheap to start, and a file that ends one must not stop the service.
       backoff: { initialMs: 20, maxMs: 1000 },
     });
@@ -75,6 +90,21 @@ export class ParserPool implements AsyncDisposable {
       // The supervisor returns the result of the job that it was given.
       return result as JobResult<(typeof job)['kind']>;
     };
+  }
+
+  health(): EngineHealth<unknown> {
+    return this.#supervisor.health();
+  }
+
+  /** @throws DomainError when a process can't parse a small playlist */
+  async selfCheck(signal: AbortSignal): Promise<void> {
+    const job = {
+      kind: 'playlist',
+      bytes: smallPlaylist,
+      baseUrl: 'http://localhost/',
+      maxSegments: 1,
+    } as const;
+    await this.#run(job, '', signal);
   }
 
   /** Process ids of the parsers. */

@@ -168,6 +168,7 @@ describe('/api/health', () => {
           ageDays: expect.any(Number) as number,
         },
         muxingEngine: { status: 'ok', version: expect.any(String) as string },
+        parsers: { status: 'ok', processes: expect.any(Number) as number },
       },
     });
   });

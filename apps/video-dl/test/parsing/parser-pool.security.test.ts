@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@media-services/http-common';
-import type { ParserPool } from '../../dist/parsing/parser-pool.js';
+import type { ParserPool, ParserPoolOptions } from '../../dist/parsing/parser-pool.js';
 import { startParsers } from '../support/parsers.js';
 
-/** What an input does to the process that parses it must stay there. */
+/** An input can harm only the process that parses it. */
 
 const script = fileURLToPath(new URL('support/failing-parser.mjs', import.meta.url));
 const signal = new AbortController().signal;
@@ -11,7 +11,12 @@ const signal = new AbortController().signal;
 let pool: ParserPool;
 let log: string;
 
-async function start(jobTimeoutMs: number): Promise<void> {
+const mebibyte = 1024 ** 2;
+
+async function start(
+  jobTimeoutMs: number,
+  limits: Pick<ParserPoolOptions, 'maxMemoryBytes' | 'maxDataBytes'> = {},
+): Promise<void> {
   log = '';
   const write = (facts: object, message: string): void => {
     log += `${JSON.stringify(facts)} ${message}\n`;
@@ -21,7 +26,7 @@ async function start(jobTimeoutMs: number): Promise<void> {
     script,
     logger: logger as unknown as Logger,
     jobTimeoutMs,
-    maxMemoryBytes: 300 * 1024 ** 2,
+    ...{ maxMemoryBytes: 300 * mebibyte, maxDataBytes: 300 * mebibyte, ...limits },
   });
   await pool.start();
 }
@@ -34,7 +39,8 @@ describe('a parser process', () => {
   it.each([
     ['never ends', 'loop', /did not finish within 2 s/],
     ['fills the heap', 'heap', /heap out of memory|SIGABRT/],
-    ['fills the memory outside of the heap', 'buffers', /bytes of memory|300 MiB/],
+    ['fills the memory outside the heap', 'buffers', /bytes of memory|Array buffer allocation failed/],
+    ['fills it within milliseconds', 'burst', /Array buffer allocation failed/],
     ['crashes', 'crash', /SIGABRT/],
     ['exits', 'exit', /exit code 7/],
     ['makes a mistake', 'mistake', /undefined is not a function/],
@@ -51,23 +57,41 @@ describe('a parser process', () => {
     },
   );
 
-  it('is left to the others while one client has many inputs that never end', async () => {
+  describe('that fills the memory outside the heap is ended', () => {
+    const unlimited = 4096 * mebibyte;
+
+    it('by our watch, with the limit of the kernel removed', async () => {
+      await start(60_000, { maxDataBytes: unlimited });
+      await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
+      expect(log).toMatch(/more than 300 MiB of memory/);
+      await expect(parse('fine')).resolves.toMatch(/^\d+$/);
+    });
+
+    it('by the kernel, with our watch removed', async () => {
+      await start(60_000, { maxMemoryBytes: unlimited });
+      await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
+      expect(log).toMatch(/Array buffer allocation failed/);
+      await expect(parse('fine')).resolves.toMatch(/^\d+$/);
+    });
+  });
+
+  it('stays free for other clients while one client has many inputs that never end', async () => {
     await start(60_000);
     const ended = new AbortController();
     const stuck = Array.from({ length: 10 }, () => parse('loop', 'greedy', ended.signal).catch(() => null));
     const others = await Promise.all(['b', 'c', 'd'].map((client) => parse('fine', client)));
-    // All in the one process that the greedy client leaves.
+    // The greedy client occupies the other process.
     expect(new Set(others).size).toBe(1);
     ended.abort();
     await Promise.all(stuck);
   });
 
-  it('ends with the job that its client gave up', async () => {
+  it('ends with the job that its client cancelled', async () => {
     await start(60_000);
     const ended = new AbortController();
     const before = await Promise.all([parse('fine', 'a'), parse('fine', 'b')]);
     const stuck = parse('loop', 'a', ended.signal);
-    // By now the other job is under way.
+    // By now the other job is running.
     await parse('fine', 'b');
     ended.abort(new Error('client gone'));
     await expect(stuck).rejects.toThrow('client gone');

@@ -14,7 +14,7 @@ import { StderrTail } from './stderr-tail.js';
 export interface ChildGroupOptions {
   readonly file: string;
   readonly args: readonly string[];
-  /** All of the child's environment; nothing is inherited. */
+  /** The child's whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
   readonly stdin: 'ignore' | 'pipe';
@@ -24,17 +24,19 @@ export interface ChildGroupOptions {
   readonly signal?: AbortSignal | undefined;
   /** From SIGTERM to SIGKILL of the group. */
   readonly killGraceMs: number;
-  /** Whole lines as the child wrote them; `stderr` keeps the last ones without URLs. */
+  /** Receives whole lines as the child wrote them. `stderr` keeps the last ones, without URLs. */
   readonly onStderrLine?: ((line: string) => void) | undefined;
   readonly memory?: MemoryLimit | undefined;
 }
 
-/** Two limits of a child's memory, each of which holds alone. */
+/** Limits on a child's memory. Each holds without the others; the kernel's two exist on Linux only. */
 export interface MemoryLimit {
-  /** We look while the child works, and kill it above so many bytes of resident memory. */
-  readonly maxResidentBytes: number;
-  /** The kernel grants no more address space. Much of it is never touched: libraries, stacks, reserves. */
-  readonly maxAddressSpaceBytes: number;
+  /** We check while the child works, and kill it with everything it started above this resident memory. */
+  readonly maxResidentBytes?: number | undefined;
+  /** The kernel grants each process no more address space (RLIMIT_AS), including libraries and reserves it never touches. */
+  readonly maxAddressSpaceBytes?: number | undefined;
+  /** The kernel grants each process no more private writable memory (RLIMIT_DATA). For programs that reserve address space, such as V8. */
+  readonly maxDataBytes?: number | undefined;
 }
 
 const memoryCheckIntervalMs = 50;
@@ -45,7 +47,7 @@ export interface ChildExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child could not be started; `code` is the system's, such as `ENOENT` or `EMFILE`. */
+/** A child could not be started. `code` is the system's, such as `ENOENT` or `EMFILE`. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError';
   readonly code: string | undefined;
@@ -55,23 +57,22 @@ export class SpawnError extends Error {
     this.code = errorCode(cause);
   }
 
-  /** The machine has no room for a process now: no descriptors, processes or memory left. */
+  /** Whether the machine has run out of descriptors, processes or memory. */
   get isShortage(): boolean {
     return ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'].includes(this.code ?? '');
   }
 }
 
 /**
- * A child in a process group of its own, never through a shell. Whatever way it
- * ends, its group ends with it: what a child leaves behind is killed, also after
- * success. Disposing closes stdout (a writer blocked on it wakes up), sends
- * SIGTERM, then SIGKILL.
+ * A child that leads its own process group. No shell ever parses its command. However it
+ * ends, even successfully, we kill what is left of its group. Disposing closes stdout (which
+ * wakes a blocked writer), sends SIGTERM, then SIGKILL.
  */
 export class ChildGroup implements AsyncDisposable {
   readonly pid: number;
   /** Resolves when the child has ended and its stderr is read; never rejects. */
   readonly exited: Promise<ChildExit>;
-  /** Resolves when, besides, everything that it wrote to stdout was taken; never rejects. */
+  /** Resolves when, in addition, everything it wrote to stdout has been read; never rejects. */
   readonly closed: Promise<ChildExit>;
   readonly stderr: StderrTail;
   readonly #child: Child;
@@ -92,7 +93,7 @@ export class ChildGroup implements AsyncDisposable {
     signal?.addEventListener('abort', onAbort, { once: true });
     void this.exited.then(() => signal?.removeEventListener('abort', onAbort));
     if (signal?.aborted) onAbort();
-    if (memory !== undefined) void this.#watchMemory(memory);
+    if (memory?.maxResidentBytes !== undefined) void this.#watchMemory(memory.maxResidentBytes);
   }
 
   /**
@@ -101,11 +102,11 @@ export class ChildGroup implements AsyncDisposable {
    */
   static async start(options: ChildGroupOptions): Promise<ChildGroup> {
     options.signal?.throwIfAborted();
-    const child = await spawn(await withMemoryLimit(options));
+    const child = await spawn(await withKernelLimits(options));
     return new ChildGroup(child, options);
   }
 
-  /** Whether the child was killed, or ended by itself, because it needed more memory than it may take. */
+  /** Whether the child was killed, or failed, because it exceeded its memory limit. */
   get hasExceededMemory(): boolean {
     return this.#hasExceededMemory || this.stderr.lines.some((line) => /Cannot allocate memory/u.test(line));
   }
@@ -123,7 +124,7 @@ export class ChildGroup implements AsyncDisposable {
     this.#child.process.on('message', listener);
   }
 
-  /** Sends over the channel that `ipc` opens. A child that has just died shows by its exit. */
+  /** Sends over the channel that `ipc` opens. If the child has just died, its exit reports that. */
   send(message: Serializable): void {
     if (this.#child.process.connected) this.#child.process.send(message, () => undefined);
   }
@@ -146,7 +147,7 @@ export class ChildGroup implements AsyncDisposable {
   #watchExit(): Promise<ChildExit> {
     return new Promise((resolve) => {
       this.#child.process.once('exit', (code, signal) => {
-        // Before `#hasEnded`: a grandchild would hold the pipes, and so the end, open.
+        // Before `#hasEnded`, because a grandchild would keep the pipes open and delay the end.
         this.#signal('SIGKILL');
         this.#hasEnded = true;
         clearTimeout(this.#killTimer);
@@ -160,7 +161,7 @@ export class ChildGroup implements AsyncDisposable {
     });
   }
 
-  async #watchMemory({ maxResidentBytes }: MemoryLimit): Promise<void> {
+  async #watchMemory(maxResidentBytes: number): Promise<void> {
     while (!this.#hasEnded) {
       if ((await treeMemoryBytes(this.pid)) > maxResidentBytes && !this.#isEnded()) {
         this.#hasExceededMemory = true;
@@ -194,20 +195,26 @@ export class ChildGroup implements AsyncDisposable {
 }
 
 /**
- * The system's shell sets the limit and becomes the program, whose name and arguments it gets as
- * arguments of its own: it never reads them as a command line.
+ * The shell sets the kernel's limits and then becomes the program. It gets the program's name and
+ * arguments as its positional parameters, so it never parses them as a command line.
  */
-async function withMemoryLimit(options: ChildGroupOptions): Promise<ChildGroupOptions> {
-  const { file, args, memory } = options;
-  if (memory === undefined || process.platform !== 'linux') return options;
+async function withKernelLimits(options: ChildGroupOptions): Promise<ChildGroupOptions> {
+  const { file, args, memory = {} } = options;
+  const limits = [
+    ['-v', memory.maxAddressSpaceBytes],
+    ['-d', memory.maxDataBytes],
+  ] as const;
+  const commands = limits.flatMap(([flag, bytes]) =>
+    bytes === undefined ? [] : [`ulimit ${flag} ${Math.ceil(bytes / 1024)} 2>/dev/null`],
+  );
+  if (commands.length === 0 || process.platform !== 'linux') return options;
   if (file.includes('/')) {
     await access(file, constants.X_OK).catch((error: unknown) => {
       throw new SpawnError(file, error);
     });
   }
-  const limit = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
-  const kibibytes = String(Math.ceil(memory.maxAddressSpaceBytes / 1024));
-  return { ...options, file: '/bin/sh', args: ['-c', limit, 'sh', kibibytes, file, ...args] };
+  const script = [...commands, 'exec "$@"'].join('; ');
+  return { ...options, file: '/bin/sh', args: ['-c', script, 'sh', file, ...args] };
 }
 
 interface Child {
@@ -219,9 +226,9 @@ interface Child {
 }
 
 /**
- * execa throws at once, of something else, for a child that gets no pipes because no descriptor is
- * left, and nobody could listen for that child's `error`, which would end this process. So every
- * child is met where Node announces it.
+ * When no descriptor is left for a child's pipes, execa throws an unrelated error at once, and
+ * nothing would handle that child's `error` event, which would end this process. So we attach a
+ * listener where Node announces each new child.
  */
 async function spawn({ file, args, env, cwd, stdin, ipc = false }: ChildGroupOptions): Promise<Child> {
   let cause: unknown;

@@ -82,6 +82,7 @@ export class EngineProcess<Job, Result, Ready> {
       stdin: options.channel === 'ipc' ? 'ignore' : 'pipe',
       ipc: options.channel === 'ipc',
       killGraceMs: options.killGraceMs,
+      memory: { maxDataBytes: options.maxDataBytes },
       onStderrLine: (line) => logger.debug({ stderr: redactUrls(line).slice(0, 2000) }, 'engine stderr'),
     });
     return new EngineProcess<Job, Result, Ready>(options, child, logger);

@@ -1,4 +1,4 @@
-// A parser process that does to itself what a hostile input might: the job's bytes say what.
+// A parser process that fails the way a hostile input might make it fail. The job's bytes say how.
 const failures = {
   loop: () => {
     for (;;);
@@ -14,6 +14,10 @@ const failures = {
       setTimeout(grow, 5);
     };
     grow();
+  },
+  burst: () => {
+    const kept = [];
+    for (;;) kept.push(Buffer.alloc(16 * 1024 ** 2, 1));
   },
   crash: () => process.abort(),
   exit: () => process.exit(7),

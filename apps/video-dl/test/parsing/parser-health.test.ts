@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { parsersCheck } from '../../dist/api/health.js';
+import type { ParserPoolOptions } from '../../dist/parsing/parser-pool.js';
+import { startParsers } from '../support/parsers.js';
+
+const signal = new AbortController().signal;
+
+async function reportOf(options: Partial<ParserPoolOptions>, until: (status: string) => boolean) {
+  await using parsers = startParsers(options);
+  for (;;) {
+    const report = await parsersCheck({ parsers }).check(signal);
+    if (until(report.status)) return report;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+it('is starting until a process is ready, then ok', async () => {
+  await using parsers = startParsers();
+  const { check } = parsersCheck({ parsers });
+  expect(await check(signal)).toMatchObject({ status: 'starting', processes: 0 });
+  await parsers.start();
+  expect(await check(signal)).toMatchObject({ status: 'ok', queueLength: 0, restarts: 0 });
+});
+
+it('is an error when the processes do not start', async () => {
+  const report = await reportOf({ script: '/nowhere.mjs' }, (status) => status !== 'starting');
+  expect(report).toMatchObject({ status: 'error', processes: 0 });
+});
+
+it('is degraded while a process that ended without a job is away, then ok', async () => {
+  await using parsers = startParsers();
+  await parsers.start();
+  const { check } = parsersCheck({ parsers });
+  while (parsers.health().enginesReady < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  const [first] = parsers.pids();
+  if (first === undefined) throw new Error('there is no process');
+  process.kill(first, 'SIGKILL');
+  while (parsers.health().enginesFailing === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(await check(signal)).toMatchObject({ status: 'degraded', processes: 1 });
+  while (parsers.health().enginesReady < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(await check(signal)).toMatchObject({ status: 'ok', processes: 2, restarts: 1 });
+});
+
+it('rejects when a process gives a wrong answer', async () => {
+  const script = fileURLToPath(new URL('support/failing-parser.mjs', import.meta.url));
+  await using parsers = startParsers({ script });
+  await parsers.start();
+  await expect(parsersCheck({ parsers }).check(signal)).rejects.toThrow(/another job/);
+});
