@@ -18,7 +18,7 @@ export interface EgressSession {
 export interface EgressOptions {
   /** Which outbound proxy all of it goes through; the first unless given. */
   readonly exit?: number | undefined;
-  /** Whose job it is: look-ups are limited for each client. */
+  /** Whose job it is: name lookups are limited for each client. */
   readonly client?: string | undefined;
   /** Of all answers together, as they arrive: compressed. */
   readonly maxBytes: number;

@@ -9,14 +9,14 @@ import { AddressPolicy } from './policy.js';
 import { createSystemLookup, type LookupFn } from './system-lookup.js';
 
 export interface GuardOptions {
-  /** CIDRs or host:port that may be reached although they are not public. */
+  /** CIDRs or host:port that we may connect to although they aren't public. */
   readonly allowedPrivateSources: readonly string[];
-  /** `http(s)://` or `socks5h://` URLs of the operator's proxies, separated by commas; every connection goes through one of them. */
+  /** `http(s)://` or `socks5h://` URLs of the operator's proxies, separated by commas. Every connection uses one of them. */
   readonly outboundProxy?: string | undefined;
   readonly lookup?: LookupFn | undefined;
   readonly lookupTimeoutMs?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
-  /** PEM certificates of the only authorities to trust; Node's own roots when left out. */
+  /** PEM certificates of the only authorities to trust; Node's own roots if absent. */
   readonly trustedRoots?: readonly string[] | undefined;
 }
 
@@ -26,14 +26,14 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
   /** Which outbound proxy, counted from 0; the first unless given. */
   readonly exit?: number | undefined;
-  /** Who asks: look-ups are limited for each client. */
+  /** Who asks: name lookups are limited for each client. */
   readonly client?: string | undefined;
 }
 
 /** The one way out of this process. */
 export interface Guard {
   /**
-   * Opens a TCP connection to an address of `host` that was checked; the name is looked up once.
+   * Looks `host` up once, checks its addresses and opens a TCP connection to one of them.
    * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
    */
   connect(options: ConnectOptions): Promise<Socket>;
@@ -43,28 +43,27 @@ export interface Guard {
    */
   checkUrl(url: URL, signal?: AbortSignal, client?: string): Promise<void>;
   /**
-   * An undici dispatcher whose every connection is made by `connect` and ends with `signal`. Follows no redirect.
-   * @param options.exit the outbound proxy for all of it: signed URLs are bound to the IP that asked for them
+   * An undici dispatcher that opens every connection with `connect` and closes them with `signal`. It follows no redirects.
+   * @param options.exit the outbound proxy for all connections, because signed URLs are bound to the IP that requested them
    */
   createDispatcher(options: {
     signal: AbortSignal;
     exit?: number | undefined;
+    /** Whose connections they are: name lookups are limited for each client. */
     client?: string | undefined;
   }): Dispatcher;
-  /** Outbound proxies to choose from; 1 when there is none. */
+  /** Number of outbound proxies to choose from; 1 when there is none. */
   readonly exits: number;
 }
 
 /**
- * Makes the guard.
+ * Creates the guard.
  *
- * With an outbound proxy a name is still looked up and checked here, and the
- * proxy is asked for the checked address, so it has nothing to look up again.
- * Only a name that does not exist here is handed to the proxy as a name (an
- * intranet whose resolver knows no outside names needs it), unless it is one
- * that can only be local. The proxy's own address is the operator's word and
- * not checked.
- * @throws TypeError when an option cannot be read
+ * With an outbound proxy, we still look up and check each name and ask the proxy for the
+ * checked address, so it looks up nothing again. It gets a name only when our resolver
+ * doesn't know it (intranets whose resolver knows no outside names need this) and the name
+ * isn't a local one. We don't check the proxy's own address: the operator has set it.
+ * @throws TypeError when an option can't be parsed
  */
 export function createGuard(options: GuardOptions): Guard {
   const proxies = parseOutboundProxies(options.outboundProxy ?? '');

@@ -10,11 +10,11 @@ interface PolicyOptions {
   readonly allowed: AllowList;
   readonly lookup: LookupFn;
   readonly lookupTimeoutMs: number;
-  /** A proxy resolves names that do not exist here. */
+  /** A proxy resolves names that our resolver doesn't know. */
   readonly behindProxy: boolean;
 }
 
-/** A target that passed: connect to these and nothing else. */
+/** A target that passed the check: connect to these addresses and no others. */
 export interface CheckedTarget {
   readonly host: string;
   readonly port: number;
@@ -22,10 +22,10 @@ export interface CheckedTarget {
   readonly addresses: readonly string[];
 }
 
-/** Names that mean this machine or this network, whoever resolves them (RFC 6761, RFC 6762, RFC 9476). */
+/** Names for this machine or this network, whichever resolver answers (RFC 6761, RFC 6762, RFC 9476). */
 const localName = /^(?:[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home\.arpa))\.?$/;
 
-/** Decides which addresses may be connected to. One look-up per decision, and its answer is the decision. */
+/** Decides which addresses we may connect to. The addresses it looked up and checked are the only ones to use. */
 export class AddressPolicy {
   readonly #options: PolicyOptions;
   readonly #lookups = new LookupLimit();
@@ -35,8 +35,8 @@ export class AddressPolicy {
   }
 
   /**
-   * Resolves a host and checks every answer; one refused answer refuses the host.
-   * @param client whose look-ups are limited; those of nobody in particular are not
+   * Resolves a host and checks every address; one rejected address rejects the host.
+   * @param client whose lookups are limited; those without a client are not
    * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
    */
   async check(rawHost: string, port: number, signal?: AbortSignal, client?: string): Promise<CheckedTarget> {
@@ -45,7 +45,7 @@ export class AddressPolicy {
     const answers =
       kind === 'address'
         ? [host]
-        : await this.#lookups.run(client, () => resolveName(host, { lookup, timeoutMs, signal }));
+        : await this.#lookups.run({ client, signal }, () => resolveName(host, { lookup, timeoutMs, signal }));
     if (answers.length === 0) {
       if (behindProxy) return this.#leaveToProxy(host, port);
       throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the URL.`);

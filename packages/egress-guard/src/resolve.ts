@@ -1,36 +1,39 @@
 import { DomainError, untilAborted, withDeadline } from '@media-services/http-common';
+import { FairSlots } from '@media-services/processes';
 import { isMissingName, type LookupFn } from './system-lookup.js';
 
-/** Of one client at the same time: a page of many names needs a few. */
-const maxLookupsPerClient = 16;
+/** Lookups of one client that run at the same time. A page, its streams and their segments share them. */
+const maxRunningPerClient = 16;
 
-/** Counts the look-ups under way, so that one client's names never keep others from theirs. */
+/**
+ * Bounds the lookups of each client, so that one client's names, which may never resolve,
+ * don't keep other clients from theirs. Further lookups of that client wait their turn.
+ */
 export class LookupLimit {
-  readonly #running = new Map<string, number>();
+  readonly #slots = new FairSlots((client, slots) => slots.runningOf(client) < maxRunningPerClient);
 
-  /** @throws DomainError `overloaded` when the client has too many look-ups under way */
-  async run<T>(client: string | undefined, work: () => Promise<T>): Promise<T> {
+  /** @throws what `work` throws; `signal.reason` */
+  async run<T>(
+    {
+      client,
+      signal = new AbortController().signal,
+    }: { client?: string | undefined; signal?: AbortSignal | undefined },
+    work: () => Promise<T>,
+  ): Promise<T> {
     if (client === undefined) return work();
-    const running = this.#running.get(client) ?? 0;
-    if (running >= maxLookupsPerClient) {
-      const detail = 'Too many site names are being looked up for you. Wait for your other requests.';
-      throw new DomainError('overloaded', detail, { retryAfterSeconds: 5 });
-    }
-    this.#running.set(client, running + 1);
+    const release = await this.#slots.acquire(client, signal);
     try {
       return await work();
     } finally {
-      const left = (this.#running.get(client) ?? 1) - 1;
-      if (left === 0) this.#running.delete(client);
-      else this.#running.set(client, left);
+      release();
     }
   }
 }
 
 /**
  * All addresses of a name.
- * @returns an empty list when the name does not exist here
- * @throws DomainError `upstream_timeout` | `upstream_unreachable` when the resolver does not work; `signal.reason`
+ * @returns an empty list when our resolver doesn't know the name
+ * @throws DomainError `upstream_timeout` | `upstream_unreachable` when the resolver fails; `signal.reason`
  */
 export async function resolveName(
   name: string,

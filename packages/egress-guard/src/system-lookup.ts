@@ -4,24 +4,24 @@ import { networkInterfaces } from 'node:os';
 import { isIP } from 'node:net';
 import { errorCode } from '@media-services/http-common';
 
-/** Looks a name up; every answer counts. Rejects with the codes of `node:dns`. Stops asking when the signal aborts. */
+/** Looks up all addresses of a name. Rejects with the codes of `node:dns`. Stops when the signal aborts. */
 export type LookupFn = (hostname: string, signal?: AbortSignal) => Promise<readonly { address: string }[]>;
 
 interface SystemLookupOptions {
-  /** `ip:port` of DNS servers; those of the system unless given. */
+  /** `ip:port` of DNS servers; the system's if absent. */
   readonly servers?: readonly string[] | undefined;
   readonly hostsFile?: string | undefined;
   readonly resolverFile?: string | undefined;
 }
 
-/** A server that answers for one family and drops the other holds nobody up for longer than this. */
+/** How long we wait for the other address family once one has answered: some servers drop AAAA queries. */
 const otherFamilyMs = 2_000;
 const attempts = { timeout: 2_000, tries: 3 };
 
 /**
- * The hosts file, then DNS, IPv4 and IPv6. `getaddrinfo` would do the same, but cannot be
- * cancelled and takes one of the four threads that the whole process has: names that
- * never resolve would lock everybody out.
+ * Reads the hosts file, then queries DNS for IPv4 and IPv6. `getaddrinfo` would do the same, but
+ * it can't be cancelled and occupies one of the process's four threads: four names that never
+ * resolve would block every other client.
  */
 export function createSystemLookup({
   servers,
@@ -32,7 +32,7 @@ export function createSystemLookup({
     const name = hostname.toLowerCase().replace(/\.$/, '');
     const listed = addressesIn(await textOf(hostsFile), name);
     if (listed.length > 0) return listed.map((address) => ({ address }));
-    // No DNS server is to be asked for these (RFC 6761, 6.3).
+    // These must not be sent to a DNS server (RFC 6761, 6.3).
     if (name === 'localhost' || name.endsWith('.localhost'))
       return [{ address: '127.0.0.1' }, { address: '::1' }];
     const candidates = hostname.endsWith('.') ? [name] : searchNames(await textOf(resolverFile), name);
@@ -54,7 +54,7 @@ export function isMissingName(error: unknown): boolean {
   return ['ENOTFOUND', 'ENODATA'].includes(errorCode(error) ?? '');
 }
 
-/** Each look-up has a resolver of its own, so that cancelling it cancels no other. */
+/** Each lookup uses a separate resolver, so that cancelling it cancels no other. */
 async function askServers(
   name: string,
   servers: readonly string[] | undefined,
@@ -78,7 +78,7 @@ async function askServers(
     const failures = [v4, v6].flatMap((answer) =>
       answer.status === 'rejected' ? [answer.reason as unknown] : [],
     );
-    // A server that failed says less about the name than one that answered.
+    // Report a failed server rather than "no such name", which only the other query established.
     throw failures.find((failure) => !isMissingName(failure)) ?? failures[0];
   } finally {
     clearTimeout(patience);
@@ -94,7 +94,7 @@ function addressesIn(hosts: string, name: string): string[] {
   });
 }
 
-/** What to ask for, in order (resolv.conf(5), `search` and `ndots`). */
+/** The names to query, in order (resolv.conf(5), `search` and `ndots`). */
 function searchNames(resolverText: string, name: string): string[] {
   let domains: string[] = [];
   let dots = 1;
@@ -117,7 +117,7 @@ function hasGlobalIpv6(): boolean {
     .some((found) => found?.family === 'IPv6' && !found.internal && !/^fe[89ab]/.test(found.address));
 }
 
-/** Empty where there is no such file. */
+/** Empty if there is no such file. */
 async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
 import { createGuard, createSystemLookup } from '../dist/index.js';
 import { startDnsServer, type DnsServer } from './support/dns-server.js';
 
@@ -13,6 +14,7 @@ const records = {
   'gone.example': 'missing',
   'media.intranet.example': ['93.184.216.36'],
   media: 'missing',
+  'local.example': ['127.0.0.1'],
 } as const;
 
 beforeAll(async () => {
@@ -32,7 +34,7 @@ const lookupWith = (options: { hostsFile?: string; resolverFile?: string } = {})
     ...options,
   });
 const addresses = (answers: readonly { address: string }[]) => answers.map(({ address }) => address);
-/** Asks DNS for names that get no response. */
+/** Queries names that get no response. */
 const askFor = (count: number, signal: AbortSignal) => {
   const lookup = lookupWith();
   return Promise.allSettled(
@@ -40,7 +42,7 @@ const askFor = (count: number, signal: AbortSignal) => {
   );
 };
 
-it('has every address that DNS knows', async () => {
+it('returns every address that DNS has', async () => {
   expect(addresses(await lookupWith()('good.example'))).toEqual(records['good.example']);
 });
 
@@ -48,7 +50,7 @@ it('rejects with ENOTFOUND a name that does not exist', async () => {
   await expect(lookupWith()('gone.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
 
-it('believes the hosts file before DNS', async () => {
+it('prefers the hosts file to DNS', async () => {
   const hostsFile = join(folder, 'hosts');
   await writeFile(hostsFile, '# good.example\n10.0.0.7\tother.example GOOD.example # a comment\n');
   const before = server.asked.length;
@@ -56,17 +58,17 @@ it('believes the hosts file before DNS', async () => {
   expect(server.asked).toHaveLength(before);
 });
 
-it('searches the domains of the resolver file for a short name', async () => {
+it('tries the search domains of the resolver file for a short name', async () => {
   const resolverFile = join(folder, 'resolv.conf');
   await writeFile(resolverFile, 'nameserver 127.0.0.1\nsearch intranet.example\noptions ndots:1\n');
   expect(addresses(await lookupWith({ resolverFile })('media'))).toEqual(['93.184.216.36']);
 });
 
-it('takes localhost for this machine without asking', async () => {
+it('resolves localhost to this machine without a query', async () => {
   expect(addresses(await lookupWith()('page.localhost'))).toEqual(['127.0.0.1', '::1']);
 });
 
-it('stops asking when the signal aborts', async () => {
+it('cancels its queries when the signal aborts', async () => {
   const ended = new AbortController();
   const asking = askFor(1, ended.signal);
   while (!server.asked.includes('slow0.example')) await delay(5);
@@ -74,7 +76,7 @@ it('stops asking when the signal aborts', async () => {
   expect(await asking).toMatchObject([{ status: 'rejected', reason: { code: 'ECANCELLED' } }]);
 });
 
-it('leaves the threads of the process to others while 64 names never resolve', async () => {
+it("keeps the process's threads free while 64 names never resolve", async () => {
   const ended = new AbortController();
   const asking = askFor(64, ended.signal);
   const start = performance.now();
@@ -86,17 +88,61 @@ it('leaves the threads of the process to others while 64 names never resolve', a
   await asking;
 });
 
-it('rejects a client with more than 16 look-ups under way, and no other client', async () => {
-  const ended = new AbortController();
-  const guard = createGuard({ allowedPrivateSources: [], lookup: lookupWith() });
-  const check = (name: string, client: string, signal?: AbortSignal) =>
-    guard.checkUrl(new URL(`http://${name}/`), signal, client);
-  const asking = Promise.allSettled(
-    Array.from({ length: 16 }, (_, index) => check(`slow${index}.example`, 'greedy', ended.signal)),
-  );
-  await expect(check('good.example', 'greedy')).rejects.toMatchObject({ code: 'overloaded' });
-  await check('good.example', 'other');
-  ended.abort();
-  await asking;
-  await check('good.example', 'greedy');
+describe('16 names of one client that never resolve', () => {
+  const greedy = async () => {
+    const ended = new AbortController();
+    const guard = createGuard({ allowedPrivateSources: ['127.0.0.1/32'], lookup: lookupWith() });
+    const before = server.asked.length;
+    const asking = Promise.allSettled(
+      Array.from({ length: 16 }, (_, index) =>
+        guard.checkUrl(new URL(`http://slow${index}.example/`), ended.signal, 'greedy'),
+      ),
+    );
+    // Both families of each.
+    while (server.asked.length < before + 32) await delay(5);
+    const end = async () => {
+      ended.abort();
+      await asking;
+    };
+    return { guard, end };
+  };
+  const good = new URL('http://good.example/');
+
+  it("make that client's next lookup wait, and no other client's", async () => {
+    const { guard, end } = await greedy();
+    const settled: string[] = [];
+    const waiting = guard.checkUrl(good, undefined, 'greedy').then(() => settled.push('greedy'));
+    await guard.checkUrl(good, undefined, 'other').then(() => settled.push('other'));
+    expect(settled).toEqual(['other']);
+    await end();
+    await waiting;
+    expect(settled).toEqual(['other', 'greedy']);
+  });
+
+  it("make that client's media connections wait, and no other client's", async () => {
+    const { guard, end } = await greedy();
+    const ended = new AbortController();
+    const settled: string[] = [];
+    const fetchAs = async (client: string) => {
+      const dispatcher = guard.createDispatcher({ signal: ended.signal, client });
+      // Nothing listens there.
+      await request('http://local.example:1/', { dispatcher }).catch(() => settled.push(client));
+    };
+    const waiting = fetchAs('greedy');
+    await fetchAs('other');
+    expect(settled).toEqual(['other']);
+    await end();
+    await waiting;
+    ended.abort();
+  });
+
+  it('let the client cancel what waits', async () => {
+    const { guard, end } = await greedy();
+    const ended = new AbortController();
+    const waiting = guard.checkUrl(good, ended.signal, 'greedy');
+    ended.abort(new Error('client gone'));
+    await expect(waiting).rejects.toThrow('client gone');
+    await end();
+    await guard.checkUrl(good, undefined, 'greedy');
+  });
 });

@@ -135,7 +135,7 @@ export class ExtractionService {
     const endsAt = performance.now() + timeoutMs;
     const late = () => codedError('upstream_timeout', url);
     return withDeadline({ timeoutMs, signal: shared, late }, async (signal) => {
-      await guard.checkUrl(new URL(url), signal, client || undefined);
+      await guard.checkUrl(new URL(url), signal, client);
       const { host } = new URL(url);
       const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) => {
         const timeLeftMs = Math.max(1, endsAt - performance.now());
@@ -150,18 +150,21 @@ export class ExtractionService {
         signal,
       );
       assertWhole(extraction, raw, host);
-      return this.#withPublicThumbnails(extraction, signal);
+      return this.#withPublicThumbnails(extraction, { signal, client });
     });
   }
 
   /** A page can name any URL as its thumbnail, and whoever shows the result of `/api/info` loads it. */
-  async #withPublicThumbnails(extraction: Extraction, signal: AbortSignal): Promise<Extraction> {
+  async #withPublicThumbnails(
+    extraction: Extraction,
+    { signal, client }: Pick<ExtractionRequest, 'signal' | 'client'>,
+  ): Promise<Extraction> {
     const isPublic = new Map<string, Promise<boolean>>();
     const publicOnly = async (thumbnail: string | null): Promise<string | null> => {
       if (thumbnail === null) return null;
       const url = new URL(thumbnail);
       if (!isPublic.has(url.origin) && isPublic.size < maxThumbnailHosts)
-        isPublic.set(url.origin, this.#isPublic(url, signal));
+        isPublic.set(url.origin, this.#isPublic(url, signal, client));
       return (await isPublic.get(url.origin)) === true ? thumbnail : null;
     };
     const [thumbnail, items] = await Promise.all([
@@ -176,9 +179,9 @@ export class ExtractionService {
     return { ...extraction, thumbnail, items };
   }
 
-  async #isPublic(url: URL, signal: AbortSignal): Promise<boolean> {
+  async #isPublic(url: URL, signal: AbortSignal, client: string): Promise<boolean> {
     try {
-      await this.#options.guard.checkUrl(url, signal);
+      await this.#options.guard.checkUrl(url, signal, client);
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -197,7 +200,7 @@ export class ExtractionService {
       exit: run.exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
-      client: run.client || undefined,
+      client: run.client,
       onExceeded: (what) => tooMuch(what, maxPageBytes),
     });
     // A cancelled job's connections end at once, not when yt-dlp notices.

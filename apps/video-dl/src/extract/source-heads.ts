@@ -14,7 +14,7 @@ export interface SourceHead extends MediaHead {
 export interface HeadOptions {
   readonly signal: AbortSignal;
   readonly renew?: RenewSource | undefined;
-  /** Who asks, for a fair share of the parsers. */
+  /** Who asks: parsers are shared fairly, and name lookups limited, for each client. */
   readonly client: string;
 }
 
@@ -46,6 +46,7 @@ export class SourceHeads {
       const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
         signal: AbortSignal.any([signal, ended.signal]),
         exit: source.origin?.exit,
+        client,
       });
       const head = await this.#read(reader, this.#parsers.forClient(client), signal);
       this.#seen.set(source, head);

@@ -25,8 +25,8 @@ export interface OpenOptions {
   readonly renew?: RenewSource | undefined;
   /** The outbound proxy that the session's sources are bound to; the first unless given. */
   readonly exit?: number | undefined;
-  /** Whose media they are; clients share the parsers fairly. */
-  readonly client?: string | undefined;
+  /** Whose media they are. Clients share the parsers fairly, and each has its own limit on name lookups. */
+  readonly client: string;
 }
 
 /**
@@ -70,15 +70,15 @@ export class MediaRelay implements AsyncDisposable {
 
   /**
    * Opens a session that ends with `signal` or `close()`, whichever is first.
-   * @param renew asked when a URL is refused; without it, a refused URL is a failure
+   * @param renew called when a site rejects a URL; without it, a rejected URL is a failure
    */
-  open({ signal, renew, exit, client = '' }: OpenOptions): RelaySession {
+  open({ signal, renew, exit, client }: OpenOptions): RelaySession {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
     const session: ServedSession = new ServedSession({
       context: {
-        dispatcher: this.#guard.createDispatcher({ signal: closing.signal, exit }),
+        dispatcher: this.#guard.createDispatcher({ signal: closing.signal, exit, client }),
         limits: this.#limits,
         logger: this.#logger,
         parse: this.#parsers.forClient(client),

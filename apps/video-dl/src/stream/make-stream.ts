@@ -77,8 +77,9 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     }
     for (const part of parts) await client.send(part);
   }
-  const { signal, renew } = job;
-  await assertComplete({ ...stream, signal, renew, child, output: run, facts, expected });
+  const { signal, renew, request } = job;
+  const finished = { ...stream, signal, renew, client: request.client, child, output: run, facts, expected };
+  await assertComplete(finished);
   await client.send(run.trailer());
   await job.end();
 }

@@ -266,12 +266,13 @@ const maxCoverWaitMs = 1500;
 export async function fetchCover(
   upstream: Pick<Upstream, 'fetchBytes'>,
   { target, thumbnail }: Pick<Plan, 'target' | 'thumbnail'>,
-  { signal, logger }: { signal: AbortSignal; logger: Logger },
+  { signal, client, logger }: { signal: AbortSignal; client: string; logger: Logger },
 ): Promise<Uint8Array | null> {
   if (target !== 'mp3' || thumbnail === null) return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
   try {
-    const { bytes } = await upstream.fetchBytes(thumbnail, { maxBytes: maxCoverBytes, signal: limited });
+    const options = { maxBytes: maxCoverBytes, signal: limited, client };
+    const { bytes } = await upstream.fetchBytes(thumbnail, options);
     return isCoverImage(bytes) ? bytes : null;
   } catch (error) {
     logger.debug({ err: error }, 'no cover');

@@ -84,7 +84,11 @@ export class StreamingService implements AsyncDisposable {
         headerBytes: 0,
       });
     }
-    const output = await this.#outputFor(plan, fetchCover(this.#options.upstream, plan, context), options);
+    const output = await this.#outputFor(
+      plan,
+      fetchCover(this.#options.upstream, plan, { ...options, logger: context.logger }),
+      options,
+    );
     const headerBytes = await output.headerBytes();
     return streamHeaders(plan, { format: output.format, file: output.file, selection: whole, headerBytes });
   }
@@ -194,7 +198,11 @@ export class StreamingService implements AsyncDisposable {
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'original' });
     const exit = plan.inputs[0]?.origin?.exit;
-    const reader = this.#options.upstream.reader(siteFile.object, { signal: job.signal, exit });
+    const reader = this.#options.upstream.reader(siteFile.object, {
+      signal: job.signal,
+      exit,
+      client: job.request.client,
+    });
     await sendFile(job, { plan, file, reader, selection, status });
   }
 
@@ -227,9 +235,9 @@ export class StreamingService implements AsyncDisposable {
 
   async #make(job: StreamJob, plan: Plan): Promise<void> {
     const { relay, upstream, tools } = this.#options;
-    const { request, response, context, signal } = job;
+    const { request, response, context } = job;
     context.note({ delivery: 'made' });
-    const cover = fetchCover(upstream, plan, { signal, logger: context.logger });
+    const cover = fetchCover(upstream, plan, { ...headOptions(job), logger: context.logger });
     const output = await this.#outputFor(plan, cover, headOptions(job));
     const { file } = output;
     const selection = this.#selectToEnd(request, file);

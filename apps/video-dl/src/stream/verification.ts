@@ -17,6 +17,7 @@ interface FinishedStream {
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
+  readonly client: string;
   readonly tools: MediaTools;
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
@@ -74,10 +75,10 @@ const unknownDurations: TrackDurations = { video: null, audio: null };
  * longer. So before a stream is called cut, we look up each track's own length.
  */
 async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
-  const { relay, renew, tools, plan, signal } = stream;
+  const { relay, renew, client, tools, plan, signal } = stream;
   const source = plan.inputs[inputIndex];
   if (source?.kind !== 'file') return unknownDurations;
-  const session = relay.open({ signal, renew, exit: source.origin?.exit });
+  const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
   try {
     const [input] = await session.add(source);
     if (input === undefined) return unknownDurations;

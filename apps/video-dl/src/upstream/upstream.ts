@@ -14,6 +14,14 @@ interface UpstreamOptions {
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
+export interface ReaderOptions {
+  readonly signal: AbortSignal;
+  /** The outbound proxy through which the source's page was read, which its URLs may be bound to. */
+  readonly exit?: number | undefined;
+  /** Who asks: name lookups are limited for each client. */
+  readonly client: string;
+}
+
 /** Reads one object through the guard; its connections end with the signal that it was made with. */
 export interface ObjectReader {
   readonly object: RemoteObject;
@@ -42,12 +50,9 @@ export class Upstream {
     return fileObject(new RenewableSource(source, renew), identity);
   }
 
-  /** @param exit the way out that the source's page was read through, which its URLs may be bound to */
-  reader(
-    object: RemoteObject,
-    { signal, exit }: { signal: AbortSignal; exit?: number | undefined },
-  ): ObjectReader {
-    const context = this.#context(signal, exit);
+  reader(object: RemoteObject, options: ReaderOptions): ObjectReader {
+    const { signal } = options;
+    const context = this.#context(options);
     return {
       object,
       open: async (range) => {
@@ -66,10 +71,10 @@ export class Upstream {
    */
   async fetchBytes(
     url: string,
-    { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+    { maxBytes, signal, client }: { maxBytes: number } & Pick<ReaderOptions, 'signal' | 'client'>,
   ): Promise<SmallObject> {
     const ended = new AbortController();
-    const context = this.#context(ended.signal, undefined);
+    const context = this.#context({ signal: ended.signal, client });
     const maxAttempts = Math.min(context.limits.maxAttempts, 2);
     try {
       return await fetchSmall(this.object({ url, headers: {}, kind: 'file' }), {
@@ -84,10 +89,10 @@ export class Upstream {
     }
   }
 
-  #context(signal: AbortSignal, exit: number | undefined): TransferContext {
+  #context({ signal, exit, client }: ReaderOptions): TransferContext {
     const { guard, logger, limits } = this.#options;
     return {
-      dispatcher: guard.createDispatcher({ signal, exit }),
+      dispatcher: guard.createDispatcher({ signal, exit, client }),
       limits: { ...defaultLimits, ...limits },
       logger,
       countReceived: () => undefined,

@@ -79,7 +79,7 @@ interface Result {
 }
 
 async function relayed(path: string, kind: MediaSource['kind']): Promise<Result> {
-  const session = relay.open({ signal: new AbortController().signal });
+  const session = relay.open({ signal: new AbortController().signal, client: 'test' });
   return { session, output: await readThrough(session, { url: `${site.url}${path}`, headers: {}, kind }) };
 }
 

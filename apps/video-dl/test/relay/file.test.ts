@@ -297,7 +297,7 @@ describe('a fault that the relay does not recover from', () => {
 
   it('is a body without end: it is cut at the limit', async () => {
     const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
-    const session = relay.open({ signal: new AbortController().signal });
+    const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     const { isClean } = await readSource(session, fileSource(media('endless')));
     expect(isClean).toBe(false);
     expect(session.failure).toMatchObject({ code: 'too_long' });
@@ -306,7 +306,7 @@ describe('a fault that the relay does not recover from', () => {
 
   it('is a size above the limit, before any byte', async () => {
     const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
-    const session = relay.open({ signal: new AbortController().signal });
+    const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     expect((await readSource(session, fileSource(media()))).status).toBe(502);
     expect(session.failure).toMatchObject({ code: 'too_long' });
   });
@@ -314,7 +314,7 @@ describe('a fault that the relay does not recover from', () => {
   it('is a server that never answers', async () => {
     const relay = await bench.otherRelay({ firstByteTimeoutMs: 50 });
     bench.on('/silent', () => undefined);
-    const session = relay.open({ signal: new AbortController().signal });
+    const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     await readSource(session, fileSource(`${bench.site}/silent`));
     expect(session.failure).toMatchObject({ code: 'upstream_timeout' });
   });
@@ -345,7 +345,7 @@ describe('a relay session', () => {
   it.each(['close', 'abort'])('destroys both sides on %s, also while it waits to try again', async (how) => {
     const owner = new AbortController();
     const relay = await bench.otherRelay({ retryDelayMs: 60_000, maxRetryDelayMs: 60_000 });
-    const session = relay.open({ signal: owner.signal });
+    const session = relay.open({ signal: owner.signal, client: 'test' });
     const held = new Promise<Promise<unknown>>((resolve) =>
       bench.on('/held', (_request, response) => {
         resolve(once(response, 'close'));
@@ -413,7 +413,7 @@ describe('an address that is not public', () => {
     const lookup = () => Promise.resolve([{ address: lookups++ === 0 ? '127.0.0.1' : '10.0.0.1' }]);
     const port = new URL(bench.site).port;
     const relay = await bench.otherRelay({}, { allowedPrivateSources: ['127.0.0.1/32'], lookup });
-    const session = relay.open({ signal: new AbortController().signal });
+    const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     const source = fileSource(`http://rebinding.example:${port}/file.mp4?cut=1000000`);
     expect((await readSource(session, source)).isClean).toBe(false);
     expect(lookups).toBe(2);

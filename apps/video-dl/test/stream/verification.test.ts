@@ -55,6 +55,7 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
     },
   },
   renew: () => Promise.reject(new Error('extracted again')),
+  client: 'test',
   tools,
   child: child(0),
   output: output(video(8), audio(8)),

@@ -28,10 +28,11 @@ function encoded(encoding: string, body: Buffer): string {
 }
 
 const signal = new AbortController().signal;
+const client = 'test';
 
 describe('fetchBytes', () => {
   it('reads something small', async () => {
-    const { bytes, contentType } = await upstream.fetchBytes(media(), { maxBytes: fileSize, signal });
+    const { bytes, contentType } = await upstream.fetchBytes(media(), { maxBytes: fileSize, signal, client });
     expect(hash(bytes)).toBe(hash(bench.file));
     expect(contentType).toBe('video/mp4');
   });
@@ -40,6 +41,7 @@ describe('fetchBytes', () => {
     const { bytes } = await upstream.fetchBytes(media('cut=1000000&times=1'), {
       maxBytes: fileSize,
       signal,
+      client,
     });
     expect(hash(bytes)).toBe(hash(bench.file));
   });
@@ -49,7 +51,7 @@ describe('fetchBytes', () => {
     ['says nothing with an empty label', '', () => Buffer.from('a small file')],
     ['keeps the label of its upload', 'aws-chunked', () => Buffer.from('a small file')],
   ])('reads what %s', async (_what, encoding, body) => {
-    const { bytes } = await upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 12, signal });
+    const { bytes } = await upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 12, signal, client });
     expect(bytes.toString()).toBe('a small file');
   });
 
@@ -58,7 +60,7 @@ describe('fetchBytes', () => {
     ['damaged gzip', 'gzip', () => Buffer.from('no gzip at all'), 'damaged gzip'],
     ['another compression', 'br', () => Buffer.from('x'), 'compressed the file'],
   ])('refuses %s', async (_what, encoding, body, detail) => {
-    const reading = upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 1_000_000, signal });
+    const reading = upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 1_000_000, signal, client });
     await expect(reading).rejects.toThrow(detail);
   });
 
@@ -73,6 +75,8 @@ describe('fetchBytes', () => {
     ['what is not an http or https URL', () => 'file:///etc/passwd', 'upstream_error'],
     ['what is no URL', () => 'nonsense', 'upstream_error'],
   ])('refuses %s', async (_what, url, code) => {
-    await expect(upstream.fetchBytes(url(), { maxBytes: 1000, signal })).rejects.toMatchObject({ code });
+    await expect(upstream.fetchBytes(url(), { maxBytes: 1000, signal, client })).rejects.toMatchObject({
+      code,
+    });
   });
 });

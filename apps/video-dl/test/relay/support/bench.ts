@@ -97,7 +97,7 @@ export async function startBench(): Promise<Bench> {
     file,
     relay,
     on: (at, handler) => void handlers.set(at, handler),
-    session: (renew) => relay.open({ signal: ended.signal, renew }),
+    session: (renew) => relay.open({ signal: ended.signal, renew, client: 'test' }),
     otherRelay,
     async [Symbol.asyncDispose]() {
       ended.abort();
