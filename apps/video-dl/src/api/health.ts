@@ -1,9 +1,9 @@
 import type { CheckOptions } from '@media-services/http-common';
+import type { EngineHealth } from '@media-services/processes';
 import type { Capacity } from '../capacity.js';
 import type { DownloadEngine, ExtractionService } from '../extract/index.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { ParserPool } from '../parsing/parser-pool.js';
 
 /** Sites change: an engine older than the first fails on some of them, one older than the second on many. */
 const agingAfterDays = 30;
@@ -65,8 +65,13 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
   };
 }
 
+interface CheckedParsers {
+  health(): EngineHealth<unknown>;
+  selfCheck(signal: AbortSignal): Promise<void>;
+}
+
 /** A parser process reads a small playlist. */
-export function parsersCheck({ parsers }: { readonly parsers: ParserPool }): CheckOptions {
+export function parsersCheck({ parsers }: { readonly parsers: CheckedParsers }): CheckOptions {
   return {
     cacheMs: parsingCacheMs,
     check: async (signal) => {
