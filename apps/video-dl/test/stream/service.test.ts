@@ -208,8 +208,8 @@ describe('a stream that fails before its first byte', () => {
     await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(300_000, 'garbage '));
     await using service = await app(extraction([format(`${server.url}/garbage.mp4`)]));
     const answer = await receive(service.url(target));
-    expect(answer.status).toBe(502);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'upstream_error' });
+    expect(answer.status).toBe(422);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'no_media' });
     expect(answer.body.toString()).not.toContain('127.0.0.1');
   });
 
@@ -260,7 +260,7 @@ describe('a stream that fails before its first byte', () => {
 
   it('is a problem when ffmpeg exits 0 without output', async () => {
     await using service = await new StreamApp(await fakeFfmpeg('idle', 'exit 0'), await usual()).start();
-    expect((await receive(service.url('mp3'))).status).toBe(502);
+    expect((await receive(service.url('mp3'))).status).toBe(422);
   });
 
   it('is 422 when the video is longer than allowed', async () => {
