@@ -1,68 +1,6 @@
-// nginx's own answers as problem+json. The codes and their meaning are those of the
-// services' error table; njs here keeps to what nginx 1.22's njs 0.7.9 knows.
+// nginx's own answers as problem+json; the code here keeps to what nginx 1.22's njs 0.7.9 knows.
 
-const definitions = {
-  400: {
-    code: 'invalid_request',
-    title: 'Invalid request',
-    retryable: false,
-    detail: 'The request is malformed or its URL or headers are too long. Check how the query is encoded.',
-    errors: [{ field: 'request', message: 'is malformed or too long' }],
-  },
-  401: {
-    code: 'unauthorized',
-    title: 'A key is needed',
-    retryable: false,
-    detail:
-      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
-  },
-  404: {
-    code: 'not_found',
-    title: 'No such endpoint',
-    retryable: false,
-    detail: 'There is nothing at this path. See /docs for the endpoints.',
-  },
-  405: {
-    code: 'method_not_allowed',
-    title: 'Method not allowed',
-    retryable: false,
-    detail: 'This path does not answer this method. Use one that the Allow header names.',
-  },
-  413: {
-    code: 'file_too_large',
-    title: 'The file is too large',
-    retryable: false,
-    detail: 'The request body is larger than this service accepts. Send a smaller file.',
-  },
-  429: { code: 'rate_limited', title: 'Too many requests', retryable: true, retryAfterSeconds: 2 },
-  500: {
-    code: 'internal_error',
-    title: 'Internal error',
-    retryable: false,
-    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
-  },
-  502: {
-    code: 'service_unavailable',
-    title: 'The service does not answer',
-    retryable: true,
-    retryAfterSeconds: 5,
-    detail:
-      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
-  },
-  503: {
-    code: 'overloaded',
-    title: 'The service is busy',
-    retryable: true,
-    retryAfterSeconds: 5,
-    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
-  },
-  504: {
-    code: 'timeout',
-    title: 'The work took too long',
-    retryable: true,
-    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
-  },
-};
+import problems from './problems.js';
 
 /** The methods of a path that nginx itself refused, for example a TRACE. */
 function allowedMethods(uri) {
@@ -77,7 +15,7 @@ const concurrencyLimits = [
   { path: /^/, variable: 'requests_per_client', what: 'requests' },
 ];
 
-/** Why this client was refused, and how to get more where the operator says so. */
+/** Why this client was rejected, and how to get more if the operator says so. */
 function rateLimitDetail(r) {
   const limit = concurrencyLimits.find((each) => each.path.test(r.uri));
   const reason =
@@ -96,10 +34,10 @@ function problemType(r, code) {
   return r.variables.gateway_base_path + '/docs/errors#' + code.replace(/_/g, '-');
 }
 
-/** Answers with the problem for a status; 500's for one that has no definition. */
+/** Answers with the problem for a status; 500's for one that isn't in the table. */
 function send(r, status) {
-  const definition = definitions[status] || definitions[500];
-  const answeredStatus = definitions[status] ? status : 500;
+  const definition = problems[status] || problems[500];
+  const answeredStatus = problems[status] ? status : 500;
   const problem = {
     type: problemType(r, definition.code),
     title: definition.title,

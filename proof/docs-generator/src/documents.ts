@@ -4,16 +4,21 @@ import { format } from 'prettier';
 import { renderConfigurationMarkdown, renderEnvironmentExample } from './configuration.js';
 import { renderErrorsMarkdown } from './errors-markdown.js';
 import { renderErrorsPage } from './errors-page.js';
+import { documentedErrors } from './errors.js';
 import { renderExamplesPage } from './examples.js';
+import { renderGatewayProblems } from './gateway-errors.js';
 import { openApiDocuments } from './open-api-documents.js';
 import { renderReferencePage } from './reference/reference-page.js';
 
 /** Every generated file, by its path in the repository. */
 export async function renderDocuments(root: string): Promise<Map<string, string>> {
   const json = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
+  const javascript = (text: string) =>
+    format(text, { parser: 'babel', printWidth: 110, singleQuote: true, objectWrap: 'collapse' });
   const markdown = (text: string) => format(text, { parser: 'markdown', printWidth: 110 });
   return new Map([
     ...(await Promise.all(['feather', 'tuning'].map((name) => pageCopy(root, name)))),
+    ['nginx/njs/problems.js', await javascript(renderGatewayProblems(documentedErrors()))],
     ['nginx/html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
     ['nginx/html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],
     ['nginx/html/docs/index.html', renderReferencePage()],

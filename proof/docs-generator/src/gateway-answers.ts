@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anchorOf, documentedErrors } from './errors.js';
+import { gatewayProblems, type DocumentedError } from './gateway-errors.js';
 
 const content = z.looseObject({
   schema: z.looseObject({
@@ -24,10 +25,9 @@ const document = z.looseObject({
 });
 type Document = z.infer<typeof document>;
 type Response = z.infer<typeof response>;
-type DocumentedError = ReturnType<typeof documentedErrors>[number];
 
-/** What nginx answers by itself to a request that it would pass on (nginx/njs/problem.js). */
-const gatewayCodes = ['unauthorized', 'rate_limited', 'service_unavailable', 'timeout'];
+const atEveryEndpoint = gatewayProblems.filter((problem) => problem.atEveryEndpoint);
+const gatewayCodes = atEveryEndpoint.map(({ code }) => code);
 
 /** Health is asked without a key (nginx/templates). */
 const withoutKey = '/api/health';
@@ -62,7 +62,7 @@ function isDocument(json: unknown): json is Document {
 
 /** An answer of nginx alone; HEAD has no body. */
 function emptyResponse(status: number, method: string): Response {
-  const waits = status === 429 || status === 502;
+  const waits = atEveryEndpoint.some((each) => each.status === status && each.retryAfterSeconds !== undefined);
   const schema = {
     allOf: [{ $ref: '#/components/schemas/Problem' }],
     properties: { status: { const: status }, code: { enum: [] } },

@@ -1,29 +1,110 @@
 import type { ErrorDefinition } from '@media-services/http-common';
 
-/** A code with what its documentation says. */
+/** A code with its documentation. */
 export type DocumentedError = ErrorDefinition & {
   readonly code: string;
   readonly origins: readonly string[];
 };
 
-/** Codes that only the gateway's own answers have (nginx/njs/problem.js). */
-export const gatewayErrors: readonly DocumentedError[] = [
+/** A problem that nginx answers with by itself. */
+export interface GatewayProblem {
+  readonly status: number;
+  readonly code: string;
+  /** Only for codes that the services don't have: their error tables define the others. */
+  readonly definition?: Pick<ErrorDefinition, 'title' | 'retryable' | 'cause' | 'remedy'>;
+  /** Absent where njs writes it for each request. */
+  readonly detail?: string;
+  readonly retryAfterSeconds?: number;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  /** Any request to an endpoint may end so, so OpenAPI lists it for all of them. */
+  readonly atEveryEndpoint?: true;
+}
+
+/** Add a row here, and answer with its status in nginx/. `pnpm docs:generate` writes the rest. */
+export const gatewayProblems: readonly GatewayProblem[] = [
   {
-    code: 'unauthorized',
-    status: 401,
-    title: 'A key is needed',
-    retryable: false,
-    cause: 'The operator has handed out keys (API_KEYS_FILE), and the request has none of them.',
-    remedy: 'Send the key as `Authorization: Bearer KEY`.',
-    origins: ['gateway'],
+    status: 400,
+    code: 'invalid_request',
+    detail: 'The request is malformed or its URL or headers are too long. Check how the query is encoded.',
+    errors: [{ field: 'request', message: 'is malformed or too long' }],
   },
   {
-    code: 'service_unavailable',
+    status: 401,
+    code: 'unauthorized',
+    definition: {
+      title: 'A key is needed',
+      retryable: false,
+      cause: 'The operator has handed out keys (API_KEYS_FILE), and the request has none of them.',
+      remedy: 'Send the key as `Authorization: Bearer KEY`.',
+    },
+    detail:
+      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
+    atEveryEndpoint: true,
+  },
+  {
+    status: 404,
+    code: 'not_found',
+    detail: 'There is nothing at this path. See /docs for the endpoints.',
+  },
+  {
+    status: 405,
+    code: 'method_not_allowed',
+    detail: 'This path does not answer this method. Use one that the Allow header names.',
+  },
+  {
+    status: 413,
+    code: 'file_too_large',
+    detail: 'The request body is larger than this service accepts. Send a smaller file.',
+  },
+  { status: 429, code: 'rate_limited', retryAfterSeconds: 2, atEveryEndpoint: true },
+  {
+    status: 500,
+    code: 'internal_error',
+    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
+  },
+  {
     status: 502,
-    title: 'The service does not answer',
-    retryable: true,
-    cause: 'The service behind the gateway is starting, restarting or stopped.',
-    remedy: 'Wait as many seconds as `Retry-After` says; `/api/health` tells which service it is.',
-    origins: ['gateway'],
+    code: 'service_unavailable',
+    definition: {
+      title: 'The service does not answer',
+      retryable: true,
+      cause: 'The service behind the gateway is starting, restarting or stopped.',
+      remedy: 'Wait as many seconds as `Retry-After` says; `/api/health` tells which service it is.',
+    },
+    retryAfterSeconds: 5,
+    detail:
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
+    atEveryEndpoint: true,
+  },
+  {
+    status: 503,
+    code: 'overloaded',
+    retryAfterSeconds: 5,
+    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
+  },
+  {
+    status: 504,
+    code: 'timeout',
+    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
+    atEveryEndpoint: true,
   },
 ];
+
+/** Codes that only the gateway answers with. */
+export const gatewayErrors = gatewayProblems.flatMap(({ status, code, definition }): DocumentedError[] =>
+  definition === undefined ? [] : [{ code, status, ...definition, origins: ['gateway'] }],
+);
+
+/** `nginx/njs/problems.js`, by status; its syntax is that of nginx 1.22's njs 0.7.9. */
+export function renderGatewayProblems(errors: readonly DocumentedError[]): string {
+  const documented = new Map(errors.map((each) => [each.code, each]));
+  const problems = gatewayProblems.map(({ status, code, detail, retryAfterSeconds, errors: fields }) => {
+    const { title, retryable } = documented.get(code) ?? {};
+    if (title === undefined) throw new Error(`No table defines the code ${code}.`);
+    return [status, { code, title, retryable, retryAfterSeconds, detail, errors: fields }];
+  });
+  return [
+    '// Generated from proof/docs-generator/src/gateway-errors.ts by `pnpm docs:generate`. Edit that file instead.',
+    `export default ${JSON.stringify(Object.fromEntries(problems))};`,
+  ].join('\n');
+}

@@ -18,33 +18,6 @@ describe('the generated documents', () => {
     },
   );
 
-  it('document every code that the gateway answers with by itself, under the same title', () => {
-    const known = documentedErrors().map(({ code, title }) => ({ code, title }));
-    const used = [...read('nginx/njs/problem.js').matchAll(/code: '(\w+)',\s+title: '([^']+)'/g)].map(
-      ([, code, title]) => ({ code, title }),
-    );
-    expect(used.length).toBeGreaterThan(5);
-    expect(known).toEqual(expect.arrayContaining(used));
-  });
-
-  it("say of the gateway's own answers what it says itself", () => {
-    const documented = new Map(documentedErrors().map((each) => [each.code, each]));
-    const definitions = [
-      ...read('nginx/njs/problem.js').matchAll(
-        /(\d{3}): \{\s*code: '(\w+)',\s*title: '([^']+)',\s*retryable: (true|false)/g,
-      ),
-    ];
-    expect(definitions).toHaveLength(10);
-    for (const [, status, code = '', title, retryable] of definitions) {
-      expect({ code, status, title, retryable }).toEqual({
-        code,
-        status: String(documented.get(code)?.status),
-        title: documented.get(code)?.title,
-        retryable: String(documented.get(code)?.retryable),
-      });
-    }
-  });
-
   it('show in .env.example the twelve settings that people change', () => {
     const names = [...read('.env.example').matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name);
     expect(new Set(names).size).toBe(12);

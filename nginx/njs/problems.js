@@ -1,0 +1,63 @@
+// Generated from proof/docs-generator/src/gateway-errors.ts by `pnpm docs:generate`. Edit that file instead.
+export default {
+  400: {
+    code: 'invalid_request',
+    title: 'Invalid request',
+    retryable: false,
+    detail: 'The request is malformed or its URL or headers are too long. Check how the query is encoded.',
+    errors: [{ field: 'request', message: 'is malformed or too long' }],
+  },
+  401: {
+    code: 'unauthorized',
+    title: 'A key is needed',
+    retryable: false,
+    detail:
+      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
+  },
+  404: {
+    code: 'not_found',
+    title: 'No such endpoint',
+    retryable: false,
+    detail: 'There is nothing at this path. See /docs for the endpoints.',
+  },
+  405: {
+    code: 'method_not_allowed',
+    title: 'Method not allowed',
+    retryable: false,
+    detail: 'This path does not answer this method. Use one that the Allow header names.',
+  },
+  413: {
+    code: 'file_too_large',
+    title: 'The file is too large',
+    retryable: false,
+    detail: 'The request body is larger than this service accepts. Send a smaller file.',
+  },
+  429: { code: 'rate_limited', title: 'Too many requests', retryable: true, retryAfterSeconds: 2 },
+  500: {
+    code: 'internal_error',
+    title: 'Internal error',
+    retryable: false,
+    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
+  },
+  502: {
+    code: 'service_unavailable',
+    title: 'The service does not answer',
+    retryable: true,
+    retryAfterSeconds: 5,
+    detail:
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
+  },
+  503: {
+    code: 'overloaded',
+    title: 'The service is busy',
+    retryable: true,
+    retryAfterSeconds: 5,
+    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
+  },
+  504: {
+    code: 'timeout',
+    title: 'The work took too long',
+    retryable: true,
+    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
+  },
+};
