@@ -38,12 +38,10 @@ describe('the configuration', () => {
       OUTBOUND_PROXY: 'ftp://127.0.0.1:1080',
       COOKIES_FILE: '/does/not/exist',
       TRUSTED_ROOTS_FILE: fileURLToPath(import.meta.url),
-      BASE_PATH: 'media/',
       EXTRACTION_TIMEOUT_SECONDS: 'soon',
     });
     expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
       'ALLOWED_PRIVATE_SOURCES',
-      'BASE_PATH',
       'COOKIES_FILE',
       'EXTRACTION_TIMEOUT_SECONDS',
       'OUTBOUND_PROXY',

@@ -160,11 +160,9 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
     SHUTDOWN_GRACE_SECONDS: setting
       .number(25, { min: 0, max: 3600 })
       .describe('How many seconds running requests may go on after SIGTERM before they are aborted.'),
+    // The gateway routes by it, so its settings.awk has the rule.
     BASE_PATH: setting
       .text('')
-      .refine((path) => path === '' || /^(?:\/[A-Za-z0-9_~-]+)+$/.test(path), {
-        error: 'must be a path such as /media, without a slash at its end and without dots',
-      })
       .describe(
         'Path below which the gateway is reached, for example /media; links in answers begin with it.',
       ),
