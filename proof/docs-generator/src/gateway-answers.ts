@@ -62,7 +62,9 @@ function isDocument(json: unknown): json is Document {
 
 /** An answer of nginx alone; HEAD has no body. */
 function emptyResponse(status: number, method: string): Response {
-  const waits = atEveryEndpoint.some((each) => each.status === status && each.retryAfterSeconds !== undefined);
+  const waits = atEveryEndpoint.some(
+    (each) => each.status === status && each.retryAfterSeconds !== undefined,
+  );
   const schema = {
     allOf: [{ $ref: '#/components/schemas/Problem' }],
     properties: { status: { const: status }, code: { enum: [] } },
