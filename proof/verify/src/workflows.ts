@@ -1,7 +1,7 @@
 /** npm run verify:workflows: checks .github, and that every command of the project that a step runs is there. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '@media-services/stack/set-up';
@@ -18,8 +18,15 @@ const workflowSchema = z.object({
   jobs: z.record(
     z.string(),
     z.object({
+      needs: z.string().optional(),
       steps: z
-        .array(z.object({ uses: z.string().optional(), with: z.record(z.string(), z.unknown()).optional() }))
+        .array(
+          z.object({
+            uses: z.string().optional(),
+            run: z.string().optional(),
+            with: z.record(z.string(), z.unknown()).optional(),
+          }),
+        )
         .optional(),
     }),
   ),
@@ -73,6 +80,38 @@ await report.check('a scan that finds something ends a release before anything i
     const made = await readFile(calls, 'utf8');
     assert.match(made, /--output type=docker.*\nscan\n$/);
     assert.doesNotMatch(made, /--push/);
+  } finally {
+    await rm(work, { recursive: true });
+  }
+});
+await report.check('a release is tested, built, scanned, pushed and signed, in this order', async () => {
+  const { jobs } = workflowSchema.parse(parse(await readFile(join(folder, 'images.yml'), 'utf8')));
+  assert.equal(jobs.push?.needs, 'test');
+  assert.equal(jobs.join?.needs, 'push');
+  const runs = (jobs.push.steps ?? []).map((step) => step.run ?? '');
+  const build = runs.findIndex((line) => line.includes('deploy/images/build'));
+  const push = runs.findIndex((line) => line.includes('deploy/images/push'));
+  assert.ok(build >= 0 && push > build, runs.join('\n'));
+  assert.match((jobs.join.steps ?? []).at(-1)?.run ?? '', /cosign/);
+});
+await report.check('base images are in FROM lines that Dependabot reads, and get a digest', async () => {
+  const work = await mkdtemp(join(tmpdir(), 'verify-pin-'));
+  try {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    await writeFile(join(work, 'docker'), `#!/bin/sh\necho ${digest}\n`, { mode: 0o755 });
+    const copied = [
+      'deploy/images',
+      'nginx/Dockerfile',
+      'apps/video-dl/Dockerfile',
+      'apps/bg-removal/Dockerfile',
+    ];
+    for (const path of copied) await cp(join(root, path), join(work, path), { recursive: true });
+    const env = { PATH: `${work}:${process.env.PATH ?? ''}` };
+    const once = await run(join(work, 'deploy/images/pin'), [], { env, cwd: work });
+    assert.equal(await run(join(work, 'deploy/images/pin'), [], { env, cwd: work }), once, 'pins twice');
+    const dockerfile = await readFile(join(work, 'nginx/Dockerfile'), 'utf8');
+    assert.match(dockerfile, new RegExp(`^FROM nginxinc/nginx-unprivileged:\\S+@${digest} AS nginx$`, 'm'));
+    assert.equal(once.match(/@sha256/g)?.length, 3);
   } finally {
     await rm(work, { recursive: true });
   }

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../run.js';
 
+// Named, because digests in the Dockerfiles would be asked of a registry.
 const defaultNodeImage = 'node:24-trixie-slim';
+const defaultNginxImage = 'nginxinc/nginx-unprivileged:1.30-trixie';
 const ownAuthorities = '/usr/local/share/ca-certificates';
 const registry = 'https://registry.npmjs.org/';
 
@@ -29,15 +31,12 @@ export async function prepareBuild(): Promise<BuildSetting> {
   const authorities = { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' };
   return {
     overrides,
-    buildOptions: buildArguments({ NODE_IMAGE: trusting, NGINX_IMAGE: process.env.NGINX_IMAGE }),
+    buildOptions: [
+      ...['--build-arg', `NODE_IMAGE=${trusting}`],
+      ...['--build-arg', `NGINX_IMAGE=${process.env.NGINX_IMAGE ?? defaultNginxImage}`],
+    ],
     env: { COMPOSE_BAKE: 'false', ...(trusting === nodeImage ? {} : authorities) },
   };
-}
-
-function buildArguments(images: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(images).flatMap(([name, image]) =>
-    image === undefined ? [] : ['--build-arg', `${name}=${image}`],
-  );
 }
 
 async function containersReachRegistry(nodeImage: string): Promise<boolean> {
