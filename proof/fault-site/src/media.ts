@@ -11,26 +11,26 @@ const folder = fileURLToPath(new URL('../../.tools/test-media', import.meta.url)
 const building = new Map<string, Promise<string>>();
 
 /**
- * The path of a medium, made by ffmpeg if it is not there yet. Its folder is named
- * by the recipe's hash, so a changed recipe is never answered with an old file.
- * @param name a key of `recipes`; for a recipe with several files, the folder of them
+ * The path of a file that ffmpeg encodes once for all tests and runs. Its folder is named
+ * by the recipe's hash, so a changed recipe never gets an old file.
+ * @param name a key of `recipes`; for a recipe with several files, their folder
  */
 export async function media(name: string): Promise<string> {
   const recipe = recipes[name];
-  if (recipe === undefined) throw new Error(`the site has no medium "${name}"`);
+  if (recipe === undefined) throw new Error(`there is no recipe for "${name}"`);
   return made(name, recipe);
 }
 
-/** The path of what a recipe makes, likewise. */
-export async function made(name: string, recipe: Recipe): Promise<string> {
-  const medium = building.get(name) ?? make(name, recipe);
-  building.set(name, medium);
-  return medium;
-}
-
-async function make(name: string, recipe: Recipe): Promise<string> {
+/** The path of what any other recipe makes. */
+export async function made(name: string, recipe: Pick<Recipe, 'args'>): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
   const target = join(folder, hash);
+  const file = building.get(target) ?? make(target, name, recipe);
+  building.set(target, file);
+  return file;
+}
+
+async function make(target: string, name: string, recipe: Pick<Recipe, 'args'>): Promise<string> {
   const path = /\.\w+$/.test(name) ? join(target, name) : target;
   if (await exists(path)) return path;
   await mkdir(folder, { recursive: true });

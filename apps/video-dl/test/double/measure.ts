@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { inspect } from '../media/support/inspect.js';
 
-/** What a result is when it is decoded from end to end. */
+/** What a result contains. */
 export interface Measured {
   readonly seconds: number;
   /** Pixels; null where there is no picture. */
@@ -11,7 +11,7 @@ export interface Measured {
 }
 
 export async function measure(file: string): Promise<Measured> {
-  const { streams, format } = await inspect(file);
+  const { streams, format } = await inspect(file, 'packets');
   const picture = streams.find(({ codec_type }) => codec_type === 'video');
   const hasSound = streams.some(({ codec_type }) => codec_type === 'audio');
   return {

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { made } from '@media-services/fault-site';
 import { mp4Arguments } from '../../dist/ffmpeg/arguments.js';
 import type { MediaSource } from '../../dist/relay/index.js';
 import { startBench, type Bench } from './support/bench.js';
@@ -47,19 +48,19 @@ async function clip({
   options = [],
   file = 'clip.ts',
 }: Clip): Promise<Buffer[]> {
-  const own = await mkdtemp(join(folder, 'clip-'));
   const picture = `color=black:size=160x120:rate=25:duration=${seconds},drawbox=t=fill:c=white:enable='lt(mod(t,1),0.2)'`;
   const sound = `aevalsrc='if(lt(mod(t,1),0.2),0.5*sin(6283*t),0)':s=48000:d=${seconds}`;
-  await execa(ffmpeg, [
-    ...['-v', 'error', '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', sound],
+  const args = [
+    ...['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', sound],
     ...(only === undefined ? ['-map', '0', '-map', '1'] : ['-map', only === 'v' ? '0' : '1']),
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '25', '-pix_fmt', 'yuv420p'],
     // Not in the source itself, which would begin at zero then.
     ...(soundFrom > 0 ? ['-af', `atrim=start=${soundFrom}`] : []),
-    ...['-c:a', 'aac', '-output_ts_offset', String(clock), ...options, join(own, file)],
-  ]);
-  const names = (await readdir(own)).toSorted();
-  return Promise.all(names.map(async (name) => readFile(join(own, name))));
+    ...['-c:a', 'aac', '-output_ts_offset', String(clock), ...options, file],
+  ];
+  const clips = await made('clip', { args });
+  const names = (await readdir(clips)).filter((name) => /\.(?:ts|mp4|m4s)$/.test(name)).toSorted();
+  return Promise.all(names.map(async (name) => readFile(join(clips, name))));
 }
 
 function put(body: string | Buffer): string {

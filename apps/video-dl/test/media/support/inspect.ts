@@ -28,14 +28,17 @@ const answerSchema = z.object({
 
 export type Inspection = z.output<typeof answerSchema>;
 
-/** Decodes all of a file with ffprobe: frames counted, errors thrown. */
-export async function inspect(file: string): Promise<Inspection> {
+/**
+ * Reads all of a file with ffprobe; errors are thrown.
+ * @param count `frames` decodes everything, `packets` only takes the container apart
+ */
+export async function inspect(file: string, count: 'frames' | 'packets' = 'frames'): Promise<Inspection> {
   const { stdout, stderr } = await execa('ffprobe', [
     ...[
       '-hide_banner',
       '-loglevel',
       'error',
-      '-count_frames',
+      `-count_${count}`,
       '-show_streams',
       '-show_format',
       '-print_format',

@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execa } from 'execa';
+import { made } from '@media-services/fault-site';
 
 const video = (seconds: number, size = '320x180') => [
   '-f',
@@ -89,7 +89,7 @@ const recipes = {
   'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
   'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
   // Cut where no key frame is: an edit list hides what comes before.
-  'trimmed.mov': ['-ss', '0.36', '-i', 'h264-aac.mp4', '-c', 'copy'],
+  'trimmed.mov': ['-c', 'copy'],
   'sound.avi': [...video(4), ...audio(4), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
   'audio.m4a': [...audio(8), ...aac],
   'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
@@ -98,7 +98,7 @@ const recipes = {
 
 export type SampleName = keyof typeof recipes;
 
-/** A folder of generated media, made on first use and removed on disposal. */
+/** A folder for generated media, which are encoded once for all tests; removed on disposal. */
 export class Samples implements AsyncDisposable {
   readonly folder: string;
   readonly #made = new Map<SampleName, Promise<string>>();
@@ -119,16 +119,19 @@ export class Samples implements AsyncDisposable {
   }
 
   async #make(name: SampleName): Promise<string> {
-    const file = join(this.folder, name);
-    await execa('mkdir', ['-p', join(file, '..')]);
-    if (name === 'trimmed.mov') await this.get('h264-aac.mp4');
-    await execa('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y', ...recipes[name], file], {
-      cwd: this.folder,
-    });
-    return file;
+    const [folder = name] = name.split('/');
+    await cp(await encoded(name), join(this.folder, folder), { recursive: true });
+    return join(this.folder, name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The cached file of a sample, or the folder of its files. */
+async function encoded(name: SampleName): Promise<string> {
+  const [folder = name, file = name] = name.split('/');
+  const source = name === 'trimmed.mov' ? ['-ss', '0.36', '-i', await encoded('h264-aac.mp4')] : [];
+  return made(folder, { args: [...source, ...recipes[name], file] });
 }
