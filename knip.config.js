@@ -70,6 +70,10 @@ export default {
       entry: ['src/*.ts', 'src/inside/*.mts'],
       project: ['src/**/*.{ts,mts}'],
     },
+    'proof/fault-site': {
+      entry: ['src/{index,double/double}.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+    },
     'proof/docs-generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
       // Generated modules in matte/ export more than the page uses.

@@ -1,4 +1,4 @@
-// npm run test:sites: the tests against the double of the sites (apps/video-dl/test/double).
+// npm run test:sites: the tests against the double of the sites (proof/fault-site/src/double).
 //   --newest   with the newest yt-dlp of PyPI, as an update of a running service would take it
 //   --long     also what takes minutes: the longest advertisements, twenty videos in a row, what a solve takes,
 //              streams of two minutes through an exchange of engines

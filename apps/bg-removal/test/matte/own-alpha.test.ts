@@ -30,10 +30,9 @@ describe('an image that was cut out already', () => {
   test.each([neutral, defaultTuning])('keeps its colours everywhere (%j)', (tuning) => {
     const { image, own } = alreadyCutOut(0);
     cutOut(image, maskOf(own), tuning);
-    for (let i = 0; i < own.length; i++) {
-      if (image.data[i * 4 + 3] === 0) continue;
-      expect([...image.data.subarray(i * 4, i * 4 + 3)]).toEqual([...subject]);
-    }
+    const opaque = [...own.keys()].filter((i) => image.data[i * 4 + 3] !== 0);
+    expect(opaque.length).toBeGreaterThan(own.length / 20);
+    for (const i of opaque) expect([...image.data.subarray(i * 4, i * 4 + 3)]).toEqual([...subject]);
   });
 
   test('keeps its soft edge where the matte has the same one: the two are not multiplied', () => {

@@ -1,15 +1,16 @@
 import type { ErrorCode } from '@media-services/http-common';
 import type { TestService } from '../support/service.js';
-import { Double } from './double.js';
+import { startBehind } from './start-behind.js';
+import { Double } from '@media-services/fault-site/double';
 import { watchPage } from './shapes.js';
-import type { VideoName } from './youtube/videos.js';
+import type { VideoName } from '@media-services/fault-site/double';
 
 let double: Double;
 let service: TestService;
 
 beforeAll(async () => {
   double = await Double.start();
-  service = await double.startService();
+  service = await startBehind(double);
 });
 
 afterAll(async () => {

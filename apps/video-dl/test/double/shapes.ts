@@ -1,4 +1,4 @@
-import { videoId, type VideoName } from './youtube/videos.js';
+import { videoId, type VideoName } from '@media-services/fault-site/double';
 
 /** One way in which a site gives its media. */
 export interface Shape {

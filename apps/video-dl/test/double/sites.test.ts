@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { receive } from '../stream/support/receive.js';
 import { interpreters } from '../support/pythons.js';
 import type { TestService } from '../support/service.js';
-import { Double } from './double.js';
+import { startBehind } from './start-behind.js';
+import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
 import { measure, type Measured } from './measure.js';
-import { mediaSeconds, tones } from './media.js';
 import { shapes, type Shape } from './shapes.js';
 import { renderTable, withoutPadding, type Cells } from './table.js';
 
@@ -73,7 +73,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
     results.set(shape, { ...results.get(shape), ...cells });
 
   beforeAll(async () => {
-    service = await double.startService({ ...(python && { YTDLP_PYTHON: python }) });
+    service = await startBehind(double, { ...(python && { YTDLP_PYTHON: python }) });
   });
 
   afterAll(async () => {

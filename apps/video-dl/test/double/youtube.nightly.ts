@@ -2,7 +2,8 @@ import { treeMemoryBytes } from '@media-services/processes';
 import { readConfig } from '../../dist/config.js';
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { Double } from './double.js';
+import { startBehind } from './start-behind.js';
+import { Double } from '@media-services/fault-site/double';
 import { watchPage } from './shapes.js';
 import { waitedSeconds } from './waited.js';
 
@@ -12,7 +13,7 @@ let service: TestService;
 beforeEach(async () => {
   // As large as the site's own.
   double = await Double.start({ playerBytes: 2_650_000 });
-  service = await double.startService();
+  service = await startBehind(double);
 });
 
 afterEach(async () => {

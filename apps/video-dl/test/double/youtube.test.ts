@@ -1,16 +1,17 @@
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { Double } from './double.js';
+import { startBehind } from './start-behind.js';
+import { Double } from '@media-services/fault-site/double';
 import { watchPage } from './shapes.js';
 import { waitedSeconds } from './waited.js';
-import type { VideoName } from './youtube/videos.js';
+import type { VideoName } from '@media-services/fault-site/double';
 
 let double: Double;
 let service: TestService;
 
 beforeAll(async () => {
   double = await Double.start();
-  service = await double.startService();
+  service = await startBehind(double);
 });
 
 beforeEach(() => void double.requests.splice(0));

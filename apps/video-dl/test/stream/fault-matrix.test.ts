@@ -58,7 +58,7 @@ const keyOf = ({ fault }: FaultCase, target: string): string => `${fault}|${targ
 
 /** Most cases wait for a timeout, so several are asked at once. */
 function askAll(): void {
-  const atOnce = 4;
+  const atOnce = 6;
   const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   for (const faultCase of faultCases) {
     for (const target of targets) {
@@ -120,13 +120,11 @@ async function outcomeOf(
 }
 
 describe.each(faultCases)('$fault', (faultCase) => {
-  it.each(targets)('%s', async (target) => {
-    const expected = faultCase[target];
-    if (expected === undefined) return;
+  it.each(targets.filter((target) => faultCase[target] !== undefined))('%s', async (target) => {
     const answered = await answers.get(keyOf(faultCase, target));
     const received = answered?.received;
     if (received === undefined) throw answered?.error;
-    expect(await outcomeOf(received, target, faultCase)).toBe(expected);
+    expect(await outcomeOf(received, target, faultCase)).toBe(faultCase[target]);
   });
 });
 

@@ -1,8 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContextOverrides } from '../../dist/service.js';
-import { startService, type TestService } from '../support/service.js';
 import { issueCertificates } from './certificates.js';
 import { SiteProxy, type SiteRequest } from './proxy.js';
 import { Instagram } from './sites/instagram.js';
@@ -16,15 +14,18 @@ import { YouTubeMediaServers } from './youtube/media-servers.js';
 import { YouTube } from './youtube/site.js';
 import { Tickets } from './youtube/tickets.js';
 
+export { mediaSeconds, tones } from './media.js';
+export { videoId, type VideoName } from './youtube/videos.js';
+
 interface DoubleOptions {
   /** About how large YouTube's player script is; the site's own has 2.6 MB. */
   readonly playerBytes?: number;
 }
 
 /**
- * The sites that people use, as far as yt-dlp's own extractors look at them: behind an
- * outbound proxy of this process, with certificates of its own. All of it is written here;
- * pages, scripts and answers hold the least that the extractors accept.
+ * Popular sites, as far as yt-dlp's own extractors read them: behind an outbound proxy in
+ * this process that issues its own certificates. Pages, scripts and responses contain the
+ * least that the extractors accept.
  */
 export class Double implements AsyncDisposable {
   readonly #proxy: SiteProxy;
@@ -56,15 +57,9 @@ export class Double implements AsyncDisposable {
     return this.#proxy.requests;
   }
 
-  /** A service for which the double is the internet. */
-  async startService(
-    env: Readonly<Record<string, string>> = {},
-    overrides: ContextOverrides & { readonly cold?: boolean } = {},
-  ): Promise<TestService> {
-    return startService(
-      { OUTBOUND_PROXY: this.#proxy.url, TRUSTED_ROOTS_FILE: this.#authorityFile, ...env },
-      { lookup: leftToTheProxy, ...overrides },
-    );
+  /** Settings of a service for which the double is the internet. */
+  get settings(): Readonly<Record<string, string>> {
+    return { OUTBOUND_PROXY: this.#proxy.url, TRUSTED_ROOTS_FILE: this.#authorityFile };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -75,7 +70,7 @@ export class Double implements AsyncDisposable {
   }
 }
 
-/** No name exists here, as on a network whose proxy alone knows the outside. */
-function leftToTheProxy(): Promise<never> {
+/** A name lookup on a network where only the proxy knows the outside. */
+export function lookupBehindProxy(): Promise<never> {
   return Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
 }

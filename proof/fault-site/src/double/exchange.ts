@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { sendFile } from '@media-services/fault-site';
+import { sendFile } from '../server.js';
 
 /** A site of the double. */
 export interface Site {

@@ -1,4 +1,5 @@
-import { made, type Recipe } from '@media-services/fault-site';
+import { made } from '../media.js';
+import type { Recipe } from '../recipes.js';
 
 /** Seconds that every medium of the double lasts. */
 export const mediaSeconds = 4;
