@@ -1,5 +1,6 @@
 import { accessKey, keepAccessKey } from './access-key.js';
 import { make } from './dom.js';
+import { text } from './texts.js';
 
 let count = 0;
 
@@ -16,10 +17,10 @@ export function accessKeyForm(onKey) {
   const form = make(
     'form',
     { className: 'key-form' },
-    make('label', { htmlFor: id }, accessKey() === '' ? 'Access key' : 'Another access key'),
+    make('label', { htmlFor: id }, text(accessKey() === '' ? 'key.label' : 'key.other')),
     field,
-    make('button', { type: 'submit', className: 'button primary' }, 'Use this key'),
-    make('small', {}, 'Kept in this browser only, until you erase it.'),
+    make('button', { type: 'submit', className: 'button primary' }, text('key.use')),
+    make('small', {}, text('key.help')),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();

@@ -1,30 +1,66 @@
-const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+import { isolated, locale } from './texts.js';
 
-// A number and its unit stay on one line.
-const space = '\u00a0';
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
 /** `12.3 MB`, from bytes. */
 export function formatBytes(bytes) {
-  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${value.toFixed(power > 0 && value < 100 ? 1 : 0)}${space}${units[power]}`;
+  const { value, unit, digits } = scaled(bytes);
+  return measured(value, unit, { unitDisplay: unit === 'byte' ? 'long' : 'short' }, digits);
 }
 
-/** `1:02:03` or `2:03`, from seconds. */
+/** `1.2 MB/s`, from bytes per second. */
+export function formatSpeed(bytesPerSecond) {
+  const { value, unit, digits } = scaled(bytesPerSecond);
+  return measured(value, `${unit}-per-second`, {}, digits);
+}
+
+function scaled(bytes) {
+  const power = bytes < 1000 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return { value, unit: byteUnits[power], digits: power > 0 && value < 100 ? 1 : 0 };
+}
+
+/** A number and its unit stay on one line. */
+function measured(value, unit, options, digits = 0) {
+  const style = { style: 'unit', unit, minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return new Intl.NumberFormat(locale, { ...style, ...options }).format(value).replaceAll(' ', '\u00a0');
+}
+
+/** `1:02:03` or `2:03`, from seconds; fractions are kept where there are some. */
 export function formatDuration(seconds) {
-  const whole = Math.max(0, Math.round(seconds));
+  const tenths = Math.max(0, Math.round(seconds * 10));
+  const whole = Math.floor(tenths / 10);
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor((whole % 3600) / 60);
   const padded = (value) => String(value).padStart(2, '0');
-  return hours > 0 ? `${hours}:${padded(minutes)}:${padded(whole % 60)}` : `${minutes}:${padded(whole % 60)}`;
+  const start = hours > 0 ? `${hours}:${padded(minutes)}` : String(minutes);
+  const fraction = tenths % 10 === 0 ? '' : `.${tenths % 10}`;
+  return `${start}:${padded(whole % 60)}${fraction}`;
 }
 
-/** `40 s`, `3 min` or `2 h`: how long something will still take. */
+/** `40 seconds`, `3 minutes` or `1.5 hours`: how long something will still take. */
 export function formatSeconds(seconds) {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))}${space}s`;
+  const options = { unitDisplay: 'long' };
+  if (seconds < 90) return measured(Math.max(1, Math.round(seconds)), 'second', options);
   return seconds < 5400
-    ? `${Math.round(seconds / 60)}${space}min`
-    : `${(seconds / 3600).toFixed(1)}${space}h`;
+    ? measured(Math.round(seconds / 60), 'minute', options)
+    : measured(seconds / 3600, 'hour', options, 1);
+}
+
+/** `42%`, from a share of 1. */
+export function formatPercent(share) {
+  return new Intl.NumberFormat(locale, { style: 'percent' }).format(share);
+}
+
+/** A number with a fixed count of digits after the point. */
+export function formatDecimal(value, digits) {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return new Intl.NumberFormat(locale, options).format(value);
+}
+
+/** `1600 × 1200`, in this order in every script. */
+export function formatSize(width, height) {
+  return isolated(`${width} × ${height}`, '\u2066');
 }
 
 /** `2026-01-31` as the reader's language writes it. */
@@ -32,7 +68,7 @@ export function formatDate(isoDate) {
   const date = new Date(`${isoDate}T00:00:00Z`);
   return Number.isNaN(date.getTime())
     ? isoDate
-    : date.toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+    : date.toLocaleDateString(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 }
 
 const codecNames = [

@@ -2,9 +2,12 @@ import { showKeptKey } from './access-key-form.js';
 import { byId } from './dom.js';
 import { takeFiles } from './image/file-intake.js';
 import { ImageTool } from './image/image-tool.js';
+import { offerLanguages } from './language-choice.js';
 import { ServiceStatus } from './service-status.js';
 import { urlIn, urlsIn } from './video/page-url.js';
 import { VideoTool } from './video/video-tool.js';
+
+offerLanguages(byId('language'));
 
 const videoTool = new VideoTool();
 const imageTool = new ImageTool();

@@ -1,6 +1,8 @@
 import { accessKeyForm } from './access-key-form.js';
 import { find, fromTemplate } from './dom.js';
-import { inLayWords } from './lay-words.js';
+import { formatSeconds } from './format.js';
+import { inLayWords } from './problem.js';
+import { text } from './texts.js';
 
 /** Where a tool shows a problem, with a way out of it. */
 export class ProblemPanel {
@@ -67,8 +69,8 @@ export class ProblemPanel {
     const tick = () => {
       const left = Math.ceil((readyAt - performance.now()) / 1000);
       button.disabled = left > 0;
-      const waiting = onEnd ? `Continues automatically in ${left} s` : `Try again in ${left} s`;
-      button.textContent = left > 0 ? waiting : 'Try again';
+      const waiting = onEnd ? 'problem.continuesIn' : 'problem.retryIn';
+      button.textContent = left > 0 ? text(waiting, { time: formatSeconds(left) }) : text('problem.retry');
       if (left > 0) return;
       clearInterval(this.#timer);
       onEnd?.();

@@ -1,3 +1,5 @@
+import { errorText } from './texts.js';
+
 /**
  * What went wrong, in the words of a problem document (RFC 9457):
  * `title`, `detail`, `errors` by field, `type` (its documentation), `requestId`,
@@ -24,8 +26,7 @@ export function parseProblem(body, { status, retryAfter }) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   return {
-    title: 'The server sent a response this page can’t read',
-    detail: `Its status was ${status}. Try again in a moment.`,
+    ...errorText('unreadable', { status }),
     retryable: true,
     ...waiting,
   };
@@ -43,11 +44,13 @@ export async function ensureSuccess(response) {
 /** What to show for anything that was thrown. */
 export function problemOf(error) {
   if (error instanceof RequestFailed) return error.problem;
-  return {
-    title: 'Can’t reach the server',
-    detail: 'Check your connection, then try again.',
-    retryable: true,
-  };
+  return { ...errorText('unreachable'), retryable: true };
+}
+
+/** The same problem in words for the people who use the page; the server's own where its code is unknown here. */
+export function inLayWords(problem) {
+  const { title, detail } = { ...problem, ...errorText(problem.code) };
+  return { ...problem, title, detail: detail.replaceAll('`', '') };
 }
 
 /** Whether the reader cancelled, which is not a problem. */

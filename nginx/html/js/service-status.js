@@ -1,13 +1,14 @@
 import { byId } from './dom.js';
+import { text } from './texts.js';
 
-const names = { 'video-dl': 'video', 'bg-removal': 'images' };
+const names = { 'video-dl': 'page.video', 'bg-removal': 'page.image' };
 const words = {
-  ok: 'ready',
-  degraded: 'ready, but limited',
-  starting: 'starting',
-  draining: 'restarting',
-  error: 'not working',
-  down: 'not reachable',
+  ok: 'status.ok',
+  degraded: 'status.degraded',
+  starting: 'status.starting',
+  draining: 'status.draining',
+  error: 'status.error',
+  down: 'status.down',
 };
 const refreshMs = 60_000;
 const refreshWhileDownMs = 3000;
@@ -22,7 +23,7 @@ export class ServiceStatus {
   /** @param onLimits called with the known ones of `{ maxFileBytes, maxPixels, imagesPerMinute }` */
   constructor(onLimits) {
     this.#onLimits = onLimits;
-    addEventListener('offline', () => this.#show('error', 'You are offline'));
+    addEventListener('offline', () => this.#show('error', text('status.offline')));
     addEventListener('online', () => void this.watch());
   }
 
@@ -36,7 +37,7 @@ export class ServiceStatus {
       if (limits) this.#onLimits(limits);
       if (status === 'error') next = refreshWhileDownMs;
     } catch {
-      this.#show('error', navigator.onLine ? 'Can’t reach the server' : 'You are offline');
+      this.#show('error', text(navigator.onLine ? 'status.unreachable' : 'status.offline'));
       next = refreshWhileDownMs;
     }
     clearTimeout(this.#timer);
@@ -51,9 +52,10 @@ export class ServiceStatus {
 
 function sentence(services) {
   const entries = Object.entries(services);
-  if (entries.every(([, { status }]) => status === 'ok')) return 'Both tools are ready';
+  if (entries.every(([, { status }]) => status === 'ok')) return text('status.ready');
   return entries
-    .map(([name, { status }]) => `${names[name] ?? name}: ${words[status] ?? status}`)
-    .join(' · ')
-    .replace(/^./, (letter) => letter.toUpperCase());
+    .map(([name, { status }]) =>
+      text('common.colon', { name: text(names[name]), value: text(words[status] ?? words.error) }),
+    )
+    .join(' · ');
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
+import { combinedDocument } from './combined-document.js';
 import { renderConfigurationMarkdown, renderEnvironmentExample } from './configuration.js';
 import { renderErrorsMarkdown } from './errors-markdown.js';
 import { renderErrorsPage } from './errors-page.js';
@@ -21,6 +22,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     ['nginx/njs/problems.js', await javascript(renderGatewayProblems(documentedErrors()))],
     ['nginx/html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
     ['nginx/html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],
+    ['nginx/html/docs/openapi.json', json(combinedDocument(openApiDocuments))],
     ['nginx/html/docs/index.html', renderReferencePage()],
     ['nginx/html/docs/errors.html', renderErrorsPage()],
     ['nginx/html/docs/examples.html', renderExamplesPage(root)],

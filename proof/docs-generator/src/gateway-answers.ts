@@ -14,8 +14,10 @@ const response = z.looseObject({
 });
 const operation = z.looseObject({ responses: z.record(z.string(), response) });
 const document = z.looseObject({
+  info: z.looseObject({}),
   paths: z.record(z.string(), z.record(z.string(), operation)),
   components: z.looseObject({
+    headers: z.record(z.string(), z.unknown()),
     schemas: z.looseObject({
       Problem: z.looseObject({
         properties: z.looseObject({ code: z.looseObject({ enum: z.array(z.string()) }) }),
@@ -23,7 +25,7 @@ const document = z.looseObject({
     }),
   }),
 });
-type Document = z.infer<typeof document>;
+export type OpenApiDocument = z.infer<typeof document>;
 type Response = z.infer<typeof response>;
 
 const atEveryEndpoint = gatewayProblems.filter((problem) => problem.atEveryEndpoint);
@@ -37,7 +39,7 @@ const withoutKey = '/api/health';
  * end in what the gateway answers in its place.
  * @throws TypeError where the document is not one of createOpenApiDocument
  */
-export function withGatewayAnswers(json: unknown): Document {
+export function withGatewayAnswers(json: unknown): OpenApiDocument {
   const described: unknown = structuredClone(json);
   if (!isDocument(described)) throw new TypeError('This is not a document of createOpenApiDocument.');
   const { code } = described.components.schemas.Problem.properties;
@@ -56,7 +58,7 @@ export function withGatewayAnswers(json: unknown): Document {
 }
 
 /** Parsing would copy, and put what is known before the rest. */
-function isDocument(json: unknown): json is Document {
+function isDocument(json: unknown): json is OpenApiDocument {
   return document.safeParse(json).success;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { settingSections } from '../dist/configuration.js';
+import { combinedDocument } from '../dist/combined-document.js';
 import { documentedErrors } from '../dist/errors.js';
 import { renderDocuments } from '../dist/documents.js';
 import { withGatewayAnswers } from '../dist/gateway-answers.js';
@@ -97,5 +98,27 @@ describe('the generated documents', () => {
       'service_unavailable',
     ]);
     expect(() => withGatewayAnswers({ paths: {} })).toThrow(TypeError);
+  });
+
+  it('describe everything behind the gateway in one more, with the optional key', () => {
+    const combined = combinedDocument(openApiDocuments);
+    expect(Object.keys(combined.paths)).toEqual([
+      ...['/api/info', '/api/stream', '/api/stream/video', '/video-dl/api/health'],
+      ...['/api/remove-background', '/bg-removal/api/health', '/api/health'],
+    ]);
+    expect(combined).toMatchObject({
+      security: [{}, { key: [] }],
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    });
+    const operations = Object.values(combined.paths).flatMap((item) => Object.values(item));
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(combined.components.schemas.Problem.properties.code.enum).toEqual(
+      expect.arrayContaining(documentedErrors().map(({ code }) => code)),
+    );
+    const text = JSON.stringify(combined);
+    for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
+      expect(Object.keys((combined.components as Record<string, object>)[kind] ?? {})).toContain(name);
+    }
   });
 });

@@ -1,4 +1,6 @@
 import { byId, find } from '../dom.js';
+import { formatPercent } from '../format.js';
+import { text } from '../texts.js';
 
 /** The image before and after, with a line between them that can be moved. */
 export class Comparison {
@@ -8,6 +10,8 @@ export class Comparison {
   #range = find(this.#frame, '.comparison-range');
   #original = byId('image-original');
   #zoom = byId('image-zoom');
+  #controls = byId('image-controls');
+  #isPaused = false;
   #current;
 
   /** @param onZoom called with whether the cut-out is shown at its full size */
@@ -25,6 +29,7 @@ export class Comparison {
       if (key === ' ' || key === 'Enter') this.#holdOriginal(true);
     });
     this.#original.addEventListener('keyup', () => this.#holdOriginal(false));
+    this.#zoom.textContent = formatPercent(1);
     this.#zoom.addEventListener('click', () => {
       const isZoomed = this.#zoom.getAttribute('aria-pressed') !== 'true';
       this.#setZoom(isZoomed);
@@ -44,7 +49,7 @@ export class Comparison {
   }
 
   get #isComparing() {
-    return this.#frame.classList.contains('is-done') && !this.#before.hidden;
+    return this.#frame.classList.contains('is-done') && !this.#before.hidden && !this.#isPaused;
   }
 
   /**
@@ -80,14 +85,39 @@ export class Comparison {
     this.#frame.style.setProperty('--full-width', `${size.width / devicePixelRatio}px`);
     this.#after.width = bitmap.width;
     this.#after.height = bitmap.height;
-    this.#after.getContext('bitmaprenderer').transferFromImageBitmap(bitmap);
+    this.#draw(bitmap, 0, 0);
     this.#after.hidden = false;
     this.#frame.hidden = false;
     this.#frame.classList.add('is-done');
     this.#frame.classList.toggle('has-before', !this.#before.hidden);
     this.#range.disabled = this.#before.hidden;
     this.#original.hidden = this.#before.hidden;
-    this.#zoom.hidden = false;
+    this.#controls.hidden = false;
+  }
+
+  /** Replaces a part of the cut-out; the bitmap is used up. */
+  showPart({ bitmap, left, top }) {
+    this.#draw(bitmap, left, top);
+  }
+
+  #draw(bitmap, left, top) {
+    const context = this.#after.getContext('2d');
+    context.clearRect(left, top, bitmap.width, bitmap.height);
+    context.drawImage(bitmap, left, top);
+    bitmap.close();
+  }
+
+  /** Shows only the cut-out, for as long as it is painted on. */
+  pause(isPaused) {
+    this.#isPaused = isPaused;
+    this.#range.hidden = isPaused;
+    this.#reveal();
+  }
+
+  /** The result is revealed whole; people compare afterwards. */
+  #reveal() {
+    this.#range.value = '0';
+    this.#moveTo(0);
   }
 
   /** Shows the image as it was given for as long as a button is held. */
@@ -109,11 +139,8 @@ export class Comparison {
     this.#frame.hidden = true;
     this.#frame.classList.remove('is-done', 'has-before');
     this.#range.disabled = true;
-    // The result is revealed whole; people compare afterwards.
-    this.#range.value = '0';
-    this.#moveTo(0);
-    this.#original.hidden = true;
-    this.#zoom.hidden = true;
+    this.#reveal();
+    this.#controls.hidden = true;
     this.#setZoom(false);
   }
 
@@ -141,6 +168,9 @@ export class Comparison {
 
   #moveTo(percent) {
     this.#frame.style.setProperty('--position', `${percent}%`);
-    this.#range.setAttribute('aria-valuetext', `${Math.round(percent)} % before`);
+    this.#range.setAttribute(
+      'aria-valuetext',
+      text('image.comparePercent', { percent: formatPercent(percent / 100) }),
+    );
   }
 }

@@ -2,26 +2,35 @@
 export class CutOutWorker {
   #worker;
   #waiting = new Map();
-  #nextId = 1;
+  #nextTask = 1;
   #preview;
   #nextPreview;
 
   /**
-   * A tuned cut-out at a size for the screen, or at full size. A newer request replaces
-   * a waiting one, which resolves to undefined.
+   * A tuned and retouched cut-out at a size for the screen, or at full size. A newer request
+   * replaces a waiting one, which resolves to undefined.
+   * @param item `id`, `png`, `file` and `strokes` of a QueuedImage
    * @returns an ImageBitmap with the size of the whole image beside it
    */
-  preview(png, tuning, { full = false } = {}) {
+  preview(item, tuning, { full = false } = {}) {
     this.#nextPreview?.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#nextPreview = { png, tuning, full, resolve, reject };
+      this.#nextPreview = { item, tuning, full, resolve, reject };
       if (this.#preview === undefined) this.#startPreview();
     });
   }
 
+  /**
+   * Draws more of a stroke on what is shown, or all of it as the last part; see StrokeLayer.
+   * @returns `{ bitmap, left, top }` of what changed, undefined outside of the image
+   */
+  paint(stroke, points, isLast) {
+    return this.#ask('paint', { stroke, points, isLast });
+  }
+
   /** The file: tuned, at full size; see background.js and output-options.js for the values. */
-  save(png, tuning, background, output) {
-    return this.#ask('save', { png, tuning, background, output });
+  save(item, tuning, background, output) {
+    return this.#ask('save', { ...sent(item), tuning, background, output });
   }
 
   /** @param files `{ name, blob }`; returns one ZIP archive */
@@ -34,29 +43,34 @@ export class CutOutWorker {
     this.#nextPreview = undefined;
     this.#preview = next;
     if (next === undefined) return;
-    this.#ask('preview', { png: next.png, tuning: next.tuning, full: next.full })
+    this.#ask('preview', { ...sent(next.item), tuning: next.tuning, full: next.full })
       .then(next.resolve, next.reject)
       .finally(() => this.#startPreview());
   }
 
   #ask(kind, parameters) {
-    const id = this.#nextId++;
+    const task = this.#nextTask++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(task, { resolve, reject });
       // Started with the first image: saving a video needs none of its code.
       this.#worker ??= this.#start();
-      this.#worker.postMessage({ id, kind, ...parameters });
+      this.#worker.postMessage({ task, kind, ...parameters });
     });
   }
 
   #start() {
     const worker = new Worker(new URL('./worker/cut-out-worker.js', import.meta.url), { type: 'module' });
-    worker.addEventListener('message', ({ data: { id, result, error } }) => {
-      const { resolve, reject } = this.#waiting.get(id);
-      this.#waiting.delete(id);
+    worker.addEventListener('message', ({ data: { task, result, error } }) => {
+      const { resolve, reject } = this.#waiting.get(task);
+      this.#waiting.delete(task);
       if (error === undefined) resolve(result);
       else reject(new Error(error));
     });
     return worker;
   }
+}
+
+/** What the worker needs of an item, with the strokes that it has by now. */
+function sent({ id, png, file, strokes }) {
+  return { id, png, file, strokes };
 }

@@ -1,13 +1,13 @@
-import { formatBytes } from '../format.js';
+import { formatBytes, formatSize } from '../format.js';
+import { text } from '../texts.js';
 
 const accepted = new Set(['JPEG', 'PNG', 'WebP']);
 const headBytes = 64;
-const convert = 'Open it in a program that shows it and save it as JPEG or PNG, then choose that copy.';
 const advice = {
-  HEIC: 'On an iPhone, share it as “Most Compatible”, or choose that under Settings › Camera › Formats; elsewhere save it as JPEG.',
-  PDF: 'Save the page or picture inside it as JPEG or PNG, then choose that file.',
-  SVG: 'A drawing has no background to remove; for its picture, export it as PNG.',
-  video: 'Take a still picture out of it (a screenshot, for example), then choose that.',
+  HEIC: 'file.adviceHEIC',
+  PDF: 'file.advicePDF',
+  SVG: 'file.adviceSVG',
+  video: 'file.adviceVideo',
 };
 
 /** Types by what their files begin with: pairs of an offset and bytes as Latin-1 text. */
@@ -34,12 +34,12 @@ const signatures = [
 
 /** What a file is by its content, in the words people use; undefined where it is none of the known ones. */
 function typeOfBytes(bytes) {
-  const text = String.fromCharCode(...bytes);
+  const start = String.fromCharCode(...bytes);
   const match = signatures.find(([, ...parts]) =>
-    parts.every(([offset, start]) => text.startsWith(start, offset)),
+    parts.every(([offset, expected]) => start.startsWith(expected, offset)),
   );
   if (match) return match[0];
-  return /^\s*<(\?xml|svg|!doctype svg)/i.test(text) ? 'SVG' : undefined;
+  return /^\s*<(\?xml|svg|!doctype svg)/i.test(start) ? 'SVG' : undefined;
 }
 
 /** Whether the service accepts the type of a file, by its content. */
@@ -57,17 +57,19 @@ async function typeOf(file) {
  * @returns a problem as in problem.js, or undefined
  */
 export async function problemWithFile(file, { maxFileBytes }) {
-  if (file.size === 0) return problem('This file is empty', `“${file.name}” has no content.`, 'missing-file');
+  const { name } = file;
+  if (file.size === 0) {
+    return problem(text('file.empty'), text('file.emptyDetail', { name }), 'missing-file');
+  }
   const type = await typeOf(file);
   if (!accepted.has(type)) {
-    return problem(titleFor(type), `“${file.name}”: ${advice[type] ?? convert}`, 'unsupported-media-type');
+    const detail = text('file.named', { name, advice: text(advice[type] ?? 'file.convert') });
+    return problem(titleFor(type), detail, 'unsupported-media-type');
   }
   if (maxFileBytes !== undefined && file.size > maxFileBytes) {
-    return problem(
-      'This image is too large',
-      `“${file.name}” has ${formatBytes(file.size)}; up to ${formatBytes(maxFileBytes)} can be sent. Save it smaller, or as JPEG.`,
-      'file-too-large',
-    );
+    const [size, limit] = [formatBytes(file.size), formatBytes(maxFileBytes)];
+    const detail = text('file.tooLargeDetail', { name, size, limit });
+    return problem(text('file.tooLarge'), detail, 'file-too-large');
   }
   return undefined;
 }
@@ -75,18 +77,15 @@ export async function problemWithFile(file, { maxFileBytes }) {
 /** The same for an image whose size in pixels is known by now. */
 export function problemWithPixels(name, width, height, { maxPixels }) {
   if (maxPixels === undefined || width * height <= maxPixels) return undefined;
-  const millions = (pixels) => `${Math.round(pixels / 1e5) / 10} million`;
-  return problem(
-    'This image has too many pixels',
-    `“${name}” has ${width} × ${height} (${millions(width * height)}); up to ${millions(maxPixels)} can be sent. Scale it down.`,
-    'image-too-large',
-  );
+  const size = formatSize(width, height);
+  const [millions, limit] = [(width * height) / 1e6, maxPixels / 1e6];
+  const detail = text('file.tooManyPixelsDetail', { name, size, millions, limit });
+  return problem(text('file.tooManyPixels'), detail, 'image-too-large');
 }
 
 function titleFor(type) {
-  if (type === undefined) return 'This is not an image that can be read';
-  if (type === 'video') return 'This is a video, not an image';
-  return `This is ${type === 'AVIF' || type === 'SVG' ? 'an' : 'a'} ${type} file`;
+  if (type === undefined) return text('file.unknown');
+  return type === 'video' ? text('file.video') : text('file.type', { type });
 }
 
 function problem(title, detail, anchor) {

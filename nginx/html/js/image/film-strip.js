@@ -1,13 +1,5 @@
 import { byId, make } from '../dom.js';
-
-const words = {
-  waiting: 'waiting',
-  uploading: 'uploading',
-  working: 'in work',
-  done: 'done',
-  failed: 'not done',
-  cancelled: 'cancelled',
-};
+import { text } from '../texts.js';
 
 /** The images of this visit as thumbnails, once there are several. */
 export class FilmStrip {
@@ -26,7 +18,7 @@ export class FilmStrip {
     select.append(make('img', { src: item.url, alt: '' }), make('span', { className: 'film-state' }));
     select.addEventListener('click', () => this.#onSelect(item));
     const remove = make('button', { type: 'button', className: 'film-remove', textContent: '×' });
-    remove.setAttribute('aria-label', `Remove ${item.file.name}`);
+    remove.setAttribute('aria-label', text('image.removeNamed', { name: item.file.name }));
     remove.addEventListener('click', () => this.#onRemove(item));
     const element = make('li', {}, select, remove);
     this.#entries.set(item, { element, select });
@@ -38,7 +30,8 @@ export class FilmStrip {
     const entry = this.#entries.get(item);
     if (entry === undefined) return;
     entry.element.dataset.state = item.state;
-    entry.select.setAttribute('aria-label', `${item.file.name}: ${words[item.state]}`);
+    const label = text('common.colon', { name: item.file.name, value: text(`state.${item.state}`) });
+    entry.select.setAttribute('aria-label', label);
     this.#list.hidden = this.#entries.size < 2;
   }
 

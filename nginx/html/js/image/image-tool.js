@@ -1,8 +1,10 @@
 import { byId, saveBlob } from '../dom.js';
-import { formatBytes, formatSeconds } from '../format.js';
+import { formatBytes, formatPercent, formatSeconds, formatSize } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { problemOf } from '../problem.js';
+import { errorText, text } from '../texts.js';
 import { Background } from './background.js';
+import { Brush } from './brush.js';
 import { Comparison } from './comparison.js';
 import { CutOutWorker } from './cut-out-worker-client.js';
 import { FilmStrip } from './film-strip.js';
@@ -34,6 +36,12 @@ export class ImageTool {
   #strip = new FilmStrip({
     onSelect: (item) => this.#select(item),
     onRemove: (item) => this.#remove(item),
+  });
+  #brush = new Brush({
+    onToggle: (isOpen) => this.#comparison.pause(isOpen),
+    onPaint: (...stroke) => this.#paint(...stroke),
+    onRedraw: () => void this.#drawPreview(),
+    onChange: (item) => this.#retouched(item),
   });
   #output = new OutputOptions(() => this.#showActions());
   #kept = new KeptResults();
@@ -75,8 +83,8 @@ export class ImageTool {
   know(limits) {
     this.#limits = limits;
     if (limits.maxFileBytes === undefined) return;
-    byId('image-limits').textContent =
-      `JPEG, PNG or WebP, up to ${Math.floor(limits.maxFileBytes / 1e6)} MB each`;
+    const size = formatBytes(Math.floor(limits.maxFileBytes / 1e6) * 1e6);
+    byId('image-limits').textContent = text('image.typesUpTo', { size });
   }
 
   /** Takes new images, converts what the service can't read, and rejects the rest. Earlier images stay. */
@@ -160,10 +168,11 @@ export class ImageTool {
     this.#progress.hidden = state !== 'uploading';
     if (state === 'waiting') this.#showWaiting(item);
     if (state === 'uploading') this.#showUpload(item.progress);
-    if (state === 'working') this.#showBusy('Removing the background…');
+    if (state === 'working') this.#showBusy(text('image.working'));
     if (state === 'cancelled') {
-      this.#tell('Cancelled.');
-      this.#offer({ title: 'Cancelled', detail: `“${item.file.name}” wasn’t cut out.` }, item);
+      this.#tell(text('common.cancelled'));
+      const detail = text('image.cancelledDetail', { name: item.file.name });
+      this.#offer({ title: text('image.cancelled'), detail }, item);
     }
     if (state === 'failed') {
       this.#tell('');
@@ -183,26 +192,26 @@ export class ImageTool {
   }
 
   #showUpload(share) {
-    this.#busyText.textContent = `Uploading… ${Math.round(share * 100)} %`;
+    this.#busyText.textContent = text('image.uploading', { percent: formatPercent(share) });
     this.#progress.value = share * 100;
-    if (share === 0) this.#tell('Uploading the image.');
+    if (share === 0) this.#tell(text('image.uploadingImage'));
   }
 
-  #showBusy(text) {
-    this.#busyText.textContent = text;
-    this.#tell(text);
+  #showBusy(words) {
+    this.#busyText.textContent = words;
+    this.#tell(words);
   }
 
   #showWaiting(item) {
     if (item.waitsUntil === undefined) {
-      this.#showBusy('Waiting for the images before it…');
+      this.#showBusy(text('image.waitingForOthers'));
       return;
     }
     const show = () => {
-      const left = formatSeconds(Math.ceil((item.waitsUntil - performance.now()) / 1000));
-      this.#busyText.textContent = `The limit for this minute is reached. Continues automatically in ${left}.`;
+      const time = formatSeconds(Math.ceil((item.waitsUntil - performance.now()) / 1000));
+      this.#busyText.textContent = text('image.limited', { time });
     };
-    this.#tell('The limit for this minute is reached. The image continues automatically.');
+    this.#tell(text('image.limitedShort'));
     show();
     this.#countdown = setInterval(show, 500);
   }
@@ -212,12 +221,13 @@ export class ImageTool {
     if (item?.state !== 'done') return;
     try {
       const full = this.#comparison.isZoomed;
-      const preview = await this.#worker.preview(item.png, this.#tuning.values, { full });
+      const preview = await this.#worker.preview(item, this.#tuning.values, { full });
       if (preview === undefined || this.#shown !== item) return;
       this.#comparison.showAfter(preview.bitmap, preview);
       this.#comparison.setBackground(this.#background.css);
+      this.#brush.use(item, preview.width);
       this.#work.dataset.preview = 'shown';
-      this.#tell(`Done: ${preview.width} × ${preview.height} pixels.`);
+      this.#tell(text('image.done', { size: formatSize(preview.width, preview.height) }));
     } catch (error) {
       this.#problems.show(unreadable(error));
       return;
@@ -231,22 +241,39 @@ export class ImageTool {
     }
   }
 
+  /** Draws a part of a stroke where it changes what is shown. */
+  async #paint(stroke, points, isLast) {
+    const item = this.#shown;
+    try {
+      const part = await this.#worker.paint(stroke, points, isLast);
+      if (part !== undefined && this.#shown === item) this.#comparison.showPart(part);
+    } catch (error) {
+      this.#problems.show(unreadable(error));
+    }
+  }
+
+  #retouched(item) {
+    item.isSaved = false;
+    void this.#kept.keepStrokes(item.id, item.strokes);
+  }
+
   #showActions() {
     const isDone = this.#shown?.state === 'done';
     for (const id of ['image-after', 'image-actions']) byId(id).hidden = !isDone;
     if (!isDone) this.#work.dataset.preview = 'none';
     if (!isDone) byId('image-tuning').hidden = true;
+    if (!isDone) this.#brush.close();
     if (!isDone) byId('image-adjust').setAttribute('aria-expanded', 'false');
     const { length } = this.#done;
     byId('image-save-options').hidden = !isDone;
-    this.#save.textContent = `Save ${this.#output.formatName}`;
+    this.#save.textContent = text('image.save', { format: this.#output.formatName });
     this.#saveAll.hidden = length < 2;
-    this.#saveAll.textContent = `Save all ${length} as ZIP`;
+    this.#saveAll.textContent = text('image.saveAll', { n: length });
   }
 
   #compose(item, options = {}) {
     const output = { ...this.#output.values, ...options };
-    return this.#worker.save(item.png, this.#tuning.values, this.#background.value, output);
+    return this.#worker.save(item, this.#tuning.values, this.#background.value, output);
   }
 
   async #saveItems(items) {
@@ -261,7 +288,7 @@ export class ImageTool {
         files.length === 1 ? first : { name: 'cutouts.zip', blob: await this.#worker.archive(files) };
       saveBlob(file.blob, file.name);
       for (const item of items) item.isSaved = true;
-      this.#tell(`Saved: ${file.name} · ${formatBytes(file.blob.size)}`);
+      this.#tell(text('image.saved', { file: file.name, size: formatBytes(file.blob.size) }));
     });
   }
 
@@ -271,14 +298,14 @@ export class ImageTool {
       // The promise, not its result: Safari allows writing only within the click itself.
       await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
       this.#shown.isSaved = true;
-      this.#tell('Copied. You can paste it now.');
+      this.#tell(text('image.copied'));
     });
   }
 
   async #whileMaking(buttons, work) {
     if (buttons[0].ariaBusy === 'true') return;
     for (const button of buttons) button.ariaBusy = 'true';
-    this.#tell('Making the file…');
+    this.#tell(text('image.making'));
     try {
       await work();
     } catch (error) {
@@ -289,8 +316,8 @@ export class ImageTool {
     }
   }
 
-  #tell(text) {
-    this.#status.textContent = text;
+  #tell(words) {
+    this.#status.textContent = words;
   }
 }
 
@@ -299,7 +326,7 @@ function together(problems) {
   if (problems.length === 1) return problems[0];
   return {
     ...problems[0],
-    title: `${problems.length} files can’t be used`,
+    title: text('file.several', { n: problems.length }),
     detail: '',
     errors: problems.map(({ detail }) => ({ field: '', message: detail })),
   };
@@ -315,9 +342,5 @@ function freeName(wanted, files) {
 }
 
 function unreadable(error) {
-  return {
-    title: 'Your browser couldn’t finish the cut-out',
-    detail: `${error.message}. A smaller image may work.`,
-    retryable: false,
-  };
+  return { ...errorText('unfinished', { reason: error.message }), retryable: false };
 }

@@ -1,4 +1,6 @@
-const storeName = 'results';
+const resultsStore = 'results';
+/** Beside the results, so that a stroke doesn't write its image again. */
+const strokesStore = 'strokes';
 const tabName = 'tab';
 /** Results of tabs that were closed long ago; their own tab can no longer remove them. */
 const maxAgeMs = 24 * 3600_000;
@@ -14,47 +16,59 @@ export class KeptResults {
 
   /** @param result `{ id, file, png }` */
   async keep(result) {
-    await this.#change((store) => store.put({ ...result, tab: this.#tab, at: Date.now() }));
+    await this.#change(resultsStore, (store) => store.put({ ...result, tab: this.#tab, at: Date.now() }));
+  }
+
+  async keepStrokes(id, strokes) {
+    await this.#change(strokesStore, (store) => store.put({ id, strokes }));
   }
 
   async forget(id) {
-    await this.#change((store) => store.delete(id));
+    for (const name of [resultsStore, strokesStore]) await this.#change(name, (store) => store.delete(id));
   }
 
   /** The results of this tab, oldest first. */
   async restore() {
     try {
-      const all = await this.#run('readonly', (store) => store.getAll());
+      const all = await this.#run(resultsStore, 'readonly', (store) => store.getAll());
+      const painted = await this.#run(strokesStore, 'readonly', (store) => store.getAll());
+      const strokesOf = (id) => painted.find((each) => each.id === id)?.strokes ?? [];
       const alive = await aliveTabs();
       const isOver = ({ tab, at }) =>
         tab !== this.#tab && (Date.now() - at > maxAgeMs || (alive && !alive.has(tab)));
       for (const { id } of all.filter(isOver)) await this.forget(id);
-      return all.filter(({ tab }) => tab === this.#tab).sort((left, right) => left.at - right.at);
+      return all
+        .filter(({ tab }) => tab === this.#tab)
+        .sort((left, right) => left.at - right.at)
+        .map((kept) => ({ ...kept, strokes: strokesOf(kept.id) }));
     } catch {
       return [];
     }
   }
 
-  async #change(change) {
+  async #change(name, change) {
     try {
-      await this.#run('readwrite', change);
+      await this.#run(name, 'readwrite', change);
     } catch {
       // See above.
     }
   }
 
-  async #run(mode, request) {
+  async #run(name, mode, request) {
     this.#database ??= opened();
-    const store = (await this.#database).transaction(storeName, mode).objectStore(storeName);
+    const store = (await this.#database).transaction(name, mode).objectStore(name);
     return settled(request(store));
   }
 }
 
 function opened() {
-  const request = indexedDB.open('cut-outs', 1);
-  request.addEventListener('upgradeneeded', () =>
-    request.result.createObjectStore(storeName, { keyPath: 'id' }),
-  );
+  const request = indexedDB.open('cut-outs', 2);
+  request.addEventListener('upgradeneeded', () => {
+    const { result } = request;
+    for (const name of [resultsStore, strokesStore]) {
+      if (!result.objectStoreNames.contains(name)) result.createObjectStore(name, { keyPath: 'id' });
+    }
+  });
   return settled(request);
 }
 

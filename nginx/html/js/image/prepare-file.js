@@ -1,4 +1,5 @@
-import { formatBytes } from '../format.js';
+import { formatBytes, formatSize } from '../format.js';
+import { text } from '../texts.js';
 import { canBeSent, problemWithFile, problemWithPixels } from './file-check.js';
 
 const jpegQuality = 0.92;
@@ -46,8 +47,9 @@ async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = In
     const blob = await drawn(bitmap, width, height, type);
     if (blob.size <= maxFileBytes || width * height === 1) {
       const name = `${file.name.replace(/\.[^.]*$/, '')}.${type === 'image/jpeg' ? 'jpg' : 'webp'}`;
-      const what = (await canBeSent(file)) ? 'made smaller' : 'converted';
-      const note = `“${file.name}” was ${what}: ${width} × ${height}, ${formatBytes(blob.size)}.`;
+      const what = (await canBeSent(file)) ? 'image.madeSmaller' : 'image.converted';
+      const size = formatSize(width, height);
+      const note = text(what, { name: file.name, size, bytes: formatBytes(blob.size) });
       return { file: new File([blob], name, { type }), note };
     }
     scale *= shrinkStep;

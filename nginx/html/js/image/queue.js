@@ -12,15 +12,18 @@ export class QueuedImage {
   /** The untuned cut-out, a PNG. */
   png;
   isSaved = false;
+  /** Of the brush, those that count and those that were undone; see brush.js. */
+  strokes = [];
+  undone = [];
   error;
   abort = new AbortController();
 
-  /** @param kept `{ id, png }` of a finished image that this tab has kept */
+  /** @param kept `{ id, png, strokes }` of a finished image that this tab has kept */
   constructor(file, kept) {
     this.id = kept?.id ?? `${Date.now()}-${Math.random()}`;
     this.file = file;
     this.url = URL.createObjectURL(file);
-    if (kept) Object.assign(this, { png: kept.png, state: 'done' });
+    if (kept) Object.assign(this, { png: kept.png, strokes: kept.strokes, state: 'done' });
   }
 
   get isOver() {

@@ -1,4 +1,5 @@
 import { byId, make } from '../dom.js';
+import { text } from '../texts.js';
 
 /** Reads `"name"; r=4; t=12` of the RateLimit headers (IETF draft 8). */
 function parseRateLimit(header) {
@@ -64,8 +65,7 @@ export class Quota {
         pips.append(make('span', { className: index < this.#remaining ? 'pip left' : 'pip' }));
       }
     }
-    const noun = limit === 1 ? 'image' : 'images';
     this.#line.hidden = false;
-    this.#line.replaceChildren(pips, `${this.#remaining} of ${limit} ${noun} left this minute`);
+    this.#line.replaceChildren(pips, text('image.left', { left: this.#remaining, n: limit }));
   }
 }

@@ -1,4 +1,5 @@
 import { byId } from '../dom.js';
+import { formatDecimal } from '../format.js';
 
 /** The three parameters of a cut-out, as sliders that are folded away until they are wanted. */
 export class Tuning {
@@ -37,7 +38,7 @@ export class Tuning {
   #showValues() {
     for (const slider of this.#sliders) {
       const { digits = '0', unit = '' } = slider.dataset;
-      const text = [Number(slider.value).toFixed(Number(digits)), unit].filter(Boolean).join(' ');
+      const text = [formatDecimal(slider.valueAsNumber, Number(digits)), unit].filter(Boolean).join(' ');
       slider.parentElement.querySelector('output').textContent = text;
       slider.setAttribute('aria-valuetext', text);
     }

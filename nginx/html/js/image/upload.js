@@ -1,6 +1,7 @@
 import { withAccessKey } from '../access-key.js';
 import { formatBytes } from '../format.js';
 import { parseProblem, RequestFailed } from '../problem.js';
+import { errorText } from '../texts.js';
 
 /** With these values the service doesn't tune the matte. The page does, without another upload. */
 const untuned = { threshold: '0', feather: '0', foreground_strength: '1' };
@@ -46,8 +47,7 @@ function rejectWithProblem(request, reject) {
 
 function connectionLost(file) {
   return new RequestFailed({
-    title: 'The connection broke',
-    detail: `The image (${formatBytes(file.size)}) didn’t reach the server. Check your connection, or try a smaller image.`,
+    ...errorText('broken', { size: formatBytes(file.size) }),
     retryable: true,
   });
 }

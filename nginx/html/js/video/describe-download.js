@@ -1,4 +1,5 @@
-import { codecName, formatBytes } from '../format.js';
+import { codecName, formatBytes, formatSize } from '../format.js';
+import { joined, text } from '../texts.js';
 
 /** What the page says about a download: `1080p`, `MP4`, and a line about its size and what is converted. */
 export function describeDownload(download, formats) {
@@ -8,9 +9,9 @@ export function describeDownload(download, formats) {
   const size = sizeOf(download);
   if (download.target === 'mp3') {
     const source = codecIn(used, 'audioCodec');
-    const converted = source ? `made from ${source}` : 'converted to MP3';
-    const made = download.audio === 'transcode' ? converted : 'unchanged from the page';
-    return { title: 'Audio', tag: 'MP3', about: joined([size, made]) };
+    const converted = source ? text('offer.madeFrom', { codec: source }) : text('offer.converted');
+    const made = download.audio === 'transcode' ? converted : text('offer.unchanged');
+    return { title: text('offer.audio'), tag: 'MP3', about: line([size, made]) };
   }
   const frame = scaledTo(
     download.height,
@@ -19,7 +20,7 @@ export function describeDownload(download, formats) {
   return {
     title: titleOf(download, frame),
     tag: 'MP4',
-    about: joined([size, frame && `${frame.width} × ${frame.height}`, ...parts(download, used)]),
+    about: line([size, frame && formatSize(frame.width, frame.height), ...parts(download, used)]),
   };
 }
 
@@ -31,33 +32,38 @@ function scaledTo(height, picture) {
 
 function sizeOf({ exactBytes, estimatedBytes }) {
   if (typeof exactBytes === 'number') return formatBytes(exactBytes);
-  return estimatedBytes === null ? 'size unknown' : `about ${formatBytes(estimatedBytes)}`;
+  return estimatedBytes === null
+    ? text('offer.sizeUnknown')
+    : text('offer.sizeAbout', { size: formatBytes(estimatedBytes) });
 }
 
 /** Lines break between the facts, not within the short ones. */
-function joined(facts) {
-  return facts
-    .filter(Boolean)
-    .map((fact) => (fact.length < 20 ? fact.replaceAll(' ', '\u00a0') : fact))
-    .join(' · ');
+function line(facts) {
+  return joined(
+    facts.filter(Boolean).map((fact) => (fact.length < 20 ? fact.replaceAll(' ', '\u00a0') : fact)),
+  );
 }
 
 /** Video sites name sizes by the smaller side: a portrait video of 1080 × 1920 is 1080p. */
 function titleOf({ height }, picture) {
   const lines = picture ? Math.min(picture.width, picture.height) : height;
-  return lines ? `${lines}p` : 'Video';
+  return lines ? `${lines}p` : text('offer.video');
 }
 
 function parts({ video, audio, plays }, used) {
   const picture = codecIn(used, 'videoCodec');
   const sound = codecIn(used, 'audioCodec');
   const kept = [video !== 'transcode' && video && picture, audio !== 'transcode' && audio && sound];
+  const [first, second] = kept.filter(Boolean);
   return [
-    kept.filter(Boolean).join(' and '),
-    video === 'transcode' && `video converted from ${picture ?? 'another format'}`,
-    audio === 'transcode' && `audio converted from ${sound ?? 'another format'}`,
-    !audio && 'no audio',
-    (plays === 'newer players' || plays === 'some players') && `for ${plays}`,
+    second === undefined ? first : text('offer.codecs', { video: first, audio: second }),
+    video === 'transcode' &&
+      (picture ? text('offer.videoConverted', { codec: picture }) : text('offer.videoConvertedUnknown')),
+    audio === 'transcode' &&
+      (sound ? text('offer.audioConverted', { codec: sound }) : text('offer.audioConvertedUnknown')),
+    !audio && text('offer.noAudio'),
+    plays === 'newer players' && text('offer.newerPlayers'),
+    plays === 'some players' && text('offer.somePlayers'),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { byId, find, fromTemplate } from '../dom.js';
-import { formatDuration, hostOf } from '../format.js';
-import { inLayWords } from '../lay-words.js';
+import { formatDuration, formatSeconds, hostOf } from '../format.js';
 import { pause } from '../pause.js';
-import { isAbort, problemOf, RequestFailed } from '../problem.js';
+import { inLayWords, isAbort, problemOf, RequestFailed } from '../problem.js';
+import { joined, text } from '../texts.js';
 import { lookUp } from './look-up.js';
 import { bestFirst } from './offers.js';
 
@@ -67,19 +67,19 @@ export class LinkList {
     const item = { url, element, info: undefined };
     find(element, '.link-title').textContent = url;
     find(element, '.link-show').addEventListener('click', () => this.#onShow(item.info, url));
-    this.#show(item, 'waiting', 'Waiting…');
+    this.#show(item, 'waiting', text('links.waiting'));
     return item;
   }
 
   async #lookUp(item, signal) {
-    this.#show(item, 'working', 'Looking up…');
+    this.#show(item, 'working', text('links.working'));
     try {
       item.info = await lookUp(item.url, signal);
     } catch (error) {
       if (isAbort(error)) throw error;
       const { code, retryAfterSeconds } = error instanceof RequestFailed ? error.problem : {};
       if (code === 'rate_limited' && retryAfterSeconds > 0) {
-        this.#show(item, 'waiting', `Rate limit reached. Continues automatically in ${retryAfterSeconds} s.`);
+        this.#show(item, 'waiting', text('links.limited', { time: formatSeconds(retryAfterSeconds) }));
         await pause(retryAfterSeconds * 1000, signal);
         return this.#lookUp(item, signal);
       }
@@ -88,8 +88,7 @@ export class LinkList {
     }
     const { title, duration } = item.info;
     find(item.element, '.link-title').textContent = title;
-    const length = duration === null ? '' : ` · ${formatDuration(duration)}`;
-    this.#show(item, 'ready', `${hostOf(item.url)}${length}`);
+    this.#show(item, 'ready', joined([hostOf(item.url), duration !== null && formatDuration(duration)]));
     return this.#showCount();
   }
 
@@ -104,10 +103,10 @@ export class LinkList {
   }
 
   #showCount() {
-    this.#heading.textContent = `${this.#items.length} links`;
+    this.#heading.textContent = text('links.heading', { n: this.#items.length });
     // Without a folder to write into, the reader would answer one dialog per file.
     this.#saveAll.hidden = typeof window.showDirectoryPicker !== 'function' || this.#ready.length === 0;
-    find(this.#saveAll, 'button').textContent = `Download ${this.#ready.length}`;
+    find(this.#saveAll, 'button').textContent = text('links.download', { n: this.#ready.length });
   }
 
   async #saveInto(kind) {

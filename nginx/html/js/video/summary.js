@@ -1,5 +1,6 @@
 import { byId, make } from '../dom.js';
 import { formatDate, formatDuration, hostOf } from '../format.js';
+import { joined, text } from '../texts.js';
 
 /** The thumbnail, title and facts of the video that was looked up. */
 export class Summary {
@@ -24,15 +25,15 @@ export class Summary {
   }
 
   showWaiting(url) {
-    this.#reset(hostOf(url) || url, 'Looking at the page…');
+    this.#reset(hostOf(url) || url, text('video.lookingUp'));
   }
 
   show(info) {
     const facts = [info.uploader, hostOf(info.webpageUrl), info.uploadDate && formatDate(info.uploadDate)];
-    this.#reset(info.title, facts.filter(Boolean).join(' · '));
+    this.#reset(info.title, joined(facts));
     this.#showItems(info);
     this.#duration.hidden = info.duration === null;
-    if (info.duration !== null) this.#duration.textContent = formatDuration(info.duration);
+    if (info.duration !== null) this.#duration.textContent = formatDuration(Math.round(info.duration));
     if (info.thumbnail !== null && /^https:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
   }
 
@@ -43,7 +44,7 @@ export class Summary {
       make(
         'option',
         { value: String(index) },
-        `${index} of ${playlistCount ?? items.length}: ${title ?? '…'}`,
+        text('video.itemName', { n: index, count: playlistCount ?? items.length, title: title ?? '…' }),
       ),
     );
     this.#items.replaceChildren(...options);

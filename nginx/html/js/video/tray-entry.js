@@ -1,8 +1,9 @@
 import { lendAccessKey, withAccessKey } from '../access-key.js';
 import { find, fromTemplate, startDownload } from '../dom.js';
-import { formatBytes, formatSeconds } from '../format.js';
+import { formatBytes, formatPercent, formatSeconds, formatSpeed } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
+import { joined, text } from '../texts.js';
 import { BrokenOff, fileNameOf, sizeOf, Transfer } from './transfer.js';
 
 const drawEveryMs = 200;
@@ -41,12 +42,12 @@ export class TrayEntry {
     this.#remove = find(this.element, '.tray-remove');
     this.#resume = find(this.element, '.tray-resume');
     this.#progress = find(this.element, 'progress');
-    this.#progress.setAttribute('aria-label', `Progress of ${this.#label}`);
-    this.#cancel.setAttribute('aria-label', `Cancel ${this.#label}`);
-    this.#remove.setAttribute('aria-label', `Remove ${this.#label} from the list`);
+    this.#progress.setAttribute('aria-label', text('tray.progress', { label: this.#label }));
+    this.#cancel.setAttribute('aria-label', text('tray.cancel', { label: this.#label }));
+    this.#remove.setAttribute('aria-label', text('tray.remove', { label: this.#label }));
     this.#cancel.addEventListener('click', () => void this.#giveUp());
     this.#remove.addEventListener('click', () => void this.#giveUp());
-    this.#resume.addEventListener('click', () => this.#show('waiting', 'Waiting for another download…'));
+    this.#resume.addEventListener('click', () => this.#show('waiting', text('tray.waiting')));
   }
 
   get isUnfinished() {
@@ -54,13 +55,13 @@ export class TrayEntry {
   }
 
   get #label() {
-    return `${this.#download.name} of ${this.#download.title}`;
+    return text('tray.label', { name: this.#download.name, title: this.#download.title });
   }
 
   /** Asks for the file's name and where to save it, so that an error shows before anything is saved. */
   async prepare() {
-    this.#show('preparing', 'Preparing…');
-    this.#handlers.onStatus(`Preparing ${this.#download.name}…`);
+    this.#show('preparing', text('tray.preparing'));
+    this.#handlers.onStatus(text('tray.preparing'));
     const { signal } = this.#request;
     try {
       const { fileName, size } = await readHeaders(this.#download, signal);
@@ -70,7 +71,7 @@ export class TrayEntry {
       else {
         this.#file = await this.#handle.createWritable();
         this.#transfer = new Transfer(this.#download.href, this.#file);
-        this.#show('waiting', 'Waiting for another download…');
+        this.#show('waiting', text('tray.waiting'));
       }
     } catch (error) {
       await this.#fail(error);
@@ -80,12 +81,13 @@ export class TrayEntry {
   /** Runs a waiting download until it is saved, cancelled, or stopped by an error. */
   async start() {
     const transfer = this.#transfer;
-    this.#show('running', 'Downloading…');
+    this.#show('running', text('tray.running'));
     const timer = setInterval(() => this.#drawProgress(transfer), drawEveryMs);
     try {
       await transfer.run(this.#request.signal);
-      this.#show('done', `Saved as ${this.#handle.name} · ${formatBytes(transfer.receivedBytes)}`);
-      this.#handlers.onStatus(`${this.#download.name} is saved.`);
+      const size = formatBytes(transfer.receivedBytes);
+      this.#show('done', text('tray.saved', { file: this.#handle.name, size }));
+      this.#handlers.onStatus(text('tray.isSaved', { name: this.#download.name }));
     } catch (error) {
       if (error instanceof BrokenOff) this.#offerResume(transfer);
       else await this.#fail(error);
@@ -97,14 +99,15 @@ export class TrayEntry {
   #leaveToBrowser(size) {
     lendAccessKey(this.#download.href);
     startDownload(this.#download.href);
-    this.#show('started', `Download started${sizeWords(size)}. See your browser’s downloads.`);
-    this.#handlers.onStatus(`${this.#download.name} has started.`);
+    const known = size.bytes !== undefined && sizeText(size);
+    this.#show('started', known ? text('tray.startedSize', { size: known }) : text('tray.started'));
+    this.#handlers.onStatus(text('tray.hasStarted', { name: this.#download.name }));
   }
 
   async #fail(error) {
     await this.#discard();
     if (isAbort(error)) {
-      this.#handlers.onStatus('Cancelled.');
+      this.#handlers.onStatus(text('common.cancelled'));
       this.#handlers.onRemove();
       return;
     }
@@ -118,9 +121,9 @@ export class TrayEntry {
 
   #offerResume(transfer) {
     const received = formatBytes(transfer.receivedBytes);
-    this.#resume.textContent = transfer.canResume ? 'Resume' : 'Start again';
-    this.#show('broken', `The connection broke after ${received}.`);
-    this.#handlers.onStatus(`${this.#download.name} broke after ${received}.`);
+    this.#resume.textContent = text(transfer.canResume ? 'tray.resume' : 'tray.restart');
+    this.#show('broken', text('tray.broken', { size: received }));
+    this.#handlers.onStatus(text('tray.broken', { size: received }));
   }
 
   async #giveUp() {
@@ -130,7 +133,7 @@ export class TrayEntry {
     if (isWorking) return;
     const wasUnfinished = this.isUnfinished;
     if (wasUnfinished) await this.#discard();
-    if (wasUnfinished) this.#handlers.onStatus('Cancelled.');
+    if (wasUnfinished) this.#handlers.onStatus(text('common.cancelled'));
     this.#handlers.onRemove();
   }
 
@@ -150,15 +153,19 @@ export class TrayEntry {
     if (share === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = share;
     const left = speed && totalBytes > receivedBytes ? (totalBytes - receivedBytes) / speed : undefined;
+    const received = formatBytes(receivedBytes);
     const facts = [
       totalBytes
-        ? `${formatBytes(receivedBytes)} of ${totalIsExact ? '' : 'about '}${formatBytes(totalBytes)}`
-        : formatBytes(receivedBytes),
-      share !== undefined && `${Math.floor(share * 100)} %`,
-      speed && `${formatBytes(speed)}/s`,
-      left && `${formatSeconds(left)} left`,
+        ? text(totalIsExact ? 'tray.received' : 'tray.receivedAbout', {
+            received,
+            total: formatBytes(totalBytes),
+          })
+        : received,
+      share !== undefined && formatPercent(Math.floor(share * 100) / 100),
+      speed && formatSpeed(speed),
+      left && text('tray.left', { time: formatSeconds(left) }),
     ];
-    find(this.element, '.tray-state').textContent = facts.filter(Boolean).join(' · ');
+    find(this.element, '.tray-state').textContent = joined(facts);
   }
 
   #show(state, text) {
@@ -175,8 +182,9 @@ export class TrayEntry {
   }
 }
 
-function sizeWords({ bytes, isExact }) {
-  return bytes === undefined ? '' : ` (${isExact ? '' : 'about '}${formatBytes(bytes)})`;
+function sizeText({ bytes, isExact }) {
+  const size = formatBytes(bytes);
+  return isExact ? size : text('offer.sizeAbout', { size });
 }
 
 /** @throws RequestFailed where the server would reject the download */

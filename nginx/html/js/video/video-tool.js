@@ -1,6 +1,7 @@
 import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { isAbort, problemOf } from '../problem.js';
+import { text } from '../texts.js';
 import { LinkList } from './link-list.js';
 import { lookUp } from './look-up.js';
 import { Offers } from './offers.js';
@@ -23,7 +24,7 @@ export class VideoTool {
   #problems = new ProblemPanel(byId('video-problem'));
   #summary = new Summary((item) => this.#openItem(item));
   #recent = new Recent((url) => this.open(url));
-  #tray = new Tray((text) => this.#setStatus(text));
+  #tray = new Tray((words) => this.#setStatus(words));
   #offers = new Offers((download) => this.#tray.add(download));
   #links = new LinkList({
     onShow: (info, url) => this.#show(info, url),
@@ -46,10 +47,10 @@ export class VideoTool {
     this.#input.addEventListener('paste', (event) => {
       const { value, selectionStart, selectionEnd } = this.#input;
       const replacesAll = value === '' || selectionEnd - selectionStart === value.length;
-      const text = event.clipboardData?.getData('text/plain') ?? '';
-      if (!replacesAll || urlIn(text, { bare: true }) === undefined) return;
+      const pasted = event.clipboardData?.getData('text/plain') ?? '';
+      if (!replacesAll || urlIn(pasted, { bare: true }) === undefined) return;
       event.preventDefault();
-      this.#openText(text);
+      this.#openText(pasted);
     });
     const sample = new URL('samples/clip', document.baseURI);
     byId('video-sample-line').hidden = !isPublicHost(sample.hostname);
@@ -58,11 +59,11 @@ export class VideoTool {
   }
 
   /** Looks up the URLs in a text, as if the reader had typed and sent it. */
-  #openText(text) {
-    const urls = urlsIn(text).slice(0, maxLinks);
+  #openText(typed) {
+    const urls = urlsIn(typed).slice(0, maxLinks);
     if (urls.length > 1) this.openAll(urls);
     // A text without a URL goes to the server as it is, whose error explains what is wrong.
-    else this.open(urlIn(text, { bare: true }) ?? text.trim());
+    else this.open(urlIn(typed, { bare: true }) ?? typed.trim());
   }
 
   /** Looks up one URL, and there the video `item` of several. */
@@ -82,7 +83,7 @@ export class VideoTool {
     this.#summary.hide();
     this.#offers.clear();
     this.#input.value = '';
-    this.#setStatus(`Looking up ${urls.length} links.`);
+    this.#setStatus(text('video.lookingUpLinks', { n: urls.length }));
     byId('video').scrollIntoView({ block: 'nearest' });
     void this.#links.open(urls);
   }
@@ -97,7 +98,7 @@ export class VideoTool {
     this.#problems.clear();
     if (url === '') {
       this.#input.setAttribute('aria-invalid', 'true');
-      this.#setStatus('Paste the link of a video’s page first.');
+      this.#setStatus(text('video.linkMissing'));
       this.#input.focus();
       return;
     }
@@ -108,7 +109,7 @@ export class VideoTool {
     this.#offers.clear();
     this.#recent.fold();
     this.#setState('working');
-    this.#setStatus('Looking at the page…');
+    this.#setStatus(text('video.lookingUp'));
     try {
       const info = await lookUp(url, request.signal, { item });
       if (this.#request === request) this.#show(info, url, item);
@@ -136,7 +137,7 @@ export class VideoTool {
     this.#finish('ready');
     this.#summary.show(info);
     const count = this.#offers.show(info);
-    this.#setStatus(count === 0 ? 'Nothing on this page can be downloaded.' : 'Ready: choose a download.');
+    this.#setStatus(text(count === 0 ? 'video.nothing' : 'video.choose'));
     this.#recent.add(url, info.title);
     // The address of this page becomes a link to the result, and reloading keeps it.
     history.replaceState(null, '', `?${new URLSearchParams({ url, ...(item && { item }) })}`);
@@ -149,7 +150,7 @@ export class VideoTool {
     this.#request.abort();
     this.#finish('idle');
     this.#summary.hide();
-    this.#setStatus('Cancelled.');
+    this.#setStatus(text('common.cancelled'));
     this.#input.focus();
   }
 
@@ -166,7 +167,7 @@ export class VideoTool {
     this.#submit.classList.toggle('primary', state === 'idle');
   }
 
-  #setStatus(text) {
-    this.#status.textContent = text;
+  #setStatus(words) {
+    this.#status.textContent = words;
   }
 }

@@ -61,8 +61,8 @@ export function createOpenApiDocument(options: DocumentOptions): JsonObject {
     servers: [{ url: `../${service}`, description: 'The gateway that serves this document' }],
     externalDocs: { description: 'Every error code with its cause and remedy', url: 'errors' },
     tags: [
-      { name: 'endpoints' },
-      { name: 'health' },
+      { name: 'endpoints', description: 'What the service is for.' },
+      { name: 'health', description: 'Whether the service can work.' },
       { name: 'headers', description: 'What GET would send, without its body.' },
     ],
     paths: Object.fromEntries([

@@ -12,7 +12,7 @@ export function renderReferencePage(): string {
     path: './',
     script: '../js/docs/reference.js',
     main: `      <h1>API</h1>
-      <p class="lead">Two services behind <code data-origin>http://127.0.0.1:8080</code>. Every error is a problem document (RFC 9457) with a <code>code</code> that the <a href="errors">errors page</a> explains; <a href="examples">the examples</a> run as they stand.</p>
+      <p class="lead">Two services behind <code data-origin>http://127.0.0.1:8080</code>. Every error is a problem document (RFC 9457) with a <code>code</code> that the <a href="errors">errors page</a> explains; <a href="examples">the examples</a> run unchanged. Everything in one <a href="openapi.json">OpenAPI 3.1 document</a>.</p>
       <noscript><p class="no-script">Without JavaScript the forms show the bare answers.</p></noscript>
       <p class="kept-key" id="kept-key" hidden>Requests are sent with the access key that is kept in this browser. <button class="text-button" type="button">Erase it</button></p>
 ${services().map(serviceHtml).join('\n')}`,

@@ -47,10 +47,10 @@ function controlHtml(id: string, { name, in: place, required, schema }: Input): 
 function curlHtml({ method, path, inputs }: Pick<Endpoint, 'method' | 'path' | 'inputs'>): string {
   const query = inputs.some((input) => input.in === 'query') ? ' -G' : '';
   const output =
-    method === 'post' ? ' -o cut-out.png' : inputs.some(({ name }) => name === 'Range') ? ' -fOJ' : '';
+    method === 'post' ? ' -o cut-out.png' : inputs.some(({ name }) => name === 'Range') ? ' -OJ' : '';
   const key = `<span data-when="key" hidden> -H "Authorization: Bearer $KEY"</span>`;
   const given = inputs.map((input) => argumentHtml(input)).join('');
-  return `curl -sS${query}${output} '${origin}${path}'${given}${key}`;
+  return `curl -fsS${query}${output} '${origin}${path}'${given}${key}`;
 }
 
 function argumentHtml(input: Input): string {

@@ -136,13 +136,13 @@ describe('a background', () => {
     const corner = ({ data }: Pixels) => [...data.subarray(0, 4)];
 
     await page.getByLabel('Another colour').check({ force: true });
-    await page.getByLabel('Colour of the background').fill('#336699');
+    await page.getByLabel('Background colour').fill('#336699');
     const onColour = await save(page);
     expect((await sharp(onColour).metadata()).channels).toBe(3);
     expect(corner(await pixelsOf(onColour))).toEqual([0x33, 0x66, 0x99, 255]);
 
     const picture = { create: { width: 50, height: 20, channels: 3 as const, background: '#20c040' } };
-    const ownPicture = page.getByLabel('A picture of yours', { exact: true });
+    const ownPicture = page.getByLabel('Your own image', { exact: true });
     await answerFileChooser(page, () => ownPicture.click({ force: true }), {
       name: 'meadow.png',
       mimeType: 'image/png',

@@ -75,7 +75,7 @@ describe('an image', () => {
     const sent = page.waitForRequest('**/api/remove-background');
     await (how === 'drop' ? drop(page, jpeg('given.jpg')) : paste(page, jpeg('given.jpg')));
     expect((await sent).headers()['content-type']).toMatch(/^multipart\/form-data/);
-    await page.getByAltText('The image as it was given').waitFor();
+    await page.getByAltText('The original image').waitFor();
   });
 
   it('of the project’s own is there to try', async () => {
@@ -121,7 +121,7 @@ describe('an image', () => {
       .nth(times + 1)
       .waitFor();
     await page.getByRole('button', { name: 'second.jpg: done' }).click();
-    await page.getByAltText('The image as it was given').waitFor();
+    await page.getByAltText('The original image').waitFor();
     await cutOutShown(page);
     expect(faults).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('several images', () => {
       );
     await page.getByRole('button', { name: 'b.jpg: waiting' }).click();
     await page
-      .getByText(/The limit for this minute is reached\. Continues automatically in \d+\ss\./)
+      .getByText(/The limit for this minute is reached\. Continues automatically in \d+\sseconds?\./)
       .waitFor();
     await page.getByRole('button', { name: 'Save all 3 as ZIP' }).waitFor();
     expect(answers).toBe(5);
@@ -289,7 +289,7 @@ describe('a finished cut-out', () => {
     const { page } = work;
     expect(await page.locator('.comparison-range').inputValue()).toBe('0');
     const frame = page.locator('#image-comparison');
-    const hold = page.getByRole('button', { name: 'Original: hold to see it' });
+    const hold = page.getByRole('button', { name: 'Original' });
     await hold.hover();
     await page.mouse.down();
     expect(await frame.evaluate((element) => getComputedStyle(element).getPropertyValue('--position'))).toBe(
@@ -299,7 +299,7 @@ describe('a finished cut-out', () => {
     expect(await frame.evaluate((element) => getComputedStyle(element).getPropertyValue('--position'))).toBe(
       '0%',
     );
-    await page.getByRole('button', { name: '100 %' }).click();
+    await page.getByRole('button', { name: '100%' }).click();
     expect((await frame.boundingBox())?.width).toBe(40);
   });
 
@@ -336,13 +336,13 @@ describe('what goes wrong with an image is said in words', () => {
   const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1');
 
   it.each([
-    ['a document', 'letter.pdf', Buffer.from('%PDF-1.7'), 0, 'This is a PDF file'],
-    ['a photo as phones store it', 'IMG_0001.HEIC', heic, 0, 'This is a HEIC file'],
-    ['of another type than its name says', 'picture.png', Buffer.from('GIF89a'), 0, 'This is a GIF file'],
-    ['a drawing', 'logo.svg', Buffer.from('<svg xmlns="…"></svg>'), 0, 'This is an SVG file'],
+    ['a document', 'letter.pdf', Buffer.from('%PDF-1.7'), 0, 'PDF files can’t be used'],
+    ['a photo as phones store it', 'IMG_0001.HEIC', heic, 0, 'HEIC files can’t be used'],
+    ['of another type than its name says', 'picture.png', Buffer.from('GIF89a'), 0, 'GIF files can’t be used'],
+    ['a drawing', 'logo.svg', Buffer.from('<svg xmlns="…"></svg>'), 0, 'SVG files can’t be used'],
     ['a video', 'film.mp4', Buffer.from('\0\0\0\x18ftypisom', 'latin1'), 0, 'This is a video, not an image'],
     ['nothing', 'empty.jpg', Buffer.alloc(0), 0, 'This file is empty'],
-    ['unknown', 'notes.txt', Buffer.from('Buy milk'), 0, 'This is not an image that can be read'],
+    ['unknown', 'notes.txt', Buffer.from('Buy milk'), 0, 'This isn’t an image this page can read'],
     ['too large', 'huge.jpg', photo.subarray(0, 64), 17e6, 'This image is too large'],
   ])(
     'a file that is %s: without sending it, and without losing what is there',

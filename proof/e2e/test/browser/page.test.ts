@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
 import {
   accessibilityProblems,
   answerFileChooser,
@@ -13,7 +16,7 @@ import {
   visit,
 } from '../support/browser.js';
 import { healthy, infoWith, sendJson, startPageServer } from '../support/page-server.js';
-import { stack } from '../support/stack.js';
+import { root, stack } from '../support/stack.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -33,39 +36,66 @@ async function useBothTools(page: Page): Promise<void> {
   await cutOutShown(page);
 }
 
-it('loads nothing from outside, runs nothing inline, and opens with less than 160 kB of code, comments included', async () => {
-  await using reader = await visit(browser);
-  const { page, client, outside, faults } = reader;
-  await page.getByText('Both tools are ready').waitFor();
-  const policy = (await fetch(client.url)).headers.get('content-security-policy') ?? '';
-  expect(policy).toContain("default-src 'none'");
-  expect(policy).not.toMatch(/unsafe|script-src[^;]*(http|data|\*)/);
-  const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-  const opened = [`${client.url}/`, ...loaded.filter((name) => /\.(js|css)$/.test(name))];
-  const worker = [
-    'cut-out-worker',
-    'compose',
-    'output',
-    'zip',
-    'png',
-    'scale',
-    'tune',
-    'feather',
-    'spread-colours',
-  ];
-  const later = worker.map((name) => `${client.url}/js/image/worker/${name}.js`);
-  expect(opened.length).toBeGreaterThan(30);
-  expect(opened.filter((name) => later.includes(name))).toEqual([]);
-  const read = async (files: readonly string[]) =>
-    (await Promise.all(files.map(async (file) => (await fetch(file)).text()))).join('\n');
-  const atFirst = await read(opened);
-  expect(Buffer.byteLength(atFirst)).toBeGreaterThan(80_000);
-  expect(Buffer.byteLength(atFirst)).toBeLessThan(160_000);
-  // What the first image needs besides.
-  expect(Buffer.byteLength(await read(later))).toBeLessThan(25_000);
-  expect(outside).toEqual([]);
-  expect(faults).toEqual([]);
+/** Without comments and indentation. */
+function codeBytes(text: string): number {
+  const code = text
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*\/\/.*$/gm, '')
+    .replace(/^\s+/gm, '');
+  return Buffer.byteLength(code);
+}
+
+describe('the code of the page', () => {
+  const folder = join(root, 'nginx/html');
+  const scripts = readdirSync(join(folder, 'js'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js') && !name.startsWith('docs/'))
+    .map((name) => `js/${name}`);
+  const isLater = (name: string) => name.includes('/worker/');
+  const isTable = (name: string) => name.startsWith('js/languages/');
+  const styles = ['base', 'tools', 'video', 'image'].map((name) => `css/${name}.css`);
+
+  it('loads nothing from outside, runs nothing inline, and opens without what the first image needs', async () => {
+    await using reader = await visit(browser);
+    const { page, client, outside, faults } = reader;
+    await page.getByText('Both tools are ready').waitFor();
+    const policy = (await fetch(client.url)).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|script-src[^;]*(http|data|\*)/);
+    const loaded = await page.evaluate(() =>
+      performance.getEntriesByType('resource').map(({ name }) => name),
+    );
+    const expected = [...scripts.filter((name) => !isLater(name) && !isTable(name)), ...styles];
+    const opened = loaded
+      .filter((name) => /\.(?:js|css)$/.test(name))
+      .map((name) => name.slice(client.url.length + 1));
+    expect([...new Set(opened)].sort()).toEqual([...expected, 'js/languages/en.js'].sort());
+    expect(outside).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  it('has at most 160 kB for one visitor, and at most 100 kB are sent with its texts', async () => {
+    const sizeOf = (name: string) => statSync(join(folder, name)).size;
+    const [largestTable = ''] = scripts.filter(isTable).sort((left, right) => sizeOf(right) - sizeOf(left));
+    const code = [...scripts.filter((name) => !isTable(name)), ...styles];
+    const bytes = code.reduce((sum, name) => sum + codeBytes(readFileSync(join(folder, name), 'utf8')), 0);
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(bytes).toBeLessThan(160_000);
+    let sent = 0;
+    for (const name of ['', ...code, largestTable]) sent += await bytesSent(`${stack.gateway}/${name}`);
+    expect(sent).toBeGreaterThan(50_000);
+    expect(sent).toBeLessThan(100_000);
+  });
 });
+
+/** The size of a body as the gateway compresses it. */
+async function bytesSent(url: string): Promise<number> {
+  const request = get(url, { headers: { 'Accept-Encoding': 'gzip' } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
+  expect(response.statusCode).toBe(200);
+  return bytes;
+}
 
 it.each(pages)('%s keeps to its own origin and policy, and fits a narrow phone', async (path) => {
   await using reader = await visit(browser, path, phone);
@@ -74,6 +104,68 @@ it.each(pages)('%s keeps to its own origin and policy, and fits a narrow phone',
   expect(outside).toEqual([]);
   expect(faults).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+});
+
+describe.each([150, 200])('with text of %d %% on a narrow phone', (percent) => {
+  /** What reaches beyond the screen, apart from what scrolls on its own. */
+  const beyond = (page: Page): Promise<string[]> =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('body *')]
+        .filter((element) => {
+          const { left, right, width } = element.getBoundingClientRect();
+          return width > 1 && (right > 361 || left < -1) && element.closest('.film-strip, .stage') === null;
+        })
+        .map(({ outerHTML }) => outerHTML.slice(0, 100)),
+    );
+  const enlarge = (page: Page) =>
+    page.evaluate((size) => (document.documentElement.style.fontSize = `${size}%`), percent);
+
+  it.each(pages)('%s fits, unfolded', async (path) => {
+    await using reader = await visit(browser, path, phone);
+    const { page } = reader;
+    await enlarge(page);
+    await page.evaluate(() => document.querySelectorAll('details').forEach((each) => (each.open = true)));
+    expect(await beyond(page)).toEqual([]);
+    const statuses = page.locator('.answer > summary code');
+    for (const status of (await statuses.all()).slice(0, 3)) {
+      const lines = await status.evaluate((element) => element.getClientRects().length);
+      const { height = 0 } = (await status.boundingBox()) ?? {};
+      expect(lines).toBe(1);
+      expect(height).toBeLessThan((16 * percent * 2) / 100);
+    }
+  });
+
+  it.each(['en', 'de', 'ar'])('both tools fit with results and problems, in %s', async (locale) => {
+    const film = { video: 'copy', audio: 'copy', formatIds: [], estimatedBytes: 48e6 };
+    let refused = false;
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/info': (req, res) => {
+        if (refused) sendJson(res, { title: 'T', detail: 'D', code: 'bot_check', retryable: true }, 503);
+        else infoWith([{ ...film, target: 'mp4-1080', href: 'api/stream/video', height: 1080 }])(req, res);
+      },
+      'api/remove-background': (req, res) => {
+        const file = readFileSync(join(root, 'nginx/html/icons/icon-192.png'));
+        req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(file));
+      },
+    });
+    await using reader = await visit(browser, '/', { ...phone, url: server.url, locale });
+    const { page } = reader;
+    await enlarge(page);
+    await page.locator('#video-url').fill('https://example.com/film');
+    await page.locator('#video-submit').click();
+    await page.locator('.download').waitFor();
+    await page.locator('#image-file').setInputFiles(join(root, 'nginx/html/icons/icon-192.png'));
+    await cutOutShown(page);
+    for (const id of ['#image-retouch', '#image-adjust', '#image-save-options summary']) {
+      await page.locator(id).click();
+    }
+    expect(await beyond(page)).toEqual([]);
+    refused = true;
+    await page.locator('#video-submit').click();
+    await page.getByRole('alert').waitFor();
+    expect(await beyond(page)).toEqual([]);
+  });
 });
 
 describe('accessible, in light and dark,', () => {
@@ -124,6 +216,56 @@ describe('accessible, in light and dark,', () => {
       await folded.evaluate((element) => element.setAttribute('open', ''));
     }
     await expectAccessible(reader.page);
+  });
+});
+
+describe('a first visit on a phone, in at most three touches', () => {
+  const touchPhone = { ...phone, hasTouch: true };
+
+  /** Counts what is touched. */
+  function touches() {
+    let count = 0;
+    return {
+      tap: async (target: Locator) => {
+        count++;
+        await target.tap();
+      },
+      get count() {
+        return count;
+      },
+    };
+  }
+
+  it('from a link in the clipboard to a saved video', async () => {
+    await using reader = await visit(browser, '/', { ...touchPhone, fileAccess: true });
+    const { page } = reader;
+    const finger = touches();
+    // Into the field, “Paste” of the phone's own menu, and “Download”.
+    await finger.tap(page.locator('#video-url'));
+    const pasting = touches();
+    await pasting.tap(page.locator('#video-url'));
+    await page.locator('#video-url').evaluate((field, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', text);
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, film);
+    await finger.tap(page.locator('[data-target="mp4-1080"]').getByRole('link'));
+    await page.getByText(/^Saved as A short sample film\.mp4/).waitFor();
+    expect(finger.count + pasting.count).toBeLessThanOrEqual(3);
+  });
+
+  it('from a photo to a saved cut-out', async () => {
+    await using reader = await visit(browser, '/', touchPhone);
+    const { page } = reader;
+    const finger = touches();
+    // “Choose images”, the photo in the phone's own dialog, and “Save”.
+    await answerFileChooser(page, () => finger.tap(page.locator('#image-drop')), stack.photo);
+    const choosing = 1;
+    await cutOutShown(page);
+    const download = page.waitForEvent('download');
+    await finger.tap(page.locator('#image-save'));
+    expect((await download).suggestedFilename()).toBe('photo-cutout.png');
+    expect(finger.count + choosing).toBeLessThanOrEqual(3);
   });
 });
 
@@ -317,7 +459,7 @@ it('tells when the services are not well', async () => {
     }),
   );
   await page.reload();
-  await page.getByText('Video: ready · images: starting').waitFor();
+  await page.getByText('Video: ready · Image: starting').waitFor();
 });
 
 it('looks again soon when the server could not be reached', async () => {

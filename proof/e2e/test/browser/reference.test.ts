@@ -64,7 +64,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     const form = endpoint(page, 'video-dl-getInfo');
     await form.getByLabel('url').fill(`${film}?it's=1`);
     expect(await form.locator('.curl').innerText()).toBe(
-      `curl -sS -G '${client.url}/api/info' --data-urlencode 'url=${film}?it'\\''s=1'`,
+      `curl -fsS -G '${client.url}/api/info' --data-urlencode 'url=${film}?it'\\''s=1'`,
     );
     await form.getByLabel('url').fill(film);
     await form.getByRole('button', { name: 'Send' }).click();
@@ -151,7 +151,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     const { page } = reader;
     await unfold(page, 'video-dl-getHealth');
     const form = endpoint(page, 'video-dl-getHealth');
-    expect(await form.locator('.curl').innerText()).toBe(`curl -sS '${server.url}/video-dl/api/health'`);
+    expect(await form.locator('.curl').innerText()).toBe(`curl -fsS '${server.url}/video-dl/api/health'`);
     await form.getByRole('button', { name: 'Send' }).click();
     await outcome(page, 'video-dl-getHealth').getByText('"status": "ok"').waitFor();
   });

@@ -154,7 +154,7 @@ describe('a look-up', () => {
     await using reader = await visit(browser, '/', { url: server.url });
     const { page } = reader;
     await lookUp(page, 'https://example.com/one');
-    await page.getByText('Continues automatically in 1 s').waitFor();
+    await page.getByText('Continues automatically in 1 second').waitFor();
     await offer(page, 'mp3').waitFor();
   });
 });

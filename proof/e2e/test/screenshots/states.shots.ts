@@ -247,7 +247,7 @@ const states: readonly State[] = [
     handlers: { 'api/remove-background': problem('Too many requests', 'Wait 40 s.', 'rate_limited', 429) },
     act: async (page) => {
       await chooseImage(page);
-      await shown(/The limit for this minute is reached\. Goes on/)(page);
+      await shown(/The limit for this minute is reached\. Continues/)(page);
     },
   },
   {
@@ -258,7 +258,7 @@ const states: readonly State[] = [
         type: 'image/heic',
         bytes: Buffer.from('\0\0\0\x18ftypheic', 'latin1'),
       });
-      await shown('This is a HEIC file')(page);
+      await shown('HEIC files can’t be used')(page);
     },
   },
   {

@@ -1,0 +1,25 @@
+// Runs before anything is painted: the page's language and direction. js/texts.js loads its texts.
+(() => {
+  const tags = { en: 'en', de: 'de', es: 'es', fr: 'fr', pt: 'pt-BR', ja: 'ja', zh: 'zh-Hans', ar: 'ar' };
+  let chosen = '';
+  try {
+    chosen = localStorage.getItem('language') ?? '';
+  } catch {
+    // Without storage, the browser's languages decide.
+  }
+  const name =
+    [chosen, ...navigator.languages]
+      .map((tag) => tag.toLowerCase().split('-')[0])
+      .find((each) => Object.hasOwn(tags, each)) ?? 'en';
+  const root = document.documentElement;
+  root.lang = tags[name];
+  root.dir = name === 'ar' ? 'rtl' : 'ltr';
+  if (name === 'en') return;
+  // Hidden until its texts are there, so that nobody sees the page change its language.
+  root.classList.add('is-translating');
+  const texts = Object.assign(document.createElement('link'), {
+    rel: 'modulepreload',
+    href: `js/languages/${name}.js`,
+  });
+  document.head.append(texts);
+})();

@@ -1,0 +1,259 @@
+import { byId, find } from '../dom.js';
+import { formatPercent } from '../format.js';
+import { text } from '../texts.js';
+
+/** A stroke needs no points closer than this share of its radius. */
+const spacing = 0.1;
+/** How far an arrow key moves the brush, as a share of its size. */
+const keyStep = 0.25;
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * Erases parts of the cut-out and restores parts of the original: by mouse, finger, pen
+ * (whose pressure sets the width) or keyboard. A stroke is its points, so undoing costs no memory.
+ */
+export class Brush {
+  #frame = byId('image-comparison');
+  #stage = byId('image-stage');
+  #ring = find(this.#frame, '.brush-ring');
+  #open = byId('image-retouch');
+  #form = byId('image-brush');
+  #undo = byId('brush-undo');
+  #redo = byId('brush-redo');
+  #handlers;
+  #item;
+  /** Pixels of the whole image. */
+  #imageWidth;
+  /** The one in progress. */
+  #stroke;
+  /** How many values of its points are drawn. */
+  #drawn = 0;
+  #isDrawing = false;
+  /** Where the brush is, in CSS pixels inside the frame. */
+  #position;
+  #pointers = new Map();
+
+  /**
+   * @param handlers `onToggle(isOpen)`; `onPaint(stroke, points, isLast)`, which resolves once
+   *   they are drawn; `onRedraw()` where strokes were taken back; `onChange(item)` after the
+   *   item's strokes have changed
+   */
+  constructor(handlers) {
+    this.#handlers = handlers;
+    this.#open.addEventListener('click', () => this.#toggle(this.#form.hidden));
+    this.#form.addEventListener('submit', (event) => event.preventDefault());
+    this.#form.addEventListener('input', () => this.#showValues());
+    this.#undo.addEventListener('click', () => this.#move('strokes', 'undone'));
+    this.#redo.addEventListener('click', () => this.#move('undone', 'strokes'));
+    this.#frame.addEventListener('pointerdown', (event) => this.#down(event));
+    this.#frame.addEventListener('pointermove', (event) => this.#moved(event));
+    for (const name of ['pointerup', 'pointercancel']) {
+      this.#frame.addEventListener(name, (event) => this.#up(event));
+    }
+    this.#frame.addEventListener('pointerleave', () => (this.#ring.hidden = true));
+    this.#frame.addEventListener('keydown', (event) => this.#keyDown(event));
+    this.#frame.addEventListener('keyup', ({ key }) => {
+      if (key === ' ' || key === 'Enter') this.#end();
+    });
+    this.#frame.addEventListener('blur', () => this.#end());
+    byId('image-work').addEventListener('keydown', (event) => this.#shortcut(event));
+    this.#showValues();
+  }
+
+  get isOpen() {
+    return !this.#form.hidden;
+  }
+
+  /** Paints on this item from now on. */
+  use(item, imageWidth) {
+    if (this.#item !== item) this.#cancel();
+    this.#item = item;
+    this.#imageWidth = imageWidth;
+    this.#showHistory();
+  }
+
+  close() {
+    if (this.isOpen) this.#toggle(false);
+  }
+
+  #toggle(isOpen) {
+    this.#cancel();
+    this.#form.hidden = !isOpen;
+    this.#open.setAttribute('aria-pressed', String(isOpen));
+    this.#frame.classList.toggle('is-painting', isOpen);
+    this.#ring.hidden = true;
+    if (isOpen) {
+      this.#frame.setAttribute('role', 'application');
+      this.#frame.setAttribute('aria-label', text('brush.area'));
+      this.#frame.tabIndex = 0;
+    } else {
+      for (const name of ['role', 'aria-label', 'tabindex']) this.#frame.removeAttribute(name);
+    }
+    this.#handlers.onToggle(isOpen);
+    if (isOpen) this.#frame.focus({ preventScroll: true, focusVisible: false });
+  }
+
+  #down(event) {
+    if (!this.isOpen || event.button !== 0) return;
+    event.preventDefault();
+    this.#frame.setPointerCapture(event.pointerId);
+    this.#frame.focus({ preventScroll: true, focusVisible: false });
+    this.#pointers.set(event.pointerId, event);
+    if (this.#pointers.size > 1) this.#cancel();
+    else this.#begin(this.#inFrame(event), event);
+  }
+
+  #moved(event) {
+    if (!this.isOpen) return;
+    const before = this.#pointers.get(event.pointerId);
+    if (before !== undefined) this.#pointers.set(event.pointerId, event);
+    if (this.#pointers.size > 1 && before !== undefined) {
+      this.#pan(event.clientX - before.clientX, event.clientY - before.clientY);
+      return;
+    }
+    if (event.pointerType !== 'touch' || before !== undefined) this.#showRing(this.#inFrame(event));
+    if (this.#stroke === undefined || before === undefined) return;
+    const events = event.getCoalescedEvents?.() ?? [];
+    for (const each of events.length > 0 ? events : [event]) this.#add(this.#inFrame(each), each);
+    void this.#draw();
+  }
+
+  #up(event) {
+    if (!this.#pointers.delete(event.pointerId)) return;
+    if (event.type === 'pointercancel') this.#cancel();
+    else this.#end();
+  }
+
+  /** Two fingers move the image; each does half of it. */
+  #pan(dx, dy) {
+    this.#stage.scrollBy(-dx / 2, -dy / 2);
+  }
+
+  #keyDown(event) {
+    if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = arrows[event.key];
+    const isBrush = event.key === ' ' || event.key === 'Enter';
+    if (arrow === undefined && !isBrush) return;
+    event.preventDefault();
+    const { width, height } = this.#frame.getBoundingClientRect();
+    const [x, y] = this.#position ?? [width / 2, height / 2];
+    const step = Math.max(1, this.#size * keyStep);
+    const [dx, dy] = arrow ?? [0, 0];
+    const moved = [Math.min(width, Math.max(0, x + dx * step)), Math.min(height, Math.max(0, y + dy * step))];
+    this.#showRing(moved);
+    this.#ring.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (isBrush && this.#stroke === undefined) this.#begin(moved);
+    else if (this.#stroke !== undefined) this.#add(moved);
+    void this.#draw();
+  }
+
+  #shortcut(event) {
+    const key = event.key.toLowerCase();
+    if (!this.isOpen || !(event.ctrlKey || event.metaKey) || (key !== 'z' && key !== 'y')) return;
+    event.preventDefault();
+    if (key === 'y' || event.shiftKey) this.#move('undone', 'strokes');
+    else this.#move('strokes', 'undone');
+  }
+
+  #inFrame({ clientX, clientY }) {
+    const { left, top } = this.#frame.getBoundingClientRect();
+    return [clientX - left, clientY - top];
+  }
+
+  get #size() {
+    return this.#form.elements.size.valueAsNumber;
+  }
+
+  #begin(position, event) {
+    const { mode, hardness } = this.#form.elements;
+    this.#stroke = {
+      id: `${Date.now()}-${Math.random()}`,
+      erases: mode.value === 'erase',
+      hardness: hardness.valueAsNumber / 100,
+      points: [],
+    };
+    this.#drawn = 0;
+    this.#add(position, event);
+    void this.#draw();
+  }
+
+  /** Adds a point in pixels of the image, and the radius there. */
+  #add([x, y], event) {
+    const scale = this.#imageWidth / this.#frame.getBoundingClientRect().width;
+    const pressure = event?.pointerType === 'pen' ? 0.3 + 0.7 * event.pressure : 1;
+    const radius = (this.#size / 2) * scale * pressure;
+    const { points } = this.#stroke;
+    const [lastX, lastY] = points.slice(-3);
+    if (points.length > 0 && Math.hypot(x * scale - lastX, y * scale - lastY) < radius * spacing) return;
+    points.push(x * scale, y * scale, radius);
+  }
+
+  /** Draws what is new, one part after the other: a slow machine draws larger parts. */
+  async #draw() {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    while (this.#stroke !== undefined && this.#drawn < this.#stroke.points.length) {
+      const from = Math.max(0, this.#drawn - 3);
+      this.#drawn = this.#stroke.points.length;
+      await this.#handlers.onPaint(this.#stroke, Float32Array.from(this.#stroke.points.slice(from)), false);
+    }
+    this.#isDrawing = false;
+  }
+
+  #end() {
+    const stroke = this.#stroke;
+    if (stroke === undefined) return;
+    this.#stroke = undefined;
+    stroke.points = Float32Array.from(stroke.points);
+    void this.#handlers.onPaint(stroke, stroke.points, true);
+    this.#item.undone = [];
+    this.#setStrokes([...this.#item.strokes, stroke]);
+  }
+
+  #cancel() {
+    if (this.#stroke === undefined) return;
+    this.#stroke = undefined;
+    this.#handlers.onRedraw();
+  }
+
+  /** Undoes or redoes: the last stroke of one list becomes the last one of the other. */
+  #move(from, to) {
+    const item = this.#item;
+    const stroke = item[from].at(-1);
+    if (stroke === undefined || this.#stroke !== undefined) return;
+    const lists = { [from]: item[from].slice(0, -1), [to]: [...item[to], stroke] };
+    item.undone = lists.undone;
+    this.#setStrokes(lists.strokes);
+    this.#handlers.onRedraw();
+  }
+
+  #setStrokes(strokes) {
+    this.#item.strokes = strokes;
+    this.#showHistory();
+    this.#handlers.onChange(this.#item);
+  }
+
+  #showHistory() {
+    this.#undo.disabled = this.#item.strokes.length === 0;
+    this.#redo.disabled = this.#item.undone.length === 0;
+  }
+
+  #showRing([x, y]) {
+    this.#position = [x, y];
+    this.#ring.hidden = false;
+    const style = { left: `${x}px`, top: `${y}px`, width: `${this.#size}px`, height: `${this.#size}px` };
+    Object.assign(this.#ring.style, style);
+  }
+
+  #showValues() {
+    const { size, hardness } = this.#form.elements;
+    const values = [
+      [size, String(size.valueAsNumber)],
+      [hardness, formatPercent(hardness.valueAsNumber / 100)],
+    ];
+    for (const [slider, value] of values) {
+      find(slider.parentElement, 'output').textContent = value;
+      slider.setAttribute('aria-valuetext', value);
+    }
+  }
+}

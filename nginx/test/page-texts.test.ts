@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { documentedErrors } from '@media-services/docs-generator/dist/errors.js';
+
+type Entry = string | [title: string, detail: string] | Record<string, string>;
+type Texts = Record<string, Entry>;
+
+const html = fileURLToPath(new URL('../html', import.meta.url));
+const read = (path: string) => readFileSync(join(html, path), 'utf8');
+const languages = readdirSync(join(html, 'js/languages')).map((name) => name.replace('.js', ''));
+const tables = new Map<string, Texts>();
+for (const language of languages) {
+  const module = (await import(new URL(`../html/js/languages/${language}.js`, import.meta.url).href)) as {
+    default: Texts;
+  };
+  tables.set(language, module.default);
+}
+const english = tables.get('en') ?? {};
+const others = languages.filter((language) => language !== 'en');
+
+const forms = (entry: Entry | undefined): string[] =>
+  typeof entry === 'string' ? [entry] : Object.values(entry ?? {});
+const placeholders = (entry: Entry | undefined) =>
+  [...new Set(forms(entry).flatMap((text) => text.match(/\{\w+\}/g) ?? []))].sort();
+const bars = (entry: Entry | undefined) => forms(entry).join('').split('|').length - 1;
+
+/** The page's own modules; the API's documentation is English. */
+const modules = readdirSync(join(html, 'js'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.js') && !/^(docs|languages)\//.test(name))
+  .map((name) => read(`js/${name}`));
+const page = read('index.html');
+
+/** Keys that the page names, and the beginnings of those that it puts together. */
+function namedKeys(): { keys: Set<string>; beginnings: string[] } {
+  const code = modules.join('\n');
+  const inPage = page.matchAll(/data-(?:text|label|hint|alternative|content)="([\w.]+)"/g);
+  const inCode = code.matchAll(/'([a-z]+\.(?!jpg|zip|mp3|mp4)\w+)'/g);
+  const failures = code.matchAll(/errorText\('(\w+)'/g);
+  const keys = [...inPage, ...inCode].map(([, key]) => key ?? '');
+  return {
+    keys: new Set([...keys, ...[...failures].map(([, code]) => `error.${code ?? ''}`)]),
+    beginnings: [...code.matchAll(/text\(`([a-z]+\.)\$\{/g)].map(([, beginning]) => beginning ?? ''),
+  };
+}
+
+it('there are texts in eight languages, which the page offers', () => {
+  expect(languages).toEqual(['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt', 'zh']);
+  const offered = [...page.matchAll(/<option value="(\w+)" lang=/g)].map(([, language]) => language);
+  expect(offered.sort()).toEqual(languages);
+  for (const language of languages) expect(read('js/choose-language.js')).toContain(`${language}: '`);
+});
+
+describe.each(others)('the texts in %s', (language) => {
+  const texts = tables.get(language) ?? {};
+
+  it('are as many as the English ones, with the same values in them', () => {
+    expect(Object.keys(texts)).toEqual(Object.keys(english));
+    for (const [key, entry] of Object.entries(english)) {
+      const shape = (each: Entry | undefined) => ({
+        key,
+        placeholders: placeholders(each),
+        bars: bars(each),
+        isPair: Array.isArray(each),
+      });
+      expect(shape(texts[key])).toEqual(shape(entry));
+      for (const text of forms(texts[key])) expect(text.trim()).not.toBe('');
+    }
+  });
+
+  it('are translated: names alone are the same', () => {
+    const same = Object.keys(english).filter(
+      (key) => JSON.stringify(texts[key]) === JSON.stringify(english[key]),
+    );
+    // `API`, `MP3`, `{name}: {value}`, and words that both languages share.
+    for (const key of same) expect(forms(texts[key]).join(' ').length).toBeLessThan(20);
+    expect(same.length).toBeLessThan(25);
+  });
+
+  it('have every plural form that the language has', () => {
+    // The form for whole millions, where there is one, is never needed.
+    const large = new Set(['es', 'fr', 'pt']);
+    const needed = new Intl.PluralRules(language)
+      .resolvedOptions()
+      .pluralCategories.filter((form) => form !== 'many' || !large.has(language))
+      .sort();
+    for (const [key, entry] of Object.entries(english)) {
+      if (typeof entry === 'string' || Array.isArray(entry)) continue;
+      expect({ key, forms: Object.keys(texts[key] ?? {}).sort() }).toEqual({ key, forms: needed });
+    }
+  });
+});
+
+it('every text that the page names is there, and every text is named', () => {
+  const { keys, beginnings } = namedKeys();
+  expect(beginnings).toEqual(['state.']);
+  expect([...keys].filter((key) => !(key in english))).toEqual([]);
+  const codes = new Set(documentedErrors().map(({ code }) => `error.${code}`));
+  const unused = Object.keys(english).filter(
+    (key) => !keys.has(key) && !codes.has(key) && !beginnings.some((beginning) => key.startsWith(beginning)),
+  );
+  expect(unused).toEqual([]);
+});
+
+it('every error code of both services and the gateway is explained in every language', () => {
+  const codes = documentedErrors().map(({ code }) => code);
+  expect(codes.length).toBeGreaterThan(35);
+  for (const [language, texts] of tables) {
+    const missing = codes.filter((code) => !Array.isArray(texts[`error.${code}`]));
+    expect({ language, missing }).toEqual({ language, missing: [] });
+  }
+});
+
+it('no text has a setting’s name, an HTTP word or a code’s quotes in it', () => {
+  for (const texts of tables.values()) {
+    const words = Object.values(texts).flatMap(forms).join('\n');
+    expect(words).not.toMatch(/`|\bHTTP\b|[A-Z]{3,}_[A-Z]|URL-encoded/);
+  }
+});

@@ -1,0 +1,97 @@
+import type { OpenApiDocument } from './gateway-answers.js';
+
+type Documents = Readonly<Record<string, OpenApiDocument>>;
+type PathItem = OpenApiDocument['paths'][string];
+
+/** Behind the gateway, this path is the health of both. */
+const healthPath = '/api/health';
+
+/**
+ * One document of everything behind the gateway, for generators of clients: both services under
+ * the gateway's own paths, the health of each under its name, and the optional key.
+ */
+export function combinedDocument(documents: Documents): OpenApiDocument {
+  const all = Object.values(documents);
+  const [first] = all;
+  if (first === undefined) throw new TypeError('There is no document to combine.');
+  const problem = structuredClone(first.components.schemas.Problem);
+  const codes = all.flatMap(({ components }) => components.schemas.Problem.properties.code.enum);
+  problem.properties.code.enum = [...new Set(codes)];
+  const headers: OpenApiDocument['components']['headers'] = {};
+  const schemas: OpenApiDocument['components']['schemas'] = { ...first.components.schemas };
+  for (const { components } of all) {
+    Object.assign(headers, components.headers);
+    Object.assign(schemas, components.schemas);
+  }
+  return {
+    ...first,
+    info: {
+      ...first.info,
+      title: 'Media Services',
+      description:
+        'Two services behind one gateway. video-dl: the URL of a public video page in; JSON details, audio or video out. bg-removal: an image in; the same image without its background out.',
+    },
+    servers: [{ url: '..', description: 'The gateway that serves this document' }],
+    // Either nothing or the key: a gateway without keys asks for none.
+    security: [{}, { key: [] }],
+    paths: {
+      ...Object.fromEntries(Object.entries(documents).flatMap(([name, document]) => pathsOf(name, document))),
+      [healthPath]: gatewayHealth(first.paths[healthPath] ?? {}),
+    },
+    components: {
+      ...first.components,
+      headers,
+      schemas: { ...schemas, Problem: problem, GatewayHealth: gatewayHealthSchema },
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Only where the operator has handed out keys.',
+        },
+      },
+    },
+  };
+}
+
+/** Under the gateway's own paths; what both services have is named after the service. */
+function pathsOf(name: string, { paths }: OpenApiDocument): [string, PathItem][] {
+  const suffix = name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return Object.entries(paths).map(([path, item]) => {
+    if (path !== healthPath) return [path, item];
+    const operations = Object.entries(item).map(([method, operation]) => [
+      method,
+      { ...operation, operationId: `${String(operation['operationId'])}Of${suffix}` },
+    ]);
+    return [`/${name}${path}`, Object.fromEntries(operations) as PathItem];
+  });
+}
+
+/** The gateway asks both services, and answers by itself where one is away. */
+function gatewayHealth(item: PathItem): PathItem {
+  const operations = Object.entries(item).map(([method, operation]) => {
+    const responses = Object.fromEntries(
+      Object.entries(operation.responses).filter(([status]) => status !== '502' && status !== '504'),
+    );
+    return [method, { ...operation, summary: 'Whether both services can work', responses }];
+  });
+  const text = JSON.stringify(Object.fromEntries(operations));
+  return JSON.parse(text.replaceAll('/schemas/Health"', '/schemas/GatewayHealth"')) as PathItem;
+}
+
+const gatewayHealthSchema = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['ok', 'degraded', 'error'] },
+    services: {
+      type: 'object',
+      additionalProperties: {
+        anyOf: [
+          { $ref: '#/components/schemas/Health' },
+          { type: 'object', properties: { status: { const: 'down' } }, required: ['status'] },
+        ],
+      },
+      description: 'By name: `video-dl` and `bg-removal`; `down` where a service does not answer.',
+    },
+  },
+  required: ['status', 'services'],
+};

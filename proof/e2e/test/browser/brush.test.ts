@@ -1,0 +1,290 @@
+import type { Browser, Page } from 'playwright-core';
+import sharp, { type OverlayOptions } from 'sharp';
+import { cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import { healthy, startPageServer } from '../support/page-server.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const red = [220, 40, 40];
+const blue = [40, 60, 220];
+const clear = [0, 0, 0, 0];
+
+/** An original that is red on the left and blue on the right; its cut-out is the red half. */
+async function pictures({ width, height }: Size) {
+  const half = { width: width / 2, height };
+  const channels = 3 as const;
+  const right = { create: { ...half, channels, background: { r: 40, g: 60, b: 220 } } };
+  const left = { create: { ...half, channels, background: { r: 220, g: 40, b: 40 } } };
+  const redHalf = await sharp(left).png().toBuffer();
+  const blueHalf = await sharp(right).png().toBuffer();
+  const empty = { create: { width, height, channels: 4 as const, background: '#00000000' } };
+  const onEmpty = (parts: OverlayOptions[]) => sharp(empty).composite(parts).png().toBuffer();
+  return {
+    original: await onEmpty([
+      { input: redHalf, left: 0, top: 0 },
+      { input: blueHalf, left: width / 2, top: 0 },
+    ]),
+    cutOut: await onEmpty([{ input: redHalf, left: 0, top: 0 }]),
+  };
+}
+
+/** A page with a finished cut-out, without soft edges, and the brush in hand. */
+async function retouching(size: Size = { width: 400, height: 300 }, options: object = {}) {
+  const { original, cutOut } = await pictures(size);
+  const server = await startPageServer({
+    'api/health': healthy,
+    'api/remove-background': (req, res) => {
+      req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(cutOut));
+    },
+  });
+  const reader = await visit(browser, '/', { url: server.url, ...options });
+  const { page } = reader;
+  const file = { name: 'two.png', mimeType: 'image/png', buffer: original };
+  await page.locator('#image-file').setInputFiles(file);
+  await cutOutShown(page);
+  await page.getByRole('button', { name: 'Retouch' }).click();
+  await page.getByLabel('Hardness').fill('100');
+  return {
+    page,
+    faults: reader.faults,
+    /** Where a pixel of the image is on the screen. */
+    at: async (x: number, y: number): Promise<[number, number]> => {
+      const box = await page.locator('#image-comparison').boundingBox();
+      if (box === null) throw new Error('The image is not shown.');
+      return [box.x + (x / size.width) * box.width, box.y + (y / size.height) * box.height];
+    },
+    [Symbol.asyncDispose]: async () => {
+      await reader[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Work = Awaited<ReturnType<typeof retouching>>;
+
+/** Paints along points of the image. */
+async function stroke({ page, at }: Work, ...points: [number, number][]): Promise<void> {
+  const [first = [0, 0], ...others] = points;
+  await page.mouse.move(...(await at(...first)));
+  await page.mouse.down();
+  for (const point of others) await page.mouse.move(...(await at(...point)), { steps: 5 });
+  await page.mouse.up();
+}
+
+async function saved(page: Page) {
+  const started = page.waitForEvent('download');
+  await page.locator('#image-save').click();
+  const image = sharp(await (await started).path());
+  const { data, info } = await image.clone().ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+  return {
+    width: info.width,
+    height: info.height,
+    pixel: (x: number, y: number) => [
+      ...data.subarray((y * info.width + x) * 4, (y * info.width + x) * 4 + 4),
+    ],
+  };
+}
+
+const erase = (page: Page) => page.getByLabel('Erase').check();
+const restore = (page: Page) => page.getByLabel('Restore').check();
+
+it('erases and restores what the mouse paints over; undone and redone strokes count as shown', async () => {
+  await using work = await retouching();
+  const { page, faults } = work;
+  await page.getByLabel('Size').fill('20');
+  await erase(page);
+  await stroke(work, [50, 150], [150, 150]);
+  await restore(page);
+  await stroke(work, [250, 150], [350, 150]);
+  const painted = await saved(page);
+  expect(painted.pixel(100, 150)).toEqual(clear);
+  expect(painted.pixel(100, 100)).toEqual([...red, 255]);
+  expect(painted.pixel(300, 150)).toEqual([...blue, 255]);
+  expect(painted.pixel(300, 100)).toEqual(clear);
+
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.keyboard.press('Control+z');
+  expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
+  const undone = await saved(page);
+  expect(undone.pixel(100, 150)).toEqual([...red, 255]);
+  expect(undone.pixel(300, 150)).toEqual(clear);
+
+  await page.getByRole('button', { name: 'Redo' }).click();
+  const redone = await saved(page);
+  expect(redone.pixel(100, 150)).toEqual(clear);
+  expect(redone.pixel(300, 150)).toEqual(clear);
+  expect(faults).toEqual([]);
+});
+
+it('shows at once what is painted, as it is saved', async () => {
+  await using work = await retouching();
+  const { page, at } = work;
+  const alphaShown = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.comparison-after');
+      return canvas?.getContext('2d')?.getImageData(100, 150, 1, 1).data[3];
+    });
+  expect(await alphaShown()).toBe(255);
+  await page.mouse.move(...(await at(60, 150)));
+  await page.mouse.down();
+  await page.mouse.move(...(await at(140, 150)), { steps: 4 });
+  await page.waitForFunction(
+    () =>
+      document
+        .querySelector<HTMLCanvasElement>('.comparison-after')
+        ?.getContext('2d')
+        ?.getImageData(100, 150, 1, 1).data[3] === 0,
+  );
+  await page.mouse.up();
+  expect((await saved(page)).pixel(100, 150)).toEqual(clear);
+});
+
+it('paints where the pointer is in a zoomed image that was moved', async () => {
+  const size = { width: 2000, height: 1600 };
+  await using work = await retouching(size, { viewport: { width: 1440, height: 900 } });
+  const { page, at } = work;
+  await page.getByRole('button', { name: '100%' }).click();
+  await page.locator('.comparison.is-zoomed').waitFor();
+  await page.locator('#image-stage').evaluate((stage) => stage.scrollTo(700, 600));
+  await page.getByLabel('Size').fill('40');
+  await page.locator('#image-stage').evaluate((stage) => stage.scrollIntoView());
+  await stroke(work, [900, 800], [950, 800]);
+  await restore(page);
+  await page.locator('#image-stage').evaluate((stage) => stage.scrollIntoView());
+  await stroke(work, [1100, 800]);
+  const { pixel } = await saved(page);
+  expect(pixel(925, 800)).toEqual(clear);
+  expect(pixel(925, 830)).toEqual([...red, 255]);
+  // 40 pixels of the screen are 40 of the image here.
+  expect([pixel(1117, 800)[3], pixel(1124, 800)[3]]).toEqual([255, 0]);
+  const before = await at(1000, 800);
+  await page.mouse.wheel(100, 100);
+  await page.waitForFunction(() => (document.getElementById('image-stage')?.scrollLeft ?? 0) > 700);
+  expect(await at(1000, 800)).not.toEqual(before);
+});
+
+describe('other pointers', () => {
+  const touch = { hasTouch: true, viewport: { width: 360, height: 780 } };
+
+  it('a finger paints, and two fingers move the zoomed image instead', async () => {
+    await using work = await retouching({ width: 1600, height: 1200 }, touch);
+    const { page, at } = work;
+    await page.getByRole('button', { name: '100%' }).click();
+    await page.locator('.comparison.is-zoomed').waitFor();
+    const stage = page.locator('#image-stage');
+    await stage.scrollIntoViewIfNeeded();
+    const session = await page.context().newCDPSession(page);
+    const touches = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...points: [number, number][]) =>
+      session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: points.map(([x, y], id) => ({ x, y, id })),
+      });
+    const [x, y] = await at(100, 150);
+    await touches('touchStart', [x, y]);
+    await touches('touchMove', [x + 60, y]);
+    await touches('touchEnd');
+
+    await touches('touchStart', [x, y + 30]);
+    await touches('touchStart', [x, y + 30], [x + 80, y + 30]);
+    for (const step of [20, 40, 60]) await touches('touchMove', [x - step, y + 30], [x + 80 - step, y + 30]);
+    await touches('touchEnd');
+    expect(await stage.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(30);
+
+    const { pixel } = await saved(page);
+    expect(pixel(130, 150)).toEqual(clear);
+    // Nothing was painted where two fingers were.
+    expect(pixel(100, 205)).toEqual([...red, 255]);
+  });
+
+  it('a pen paints as wide as it is pressed', async () => {
+    await using work = await retouching();
+    const { page, at } = work;
+    await page.getByLabel('Size').fill('60');
+    const session = await page.context().newCDPSession(page);
+    const press = async (x: number, force: number) => {
+      const [left, top] = await at(x, 150);
+      const event = { x: left, y: top, button: 'left', clickCount: 1, pointerType: 'pen', force } as const;
+      await session.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...event });
+      await session.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...event });
+    };
+    await press(50, 0.1);
+    await press(150, 1);
+    const { pixel } = await saved(page);
+    const erasedBelow = (x: number) => {
+      let rows = 0;
+      while (pixel(x, 150 + rows)[3] === 0) rows++;
+      return rows;
+    };
+    expect(erasedBelow(50)).toBeGreaterThan(3);
+    expect(erasedBelow(150)).toBeGreaterThan(erasedBelow(50) * 2);
+  });
+
+  it('the keyboard moves the brush and paints', async () => {
+    await using work = await retouching();
+    const { page, faults } = work;
+    await page.getByRole('application', { name: 'Brush' }).focus();
+    // From the middle to the left, into the red half.
+    for (let count = 0; count < 5; count++) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.down('Space');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.up('Space');
+    await page.getByRole('button', { name: 'Undo' }).and(page.locator(':enabled')).waitFor();
+    const { pixel } = await saved(page);
+    const erased = Array.from({ length: 200 }, (_, x) => pixel(x, 150)[3] === 0).filter(Boolean).length;
+    expect(erased).toBeGreaterThan(20);
+    expect(pixel(10, 150)).toEqual([...red, 255]);
+    expect(faults).toEqual([]);
+  });
+});
+
+it.each([
+  ['WebP', { format: 'webp' }, [0, 0, 0, 0], [400, 300]],
+  ['JPEG on white', { format: 'jpeg' }, [255, 255, 255, 255], [400, 300]],
+  ['a mask', { mask: true }, [0, 0, 0, 255], [400, 300]],
+] as const)('is in the file as %s', async (_name, options, erased, size) => {
+  await using work = await retouching();
+  const { page } = work;
+  await stroke(work, [50, 150], [150, 150]);
+  await page.getByText('Format and size').click();
+  for (const [name, value] of Object.entries(options)) {
+    const field = page.locator(`#image-output [name="${name}"]`);
+    if (value === true) await field.check();
+    else await field.selectOption(String(value));
+  }
+  const { pixel, width, height } = await saved(page);
+  expect([width, height]).toEqual(size);
+  pixel(100, 150).forEach((value, channel) => {
+    expect(Math.abs(value - (erased[channel] ?? 0))).toBeLessThanOrEqual(4);
+  });
+});
+
+it('is in the crop and the shadow, and survives a reload', async () => {
+  await using work = await retouching();
+  const { page } = work;
+  await page.getByLabel('Size').fill('20');
+  await restore(page);
+  await stroke(work, [300, 150]);
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await cutOutShown(page);
+  await page.getByText('Format and size').click();
+  await page.getByLabel('Crop to the subject').check();
+  await page.getByLabel('Shadow').check();
+  const { width, height, pixel } = await saved(page);
+  // The red half, and what was restored right of it.
+  expect(width).toBeGreaterThan(300);
+  expect(width).toBeLessThan(325);
+  expect(height).toBe(300);
+  expect(pixel(299, 150).slice(0, 3)).toEqual(blue);
+});

@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { accessibilityProblems, launchBrowser, lookUp, visit } from '../support/browser.js';
+import { healthy, infoWith, sendJson, startPageServer } from '../support/page-server.js';
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof startPageServer>>;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const film = { target: 'mp4-720', href: 'api/stream/video', video: 'copy', audio: 'copy', height: 720 };
+  const info = infoWith([{ ...film, formatIds: [], estimatedBytes: 1_234_567_890 }], [], {
+    uploadDate: '2026-01-31',
+  });
+  server = await startPageServer({
+    'api/health': healthy,
+    'api/info': (req, res) => {
+      const url = new URL(req.url ?? '', 'http://page').searchParams.get('url') ?? '';
+      const code = /error=(\w+)/.exec(url)?.[1];
+      if (code === undefined) info(req, res);
+      else sendJson(res, { title: 'T', detail: 'D', code, retryable: false }, 422);
+    },
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const shownIn = (page: Page) =>
+  page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
+const loadedTables = (page: Page) =>
+  page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => /languages\/(\w+)\.js$/.exec(name)?.[1])
+      .filter((name) => name !== undefined),
+  );
+const look = async (page: Page, url: string) => {
+  await page.locator('#video-url').fill(url);
+  await page.locator('#video-submit').click();
+};
+
+it.each([
+  ['de-AT', 'de', 'ltr', 'Video speichern. Bild freistellen.', 'Beide Werkzeuge sind bereit'],
+  ['es-MX', 'es', 'ltr', 'Guarda un vídeo. Recorta una imagen.', 'Las dos herramientas están listas'],
+  ['fr', 'fr', 'ltr', 'Enregistrez une vidéo. Détourez une image.', 'Les deux outils sont prêts'],
+  ['pt-PT', 'pt-BR', 'ltr', 'Salve um vídeo. Recorte uma imagem.', 'As duas ferramentas estão prontas'],
+  ['ja', 'ja', 'ltr', '動画を保存。画像を切り抜き。', 'どちらのツールも利用できます'],
+  ['zh-CN', 'zh-Hans', 'ltr', '保存视频，抠出图像。', '两个工具均可使用'],
+  ['ar-EG', 'ar', 'rtl', 'احفظ فيديو. أزل خلفية صورة.', 'الأداتان جاهزتان'],
+  ['sv-SE', 'en', 'ltr', 'Save a video. Cut out an image.', 'Both tools are ready'],
+])(
+  'a browser in %s sees the page in %s, accessible, from one table',
+  async (locale, lang, dir, title, ready) => {
+    await using reader = await visit(browser, '/', { url: server.url, locale });
+    const { page, faults } = reader;
+    await page.getByRole('heading', { name: title }).waitFor();
+    await page.getByText(ready).waitFor();
+    expect(await shownIn(page)).toEqual([lang, dir]);
+    expect(await loadedTables(page)).toEqual([lang.split('-')[0]]);
+    expect(await page.locator('#language').inputValue()).toBe(lang.split('-')[0]);
+    await look(page, 'https://example.com/film');
+    await page.locator('.download').waitFor();
+    await look(page, 'https://example.com/?error=geo_blocked');
+    await page.getByRole('alert').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  },
+);
+
+it('another language can be chosen; the choice is remembered', async () => {
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page } = reader;
+  await page.getByText('Both tools are ready').waitFor();
+  await page.getByLabel('Language').selectOption('Deutsch');
+  await page.getByRole('heading', { name: 'Video speichern. Bild freistellen.' }).waitFor();
+  await page.goto(server.url);
+  await page.getByRole('heading', { name: 'Video speichern. Bild freistellen.' }).waitFor();
+  await page.getByLabel('Sprache').selectOption('العربية');
+  await page.getByRole('heading', { name: 'احفظ فيديو. أزل خلفية صورة.' }).waitFor();
+  expect(await shownIn(page)).toEqual(['ar', 'rtl']);
+  await page.locator('#language').selectOption('English');
+  await page.getByRole('heading', { name: 'Save a video. Cut out an image.' }).waitFor();
+  expect(await shownIn(page)).toEqual(['en', 'ltr']);
+});
+
+it('numbers, sizes, dates and errors are written as the language does', async () => {
+  await using reader = await visit(browser, '/', { url: server.url, locale: 'de-DE' });
+  const { page } = reader;
+  await look(page, 'https://example.com/film');
+  await page.locator('.download').waitFor();
+  const about = await page.locator('.download-about').textContent();
+  expect(about?.replaceAll('\u00a0', ' ')).toBe('etwa 1,2 GB');
+  expect(await page.locator('#video-about').textContent()).toContain('31.01.2026');
+  await look(page, 'https://example.com/?error=geo_blocked');
+  await page.getByRole('heading', { name: 'Im Land dieses Servers nicht verfügbar' }).waitFor();
+  // A code that this page doesn't know yet keeps the words of the server.
+  await look(page, 'https://example.com/?error=brand_new');
+  await page.getByRole('heading', { name: 'T', exact: true }).waitFor();
+});
+
+it('the English page says the same before its script runs as after', async () => {
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page } = reader;
+  await page.getByText('Both tools are ready').waitFor();
+  const [before, after] = await page.evaluate(async () => {
+    const words = () =>
+      [...document.querySelectorAll('template')]
+        .map(({ innerHTML }) => innerHTML)
+        .concat(document.documentElement.outerHTML)
+        .join('\n')
+        .replace(/\s+/g, ' ')
+        .replace(/ ?(<[^>]*>) ?/g, '$1');
+    // What the page has changed since is not its first text.
+    const status = document.getElementById('service-status-text');
+    if (status) status.textContent = 'Checking the services…';
+    const first = words();
+    const url = new URL('js/texts.js', document.baseURI).href;
+    const { translate } = (await import(url)) as { translate: (parent: Document) => void };
+    translate(document);
+    return [first, words()];
+  });
+  expect(after).toBe(before);
+});
+
+it('a table that can’t be loaded leaves the page in English', async () => {
+  await using reader = await visit(browser, '/', { url: server.url, locale: 'de' });
+  const { page } = reader;
+  await page.route('**/languages/de.js', (route) => route.abort());
+  await page.reload();
+  await page.getByText('Both tools are ready').waitFor();
+  expect(await shownIn(page)).toEqual(['en', 'ltr']);
+  await lookUp(page, 'https://example.com/film');
+  await page.getByRole('heading', { name: 'A film' }).waitFor();
+});
