@@ -338,7 +338,13 @@ describe('what goes wrong with an image is said in words', () => {
   it.each([
     ['a document', 'letter.pdf', Buffer.from('%PDF-1.7'), 0, 'PDF files can’t be used'],
     ['a photo as phones store it', 'IMG_0001.HEIC', heic, 0, 'HEIC files can’t be used'],
-    ['of another type than its name says', 'picture.png', Buffer.from('GIF89a'), 0, 'GIF files can’t be used'],
+    [
+      'of another type than its name says',
+      'picture.png',
+      Buffer.from('GIF89a'),
+      0,
+      'GIF files can’t be used',
+    ],
     ['a drawing', 'logo.svg', Buffer.from('<svg xmlns="…"></svg>'), 0, 'SVG files can’t be used'],
     ['a video', 'film.mp4', Buffer.from('\0\0\0\x18ftypisom', 'latin1'), 0, 'This is a video, not an image'],
     ['nothing', 'empty.jpg', Buffer.alloc(0), 0, 'This file is empty'],
