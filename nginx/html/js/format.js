@@ -2,10 +2,11 @@ import { isolated, locale } from './texts.js';
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
-/** `12.3 MB`, from bytes. */
-export function formatBytes(bytes) {
+/** `12.3 MB`, from bytes; without the tenths where `isRound`. */
+export function formatBytes(bytes, { isRound = false } = {}) {
   const { value, unit, digits } = scaled(bytes);
-  return measured(value, unit, { unitDisplay: unit === 'byte' ? 'long' : 'short' }, digits);
+  const options = { unitDisplay: unit === 'byte' ? 'long' : 'short' };
+  return measured(value, unit, options, isRound ? 0 : digits);
 }
 
 /** `1.2 MB/s`, from bytes per second. */

@@ -83,7 +83,7 @@ export class ImageTool {
   know(limits) {
     this.#limits = limits;
     if (limits.maxFileBytes === undefined) return;
-    const size = formatBytes(Math.floor(limits.maxFileBytes / 1e6) * 1e6);
+    const size = formatBytes(Math.floor(limits.maxFileBytes / 1e6) * 1e6, { isRound: true });
     byId('image-limits').textContent = text('image.typesUpTo', { size });
   }
 

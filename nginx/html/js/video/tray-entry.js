@@ -122,8 +122,9 @@ export class TrayEntry {
   #offerResume(transfer) {
     const received = formatBytes(transfer.receivedBytes);
     this.#resume.textContent = text(transfer.canResume ? 'tray.resume' : 'tray.restart');
-    this.#show('broken', text('tray.broken', { size: received }));
-    this.#handlers.onStatus(text('tray.broken', { size: received }));
+    const what = text('tray.broken', { size: received });
+    this.#show('broken', what);
+    this.#handlers.onStatus(text('common.colon', { name: this.#download.name, value: what }));
   }
 
   async #giveUp() {

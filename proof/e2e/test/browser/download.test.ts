@@ -159,7 +159,7 @@ describe('a download that breaks off', () => {
     await offer(page, 'mp4-720').getByRole('link').click();
     await entry(page, 'mp4-720').getByText('1.5 MB of').waitFor();
     breakOff();
-    await page.getByText('The connection broke after 1.5 MB.').waitFor();
+    await entry(page, 'mp4-720').getByText('The connection broke after 1.5 MB.').waitFor();
     await entry(page, 'mp4-720').getByRole('button', { name: button }).click();
     await entry(page, 'mp4-720').and(page.locator('[data-state="done"]')).waitFor();
     expect(ranges).toEqual(asked);

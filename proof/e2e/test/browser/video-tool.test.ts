@@ -35,31 +35,41 @@ describe('a link', () => {
     expect(faults).toEqual([]);
   });
 
-  it.each([
-    ['the link alone', () => film],
-    ['a sentence with the link in it', () => `Look at this! ${film}, it is good.`],
-    ['lines with the link in them', () => `  A short film\n${film}\n`],
-  ])('is looked up at once when it is pasted, wherever that is: %s', async (_name, text) => {
+  it('is looked up at once when it is pasted anywhere: alone, in a sentence, in lines', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
-    await paste(page, text());
-    await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-    expect(await page.getByLabel('Link of the video’s page').inputValue()).toBe(film);
+    const asked: (string | null)[] = [];
+    page.on('response', (response) => {
+      const { pathname, searchParams } = new URL(response.url());
+      if (pathname === '/api/info') asked.push(searchParams.get('url'));
+    });
+    for (const text of [film, `Look at this! ${film}, it is good.`, `  A short film\n${film}\n`]) {
+      await page.getByLabel('Link of the video’s page').fill('');
+      const answered = page.waitForResponse('**/api/info?*');
+      await paste(page, text);
+      await answered;
+      await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
+      expect(await page.getByLabel('Link of the video’s page').inputValue()).toBe(film);
+    }
+    expect(asked).toEqual([film, film, film]);
   });
 
-  it.each([
-    ['youtube.com/watch?v=abc', 'https://youtube.com/watch?v=abc'],
-    ['  www.example.com/film  ', 'https://www.example.com/film'],
-    ['example.com', 'https://example.com'],
-    ['seen at (https://example.com/a_(b))', 'https://example.com/a_(b)'],
-    ['HTTPS://Example.com/x', 'HTTPS://Example.com/x'],
-  ])('is found in what people type: %s', async (typed, address) => {
+  it('is found in what people type', async () => {
     await using server = await startPageServer({ 'api/health': healthy, 'api/info': infoWith([]) });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page } = reader;
-    const asked = page.waitForRequest('**/api/info?*');
-    await lookUp(page, typed);
-    expect(new URL((await asked).url()).searchParams.get('url')).toBe(address);
+    for (const [typed, address] of [
+      ['youtube.com/watch?v=abc', 'https://youtube.com/watch?v=abc'],
+      ['  www.example.com/film  ', 'https://www.example.com/film'],
+      ['example.com', 'https://example.com'],
+      ['seen at (https://example.com/a_(b))', 'https://example.com/a_(b)'],
+      ['HTTPS://Example.com/x', 'HTTPS://Example.com/x'],
+    ] as const) {
+      const asked = page.waitForRequest('**/api/info?*');
+      await lookUp(page, typed);
+      expect(new URL((await asked).url()).searchParams.get('url')).toBe(address);
+      await page.locator('#video-result[data-state="ready"]').waitFor();
+    }
   });
 
   it('is not looked for in other texts that are pasted', async () => {
@@ -139,27 +149,29 @@ describe('a link', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('video-url');
   });
 
-  it.each([
-    ['without a video', `${stack.pages}/only-words`, 'This page isn’t supported'],
-    ['that is gone', `${stack.pages}/gone`, 'Video not found'],
-    ['inside a private network', 'http://10.0.0.1/film', 'This link isn’t public'],
-    ['that is none', 'ftp://example.com', 'This isn’t the link of a page'],
-  ])('%s: says in lay words what is wrong, next to the field', async (_name, address, title) => {
+  it('that can’t be used says in lay words what is wrong, next to the field', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
-    await lookUp(page, address);
-    await problem(page).getByRole('heading', { name: title }).waitFor();
-    const words = (await problem(page).locator('.problem-detail').textContent()) ?? '';
-    expect(words.length).toBeGreaterThan(40);
-    expect(words).not.toMatch(/`|URL-encoded|`url`/);
-    // The reference is for whoever runs the server: it is not the first thing to read.
-    expect(await problem(page).locator('.problem-reference').isVisible()).toBe(false);
-    await problem(page).getByText('Details').click();
-    expect(await problem(page).locator('.problem-reference').isVisible()).toBe(true);
-    expect(await problem(page).getByRole('link', { name: 'What this means' }).getAttribute('href')).toMatch(
-      /\/docs\/errors#[a-z-]+$/,
-    );
-    expect(await page.locator('.download').count()).toBe(0);
+    for (const [address, title] of [
+      [`${stack.pages}/only-words`, 'This page isn’t supported'],
+      [`${stack.pages}/gone`, 'Video not found'],
+      ['http://10.0.0.1/film', 'This link isn’t public'],
+      ['ftp://example.com', 'This isn’t the link of a page'],
+    ] as const) {
+      await lookUp(page, address);
+      await problem(page).getByRole('heading', { name: title }).waitFor();
+      const words = (await problem(page).locator('.problem-detail').textContent()) ?? '';
+      expect(words.length).toBeGreaterThan(40);
+      expect(words).not.toMatch(/`|URL-encoded|`url`/);
+      // The reference is for whoever runs the server: it is not the first thing to read.
+      expect(await problem(page).locator('.problem-reference').isVisible()).toBe(false);
+      await problem(page).getByText('Details').click();
+      expect(await problem(page).locator('.problem-reference').isVisible()).toBe(true);
+      expect(await problem(page).getByRole('link', { name: 'What this means' }).getAttribute('href')).toMatch(
+        /\/docs\/errors#[a-z-]+$/,
+      );
+      expect(await page.locator('.download').count()).toBe(0);
+    }
     expect(faults).toEqual([]);
   });
 
@@ -178,53 +190,61 @@ describe('the downloads', () => {
   const copy = { video: 'copy', audio: 'copy', estimatedBytes: 1_000_000 };
   const film1440 = { id: 'only', width: 2560, height: 1440, videoCodec: 'avc1', audioCodec: 'mp4a.40.2' };
 
-  it.each([
-    [
-      'the same file once, by its true size',
-      [film1440],
+  it('are named by what comes', async () => {
+    const cases: [name: string, formats: object[], downloads: object[], titles: string[]][] = [
       [
-        { target: 'mp3', audio: 'transcode', formatIds: ['only'], estimatedBytes: null },
-        { target: 'mp4-720', ...copy, height: 1440, formatIds: ['only'] },
-        { target: 'mp4-1080', ...copy, height: 1440, formatIds: ['only'] },
+        'the same file once, by its true size',
+        [film1440],
+        [
+          { target: 'mp3', audio: 'transcode', formatIds: ['only'], estimatedBytes: null },
+          { target: 'mp4-720', ...copy, height: 1440, formatIds: ['only'] },
+          { target: 'mp4-1080', ...copy, height: 1440, formatIds: ['only'] },
+        ],
+        ['1440p\nMP4', 'Audio\nMP3'],
       ],
-      ['1440p\nMP4', 'Audio\nMP3'],
-    ],
-    [
-      'a portrait video by its smaller side',
-      [{ ...film1440, width: 1080, height: 1920 }],
-      [{ target: 'mp4-1080', ...copy, height: 1920, formatIds: ['only'] }],
-      ['1080p\nMP4'],
-    ],
-    [
-      'the sound alone as the main one, where there is no picture',
-      [{ ...film1440, width: null, height: null, videoCodec: null }],
-      [{ target: 'mp3', audio: 'copy', formatIds: ['only'], estimatedBytes: 5_000_000 }],
-      ['Audio\nMP3'],
-    ],
-    [
-      'what is encoded anew by the size that it will have',
-      [{ ...film1440, videoCodec: 'vp9' }],
-      [{ target: 'mp4-720', ...copy, video: 'transcode', height: 720, formatIds: ['only'] }],
-      ['720p\nMP4'],
-    ],
-    [
-      'the page’s own file',
-      [film1440],
-      [{ target: 'mp4-720', ...copy, video: 'as is', audio: 'as is', height: 1440, formatIds: ['only'] }],
-      ['1440p\nMP4'],
-    ],
-  ])('are named by what comes: %s', async (_name, formats, downloads, titles) => {
-    const withLinks = downloads.map((download) => ({ ...download, href: `api/${download.target}` }));
+      [
+        'a portrait video by its smaller side',
+        [{ ...film1440, width: 1080, height: 1920 }],
+        [{ target: 'mp4-1080', ...copy, height: 1920, formatIds: ['only'] }],
+        ['1080p\nMP4'],
+      ],
+      [
+        'the sound alone as the main one, where there is no picture',
+        [{ ...film1440, width: null, height: null, videoCodec: null }],
+        [{ target: 'mp3', audio: 'copy', formatIds: ['only'], estimatedBytes: 5_000_000 }],
+        ['Audio\nMP3'],
+      ],
+      [
+        'what is encoded anew by the size that it will have',
+        [{ ...film1440, videoCodec: 'vp9' }],
+        [{ target: 'mp4-720', ...copy, video: 'transcode', height: 720, formatIds: ['only'] }],
+        ['720p\nMP4'],
+      ],
+      [
+        'the page’s own file',
+        [film1440],
+        [{ target: 'mp4-720', ...copy, video: 'as is', audio: 'as is', height: 1440, formatIds: ['only'] }],
+        ['1440p\nMP4'],
+      ],
+    ];
+    let answer = infoWith([]);
     await using server = await startPageServer({
       'api/health': healthy,
-      'api/info': infoWith(withLinks, formats),
+      'api/info': (req, res) => answer(req, res),
     });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page, faults } = reader;
-    await lookUp(page, 'https://example.com/film');
-    await page.locator('.download').first().waitFor();
-    expect(await page.locator('.download h4').allInnerTexts()).toEqual(titles);
-    expect(await page.locator('.download').first().locator('.primary').count()).toBe(1);
+    for (const [name, formats, downloads, titles] of cases) {
+      answer = infoWith(
+        downloads.map((download, index) => ({ ...download, href: `api/stream?${index}` })),
+        formats,
+        { title: name },
+      );
+      await lookUp(page, 'https://example.com/film');
+      await page.getByRole('heading', { name }).waitFor();
+      expect(await page.locator('.download h4').allInnerTexts()).toEqual(titles);
+      expect(await page.locator('.download').first().locator('.primary').count()).toBe(1);
+    }
     expect(faults).toEqual([]);
   });
 

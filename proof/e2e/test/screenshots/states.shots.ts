@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { chooseImage, cutOutShown, drop, launchBrowser, visit } from '../support/browser.js';
+import { chooseImage, cutOutShown, drop, film as sampleFilm, launchBrowser, visit } from '../support/browser.js';
 import { infoWith, sendJson, startPageServer, type Handler } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
@@ -364,4 +364,18 @@ it.each(states)('$name', async ({ name, path = '/', handlers, fileAccess = false
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: join(folder, `${name}-${view}.png`), fullPage: true });
   }
+});
+
+it('readme', async () => {
+  if (!'readme'.includes(wanted)) return;
+  await using reader = await visit(browser, '/', { viewport: { width: 1200, height: 940 } });
+  const { page } = reader;
+  await page.locator('#video-url').fill(sampleFilm);
+  await page.locator('#video-submit').click();
+  await shown('[data-target="mp3"]')(page);
+  await page.locator('#image-sample').click();
+  await cutOutShown(page);
+  await page.locator('.comparison-range').fill('50');
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: join(folder, 'readme.png') });
 });
