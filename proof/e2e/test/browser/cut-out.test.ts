@@ -115,14 +115,14 @@ it('sliders change the picture at once, without sending anything and without usi
     (old) => document.querySelector<HTMLCanvasElement>('.comparison-after')?.toDataURL() !== old,
     before,
   );
-  expect(await page.locator('output').allTextContents()).toEqual(['12', '24.0 px', '1.00 ×']);
+  expect(await page.locator('#image-tuning output').allTextContents()).toEqual(['12', '24.0 px', '1.00 ×']);
   const feathered = await shown();
   await page.getByRole('button', { name: 'Reset' }).click();
   await page.waitForFunction(
     (old) => document.querySelector<HTMLCanvasElement>('.comparison-after')?.toDataURL() !== old,
     feathered,
   );
-  expect(await page.locator('output').allTextContents()).toEqual(['12', '2.0 px', '1.00 ×']);
+  expect(await page.locator('#image-tuning output').allTextContents()).toEqual(['12', '2.0 px', '1.00 ×']);
   expect(requests).toBe(0);
   expect(await page.locator('#image-quota').textContent()).toBe('4 of 5 images left this minute');
 });
