@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { chooseImage, cutOutShown, drop, film as sampleFilm, launchBrowser, visit } from '../support/browser.js';
+import {
+  chooseImage,
+  cutOutShown,
+  drop,
+  film as sampleFilm,
+  launchBrowser,
+  visit,
+} from '../support/browser.js';
 import { infoWith, sendJson, startPageServer, type Handler } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
