@@ -79,6 +79,7 @@ export default {
       // Generated modules in matte/ export more than the page uses.
       entry: [
         'html/js/main.js',
+        'html/js/{choose-language,languages/*}.js',
         'html/js/docs/reference.js',
         'html/js/**/*-worker.js',
         'html/js/image/worker/matte/*.js',
