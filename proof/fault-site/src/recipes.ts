@@ -169,6 +169,11 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'hls-ts': file(av(), ...hls(), 'index.m3u8'),
   'hls-long': file(av({ seconds: 12 }), ...hls(), 'index.m3u8'),
   'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),
+  'hls-8000': file(
+    [audio({ codec: ['-c:a', 'aac', '-b:a', '32k', '-ar', '8000', '-ac', '1'] })],
+    ...hls(...fmp4),
+    'index.m3u8',
+  ),
   'hls-aes': file(av(), ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),
   'hls-byteranges': file(av(), ...hls('-hls_flags', 'single_file'), 'index.m3u8'),
   'hls-video-360': file([video()], ...hls(), 'index.m3u8'),
@@ -185,6 +190,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'manifest.mpd',
   ),
   'dash-list': file(av(), ...dash('-use_template', '0', '-use_timeline', '0', ...separate), 'manifest.mpd'),
+  'dash-ranges': file(av(), ...dash('-single_file', '1', ...separate), 'manifest.mpd'),
   'dash-long': file(
     av({ seconds: 12 }),
     ...dash('-use_template', '0', '-use_timeline', '0', ...separate),

@@ -27,9 +27,20 @@ def _marking(parse, mark):
     @functools.wraps(parse)
     def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
         is_split = sum(1 for child in mpd_doc if child.tag.rpartition('}')[2] == 'Period') > 1
+        _complete(mpd_doc)
         return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), mpd_id, is_split)
 
     return parse_and_mark
+
+
+def _complete(mpd_doc):
+    """yt-dlp requires attributes that a manifest of byte ranges leaves out."""
+    for element in mpd_doc.iter():
+        name = element.tag.rpartition('}')[2]
+        if name == 'Initialization':
+            element.attrib.setdefault('sourceURL', '')
+        elif name == 'SegmentURL':
+            element.attrib.setdefault('media', '')
 
 
 def _mark_periods(periods, mpd_id, is_split):

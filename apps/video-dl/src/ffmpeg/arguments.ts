@@ -8,6 +8,8 @@ export interface FfmpegInput {
   isJoined?: boolean;
   /** Its first presentation time by its source's own clock, in seconds; null where that is not known. */
   startSeconds?: number | null;
+  /** Audio at its beginning that no player plays, in seconds. */
+  hiddenSeconds?: number;
 }
 
 /** What the operator has set, and which ffmpeg it is: the newest unless given. */
@@ -90,6 +92,12 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
   });
 }
 
+/** In front of the output: leaves out what comes before time zero of the source. */
+function cutOptions(inputs: readonly FfmpegInput[]): string[] {
+  const hiddenSeconds = Math.max(0, ...inputs.map((input) => input.hiddenSeconds ?? 0));
+  return hiddenSeconds > 0 ? ['-ss', hiddenSeconds.toFixed(6)] : [];
+}
+
 /**
  * Fragments start at key frames, and after this time at the latest: a source
  * with one key frame a minute would else sit in ffmpeg's memory and delay the
@@ -108,6 +116,7 @@ export function mp4Arguments(
   return [
     ...generalOptions(tools),
     ...inputArguments(inputs, tools),
+    ...cutOptions(inputs),
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video, tools)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
@@ -132,7 +141,7 @@ export function mp3Arguments(
 ): string[] {
   return [
     ...generalOptions(tools),
-    ...[...inputArguments([input], tools), '-map', '0:a:0'],
+    ...[...inputArguments([input], tools), ...cutOptions([input]), '-map', '0:a:0'],
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],

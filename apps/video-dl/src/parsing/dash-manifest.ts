@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { invalid, live, protectedByDrm, type Rejection } from './rejection.js';
+import { invalid, live, protectedByDrm, type Rejection, unjoinable } from './rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** Of the attributes in `knownAttributes`, those that an element has. */
@@ -95,8 +95,13 @@ class ManifestReader {
       return;
     }
     if (name === 'ContentProtection') throw protectedByDrm();
-    if (attributes['xlink:href'] !== undefined)
-      throw invalid('sent a manifest that is spread over several files');
+    const remote = attributes['xlink:href'];
+    // What resolves to nothing is left out (ISO 23009-1, 5.5.3).
+    if (remote === 'urn:mpeg:dash:resolve-to-zero:2013') {
+      this.#skipped += 1;
+      return;
+    }
+    if (remote !== undefined) throw unjoinable('has a manifest that is spread over several files');
     if (this.#open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
     this.#open.push({ name, attributes: known(attributes), children: [], text: '' });
   }

@@ -123,7 +123,7 @@ function periodsOf(mpd: ManifestElement, manifestUrl: string): Period[] {
   const total = readDuration(mpd.attributes['mediaPresentationDuration']);
   const elements = childrenOf(mpd, 'Period');
   const baseUrl = baseUrlOf(mpd, resolveUrl('', manifestUrl));
-  return elements.map((period, index) => {
+  const periods = elements.map((period, index) => {
     const start = readDuration(period.attributes['start']);
     const next = elements[index + 1];
     const end = next === undefined ? total : readDuration(next.attributes['start']);
@@ -133,6 +133,8 @@ function periodsOf(mpd: ManifestElement, manifestUrl: string): Period[] {
       representations: representationsOf(period, baseUrlOf(period, baseUrl)),
     };
   });
+  // An empty one ends a manifest that was live, or stands where an advertisement was.
+  return periods.filter(({ representations }) => representations.length > 0);
 }
 
 function representationsOf(period: ManifestElement, periodBase: string): Representation[] {
@@ -295,7 +297,7 @@ function constantTimes(
   const endNumber = readCount(attributes['endNumber'], -1);
   const total = periodSeconds === null ? null : periodSeconds * timescale;
   if (!(duration > 0) || (endNumber < startNumber && !(total !== null && total > 0)))
-    throw invalid("sent a manifest that doesn't say how many segments there are");
+    throw unjoinable("has a manifest that doesn't say how many segments there are");
   const count =
     endNumber >= startNumber
       ? endNumber - startNumber + 1

@@ -34,6 +34,7 @@ const reportSchema = z.object({
         bit_rate: z.string().optional(),
         duration: positiveNumber,
         time_base: z.string().optional(),
+        start_time: positiveNumber,
         tags: z.record(z.string(), z.string()).optional(),
         disposition: z.record(z.string(), z.number()).optional(),
         side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
@@ -41,6 +42,8 @@ const reportSchema = z.object({
     )
     .default([]),
 });
+
+type ReportedStream = z.output<typeof reportSchema>['streams'][number];
 
 /**
  * Reads what `ffprobe -print_format json -show_format -show_streams` printed.
@@ -67,7 +70,7 @@ export function readFfprobeReport(text: string): Probe {
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: parseKbps(stream.bit_rate),
-        durationSeconds: knownSeconds(stream.duration, timescales) ?? parseClock(stream.tags?.DURATION),
+        durationSeconds: knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream),
         isCover: stream.disposition?.attached_pic === 1,
       };
     }),
@@ -110,7 +113,13 @@ function parsePositive(text: string): number | null {
   return Number.isFinite(value) && value > 0 ? value : null;
 }
 
-/** Matroska's statistics tag, `00:03:32.500000000`. */
+/** Matroska's tag says when a track ends, not how long it is. */
+function matroskaSeconds({ tags, start_time: start }: ReportedStream): number | null {
+  const end = parseClock(tags?.DURATION);
+  return end === null ? null : Math.max(0, end - (start ?? 0));
+}
+
+/** `00:03:32.500000000` */
 function parseClock(text: string | undefined): number | null {
   const parts = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(text ?? '');
   return parts === null ? null : Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]);

@@ -26,6 +26,11 @@ export class SegmentsResource implements Resource {
     return this.#current?.startSeconds ?? null;
   }
 
+  /** Audio at the beginning that is to be left out. */
+  get hiddenSeconds(): number {
+    return this.#current?.hiddenSeconds ?? 0;
+  }
+
   /** As the list states it, in seconds; null where it does not. */
   get statedSeconds(): number | null {
     return this.#current?.statedSeconds ?? null;
@@ -91,6 +96,10 @@ class JoinedSegments {
 
   get startSeconds(): number | null {
     return this.#joiner?.startSeconds ?? null;
+  }
+
+  get hiddenSeconds(): number {
+    return this.#joiner?.hiddenSeconds ?? 0;
   }
 
   get lengths(): TrackLengths | null {

@@ -24,6 +24,8 @@ export interface RelayInput {
   readonly isJoined: boolean;
   /** The first presentation time by the source's own clock, in seconds; null where it has none. */
   readonly startSeconds: number | null;
+  /** Audio in front of time zero, in seconds, that players leave out. */
+  readonly hiddenSeconds: number;
   /** Length as the playlist states it; null where it does not. */
   readonly statedSeconds: number | null;
   /** What was delivered, once it is all; null where it is not counted. */
@@ -166,7 +168,15 @@ export class ServedSession implements RelaySession {
 
   #fileInput(resource: Resource, carries: Carries): RelayInput {
     const url = `http://${relayHost}/${this.#resources.push(resource) - 1}`;
-    return { url, carries, isJoined: false, startSeconds: null, statedSeconds: null, lengths: null };
+    return {
+      url,
+      carries,
+      isJoined: false,
+      startSeconds: null,
+      hiddenSeconds: 0,
+      statedSeconds: null,
+      lengths: null,
+    };
   }
 
   #segmentsInput(resource: SegmentsResource, carries: Carries): RelayInput {
@@ -176,6 +186,7 @@ export class ServedSession implements RelaySession {
       carries,
       isJoined: true,
       startSeconds: resource.startSeconds,
+      hiddenSeconds: resource.hiddenSeconds,
       statedSeconds: resource.statedSeconds,
       get lengths() {
         return resource.lengths;

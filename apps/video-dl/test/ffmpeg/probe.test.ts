@@ -109,6 +109,15 @@ describe('probe', () => {
     ]);
   });
 
+  it("takes Matroska's DURATION for the end of a track that begins late", () => {
+    const stream = {
+      ...{ codec_type: 'audio', codec_name: 'aac', start_time: '0.977000' },
+      tags: { DURATION: '00:00:05.000000000' },
+    };
+    const text = JSON.stringify({ format: { format_name: 'matroska,webm' }, streams: [stream] });
+    expect(readFfprobeReport(text).streams[0]?.durationSeconds).toBeCloseTo(4.023, 3);
+  });
+
   it.each([
     ['a movie header of unknown length', '4294967.295', '1/90000'],
     ['a track of unknown length', '143165.576500', '1/30000'],

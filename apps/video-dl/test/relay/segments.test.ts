@@ -527,6 +527,31 @@ describe('segments of a manifest', () => {
     for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
   });
 
+  it('come without the periods that are empty', async () => {
+    const content = list(dash.map((part) => put(part)));
+    const url = put(
+      [
+        '<MPD mediaPresentationDuration="PT4S"><Period start="PT0S"/>',
+        `<Period start="PT0S">${content}</Period><Period start="PT4S" duration="PT0S"/>`,
+        '<Period xlink:href="urn:mpeg:dash:resolve-to-zero:2013"/></MPD>',
+      ].join(''),
+    );
+    const { isClean, session } = await read({ url, headers: {}, kind: 'dash' });
+    expect(isClean).toBe(true);
+    expect(session.allReceived()).toBe(true);
+  });
+
+  it.each([
+    ['is spread over several files', '<Period xlink:href="https://x.example/period"/>'],
+    [
+      'does not say how many segments there are',
+      '<Period><AdaptationSet contentType="video"><SegmentTemplate duration="1" media="$Number$"/><Representation id="v"/></AdaptationSet></Period>',
+    ],
+  ])('fail for good where the manifest %s', async (_what, periods) => {
+    const url = put(`<MPD>${periods}</MPD>`);
+    expect((await failureOf({ url, headers: {}, kind: 'dash' }))?.code).toBe('no_media');
+  });
+
   it('are found by templates with absolute paths', async () => {
     for (const [index, body] of dash.entries())
       bench.on(`/put/absolute-${index}.m4s`, (_request, response) => void response.end(body));

@@ -74,6 +74,7 @@ describe('an MP4', () => {
     ['/media/dash-template/manifest.mpd', {}],
     ['/media/dash-timeline/manifest.mpd', {}],
     ['/media/dash-list/manifest.mpd', {}],
+    ['/media/dash-ranges/manifest.mpd', {}],
     ['/fixture/parts', { audio: null }],
   ])('of %s has every frame, in sync, and says its length', async (page, expected) => {
     const { media, complete, headers } = await stream(page, 'mp4-720');
@@ -189,6 +190,27 @@ describe('an MP3', () => {
     const { 'content-length': exact, 'estimated-content-length': estimate } = headers;
     if (exact !== undefined) expect(body.length).toBe(Number(exact));
     else expect(Math.abs(body.length - Number(estimate)) / body.length).toBeLessThan(0.05);
+  });
+
+  it('of segments comes without the silence that only their edit list hides', async () => {
+    const folder = '/media/hls-8000';
+    const text = async (name: string) => (await fetch(`${site.url}${folder}/${name}`)).text();
+    const init = Buffer.from(await (await fetch(`${site.url}${folder}/init.mp4`)).arrayBuffer());
+    // As of an encoder with a delay of 2048 samples.
+    const at = init.indexOf('elst') + 16;
+    init.writeInt32BE(2048, at);
+    site.on('/delayed/init.mp4', (_req, res) => void res.end(init));
+    const playlist = (await text('index.m3u8')).replaceAll(/^index/gmu, `${folder}/index`);
+    site.on('/delayed/index.m3u8', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(playlist);
+    });
+    const secondsOf = async (page: string) => {
+      const { complete, media } = await stream(page, 'mp3');
+      expect(complete).toBe(true);
+      return media.streams[0]?.duration ?? 0;
+    };
+    const hidden = (await secondsOf(`${folder}/index.m3u8`)) - (await secondsOf('/delayed/index.m3u8'));
+    expect(Math.abs(hidden - 2048 / 8000)).toBeLessThan(0.06);
   });
 
   it('has the cover of the page', async () => {

@@ -17,6 +17,10 @@ const maxMovieBytes = 8 * 1024 ** 2;
 const maxFragmentBytes = 1024 ** 2;
 /** In the tracks of one fragment together. */
 const maxFragmentBoxes = 4096;
+/** An encoder's delay is shorter, except at low sample rates. */
+const longestUsualDelay = 0.15;
+/** Less than a frame of video. */
+const shortestFrame = 0.01;
 /** Between two boxes of media. */
 const maxBoxesInRow = 1024;
 const maxTime = 2 ** 63;
@@ -68,6 +72,7 @@ export class FragmentedMp4Joiner implements Joiner {
   /** By track: where its next sample begins on the source's clock, in ticks. */
   readonly #clocks = new Map<number, number>();
   #startSeconds: number | null = null;
+  #hiddenSeconds = 0;
 
   /** @param isOnlySegment the list names one file: that need not be fragmented */
   constructor(isOnlySegment: boolean) {
@@ -78,9 +83,15 @@ export class FragmentedMp4Joiner implements Joiner {
     return this.#startSeconds;
   }
 
+  get hiddenSeconds(): number {
+    return this.#hiddenSeconds;
+  }
+
   get lengths(): TrackLengths | null {
     if (this.#isFileOfItsOwn) return null;
-    return this.#timeline.lengths((id) => kindOf(this.#tracks.get(id)?.handler));
+    const lengths = this.#timeline.lengths((id) => kindOf(this.#tracks.get(id)?.handler));
+    const audio = lengths.audio === null ? null : Math.max(0, lengths.audio - this.#hiddenSeconds);
+    return { ...lengths, audio };
   }
 
   begin(facts: SegmentFacts): void {
@@ -206,13 +217,19 @@ export class FragmentedMp4Joiner implements Joiner {
   #placed(moof: Buffer): Buffer {
     const runs = readRuns(moof, this.#tracks, this.#clocks);
     const firsts = new Map<number, number>();
-    const starts: number[] = [];
+    const starts: { readonly isAudio: boolean; readonly seconds: number }[] = [];
     for (const { trackId, track, decodeTime, composition } of runs) {
       if (firsts.has(trackId)) continue;
       firsts.set(trackId, decodeTime / track.timescale);
-      starts.push((decodeTime + composition) / track.timescale + track.shiftSeconds);
+      const seconds = (decodeTime + composition) / track.timescale + track.shiftSeconds;
+      starts.push({ isAudio: kindOf(track.handler) === 'audio', seconds });
     }
-    if (starts.length > 0) this.#startSeconds ??= Math.min(...starts);
+    if (starts.length > 0 && this.#startSeconds === null) {
+      this.#startSeconds = Math.min(...starts.map(({ seconds }) => seconds));
+      const hidesOnlyAudio = starts.every(({ isAudio, seconds }) => isAudio || seconds > -shortestFrame);
+      if (hidesOnlyAudio && this.#startSeconds < -longestUsualDelay)
+        this.#hiddenSeconds = -this.#startSeconds;
+    }
     if (!this.#isPlaced && firsts.size > 0) {
       this.#timeline.begin(firsts, this.#facts.isDiscontinuity);
       this.#isPlaced = true;

@@ -27,6 +27,8 @@ export interface Joiner {
   finish(): void;
   /** The first presentation time, in seconds by the source's own clock; null where it has none or none has come yet. */
   readonly startSeconds: number | null;
+  /** Audio at the beginning that an edit list hides, such as a long encoder delay; it belongs in no result. */
+  readonly hiddenSeconds?: number;
   /** Of what has passed; null where it is not counted. */
   readonly lengths: TrackLengths | null;
 }
