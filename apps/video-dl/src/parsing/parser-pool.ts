@@ -1,4 +1,4 @@
-import { execPath } from 'node:process';
+import { execPath, versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import {
@@ -25,6 +25,8 @@ export type Parse = <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal
 /** Enough for the largest honest input. The whole process takes at most `maxMemoryBytes`. */
 const maxHeapMebibytes = 192;
 const defaultMaxMemoryBytes = 384 * 1024 ** 2;
+/** From Node 22 V8 reserves this much for code, which the kernel counts as data although it's hardly used. */
+const codeRangeBytes = Number.parseInt(versions.node) >= 22 ? 512 * 1024 ** 2 : 0;
 const smallPlaylist = Buffer.from('#EXTM3U\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n');
 const readySchema = z.object({ type: z.literal('ready') });
 
@@ -71,7 +73,7 @@ export class ParserPool implements AsyncDisposable {
       killGraceMs: 100,
       recycleAboveBytes: maxMemoryBytes / 2,
       maxMemoryBytes,
-      maxDataBytes,
+      maxDataBytes: maxDataBytes + codeRangeBytes,
       ...(metrics && { onEvent: engineMetrics(metrics, () => this.#supervisor.health(), 'media_parser') }),
       // Processes are cheap to start, and a file that ends one must not stop the service.
       backoff: { initialMs: 20, maxMs: 1000 },
