@@ -21,9 +21,9 @@ export default [
     tests: ['test/upstream/transfer-fault.test.ts'],
   },
   {
-    name: 'shortfall',
-    mutate: ['src/stream/shortfall.ts'],
-    tests: ['test/stream/shortfall.test.ts'],
+    name: 'expectation',
+    mutate: ['src/stream/expectation.ts'],
+    tests: ['test/stream/expectation.test.ts'],
   },
   {
     name: 'verification',

@@ -36,6 +36,11 @@ export interface DownloadOptions extends RequestOptions {
 
 export interface VideoOptions extends DownloadOptions, ItemOptions {}
 
+export interface AudioOptions extends VideoOptions {
+  /** The best audio without re-encoding, such as M4A, Opus or FLAC, instead of MP3. */
+  readonly original?: boolean | undefined;
+}
+
 export interface CutOutOptions extends RequestOptions {
   /** 0 to 255. */
   readonly threshold?: number | undefined;
@@ -91,12 +96,13 @@ export class MediaServicesClient {
     return withRetries(async () => contentOf(await this.#videoDl.GET('/api/info', init)), options);
   }
 
-  /** The audio of a page's video as MP3. */
-  audio(url: string, options: VideoOptions = {}): Promise<Media> {
+  /** The audio of a page's video: as MP3, or with `original` as the site has it. */
+  audio(url: string, options: AudioOptions = {}): Promise<Media> {
+    const fmt = options.original === true ? { fmt: 'original' as const } : {};
     return download(
       (headers) => {
         const init = {
-          params: { query: { url, ...itemOf(options) } },
+          params: { query: { url, ...fmt, ...itemOf(options) } },
           parseAs: 'stream' as const,
           headers,
           ...signalOf(options),

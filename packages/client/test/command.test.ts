@@ -1,6 +1,7 @@
 import { execFile, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
@@ -57,6 +58,20 @@ describe('video', () => {
     expect(outcome).toMatchObject({ code: 0, stdout: `${join('my music', 'Film.mp3')}\n` });
     expect(read('my music', 'Film.mp3')).toBe('sound');
     expect(server.requests[0]?.url).toContain('/api/stream?url=');
+  });
+
+  test('saves the audio as the site has it', async () => {
+    const audio = (_request: unknown, response: ServerResponse) =>
+      void response
+        .writeHead(200, {
+          'content-type': 'audio/ogg',
+          'content-disposition': 'attachment; filename="Film.opus"',
+        })
+        .end('opus');
+    await using server = await startServer(audio);
+    const outcome = await run(['video', page, '--original', '--server', server.url]);
+    expect(outcome).toMatchObject({ code: 0, stdout: 'Film.opus\n' });
+    expect(server.requests[0]?.url).toContain('fmt=original');
   });
 
   test('numbers a second file of the same name, and replaces it with --force', async () => {

@@ -14,6 +14,8 @@ export interface FaultCase {
   mp4?: FaultOutcome;
   /** The site's MP4 passed on as it is; absent where there is no such file. */
   original?: FaultOutcome;
+  /** The audio as the site has it; absent where that is not tested. */
+  audio?: FaultOutcome;
   /** Seconds of the medium. */
   seconds: number;
 }
@@ -28,7 +30,7 @@ const long = (
   mp4: FaultOutcome = mp3,
   original: FaultOutcome = mp4,
 ): FaultCase => ({
-  ...{ fault, mp3, mp4, original, seconds: 20 },
+  ...{ fault, mp3, mp4, original, audio: mp3, seconds: 20 },
   page: `/watch?media=long{kind}.mp4&${query}&n=$`,
 });
 
@@ -49,8 +51,21 @@ const other = (
   fault: string,
   media: string,
   query: string,
-  { mp3, mp4, seconds }: Pick<FaultCase, 'mp3' | 'mp4' | 'seconds'>,
-): FaultCase => ({ fault, mp3, ...(mp4 && { mp4 }), seconds, page: `/watch?media=${media}&${query}&n=$` });
+  { mp3, mp4, audio = mp3, seconds }: Pick<FaultCase, 'mp3' | 'mp4' | 'audio' | 'seconds'>,
+): FaultCase => ({
+  fault,
+  mp3,
+  ...(mp4 && { mp4 }),
+  audio,
+  seconds,
+  page: `/watch?media=${media}&${query}&n=$`,
+});
+
+/** Damage inside frames, which nothing shows where the file is passed on as original audio. */
+const made = (fault: string, media: string, query: string, mp3: FaultOutcome): FaultCase => ({
+  ...{ fault, mp3, seconds: 4 },
+  page: `/watch?media=${media}&${query}&n=$`,
+});
 
 const privateUrl = encodeURIComponent('http://127.0.0.2:9/x.ts');
 
@@ -63,7 +78,7 @@ const segmentOf =
     mp3: FaultOutcome,
     mp4: FaultOutcome = mp3,
   ): FaultCase => ({
-    ...{ fault: `${protocol}: ${fault}`, mp3, mp4, seconds: 12 },
+    ...{ fault: `${protocol}: ${fault}`, mp3, mp4, audio: mp3, seconds: 12 },
     page: `/watch?media=${media}&n=$&slowBefore=150000${playlist}&segment=${place}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
   });
 
@@ -136,11 +151,12 @@ export const faultCases: readonly FaultCase[] = [
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
     ...{ mp3: 'complete', mp4: 'complete', original: 'complete' },
   },
-  other('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', {
-    ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
-  }),
-  other('MP4: a damaged frame of its audio', 'sound.m4a', 'damage=20000', { mp3: 'complete', seconds: 4 }),
-  other('MP4: more damage than a player skips', 'sound.m4a', 'noise=5000', { mp3: 'reset', seconds: 4 }),
+  {
+    ...made('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', 'reset'),
+    ...{ mp4: 'reset', seconds: 20 },
+  },
+  made('MP4: a damaged frame of its audio', 'sound.m4a', 'damage=20000', 'complete'),
+  made('MP4: more damage than a player skips', 'sound.m4a', 'noise=5000', 'reset'),
   other('FLV: timestamps that do not advance', 'equal-times.flv', '', {
     ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
   }),

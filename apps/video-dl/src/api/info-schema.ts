@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { targets } from '../extract/index.js';
+import { downloadTargets } from '../extract/index.js';
 import { players } from '../plan/codecs.js';
 
 const pixels = z.int().positive().nullable();
@@ -28,7 +28,7 @@ const format = z.strictObject({
 });
 
 const download = z.strictObject({
-  target: z.enum(targets),
+  target: z.enum(downloadTargets),
   href: z.string().describe('Path and query of the stream on this server.'),
   height: pixels.optional().describe('Of the picture, in pixels; only for MP4.'),
   video: action
@@ -50,6 +50,22 @@ const download = z.strictObject({
       "What is done to the sound (`as is`: the site's own file is sent, byte for byte); null: it has none.",
     ),
   formatIds: z.array(z.string()).describe('The entries of `formats` that it is made of.'),
+  estimatedBytes: z.int().min(0).nullable(),
+  exactBytes: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('The `Content-Length` that the stream will have; null where only its end tells.'),
+});
+
+const originalAudio = z.strictObject({
+  href: z.string().describe('Path and query of the stream on this server.'),
+  container: z
+    .enum(['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'])
+    .describe('The extension of the file; `opus`: Opus in Ogg.'),
+  codec: z.string().nullable().describe('As the site or ffprobe names it; null: unknown.'),
+  bitrateKbps: kbps,
+  isSiteFile: z.boolean().describe("Whether it is the site's own file, byte for byte, with ranges."),
   estimatedBytes: z.int().min(0).nullable(),
   exactBytes: z
     .int()
@@ -89,4 +105,9 @@ export const infoSchema = z.strictObject({
   downloads: z
     .array(download)
     .describe('The downloads that this service offers; a target that it cannot make is missing.'),
+  originalAudio: originalAudio
+    .nullable()
+    .describe(
+      'The best audio without re-encoding (`/api/stream?fmt=original`); null: the page has no audio, or none that can be copied.',
+    ),
 });

@@ -3,12 +3,13 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import {
   parseVideoUrl,
-  targets,
+  downloadTargets,
   type Extraction,
   type ExtractionService,
   type Format,
   type Target,
 } from '../extract/index.js';
+import { copiedAudioFormat } from '../stream/audio-output.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
@@ -24,7 +25,7 @@ interface InfoContext {
   readonly planSettings: PlanSettings;
   /** Prefix of the paths in the response: `/media`, or nothing. */
   readonly basePath: string;
-  readonly streaming: Pick<StreamingService, 'siteFileBytes'>;
+  readonly streaming: Pick<StreamingService, 'siteFile'>;
 }
 
 /** `GET /api/info` */
@@ -41,12 +42,14 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    const downloads = await describeDownloads({ ...context, extraction, page, signal: request.signal });
-    res.json({ ...describeExtraction(extraction), downloads });
+    const described = { ...context, extraction, page, signal: request.signal };
+    const downloads = await describeDownloads(described);
+    const originalAudio = await describeOriginalAudio(described);
+    res.json({ ...describeExtraction(extraction), downloads, originalAudio });
   };
 }
 
-function describeExtraction(extraction: Extraction): Omit<Info, 'downloads'> {
+function describeExtraction(extraction: Extraction): Omit<Info, 'downloads' | 'originalAudio'> {
   return {
     id: extraction.id,
     title: extraction.title,
@@ -89,7 +92,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
-  readonly page: Parameters<StreamingService['siteFileBytes']>[1];
+  readonly page: Parameters<StreamingService['siteFile']>[1];
   readonly signal: AbortSignal;
 }
 
@@ -97,22 +100,45 @@ interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
 async function describeDownloads(context: DownloadsContext): Promise<Download[]> {
   const downloads: Download[] = [];
   // One after the other: both sizes are often the same file, which we look at once.
-  for (const target of targets) {
+  for (const target of downloadTargets) {
     const plan = planOrRefusal(context.extraction, target, context.planSettings);
     if (plan === undefined) continue;
-    const exactBytes = await context.streaming.siteFileBytes(plan, context.page, context.signal);
-    downloads.push(describeDownload(plan, exactBytes, context));
+    const file = await context.streaming.siteFile(plan, context.page, context.signal);
+    downloads.push(describeDownload(target, plan, file?.totalBytes ?? null, context));
   }
   return downloads;
 }
 
+async function describeOriginalAudio(context: DownloadsContext): Promise<Info['originalAudio']> {
+  const { extraction, page, signal, streaming, planSettings } = context;
+  const plan = planOrRefusal(extraction, 'original', planSettings);
+  if (plan === undefined) return null;
+  const file = await streaming.siteFile(plan, page, signal);
+  const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
+  if (container === undefined || container === 'mp4') return null;
+  const [format] = extraction.selections.original;
+  return {
+    href: `${hrefOf('/api/stream', context)}&fmt=original`,
+    container,
+    codec: format?.audioCodec ?? null,
+    bitrateKbps: format?.audioBitrateKbps ?? null,
+    isSiteFile: file !== null,
+    estimatedBytes: file?.totalBytes ?? plan.estimatedBytes,
+    exactBytes: file?.totalBytes ?? null,
+  };
+}
+
+function hrefOf(path: string, { page, basePath }: Pick<DownloadsContext, 'page' | 'basePath'>): string {
+  const item = page.item === undefined ? '' : `&item=${page.item}`;
+  return `${basePath}${path}?url=${encodeURIComponent(page.url)}${item}`;
+}
+
 function describeDownload(
+  target: Download['target'],
   plan: Plan,
   exactBytes: number | null,
-  { page, basePath }: Pick<DownloadsContext, 'page' | 'basePath'>,
+  context: Pick<DownloadsContext, 'page' | 'basePath'>,
 ): Download {
-  const { target } = plan;
-  const query = `url=${encodeURIComponent(page.url)}${page.item === undefined ? '' : `&item=${page.item}`}`;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
     stream !== null && exactBytes !== null ? ('as is' as const) : (stream?.action ?? null);
   const common = {
@@ -122,10 +148,10 @@ function describeDownload(
     estimatedBytes: exactBytes ?? plan.estimatedBytes,
     exactBytes,
   };
-  if (target === 'mp3') return { ...common, href: `${basePath}/api/stream?${query}` };
+  if (target === 'mp3') return { ...common, href: hrefOf('/api/stream', context) };
   return {
     ...common,
-    href: `${basePath}/api/stream/video?${query}&fmt=${target}`,
+    href: `${hrefOf('/api/stream/video', context)}&fmt=${target}`,
     height: plan.video?.height ?? null,
     video: actionOf(plan.video),
     plays: plan.video?.plays ?? null,

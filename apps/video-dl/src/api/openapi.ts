@@ -5,6 +5,7 @@ import {
   type Operation,
 } from '@media-services/http-common';
 import { errorTable } from '../errors.js';
+import { formats } from '../stream/response.js';
 import { infoQuery } from './info.js';
 import { audioQuery, videoQuery } from './stream.js';
 import { infoSchema } from './info-schema.js';
@@ -46,8 +47,12 @@ const partHeaders = {
   },
 };
 
+const audioTypes = [
+  ...new Set(Object.values(formats).flatMap(({ mediaType }) => (mediaType === 'video/mp4' ? [] : mediaType))),
+];
+
 const streamDescription =
-  'Where the site has the very file already, its own bytes are sent, with their length and with ranges; the rest is sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
+  'Where the site has exactly this file, its own bytes are sent, with their length and with ranges; the rest is sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
 
 const operations: readonly Operation[] = [
   {
@@ -74,11 +79,11 @@ const operations: readonly Operation[] = [
     path: '/api/stream',
     method: 'get',
     operationId: 'streamAudio',
-    summary: 'The sound as MP3',
-    description: `192 kbit/s with an ID3 tag (title, author, cover); a file that is MP3 already is sent as it is. ${streamDescription}`,
+    summary: 'The audio, as MP3 or as the site has it',
+    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover); a file that is MP3 already is sent as it is. With \`fmt=original\` the best audio comes without re-encoding: a file of audio (M4A, MP3, Ogg, WebM, FLAC, WAV) as it is, audio inside something else as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3. ${streamDescription}`,
     query: audioQuery,
-    success: { description: 'The MP3.', mediaType: 'audio/mpeg', headers: streamHeaders },
-    partial: { description: 'The part that was asked for.', mediaType: 'audio/mpeg', headers: partHeaders },
+    success: { description: 'The audio.', mediaType: audioTypes, headers: streamHeaders },
+    partial: { description: 'The requested part.', mediaType: audioTypes, headers: partHeaders },
   },
   {
     path: '/api/stream/video',

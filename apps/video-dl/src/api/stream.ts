@@ -6,7 +6,15 @@ import type { StreamRequest } from '../stream/job.js';
 import type { StreamingService } from '../stream/service.js';
 import { pageParameters } from './page-parameters.js';
 
-export const audioQuery = z.strictObject({ ...pageParameters });
+export const audioQuery = z.strictObject({
+  ...pageParameters,
+  fmt: z
+    .enum(['mp3', 'original'], { error: 'must be mp3 or original' })
+    .default('mp3')
+    .describe(
+      '`original`: the best audio as the site has it, without re-encoding; `originalAudio` of `/api/info` says what that is.',
+    ),
+});
 
 export const videoQuery = z.strictObject({
   ...pageParameters,
@@ -22,11 +30,11 @@ interface StreamContext {
   readonly streaming: StreamingService;
 }
 
-/** `GET /api/stream?url=` */
+/** `GET /api/stream?url=&fmt=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url, item } = parseRequest(audioQuery, req.query);
-    await answer(streaming, req, res, { url, item, target: 'mp3' });
+    const { url, item, fmt } = parseRequest(audioQuery, req.query);
+    await answer(streaming, req, res, { url, item, target: fmt });
   };
 }
 

@@ -39,6 +39,10 @@ export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
     format: 'ba[acodec^=mp3]/ba/b',
     sort: ['res:480', 'lang', 'quality', 'acodec:aac', 'proto', 'abr'],
   },
+  original: {
+    format: 'ba/b',
+    sort: ['res:480', 'lang', 'quality', 'channels', 'acodec', 'abr', 'proto'],
+  },
   'mp4-720': { format: 'bv*+ba/b', sort: ['res:720', 'vcodec:h264', ...audio] },
   'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...audio] },
 };
@@ -124,7 +128,7 @@ const extractionSchema = z.object({
   playlist_count: number,
   items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
   formats: z.array(rawFormatSchema).max(most.formats),
-  selections: z.object({ mp3: indices, 'mp4-720': indices, 'mp4-1080': indices }),
+  selections: z.object({ mp3: indices, 'mp4-720': indices, 'mp4-1080': indices, original: indices }),
   warnings,
 });
 

@@ -1,6 +1,6 @@
 import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { Extraction, Format, Target } from './types.js';
+import { mapSelections, type Extraction, type Format } from './types.js';
 
 /** Reads the head of a source. */
 export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
@@ -46,13 +46,12 @@ function isUnclear(format: Format): boolean {
 function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>): Extraction {
   const refined = new Map(extraction.formats.map((format) => [format, refine(format, probes.get(format))]));
   const refinedOf = (format: Format): Format => refined.get(format) ?? format;
-  const select = (target: Target): Format[] => extraction.selections[target].map(refinedOf);
   const durations = [...probes.values()].flatMap(({ durationSeconds }) => durationSeconds ?? []);
   return {
     ...extraction,
     durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
     formats: extraction.formats.map(refinedOf),
-    selections: { mp3: select('mp3'), 'mp4-720': select('mp4-720'), 'mp4-1080': select('mp4-1080') },
+    selections: mapSelections(extraction.selections, (formats) => formats.map(refinedOf)),
   };
 }
 

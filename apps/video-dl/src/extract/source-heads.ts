@@ -79,7 +79,14 @@ export class SourceHeads {
       if (step.kind === 'head') return { ...step, identity, totalBytes };
       pieces.push(await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes)));
     }
-    return { probe: null, original: null, sound: null, identity, totalBytes: identity.total };
+    return {
+      probe: null,
+      original: null,
+      audioFile: null,
+      sound: null,
+      identity,
+      totalBytes: identity.total,
+    };
   }
 }
 

@@ -21,6 +21,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     mp3: pick(raw.selections.mp3),
     'mp4-720': pick(raw.selections['mp4-720']),
     'mp4-1080': pick(raw.selections['mp4-1080']),
+    original: pick(raw.selections.original),
   };
   const chosen = Object.values(raw.selections).flat();
   return {

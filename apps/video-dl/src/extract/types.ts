@@ -1,8 +1,9 @@
 import type { MediaSource } from '../upstream/media-source.js';
 
-/** What a client can ask for. */
-export const targets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
-export type Target = (typeof targets)[number];
+/** What `downloads` of `/api/info` lists. */
+export const downloadTargets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
+/** What a client can request; `original` is the best audio without re-encoding. */
+export type Target = (typeof downloadTargets)[number] | 'original';
 
 /** One of the videos of a page with several. */
 export interface PageItem {
@@ -44,6 +45,21 @@ export interface Format {
   readonly source: MediaSource;
 }
 
+/** Formats by target. */
+export type Selections = Readonly<Record<Target, readonly Format[]>>;
+
+export function mapSelections(
+  selections: Selections,
+  change: (formats: readonly Format[]) => readonly Format[],
+): Selections {
+  return {
+    mp3: change(selections.mp3),
+    'mp4-720': change(selections['mp4-720']),
+    'mp4-1080': change(selections['mp4-1080']),
+    original: change(selections.original),
+  };
+}
+
 /** What the download engine found on a page. */
 export interface Extraction {
   readonly id: string;
@@ -65,7 +81,7 @@ export interface Extraction {
   readonly section: Section | null;
   readonly formats: readonly Format[];
   /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
-  readonly selections: Readonly<Record<Target, readonly Format[]>>;
+  readonly selections: Selections;
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
   /** When the media URLs stop working, as far as they say; milliseconds since the epoch. */

@@ -105,6 +105,12 @@ function cutOptions(inputs: readonly FfmpegInput[]): string[] {
  */
 const maxFragmentMs = 5000;
 
+const fragmentOptions = [
+  // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
+  ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
+  ...['-frag_duration', String(maxFragmentMs * 1000)],
+];
+
 /** ffmpeg's arguments for a fragmented MP4 on stdout. With two inputs the first carries the video, the second the audio. */
 export function mp4Arguments(
   inputs: readonly FfmpegInput[],
@@ -120,9 +126,7 @@ export function mp4Arguments(
     ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video, tools)] : []),
     ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
-    // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
-    ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
-    ...[...threadOptions(tools), '-frag_duration', String(maxFragmentMs * 1000), '-f', 'mp4', 'pipe:1'],
+    ...[...threadOptions(tools), ...fragmentOptions, '-f', 'mp4', 'pipe:1'],
   ];
 }
 
@@ -145,6 +149,25 @@ export function mp3Arguments(
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut)),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
+  ];
+}
+
+/** ffmpeg's arguments for audio as it is, on stdout: a fragmented MP4, or Ogg. */
+export function copiedAudioArguments(
+  input: FfmpegInput,
+  { container, codec }: { container: 'm4a' | 'ogg'; codec: string },
+  metadata: OutputMetadata,
+  tools: CallOptions,
+): string[] {
+  return [
+    ...generalOptions(tools),
+    ...[...inputArguments([input], tools), '-map', '0:a:0', '-c:a', 'copy'],
+    ...(codec === 'aac' ? ['-bsf:a', 'aac_adtstoasc'] : []),
+    ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
+    ...threadOptions(tools),
+    ...(container === 'ogg'
+      ? ['-f', 'ogg', 'pipe:1']
+      : [...fragmentOptions, '-brand', 'M4A ', '-f', 'mp4', 'pipe:1']),
   ];
 }
 

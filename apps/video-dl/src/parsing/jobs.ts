@@ -2,7 +2,7 @@ import { isUint8Array } from 'node:util/types';
 import { z } from 'zod';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
-import type { FilePiece } from './media-head.js';
+import { audioFiles, type FilePiece } from './media-head.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** What parser processes do: one whole input, one small result. */
@@ -87,6 +87,7 @@ const resultSchemas = {
       kind: z.literal('head'),
       probe: probeSchema.nullable(),
       original: z.enum(['mp3', 'mp4']).nullable(),
+      audioFile: z.enum(audioFiles).nullable(),
       sound: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
     }),
   ]),

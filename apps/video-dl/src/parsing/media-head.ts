@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
+import { maxElementHeaderBytes, readElementHeader } from '../containers/ebml.js';
 import { childBoxes, isDamage, readBoxHeader } from '../containers/mp4/box.js';
 import { movieEssentials } from '../containers/mp4/movie-essentials.js';
-import { sampleEntryTypes, summarizeMovie, type Probe } from '../containers/mp4/movie-summary.js';
+import {
+  hasOnlyAudio,
+  sampleEntryTypes,
+  summarizeMovie,
+  type Probe,
+} from '../containers/mp4/movie-summary.js';
 import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js';
 import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
+import { readOggCodec } from '../containers/structure/ogg-pages.js';
 
 /** Bytes of a file from `offset` on. */
 export interface FilePiece {
@@ -13,12 +20,18 @@ export interface FilePiece {
   readonly isEnd: boolean;
 }
 
+/** Files that hold audio and no video, by what they are: Opus in Ogg apart from other codecs in it. */
+export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
+export type AudioFile = (typeof audioFiles)[number];
+
 /** What the head of a file says. */
 export interface MediaHead {
   /** What ffprobe would say; null where only ffprobe knows. */
   readonly probe: Omit<Probe, 'sizeBytes'> | null;
   /** What the file itself is, so that its own bytes can be the answer; null for anything else. */
   readonly original: 'mp3' | 'mp4' | null;
+  /** What the file is, if it holds audio and no video; null for anything else. */
+  readonly audioFile: AudioFile | null;
   /** The audio's exact length; null where the file doesn't state it. */
   readonly sound: SoundLength | null;
 }
@@ -37,7 +50,7 @@ const lookAheadBytes = 4096;
 const provingFrames = 3;
 const largestFrameBytes = 1441;
 
-const nothing: MediaHead = { probe: null, original: null, sound: null };
+const nothing: MediaHead = { probe: null, original: null, audioFile: null, sound: null };
 
 /**
  * Reads the head of a file, wherever in the file it lies (ISO 14496-12, 4.2, 4.3).
@@ -50,7 +63,7 @@ export function readHead(pieces: readonly FilePiece[], totalBytes: number | null
     const start = file.read(0, 16);
     if (start.length < 16) return { kind: 'head', ...nothing };
     const isBox = /^[a-z]{4}$/.test(start.toString('latin1', 4, 8));
-    const head = isBox ? readMp4(file, totalBytes ?? Infinity) : readMp3(file);
+    const head = isBox ? readMp4(file, totalBytes ?? Infinity) : readOther(file);
     return { kind: 'head', ...head };
   } catch (error) {
     if (error instanceof MissingBytes) return { kind: 'need', offset: error.offset, bytes: error.bytes };
@@ -132,14 +145,92 @@ function readMp4(file: PartialFile, totalBytes: number): MediaHead {
   return {
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
+    audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
     sound: (isComplete ? soundLength(movie, index) : undefined) ?? null,
   };
+}
+
+function readOther(file: PartialFile): MediaHead {
+  const start = file.read(0, 12);
+  const name = start.toString('latin1', 0, 4);
+  if (name === 'OggS') return { ...nothing, audioFile: readOgg(file) };
+  if (name === 'fLaC') return { ...nothing, audioFile: 'flac' };
+  if (name === 'RIFF' && start.toString('latin1', 8, 12) === 'WAVE') return { ...nothing, audioFile: 'wav' };
+  if (start.readUInt32BE(0) === ebmlId) return { ...nothing, audioFile: isWebmAudio(file) ? 'webm' : null };
+  return readMp3(file);
 }
 
 function readMp3(file: PartialFile): MediaHead {
   const tagBytes = id3TagBytes(file.read(0, 10));
   const sound = file.read(tagBytes, provingFrames * largestFrameBytes);
-  return { ...nothing, original: startsWithFrames(sound, provingFrames) ? 'mp3' : null };
+  const name = startsWithFrames(sound, provingFrames) ? 'mp3' : null;
+  return { ...nothing, original: name, audioFile: name };
+}
+
+const oggHeadBytes = 512;
+const beginsStream = 0x02;
+
+/** One stream of a known codec; video comes as a stream that begins on the second page. */
+function readOgg(file: PartialFile): AudioFile | null {
+  const start = file.read(0, oggHeadBytes);
+  const segments = start.subarray(27, 27 + start.readUInt8(26));
+  const content = 27 + segments.length;
+  const next = content + segments.reduce((sum, lacing) => sum + lacing, 0);
+  const codec = readOggCodec(start.subarray(content, next))?.codec;
+  if (codec === undefined || (start.readUInt8(next + 5) & beginsStream) !== 0) return null;
+  return codec === 'opus' ? 'opus' : 'ogg';
+}
+
+const ebmlId = 0x1a45dfa3;
+const matroska = { docType: 0x4282, segment: 0x18538067, tracks: 0x1654ae6b, entry: 0xae, type: 0x83 };
+const audioTrack = 2;
+/** Tags and indexes may come before the tracks, covers too. */
+const maxElements = 64;
+
+/** Whether a WebM has audio tracks and no others (RFC 9559, 5.1.4). */
+function isWebmAudio(file: PartialFile): boolean {
+  let isWebm = false;
+  let offset = 0;
+  for (let count = 0; count < maxElements; count += 1) {
+    const header = readElementHeader(file.read(offset, maxElementHeaderBytes));
+    if (!header) return false;
+    const contentAt = offset + header.headerSize;
+    if (header.id === ebmlId) {
+      const head = file.read(contentAt, Math.min(header.size ?? 0, 256));
+      isWebm = elements(head).some(
+        ({ id, content }) => id === matroska.docType && content.toString('latin1') === 'webm',
+      );
+    }
+    if (header.id === matroska.tracks) {
+      const tracks = file.read(contentAt, Math.min(header.size ?? 0, maxIndexBytes));
+      const types = elements(tracks).flatMap((entry) =>
+        entry.id === matroska.entry ? trackType(entry.content) : [],
+      );
+      return isWebm && types.length > 0 && types.every((type) => type === audioTrack);
+    }
+    // The tracks are inside the segment, beside what is skipped here.
+    if (header.id === matroska.segment) offset = contentAt;
+    else if (header.size === null) return false;
+    else offset = contentAt + header.size;
+  }
+  return false;
+}
+
+function trackType(entry: Buffer): number {
+  return elements(entry).find(({ id }) => id === matroska.type)?.content[0] ?? 0;
+}
+
+/** The elements in a row, as far as they are whole. */
+function elements(bytes: Buffer): { id: number; content: Buffer }[] {
+  const found: { id: number; content: Buffer }[] = [];
+  for (let at = 0; at < bytes.length && found.length < maxElements;) {
+    const header = readElementHeader(bytes, at);
+    if (!header || header.size === null) break;
+    const end = at + header.headerSize + header.size;
+    found.push({ id: header.id, content: bytes.subarray(at + header.headerSize, end) });
+    at = end;
+  }
+  return found;
 }
 
 /**

@@ -39,6 +39,20 @@ export function mp3AudioAction(codec: string): StreamAction {
   return mp3.test(codec) ? 'copy' : 'transcode';
 }
 
+/** Containers of audio as the site has it: fragmented M4A, Ogg, bare MP3. */
+export type AudioContainer = 'm4a' | 'ogg' | 'mp3';
+
+const audioContainers: readonly (readonly [RegExp, AudioContainer])[] = [
+  [mp3, 'mp3'],
+  [/^(mp4a|aac|alac|ac-?3|e-?ac-?3|ec-3)/i, 'm4a'],
+  [/^(opus|vorbis|flac)/i, 'ogg'],
+];
+
+/** What a codec is copied into; undefined for one that none of our containers carries. */
+export function audioContainer(codec: string): AudioContainer | undefined {
+  return audioContainers.find(([pattern]) => pattern.test(codec))?.[1];
+}
+
 const families: readonly (readonly [RegExp, string])[] = [
   [/^(avc|h264)/i, 'h264'],
   [/^(hev|hvc|h265)/i, 'hevc'],

@@ -36,8 +36,8 @@ export function estimateMp4Bytes(input: EstimateInput): number | null {
   return Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
 }
 
-/** Bytes of the MP3, or null where the duration is unknown. */
-export function estimateMp3Bytes(input: EstimateInput): number | null {
+/** Bytes of the MP3 or the copied audio, or null where the duration is unknown. */
+export function estimateAudioBytes(input: EstimateInput): number | null {
   const { durationSeconds } = input;
   if (input.transcodesAudio) {
     return durationSeconds === null ? null : Math.round(durationSeconds * mp3BitrateKbps * bytesPerKbit);

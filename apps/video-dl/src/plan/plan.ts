@@ -2,15 +2,17 @@ import { DomainError } from '@media-services/http-common';
 import type { Extraction, Format, Target } from '../extract/types.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import {
+  audioContainer,
   mp3AudioAction,
   mp4AudioAction,
   mp4VideoAction,
   playersOf,
+  type AudioContainer,
   type Mp4VideoChoice,
   type Players,
   type StreamAction,
 } from './codecs.js';
-import { estimateMp3Bytes, estimateMp4Bytes } from './estimate.js';
+import { estimateAudioBytes, estimateMp4Bytes } from './estimate.js';
 import { fitInto, type Size } from './size.js';
 
 /** `height` and `width` are those of the result. */
@@ -44,8 +46,10 @@ export interface Plan {
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
-  /** Of the site's own file, where that seems to be what the client asks for: if it is, its bytes are sent. */
-  readonly container: 'mp4' | 'mp3' | null;
+  /** What is made of the sources; null where nothing can be made, and only the site's own file will do. */
+  readonly container: 'mp4' | AudioContainer | null;
+  /** What the site's own file must be so that its bytes are the response (`audio`: any file of audio); null: make it in any case. */
+  readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
   readonly title: string;
@@ -66,7 +70,7 @@ export interface PlanSettings {
  * @throws DomainError `no_media` where the page has nothing for this target, `too_long`
  */
 export function planTarget(extraction: Extraction, target: Target, settings: PlanSettings): Plan {
-  const streams = target === 'mp3' ? mp3Streams(extraction) : mp4Streams(extraction, target, settings);
+  const streams = streamsFor(extraction, target, settings);
   const { durationSeconds } = extraction;
   const estimate = {
     formats: streams.formats,
@@ -74,7 +78,8 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
     transcodesVideo: streams.video?.action === 'transcode',
     transcodesAudio: streams.audio?.action === 'transcode',
   };
-  const estimatedBytes = target === 'mp3' ? estimateMp3Bytes(estimate) : estimateMp4Bytes(estimate);
+  const estimatedBytes =
+    streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
   const expected = { tracks: streams.tracks, seconds: durationSeconds };
   assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
@@ -83,7 +88,8 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
     formatIds: streams.formats.map(({ id }) => id),
     video: streams.video,
     audio: streams.audio,
-    container: containerOfAnswer(target, streams),
+    container: streams.container,
+    siteFile: siteFileFor(target, streams),
     expected,
     estimatedBytes,
     title: extraction.title,
@@ -96,26 +102,58 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
 interface Streams {
   readonly formats: readonly Format[];
   readonly tracks: Expected['tracks'];
+  readonly container: Plan['container'];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
 }
 
+function streamsFor(extraction: Extraction, target: Target, settings: PlanSettings): Streams {
+  switch (target) {
+    case 'mp3':
+      return mp3Streams(extraction);
+    case 'original':
+      return originalStreams(extraction);
+    default:
+      return mp4Streams(extraction, target, settings);
+  }
+}
+
+function originalStreams(extraction: Extraction): Streams {
+  const format = audioFormat(extraction.selections.original);
+  const audio = audioPlan(format, () => 'copy');
+  // A file of audio may be sent as it is, whatever its codec.
+  const container = audioContainer(audio.codec) ?? (isAudioFile(format) ? null : undefined);
+  if (container === undefined) throw notCopyable(audio.codec);
+  return { formats: [format], tracks: ['audio'], container, video: null, audio };
+}
+
+function isAudioFile({ source, hasVideo }: Format): boolean {
+  return source.kind === 'file' && hasVideo !== true;
+}
+
 function mp3Streams(extraction: Extraction): Streams {
-  const format = extraction.selections.mp3.find(({ hasAudio }) => hasAudio !== false);
+  const format = audioFormat(extraction.selections.mp3);
+  const audio = audioPlan(format, mp3AudioAction);
+  return { formats: [format], tracks: ['audio'], container: 'mp3', video: null, audio };
+}
+
+/** @throws DomainError `no_media` */
+function audioFormat(selection: readonly Format[]): Format {
+  const format = selection.find(({ hasAudio }) => hasAudio !== false);
   if (format === undefined) {
     throw new DomainError(
       'no_media',
-      'This video has no audio, so it cannot become an MP3. `/api/info` lists what the page offers.',
+      'This video has no audio, so there is none to send. `/api/info` lists what the page offers.',
     );
   }
-  return { formats: [format], tracks: ['audio'], video: null, audio: audioPlan(format, mp3AudioAction) };
+  return format;
 }
 
 const shortSides = { 'mp4-720': 720, 'mp4-1080': 1080 };
 
 function mp4Streams(
   extraction: Extraction,
-  target: Exclude<Target, 'mp3'>,
+  target: keyof typeof shortSides,
   { mp4Video }: PlanSettings,
 ): Streams {
   const selection = extraction.selections[target];
@@ -132,14 +170,16 @@ function mp4Streams(
     ...(withAudio === undefined
       ? { formats: [withVideo], tracks: ['all'] }
       : { formats: [withVideo, withAudio], tracks: ['video', 'audio'] }),
+    container: 'mp4',
     video: videoPlan(withVideo, mp4Video, shortSides[target]),
     audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
   };
 }
 
-function containerOfAnswer(target: Target, { formats, video, audio }: Streams): Plan['container'] {
+function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['siteFile'] {
   const [format, second] = formats;
   if (format?.source.kind !== 'file' || second !== undefined) return null;
+  if (target === 'original') return isAudioFile(format) ? 'audio' : null;
   const isCopied = (video ?? audio)?.action === 'copy' && (audio === null || audio.action === 'copy');
   const container = target === 'mp3' ? 'mp3' : 'mp4';
   const isNamedSo = format.ext === null || format.ext === container || format.ext === 'unknown_video';
@@ -178,6 +218,14 @@ function assertNotTooLong(
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
     throw tooLarge(target, `would have about ${estimatedBytes} bytes`, limits);
   }
+}
+
+/** Why audio isn't sent as the site has it. */
+export function notCopyable(codec: string): DomainError {
+  return new DomainError(
+    'no_media',
+    `This video's audio (${codec}) can't be put into an M4A, Ogg or MP3 file without re-encoding. Request an MP3 instead.`,
+  );
 }
 
 /** Why a stream is not made, or not made to its end. @param how large it is, as a predicate */

@@ -125,8 +125,8 @@ const maxHiddenVideoSeconds = 0.01;
  * file must not come back with what was cut away, and we encode the tracks that begin with it.
  */
 function assertShowsItsStart(plan: Plan, run: OutputRun, inputs: readonly RelayInput[]): void {
-  // Segments are read once.
-  if (inputs.some(({ isJoined }) => isJoined)) return;
+  // Segments are read once, and original audio is never encoded.
+  if (plan.target === 'original' || inputs.some(({ isJoined }) => isJoined)) return;
   const { video, audio } = plan;
   const hidesVideo = video?.action === 'copy' && run.hiddenSeconds('video') > maxHiddenVideoSeconds;
   const hidesAudio = audio?.action === 'copy' && run.hiddenSeconds('audio') > maxHiddenAudioSeconds;

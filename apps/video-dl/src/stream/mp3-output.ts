@@ -265,10 +265,10 @@ const maxCoverWaitMs = 1500;
 /** The page's thumbnail for a tag; null where it is none, too large, late or broken, which never fails a stream. */
 export async function fetchCover(
   upstream: Pick<Upstream, 'fetchBytes'>,
-  { target, thumbnail }: Pick<Plan, 'target' | 'thumbnail'>,
+  { container, thumbnail }: Pick<Plan, 'container' | 'thumbnail'>,
   { signal, client, logger }: { signal: AbortSignal; client: string; logger: Logger },
 ): Promise<Uint8Array | null> {
-  if (target !== 'mp3' || thumbnail === null) return null;
+  if (container !== 'mp3' || thumbnail === null) return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
   try {
     const options = { maxBytes: maxCoverBytes, signal: limited, client };

@@ -33,7 +33,8 @@ export class Mp4Output implements StreamOutput {
   }
 }
 
-class Mp4Run implements OutputRun {
+/** A fragmented MP4, of audio alone too. */
+export class Mp4Run implements OutputRun {
   readonly file = null;
   readonly #mp4: FragmentedMp4;
 

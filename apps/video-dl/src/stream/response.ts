@@ -5,16 +5,19 @@ import type { Plan } from '../plan/plan.js';
 import { attachment } from './file-name.js';
 import type { Selection } from './ranges.js';
 
-export interface StreamFormat {
-  readonly mediaType: string;
-  /** Of the file name, without the dot. */
-  readonly extension: string;
-}
-
+/** Media types and file extensions of streams. */
 export const formats = {
   mp3: { mediaType: 'audio/mpeg', extension: 'mp3' },
   mp4: { mediaType: 'video/mp4', extension: 'mp4' },
-} as const satisfies Record<string, StreamFormat>;
+  m4a: { mediaType: 'audio/mp4', extension: 'm4a' },
+  ogg: { mediaType: 'audio/ogg', extension: 'ogg' },
+  opus: { mediaType: 'audio/ogg', extension: 'opus' },
+  webm: { mediaType: 'audio/webm', extension: 'webm' },
+  flac: { mediaType: 'audio/flac', extension: 'flac' },
+  wav: { mediaType: 'audio/wav', extension: 'wav' },
+} as const;
+
+export type StreamFormat = (typeof formats)[keyof typeof formats];
 
 /** A stream whose every byte is decided before the first is sent. */
 export interface KnownFile {

@@ -1,15 +1,18 @@
 import { DomainError } from '@media-services/http-common';
 import { FrameChain } from '../containers/structure/frame-chain.js';
-import { DamagedMediaError } from '../containers/structure/structure-check.js';
+import { MatroskaElements } from '../containers/structure/matroska-elements.js';
+import { OggPages } from '../containers/structure/ogg-pages.js';
+import { DamagedMediaError, type StructureCheck } from '../containers/structure/structure-check.js';
 import type { Plan } from '../plan/plan.js';
 import { failureOf, type ObjectReader } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
-import { formats, streamHeaders, type KnownFile } from './response.js';
+import { streamHeaders, type KnownFile } from './response.js';
+import type { SiteFile } from './site-file.js';
 
 interface FileToSend {
   readonly plan: Plan;
-  readonly file: KnownFile;
+  readonly file: SiteFile & KnownFile;
   readonly reader: ObjectReader;
   readonly selection: Selection;
   readonly status: 200 | 206;
@@ -38,10 +41,8 @@ export async function sendFile(
       job.signal.throwIfAborted();
       endFirstByte();
       if (next.done === true) throw changed();
-      const format = formats[plan.container ?? 'mp4'];
-      job.begin(status, streamHeaders(plan, { format, file, selection, headerBytes: 0 }));
-      // Noise inside an MP4's media can't be detected.
-      const structure = plan.container === 'mp3' ? new FrameChain() : null;
+      job.begin(status, streamHeaders(plan, { format: file.format, file, selection, headerBytes: 0 }));
+      const structure = structureOf(file, range === null);
       let sent = 0;
       // The transfer has its own idle timeout.
       using rate = job.watchSource(() => ({ bytes: sent, mediaSeconds: 0 }));
@@ -60,6 +61,15 @@ export async function sendFile(
     job.signal.throwIfAborted();
     throw error instanceof DamagedMediaError ? damaged(error) : failureOf(error);
   }
+}
+
+/** The check that a file's container allows: none for an MP4, whose media may be anything, nor for a part of most. */
+function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureCheck, 'push'> | null {
+  const { extension } = format;
+  if (extension === 'mp3') return new FrameChain();
+  if (!isWhole) return null;
+  if (extension === 'ogg' || extension === 'opus') return new OggPages();
+  return extension === 'webm' ? new MatroskaElements() : null;
 }
 
 function damaged({ message }: DamagedMediaError): DomainError {

@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Extraction, ExtractionService, HeadOptions, SourceHeads } from '../extract/index.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import { planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
+import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { MediaRelay, RenewSource } from '../relay/index.js';
 import { untilAvailable, waitMs, type MediaSource } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
+import { CopiedAudioOutput } from './audio-output.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import type { StreamLimits } from './limits.js';
 import { HiddenStart, makeStream } from './make-stream.js';
@@ -14,7 +15,7 @@ import { ExactMp3Output, fetchCover, Mp3Output, statedSound } from './mp3-output
 import { Mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 import { selectRange, SentVersions, type Selection } from './ranges.js';
-import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
+import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { sendFile } from './send-file.js';
 import { probeStreams, SiteFiles, withStreams, type Look, type SiteFile } from './site-file.js';
@@ -76,13 +77,8 @@ export class StreamingService implements AsyncDisposable {
     const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
     const look = await this.#siteFiles.look(plan, options);
     if (look?.isAnswer === true) {
-      const format = formats[plan.container ?? 'mp4'];
-      return streamHeaders(plan, {
-        format,
-        file: { ...look.file, hasRanges: true },
-        selection: whole,
-        headerBytes: 0,
-      });
+      const file = { ...look.file, hasRanges: true };
+      return streamHeaders(plan, { format: file.format, file, selection: whole, headerBytes: 0 });
     }
     const output = await this.#outputFor(
       plan,
@@ -94,17 +90,21 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * Bytes of a stream that is the site's own file, null for one that is made here. A file whose
+   * The site's own file where that is the stream, null for one that is made here. A file whose
    * head can't be read counts as one that is made: the stream itself reports why.
    *
    * @throws the signal's reason.
    */
-  async siteFileBytes(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<number | null> {
+  async siteFile(
+    plan: Plan,
+    page: PageRequest,
+    signal: AbortSignal,
+  ): Promise<Pick<SiteFile, 'format' | 'totalBytes'> | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
     try {
       const options = { signal: limited, renew: this.#renewal(page), client: page.client };
       const look = await this.#siteFiles.look(plan, options);
-      return look?.isAnswer === true ? look.file.totalBytes : null;
+      return look?.isAnswer === true ? look.file : null;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError || limited.aborted) return null;
@@ -267,8 +267,26 @@ export class StreamingService implements AsyncDisposable {
     cover: Promise<Uint8Array | null>,
     options: HeadOptions,
   ): Promise<StreamOutput> {
+    const { tools } = this.#options;
+    switch (plan.container) {
+      case 'mp4':
+        return new Mp4Output(plan, tools);
+      case 'm4a':
+      case 'ogg':
+        return new CopiedAudioOutput(plan, tools, plan.container);
+      case 'mp3':
+        return this.#mp3Output(plan, cover, options);
+      case null:
+        throw notCopyable(plan.audio?.codec ?? 'unknown');
+    }
+  }
+
+  async #mp3Output(
+    plan: Plan,
+    cover: Promise<Uint8Array | null>,
+    options: HeadOptions,
+  ): Promise<StreamOutput> {
     const { heads, tools } = this.#options;
-    if (plan.target !== 'mp3') return new Mp4Output(plan, tools);
     const [source] = plan.inputs;
     const isMisstating = source !== undefined && this.#misstating.has(source);
     const stated = isMisstating ? null : await statedSound(heads, plan, options);

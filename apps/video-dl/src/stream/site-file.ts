@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ProbedStream } from '../containers/mp4/movie-summary.js';
-import type { Extraction, Format, HeadOptions, SourceHeads } from '../extract/index.js';
+import {
+  mapSelections,
+  type Extraction,
+  type Format,
+  type HeadOptions,
+  type SourceHead,
+  type SourceHeads,
+} from '../extract/index.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { codecFamily } from '../plan/codecs.js';
@@ -9,10 +16,12 @@ import type { MediaRelay } from '../relay/index.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Upstream } from '../upstream/upstream.js';
+import { formats, type StreamFormat } from './response.js';
 
 /** A file of the site that already is what the client asks for. */
 export interface SiteFile {
   readonly object: RemoteObject;
+  readonly format: StreamFormat;
   readonly totalBytes: number;
   /** Strong: the same tag means the same bytes. Null where the site's server gives no strong one itself. */
   readonly etag: string | null;
@@ -39,23 +48,27 @@ export class SiteFiles {
 
   /**
    * Whether the site's file is what the plan takes it for, by its own bytes.
-   * @returns undefined where the plan is to make something else of its sources
+   * @returns undefined where the plan makes something else of its sources
    * @throws DomainError when the file can't be read; the signal's reason
    */
   async look(plan: Plan, options: LookOptions): Promise<Look | undefined> {
     const [source] = plan.inputs;
-    if (plan.container === null || source === undefined) return undefined;
+    if (plan.siteFile === null || source === undefined) return undefined;
     // Asked too early, the site rejects the request; a stream has waited by now.
     if (waitMs(plan.inputs, Date.now()) > 0) return undefined;
-    const { original, probe: found, totalBytes, identity } = await this.#heads.of(source, options);
-    const streams = original === 'mp3' ? [mp3Stream] : (found?.streams ?? []);
-    if (original !== plan.container) return { isAnswer: false, streams: null };
+    const head = await this.#heads.of(source, options);
+    const { totalBytes, identity } = head;
+    const judged = plan.siteFile === 'audio' ? judgeAudio(head) : judgeFile(head, plan);
     // Without a length, a client can't see that the file is complete.
-    if (totalBytes === null || !hasAnnouncedStreams(streams, plan)) return { isAnswer: false, streams };
+    if (judged.format === null || totalBytes === null) {
+      // A page that says what the audio is need not be checked: what is made of it is verified.
+      const isKnown = plan.siteFile === 'audio' && plan.container !== null && judged.streams === null;
+      return isKnown ? undefined : { isAnswer: false, streams: judged.streams };
+    }
     const { strongEtag } = identity;
     const etag = strongEtag === undefined ? null : `"${digest(strongEtag, String(totalBytes))}"`;
     const object = this.#upstream.object(source, options.renew, identity);
-    return { isAnswer: true, file: { object, totalBytes, etag } };
+    return { isAnswer: true, file: { format: judged.format, object, totalBytes, etag } };
   }
 
   /** Whether the next look is answered from memory. */
@@ -67,6 +80,22 @@ export class SiteFiles {
   forget({ inputs: [source] }: Plan): void {
     if (source !== undefined) this.#heads.forget(source);
   }
+}
+
+interface Judgement {
+  /** Null for a file that is not the answer. */
+  readonly format: StreamFormat | null;
+  readonly streams: readonly ProbedStream[] | null;
+}
+
+function judgeFile({ original, probe: found }: SourceHead, plan: Plan): Judgement {
+  if (original !== plan.siteFile || original === null) return { format: null, streams: null };
+  const streams = original === 'mp3' ? [mp3Stream] : (found?.streams ?? []);
+  return { format: hasAnnouncedStreams(streams, plan) ? formats[original] : null, streams };
+}
+
+function judgeAudio({ audioFile, probe: found }: SourceHead): Judgement {
+  return { format: audioFile && formats[audioFile], streams: found?.streams ?? null };
 }
 
 const mp3Stream: ProbedStream = {
@@ -135,13 +164,6 @@ export function withStreams(
     audioCodec: audio?.codec ?? null,
   };
   const correct = (format: Format): Format => (format.source === source ? { ...format, ...found } : format);
-  const { mp3, 'mp4-720': mp4At720, 'mp4-1080': mp4At1080 } = extraction.selections;
-  return {
-    ...extraction,
-    selections: {
-      mp3: mp3.map(correct),
-      'mp4-720': mp4At720.map(correct),
-      'mp4-1080': mp4At1080.map(correct),
-    },
-  };
+  const selections = mapSelections(extraction.selections, (selected) => selected.map(correct));
+  return { ...extraction, selections };
 }

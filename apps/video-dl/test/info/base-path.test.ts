@@ -20,7 +20,7 @@ const extraction: Extraction = {
   items: [],
   section: null,
   formats: [format()],
-  selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()] },
+  selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
   extractedAt: 0,
   expiresAt: 0,
 };
@@ -30,7 +30,7 @@ it.each(['', '/tools/media'])('the addresses of downloads begin with the base pa
     extraction: { extract: () => Promise.resolve(extraction) },
     planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
     basePath,
-    streaming: { siteFileBytes: () => Promise.resolve(null) },
+    streaming: { siteFile: () => Promise.resolve(null) },
   });
   const app = createHttpApp({
     logger: createLogger({ service: 'test', level: 'silent' }),

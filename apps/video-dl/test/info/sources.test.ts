@@ -147,6 +147,11 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       playlistIndex: null,
       playlistCount: null,
       items: [],
+      originalAudio: {
+        ...{ container: 'm4a', codec: 'aac', bitrateKbps: expect.any(Number) as number },
+        ...{ isSiteFile: false, estimatedBytes: expect.any(Number) as number, exactBytes: null },
+        href: expect.stringMatching(/^\/api\/stream\?url=.*&fmt=original$/u) as string,
+      },
       formats: [
         {
           id: '0',

@@ -52,8 +52,8 @@ describe('planTarget for MP4', () => {
 
   it('does not pass on a file whose video must be H.264', () => {
     const page = extraction([format({ videoCodec: 'vp9' })]);
-    expect(planTarget(page, 'mp4-720', limits).container).toBe('mp4');
-    expect(planTarget(page, 'mp4-720', h264).container).toBeNull();
+    expect(planTarget(page, 'mp4-720', limits).siteFile).toBe('mp4');
+    expect(planTarget(page, 'mp4-720', h264).siteFile).toBeNull();
   });
 
   it('takes video and audio from two formats, in that order', () => {

@@ -56,7 +56,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     items: [],
     section: null,
     formats,
-    selections: { mp3: formats, 'mp4-720': formats, 'mp4-1080': formats },
+    selections: { mp3: formats, 'mp4-720': formats, 'mp4-1080': formats, original: formats },
     extractedAt: 0,
     expiresAt: 300_000,
     ...changes,

@@ -2,17 +2,18 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 export const usage = `Usage:
-  media-services video URL… [--720 | --1080 | --mp3] [--item N] [-o FOLDER|FILE|-]
+  media-services video URL… [--720 | --1080 | --mp3 | --original] [--item N] [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--format png|webp|jpg] [--background COLOR] [--crop]
                                         [-o FOLDER|FILE|-]
   media-services info URL [--item N] [--json]
 
 Commands:
-  video   save the video of a page as MP4 (720p by default), or its audio as MP3
+  video   save the video of a page as MP4 (720p by default), or its audio
   cutout  remove the background of JPEG, PNG and WebP images
   info    show what is on a page and what each download will be
 
 Videos:
+  --mp3, --original   the audio only: as MP3, or as the site has it (M4A, Opus, FLAC, …)
   --item N            take the Nth video of a page with several (info lists them)
 
 Cut-outs:
@@ -59,7 +60,7 @@ interface Connection {
 export interface VideoCommand extends Connection {
   readonly name: 'video';
   readonly urls: readonly string[];
-  readonly format: 'mp3' | 'mp4-720' | 'mp4-1080';
+  readonly format: 'mp3' | 'original' | 'mp4-720' | 'mp4-1080';
   readonly item?: number | undefined;
   readonly output?: string | undefined;
   readonly force: boolean;
@@ -109,6 +110,7 @@ const optionsOf = {
     ...connectionOptions,
     ...outputOptions,
     mp3: { type: 'boolean' },
+    original: { type: 'boolean' },
     720: { type: 'boolean' },
     1080: { type: 'boolean' },
     item: { type: 'string' },
@@ -148,6 +150,7 @@ const valuesSchema = z.object({
   output: z.string().min(1, { error: '--output is empty' }).optional(),
   force: z.boolean().default(false),
   mp3: z.boolean().default(false),
+  original: z.boolean().default(false),
   720: z.boolean().default(false),
   1080: z.boolean().default(false),
   threshold: number('threshold', 0, 255),
@@ -217,9 +220,14 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
       maxHeight: options['max-height'],
     };
   }
-  const formats = [options.mp3, options[720], options[1080]].filter(Boolean);
-  if (formats.length > 1) throw new UsageError('Choose one of --720, --1080 and --mp3.');
-  const format = options.mp3 ? 'mp3' : options[1080] ? 'mp4-1080' : 'mp4-720';
+  const formats = [
+    ...(options.mp3 ? (['mp3'] as const) : []),
+    ...(options.original ? (['original'] as const) : []),
+    ...(options[720] ? (['mp4-720'] as const) : []),
+    ...(options[1080] ? (['mp4-1080'] as const) : []),
+  ];
+  if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
+  const [format = 'mp4-720'] = formats;
   return { ...connection, name, urls: positionals, format, item: options.item, output, force };
 }
 

@@ -25,8 +25,8 @@ export async function saveVideo(
     onRetry: (error: Error, seconds: number) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
   };
   const request = (resume?: { bytes: number; etag: string }) =>
-    format === 'mp3'
-      ? client.audio(url, { ...options, resume })
+    format === 'mp3' || format === 'original'
+      ? client.audio(url, { ...options, original: format === 'original', resume })
       : client.video(url, format, { ...options, resume });
   if (output === '-') {
     if (urls.length > 1) throw new UsageError('Only one video can go to standard output.');
@@ -48,5 +48,5 @@ export async function saveVideo(
 
 /** `film.mp4` is a file; `films` and `films/` are folders. */
 function isFileName(path: string): boolean {
-  return /\.(?:mp3|mp4|m4a|ogg|opus|webm|flac)$/i.test(path);
+  return /\.(?:mp3|mp4|m4a|ogg|opus|webm|flac|wav)$/i.test(path);
 }

@@ -81,6 +81,14 @@ export function sampleEntryTypes(moov: Buffer): string[] {
     });
 }
 
+/** Whether a `moov` box has audio that isn't encrypted, and no video. */
+export function hasOnlyAudio(moov: Buffer): boolean {
+  const handlers = childBoxes(moov)
+    .filter(({ type }) => type === 'trak')
+    .map((track) => findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20));
+  return handlers.includes('soun') && !handlers.includes('vide') && !sampleEntryTypes(moov).includes('enca');
+}
+
 /** The track's stream; null for one that is neither picture nor sound, undefined for one not known here. */
 function readTrack(track: Box): ProbedStream | null | undefined {
   const handler = findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);

@@ -2,7 +2,10 @@ import { StrayBytes } from './stray-bytes.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 const fixedHeaderBytes = 27;
+const granuleAt = 6;
 const checksumAt = 22;
+/** The beginning of the first page says which codec it is. */
+const identificationBytes = 64;
 
 /** What the header of a page says (RFC 3533, 6). */
 export interface OggPage {
@@ -19,11 +22,27 @@ export class OggPages implements StructureCheck {
   #left = 0;
   #checksum = 0;
   #stated = 0;
+  #identification = Buffer.alloc(0);
+  #clock: OggClock | undefined;
+  /** Of the last page that ends a packet. */
+  #granule = 0;
+
   readonly #onPage: (page: OggPage) => void;
 
   /** @param onPage called with each page whose header has come */
   constructor(onPage: (page: OggPage) => void = () => undefined) {
     this.#onPage = onPage;
+  }
+
+  /** How much audio has passed, where the first page is that of Opus, Vorbis or FLAC. */
+  get audioSeconds(): number {
+    const { rate, lead } = this.#clock ?? { rate: Infinity, lead: 0 };
+    return Math.max(0, this.#granule - lead) / rate;
+  }
+
+  /** Whether the last page has all its bytes. */
+  get isComplete(): boolean {
+    return this.#left === 0 && this.#rest.length === 0;
   }
 
   push(chunk: Buffer): void {
@@ -63,6 +82,9 @@ export class OggPages implements StructureCheck {
       sequence: header.readUInt32LE(18),
     });
     this.#stated = header.readUInt32LE(checksumAt);
+    // -1: no packet ends on this page.
+    const granule = header.readBigInt64LE(granuleAt);
+    if (granule > 0n) this.#granule = Number(granule);
     const blank = Buffer.from(header);
     blank.writeUInt32LE(0, checksumAt);
     this.#checksum = checksum(0, blank);
@@ -72,13 +94,48 @@ export class OggPages implements StructureCheck {
 
   #takeContent(bytes: Buffer): void {
     this.#checksum = checksum(this.#checksum, bytes);
+    this.#identify(bytes);
     this.#left -= bytes.length;
     if (this.#left === 0) this.#end();
+  }
+
+  #identify(bytes: Buffer): void {
+    const missing = identificationBytes - this.#identification.length;
+    if (missing <= 0) return;
+    this.#identification = Buffer.concat([this.#identification, bytes.subarray(0, missing)]);
+    this.#clock ??= readOggCodec(this.#identification);
   }
 
   #end(): void {
     if (this.#checksum !== this.#stated) throw new DamagedMediaError('a page of it has another checksum');
   }
+}
+
+/** How a codec counts its samples in Ogg. */
+interface OggClock {
+  readonly codec: 'opus' | 'vorbis' | 'flac';
+  /** Samples a second. */
+  readonly rate: number;
+  /** Samples in front of time zero. */
+  readonly lead: number;
+}
+
+/**
+ * The codec that the first packet of an Ogg stream names: Opus (RFC 7845, 5.1), Vorbis (4.2.2) or
+ * FLAC (RFC 9639, 10.1); undefined for another, and while bytes are missing.
+ */
+export function readOggCodec(packet: Buffer): OggClock | undefined {
+  const name = packet.toString('latin1', 0, 8);
+  if (name === 'OpusHead' && packet.length >= 12)
+    return { codec: 'opus', rate: 48_000, lead: packet.readUInt16LE(10) };
+  const rateOf = (codec: OggClock['codec'], rate: number) =>
+    rate === 0 ? undefined : { codec, rate, lead: 0 };
+  if (name.startsWith('\u0001vorbis') && packet.length >= 16)
+    return rateOf('vorbis', packet.readUInt32LE(12));
+  // The sample rate is the first 20 bits after ten bytes of the stream information.
+  if (name.startsWith('\u007fFLAC') && packet.length >= 30)
+    return rateOf('flac', packet.readUIntBE(27, 3) >>> 4);
+  return undefined;
 }
 
 function isPage(bytes: Buffer, at: number): boolean {

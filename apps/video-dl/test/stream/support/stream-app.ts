@@ -52,7 +52,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     ...{ playlistIndex: null, playlistCount: null, items: [], section: null },
     ...{ extractedAt: Date.now(), expiresAt: Date.now() + 60_000 },
     formats,
-    selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats },
+    selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
     ...fields,
   };
 }

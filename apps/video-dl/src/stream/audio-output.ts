@@ -1,0 +1,86 @@
+import { OggPages } from '../containers/structure/ogg-pages.js';
+import { codecFamily } from '../plan/codecs.js';
+import { copiedAudioArguments } from '../ffmpeg/arguments.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/plan.js';
+import type { RelayInput } from '../relay/index.js';
+import type { Expectation, SentTrack } from './expectation.js';
+import { Mp4Run } from './mp4-output.js';
+import type { OutputRun, StreamOutput } from './output.js';
+import { formats, type StreamFormat } from './response.js';
+
+/** The audio of a source as it is, in a fragmented M4A or in Ogg. */
+export class CopiedAudioOutput implements StreamOutput {
+  readonly format: StreamFormat;
+  readonly file = null;
+  readonly #plan: Plan;
+  readonly #tools: MediaTools;
+  readonly #container: 'm4a' | 'ogg';
+
+  constructor(plan: Plan, tools: MediaTools, container: 'm4a' | 'ogg') {
+    this.#plan = plan;
+    this.#tools = tools;
+    this.#container = container;
+    this.format = copiedAudioFormat(plan) ?? formats[container];
+  }
+
+  headerBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
+  ffmpegArguments([input]: readonly RelayInput[]): string[] {
+    const { audio, title, uploader: artist, webpageUrl: comment } = this.#plan;
+    if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
+    const metadata = { title, artist, comment };
+    return copiedAudioArguments(
+      input,
+      { container: this.#container, codec: codecFamily(audio.codec) },
+      metadata,
+      this.#tools,
+    );
+  }
+
+  begin(expected: Expectation): OutputRun {
+    return this.#container === 'm4a' ? new Mp4Run(expected) : new OggRun();
+  }
+}
+
+/** What a plan for original audio makes; undefined where nothing can be made. */
+export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | undefined {
+  if (container === null || container === 'mp4') return undefined;
+  return container === 'ogg' && audio?.codec === 'opus' ? formats.opus : formats[container];
+}
+
+class OggRun implements OutputRun {
+  readonly file = null;
+  readonly #pages = new OggPages();
+
+  get hasMedia(): boolean {
+    return this.#pages.audioSeconds > 0;
+  }
+
+  get isWhole(): boolean {
+    return this.#pages.isComplete;
+  }
+
+  get tracks(): readonly SentTrack[] {
+    return [{ type: 'audio', endSeconds: this.#pages.audioSeconds, gapSeconds: 0 }];
+  }
+
+  hiddenSeconds(): number {
+    return 0;
+  }
+
+  push(chunk: Buffer): readonly Buffer[] {
+    this.#pages.push(chunk);
+    return [chunk];
+  }
+
+  header(): Promise<Buffer> {
+    return Promise.resolve(Buffer.alloc(0));
+  }
+
+  trailer(): Buffer {
+    return Buffer.alloc(0);
+  }
+}

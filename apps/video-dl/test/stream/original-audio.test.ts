@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { media, type Site, startSite } from '@media-services/fault-site';
+import { inspect } from '../media/support/inspect.js';
+import { startService, type TestService } from '../support/service.js';
+import { receive } from './support/receive.js';
+
+let site: Site;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-original-'));
+  site = await startSite();
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const pageOf = (name: string) => `${site.url}/media/${name}`;
+const address = (name: string) =>
+  `${service.url}/api/stream?fmt=original&url=${encodeURIComponent(pageOf(name))}`;
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('a file of audio is sent byte for byte', () => {
+  it.each([
+    ['sound.m4a', 'audio/mp4', 'm4a'],
+    ['sound-end.m4a', 'audio/mp4', 'm4a'],
+    ['indexed.m4a', 'audio/mp4', 'm4a'],
+    ['fragments.m4a', 'audio/mp4', 'm4a'],
+    ['alac.m4a', 'audio/mp4', 'm4a'],
+    ['vbr.mp3', 'audio/mpeg', 'mp3'],
+    ['sound.ogg', 'audio/ogg', 'ogg'],
+    ['long.ogg', 'audio/ogg', 'opus'],
+    ['opus.webm', 'audio/webm', 'webm'],
+    ['sound.flac', 'audio/flac', 'flac'],
+    ['sound.wav', 'audio/wav', 'wav'],
+  ])('%s as %s, .%s, with its length, ranges and ETag', async (name, mediaType, extension) => {
+    const original = await readFile(await media(name));
+    const { status, headers, body, complete } = await receive(address(name));
+    expect({ status, complete, sha256: sha256(body) }).toEqual({
+      ...{ status: 200, complete: true },
+      sha256: sha256(original),
+    });
+    expect(headers).toMatchObject({
+      'content-type': mediaType,
+      'content-length': String(original.length),
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[\w-]{27}"$/u) as string,
+    });
+    expect(headers['content-disposition']).toContain(`.${extension}`);
+    const head = await receive(address(name), { method: 'HEAD' });
+    for (const key of ['content-type', 'content-length', 'content-disposition', 'etag'])
+      expect([key, head.headers[key]]).toEqual([key, headers[key]]);
+
+    const ifRange = String(headers.etag);
+    const part = await receive(address(name), { headers: { range: 'bytes=1000-', 'if-range': ifRange } });
+    expect({ status: part.status, sha256: sha256(part.body) }).toEqual({
+      status: 206,
+      sha256: sha256(original.subarray(1000)),
+    });
+
+    expect((await service.info(pageOf(name))).body['originalAudio']).toMatchObject({
+      container: extension,
+      isSiteFile: true,
+      exactBytes: original.length,
+    });
+  });
+});
+
+/** A digest of all packets of the audio, as they are in the file. */
+async function packets(file: string, filter: readonly string[]): Promise<string> {
+  const { stdout } = await execa('ffmpeg', [
+    ...['-v', 'error', '-i', file, '-map', '0:a:0', '-c', 'copy', ...filter],
+    ...['-f', 'streamhash', '-hash', 'sha256', '-'],
+  ]);
+  return stdout;
+}
+
+/** The playlists of the site lie beside their segments. */
+async function sourceOf(name: string): Promise<string> {
+  const [folderName = '', index] = name.split('/');
+  return index === undefined ? media(name) : join(await media(folderName), index);
+}
+
+const plainAac = ['-bsf:a', 'aac_adtstoasc'];
+
+describe('audio inside something else is copied', () => {
+  it.each([
+    ['front.mp4', 'audio/mp4', 'm4a', 'aac'],
+    ['end.mp4', 'audio/mp4', 'm4a', 'aac'],
+    ['h264.mkv', 'audio/mp4', 'm4a', 'aac'],
+    ['sound.aac', 'audio/mp4', 'm4a', 'aac'],
+    ['hls-ts/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
+    ['hls-fmp4/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
+    ['h264-opus.mp4', 'audio/ogg', 'opus', 'opus'],
+    ['vp9.webm', 'audio/ogg', 'opus', 'opus'],
+    ['vp8.webm', 'audio/ogg', 'ogg', 'vorbis'],
+    ['flac.mkv', 'audio/ogg', 'ogg', 'flac'],
+    ['mp3.mkv', 'audio/mpeg', 'mp3', 'mp3'],
+  ])('%s as %s, .%s, %s', async (name, mediaType, extension, codec) => {
+    const { status, headers, body, complete } = await receive(address(name));
+    expect({ status, complete }).toEqual({ status: 200, complete: true });
+    expect(headers).toMatchObject({ 'content-type': mediaType, 'accept-ranges': 'none' });
+    expect(headers['content-disposition']).toContain(`.${extension}`);
+    const file = join(folder, `${name.replace(/\W/gu, '-')}.${extension}`);
+    await writeFile(file, body);
+    const { format, streams } = await inspect(file);
+    expect(streams).toEqual([expect.objectContaining({ codec_name: codec })]);
+    expect(Math.abs((format.duration ?? 0) - 4)).toBeLessThan(0.1);
+    const filter = codec === 'aac' ? plainAac : [];
+    expect(await packets(file, filter)).toBe(await packets(await sourceOf(name), filter));
+    const head = await receive(address(name), { method: 'HEAD' });
+    for (const key of ['content-type', 'content-disposition', 'estimated-content-length'])
+      expect([key, head.headers[key]]).toEqual([key, headers[key]]);
+
+    expect((await service.info(pageOf(name))).body['originalAudio']).toMatchObject({
+      ...{ container: extension, isSiteFile: false, exactBytes: null },
+      codec: expect.stringMatching(codec === 'aac' ? /^(?:aac|mp4a)/u : codec) as string,
+    });
+  });
+
+  it.each([
+    'hls-master/index.m3u8',
+    'hls-aes/index.m3u8',
+    'dash-timeline/manifest.mpd',
+    'dash-list/manifest.mpd',
+  ])('the audio of %s is whole', async (name) => {
+    const { headers, body, complete } = await receive(address(name));
+    expect(complete).toBe(true);
+    expect(headers['content-type']).toBe('audio/mp4');
+    const file = join(folder, `${name.replace(/\W/gu, '-')}.m4a`);
+    await writeFile(file, body);
+    const { format, streams } = await inspect(file);
+    expect(streams.map(({ codec_name }) => codec_name)).toEqual(['aac']);
+    expect(Math.abs((format.duration ?? 0) - 4)).toBeLessThan(0.1);
+    expect(streams[0]?.nb_read_frames).toBeGreaterThanOrEqual(172);
+  });
+
+  it.each(['h264.mkv', 'vp9.webm'])('states the title in its tags: %s', async (name) => {
+    const { body } = await receive(address(name));
+    const file = join(folder, `tagged-${name}`);
+    await writeFile(file, body);
+    const { stdout } = await execa('ffprobe', [
+      ...['-v', 'error', '-show_entries', 'format_tags=title:stream_tags=title', '-of', 'csv=p=0', file],
+    ]);
+    expect(stdout).toContain(name.slice(0, 3));
+  });
+});
+
+describe('what cannot be sent without re-encoding', () => {
+  it.each(['pcm.mkv', 'silent.mp4'])('is no_media: %s', async (name) => {
+    const { status, body } = await receive(address(name));
+    expect({ status, code: (JSON.parse(body.toString()) as { code: string }).code }).toEqual({
+      status: 422,
+      code: 'no_media',
+    });
+    expect((await service.info(pageOf(name))).body['originalAudio']).toBeNull();
+  });
+
+  it('names the parameter of an unknown format', async () => {
+    const response = await service.get('/api/stream', { url: pageOf('sound.m4a'), fmt: 'wav' });
+    expect({ status: response.status, body: await response.json() }).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ field: 'fmt', message: 'must be mp3 or original' }] },
+    });
+  });
+});
