@@ -2,7 +2,7 @@ import { DomainError, parseRequest, requestContext } from '@media-services/http-
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import {
-  parseVideoUrl,
+  parsePageUrl,
   downloadTargets,
   type Extraction,
   type ExtractionService,
@@ -34,7 +34,7 @@ export function infoHandler(context: InfoContext): RequestHandler {
   return async (req, res) => {
     const request = requestContext(res);
     const { item, ...query } = parseRequest(infoQuery, req.query);
-    const url = parseVideoUrl(query.url);
+    const url = parsePageUrl(query.url);
     const page = { url, item, client: req.ip ?? 'unknown' };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { maxUrlCharacters } from '../extract/video-url.js';
+import { maxUrlCharacters } from '../extract/page-url.js';
 
-/** `url` of every endpoint; `parseVideoUrl` says what a URL must be. */
+/** `url` of every endpoint; `parsePageUrl` says what a URL must be. */
 const pageUrlParameter = z
   .string({ error: 'is required exactly once: the URL of the page that plays the video, URL-encoded' })
   .min(1, 'must not be empty')

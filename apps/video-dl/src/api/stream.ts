@@ -1,7 +1,7 @@
 import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { parseVideoUrl } from '../extract/index.js';
+import { parsePageUrl } from '../extract/index.js';
 import type { StreamRequest } from '../stream/job.js';
 import type { StreamingService } from '../stream/service.js';
 import { pageParameters } from './page-parameters.js';
@@ -33,8 +33,8 @@ interface StreamContext {
 /** `GET /api/stream?url=&fmt=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url, item, fmt } = parseRequest(audioQuery, req.query);
-    await answer(streaming, req, res, { url, item, target: fmt });
+    const { url: parsePageUrl(url), item, fmt } = parseRequest(audioQuery, req.query);
+    await answer(streaming, req, res, { url: parsePageUrl(url), item, target: fmt });
   };
 }
 
@@ -42,7 +42,7 @@ export function audioStreamHandler({ streaming }: StreamContext): RequestHandler
 export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
     const { url, item, fmt } = parseRequest(videoQuery, req.query);
-    await answer(streaming, req, res, { url, item, target: fmt });
+    await answer(streaming, req, res, { url: parsePageUrl(url), item, target: fmt });
   };
 }
 
@@ -53,11 +53,9 @@ async function answer(
   asked: Pick<StreamRequest, 'url' | 'item' | 'target'>,
 ): Promise<void> {
   const context = requestContext(res);
-  const url = parseVideoUrl(asked.url);
-  context.note({ host: new URL(url).host, target: asked.target });
+  context.note({ host: new URL(asked.url).host, target: asked.target });
   const request: StreamRequest = {
     ...asked,
-    url,
     range: req.get('range'),
     ifRange: req.get('if-range'),
     client: req.ip ?? 'unknown',

@@ -13,7 +13,7 @@ import { codedError, extractionError, warningKind } from './failures.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
 import { toExtraction } from './to-extraction.js';
 import type { Extraction, PageItem } from './types.js';
-import { parseVideoUrl } from './video-url.js';
+import type { PageUrl } from './page-url.js';
 import { ExtractionWarnings } from './warnings.js';
 
 export interface ExtractionServiceOptions {
@@ -88,10 +88,9 @@ export class ExtractionService {
    * @throws DomainError with the cause's code; the signal's reason
    */
   async extract(
-    pageUrl: string,
+    url: PageUrl,
     { signal, fresh = false, client = '', item, exit }: ExtractOptions,
   ): Promise<Extraction> {
-    const url = parseVideoUrl(pageUrl);
     const cacheKey = keyOf(url, item);
     const cached = fresh ? undefined : this.#cache.get(cacheKey, Date.now());
     if (cached !== undefined) {
@@ -112,8 +111,7 @@ export class ExtractionService {
    * share one extraction.
    * @throws DomainError as `extract`, and where the site no longer offers the format
    */
-  async renew(pageUrl: string, { origin }: MediaSource, options: RenewOptions): Promise<MediaSource> {
-    const url = parseVideoUrl(pageUrl);
+  async renew(url: PageUrl, { origin }: MediaSource, options: RenewOptions): Promise<MediaSource> {
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
     const cached = this.#cache.get(keyOf(url, options.item), Date.now());
     const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;

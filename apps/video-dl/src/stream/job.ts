@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type RequestContext } from '@media-services/http-common';
-import type { Target } from '../extract/index.js';
+import type { PageUrl, Target } from '../extract/index.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { StreamLimits } from './limits.js';
@@ -13,7 +13,7 @@ export type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger'
 /** What a client asks for. */
 export interface StreamRequest extends RangeHeaders {
   /** Of the page. */
-  readonly url: string;
+  readonly url: PageUrl;
   readonly target: Target;
   /** Identifies the client: its IP. */
   readonly client: string;

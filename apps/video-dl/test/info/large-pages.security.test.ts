@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Site, startSite } from '@media-services/fault-site';
+import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
@@ -64,7 +65,7 @@ describe('a page with as many formats as a result may hold', () => {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const ms = await blockedMs(async () => {
         const { extraction } = service.context;
-        const page = `${site.url}/fixture/large-result?${attempt}`;
+        const page = parsePageUrl(`${site.url}/fixture/large-result?${attempt}`);
         const { formats } = await extraction.extract(page, { signal: new AbortController().signal });
         expect(formats).toHaveLength(230);
       });

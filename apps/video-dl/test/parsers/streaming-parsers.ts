@@ -208,7 +208,7 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'containers/id3-tag.ts': 'writes',
   'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',
   'extract/update.ts': 'parses what pip prints about an update that the operator asked for',
-  'extract/video-url.ts': 'a URL of at most 2048 characters',
+  'extract/page-url.ts': 'a URL of at most 2048 characters',
   'parsing/jobs.ts': 'schemas of results, each bounded',
   'parsing/parser-pool.ts': 'the parent of the parser processes',
   'parsing/parser-process.ts': 'the entry point of a parser process',

@@ -1,4 +1,5 @@
 import { startSite } from '@media-services/fault-site';
+import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { startService } from '../support/service.js';
 
 /** A renewal is an extraction that a stream starts; it counts as the stream's client's own. */
@@ -25,11 +26,15 @@ it("one client's renewals leave an engine to the others", async () => {
     ...{ url: `${site.url}/media/front.mp4`, headers: {}, kind: 'file' as const },
   };
   const held = [1, 2, 3].map(async (number) =>
-    extraction.renew(`${site.url}/drip?${number}`, source, greedy).catch((error: unknown) => error),
+    extraction
+      .renew(parsePageUrl(`${site.url}/drip?${number}`), source, greedy)
+      .catch((error: unknown) => error),
   );
   await firstDrips;
   const other = { client: 'other', signal: new AbortController().signal };
-  await expect(extraction.extract(`${site.url}/watch`, other)).resolves.toMatchObject({ durationSeconds: 4 });
+  await expect(extraction.extract(parsePageUrl(`${site.url}/watch`), other)).resolves.toMatchObject({
+    durationSeconds: 4,
+  });
   expect(dripping).toBe(1);
   ended.abort(new Error('the test is over'));
   await Promise.all(held);

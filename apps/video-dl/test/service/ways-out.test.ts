@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Site, startSite } from '@media-services/fault-site';
+import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { interpreters } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 
@@ -142,10 +143,10 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     await using service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python });
     const { signal } = new AbortController();
     const { extraction } = service.context;
-    const first = await extraction.extract(`${site.url}/renewed`, { signal });
+    const first = await extraction.extract(parsePageUrl(`${site.url}/renewed`), { signal });
     const [source] = first.formats.map((format) => format.source);
     if (source === undefined) throw new Error('the page offers nothing');
-    const renew = async () => extraction.renew(`${site.url}/renewed`, source, { signal });
+    const renew = async () => extraction.renew(parsePageUrl(`${site.url}/renewed`), source, { signal });
     const renewed = await Promise.all([renew(), renew()]);
     renewed.push(await renew());
     expect(renewed.map((fresh) => new URL(fresh.url).search)).toEqual([

@@ -2,14 +2,18 @@ import { DomainError } from '@media-services/http-common';
 
 export const maxUrlCharacters = 2048;
 
+declare const isPageUrl: unique symbol;
+
+/** The normalised URL of a page; only `parsePageUrl` makes one. */
+export type PageUrl = string & { readonly [isPageUrl]: true };
+
 /**
- * Reads the URL of a page as a browser would (WHATWG URL) and brings it into
- * one form. The fragment goes: it is not part of the page's URL, and yt-dlp
- * reads options from it (`#__youtubedl_smuggle=`).
- *
+ * Parses the URL of a page as a browser would (WHATWG URL) and normalises it. The fragment
+ * goes: it isn't part of the page's URL, and yt-dlp reads options from it
+ * (`#__youtubedl_smuggle=`).
  * @throws DomainError `invalid_url`
  */
-export function parseVideoUrl(text: string): string {
+export function parsePageUrl(text: string): PageUrl {
   if (text.length > maxUrlCharacters) {
     throw invalid(`has ${text.length} characters; at most ${maxUrlCharacters} are read`);
   }
@@ -25,7 +29,7 @@ export function parseVideoUrl(text: string): string {
   if (url.href.length > maxUrlCharacters) {
     throw invalid(`has more than ${maxUrlCharacters} characters once encoded`);
   }
-  return url.href;
+  return url.href as PageUrl;
 }
 
 const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
@@ -35,7 +39,7 @@ function hasOneUrlInside(text: string): boolean {
   return first !== undefined && others.length === 0 && /\s["'(<[]?$/.test(text.slice(0, first.index));
 }
 
-/** What most senders of such a text have meant is said, not guessed: another page than asked for would be worse. */
+/** Suggests what the sender probably meant, without guessing: downloading another page would be worse. */
 function withoutScheme(text: string): DomainError {
   if (hostAndPath.test(text)) {
     return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');

@@ -1,7 +1,7 @@
-import { parseVideoUrl } from '../../dist/extract/video-url.js';
+import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { codeOf } from '../support/errors.js';
 
-describe('parseVideoUrl', () => {
+describe('parsePageUrl', () => {
   it.each([
     ['https://example.com', 'https://example.com/'],
     ['HTTPS://EXAMPLE.com:443/Watch?v=1', 'https://example.com/Watch?v=1'],
@@ -9,12 +9,12 @@ describe('parseVideoUrl', () => {
     ['  https://example.com/x ', 'https://example.com/x'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
   ])('normalises %s', (given, expected) => {
-    expect(parseVideoUrl(given)).toBe(expected);
+    expect(parsePageUrl(given)).toBe(expected);
   });
 
   it('drops the fragment, from which yt-dlp would read request headers', () => {
     const smuggled = 'https://example.com/watch#__youtubedl_smuggle=%7B%22http_headers%22%3A%7B%7D%7D';
-    expect(parseVideoUrl(smuggled)).toBe('https://example.com/watch');
+    expect(parsePageUrl(smuggled)).toBe('https://example.com/watch');
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('parseVideoUrl', () => {
     ['too many characters', `https://example.com/${'a'.repeat(2048)}`],
     ['too many characters once encoded', `https://example.com/${'ü'.repeat(500)}`],
   ])('refuses %s', (_what, given) => {
-    expect(codeOf(() => parseVideoUrl(given))).toBe('invalid_url');
+    expect(codeOf(() => parsePageUrl(given))).toBe('invalid_url');
   });
 
   it.each([
@@ -43,6 +43,6 @@ describe('parseVideoUrl', () => {
     ['no URL at all', 'Send the full http(s) URL'],
     ['ytsearch5:https://example.com/', 'Send the full http(s) URL'],
   ])('says what to do about %j', (given, advice) => {
-    expect(() => parseVideoUrl(given)).toThrow(advice);
+    expect(() => parsePageUrl(given)).toThrow(advice);
   });
 });

@@ -1,2 +1,0 @@
-export * from './health-check.js';
-export * from './health-registry.js';
