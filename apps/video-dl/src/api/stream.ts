@@ -33,7 +33,7 @@ interface StreamContext {
 /** `GET /api/stream?url=&fmt=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url: parsePageUrl(url), item, fmt } = parseRequest(audioQuery, req.query);
+    const { url, item, fmt } = parseRequest(audioQuery, req.query);
     await answer(streaming, req, res, { url: parsePageUrl(url), item, target: fmt });
   };
 }
