@@ -34,7 +34,8 @@ function openLinks(event, data) {
 const asked = new URLSearchParams(location.search);
 const shared = ['url', 'text', 'title'].map((name) => asked.get(name)).filter(Boolean);
 const url = shared.map((text) => urlIn(text)).find(Boolean);
-if (url !== undefined) videoTool.open(url, asked.get('item') ?? undefined);
+const part = ['item', 'start', 'end'].map((name) => [name, asked.get(name) ?? undefined]);
+if (url !== undefined) videoTool.open(url, Object.fromEntries(part));
 else if (shared.length > 0) byId('video-url').value = shared[0];
 
 showKeptKey(byId('kept-key'));

@@ -7,6 +7,11 @@ export function describeDownload(download, formats) {
     .map((id) => formats.find((format) => format.id === id))
     .filter(Boolean);
   const size = sizeOf(download);
+  if (download.target === 'original') {
+    const codec = download.codec && codecName(download.codec);
+    const about = line([size, codec, text('offer.unchanged')]);
+    return { title: text('offer.original'), tag: download.container.toUpperCase(), about };
+  }
   if (download.target === 'mp3') {
     const source = codecIn(used, 'audioCodec');
     const converted = source ? text('offer.madeFrom', { codec: source }) : text('offer.converted');

@@ -24,7 +24,8 @@ export class Offer {
     this.#start.addEventListener('click', (event) => {
       event.preventDefault();
       // The second click of a double-click is not a second download.
-      if (event.detail < 2) onStart({ target: download.target, href: download.href, name });
+      const { target, href, container } = download;
+      if (event.detail < 2) onStart({ target, href, container, name });
     });
   }
 

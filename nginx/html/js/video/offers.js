@@ -18,8 +18,10 @@ export class Offers {
   }
 
   /** @returns how many there are */
-  show({ title, downloads, formats }) {
-    this.#offers = bestFirst(downloads).map(
+  show({ title, downloads, formats, originalAudio }) {
+    const hasOriginal = originalAudio && !isUnchanged(downloads, originalAudio);
+    const original = hasOriginal ? [{ ...originalAudio, target: 'original' }] : [];
+    this.#offers = [...bestFirst(downloads), ...original].map(
       (download, index) =>
         new Offer(download, formats, index === 0, (started) => this.#onStart({ ...started, title })),
     );
@@ -47,4 +49,10 @@ export function bestFirst(downloads) {
 function rank({ target, height }) {
   if (target === 'mp3') return -1;
   return height ?? (target === 'mp4-1080' ? 1080 : 720);
+}
+
+/** Whether the MP3 is the original already. */
+function isUnchanged(downloads, { container }) {
+  const mp3 = downloads.find(({ target }) => target === 'mp3');
+  return container === 'mp3' && mp3 !== undefined && mp3.audio !== 'transcode';
 }

@@ -32,8 +32,9 @@ export class Summary {
     const facts = [info.uploader, hostOf(info.webpageUrl), info.uploadDate && formatDate(info.uploadDate)];
     this.#reset(info.title, joined(facts));
     this.#showItems(info);
-    this.#duration.hidden = info.duration === null;
-    if (info.duration !== null) this.#duration.textContent = formatDuration(Math.round(info.duration));
+    const seconds = secondsOf(info);
+    this.#duration.hidden = seconds === null;
+    if (seconds !== null) this.#duration.textContent = formatDuration(Math.round(seconds));
     if (info.thumbnail !== null && /^https:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
   }
 
@@ -60,4 +61,10 @@ export class Summary {
     this.#thumbnail.hidden = true;
     this.#thumbnail.removeAttribute('src');
   }
+}
+
+/** The length of what the downloads contain; null where it is unknown. */
+function secondsOf({ clip, duration }) {
+  const end = clip?.end ?? duration;
+  return end === null ? null : end - (clip?.start ?? 0);
 }

@@ -189,12 +189,12 @@ function sizeText({ bytes, isExact }) {
 }
 
 /** @throws RequestFailed where the server would reject the download */
-async function readHeaders({ href, target }, signal) {
+async function readHeaders({ href, target, container }, signal) {
   const options = { headers: withAccessKey(), cache: 'no-store' };
   const head = await fetch(href, { ...options, method: 'HEAD', signal });
   const header = (name) => head.headers.get(name);
   if (head.ok) {
-    const fallback = target === 'mp3' ? 'audio.mp3' : 'video.mp4';
+    const fallback = target.startsWith('mp4') ? 'video.mp4' : `audio.${container ?? 'mp3'}`;
     return { fileName: fileNameOf(header('Content-Disposition'), fallback), size: sizeOf(header) };
   }
   // A response to HEAD has no body: the reason is in the one to GET.

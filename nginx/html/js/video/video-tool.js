@@ -2,8 +2,9 @@ import { byId, find } from '../dom.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { isAbort, problemOf } from '../problem.js';
 import { text } from '../texts.js';
+import { Clip } from './clip.js';
 import { LinkList } from './link-list.js';
-import { lookUp } from './look-up.js';
+import { lookUp, pageQuery } from './look-up.js';
 import { Offers } from './offers.js';
 import { isPublicHost, urlIn, urlsIn } from './page-url.js';
 import { Recent } from './recent.js';
@@ -22,7 +23,8 @@ export class VideoTool {
   #result = byId('video-result');
   #status = byId('video-status');
   #problems = new ProblemPanel(byId('video-problem'));
-  #summary = new Summary((item) => this.#openItem(item));
+  #summary = new Summary((item) => this.#openPart({ item }));
+  #clip = new Clip((clip) => this.#openPart({ item: this.#part.item, ...clip }));
   #recent = new Recent((url) => this.open(url));
   #tray = new Tray((words) => this.#setStatus(words));
   #offers = new Offers((download) => this.#tray.add(download));
@@ -31,8 +33,9 @@ export class VideoTool {
     onDownload: (download, folder) => this.#tray.add(download, folder),
   });
   #request;
-  /** Of the page that is shown. */
+  /** Of the page that is shown, and which part of it: see look-up.js. */
   #url;
+  #part = {};
 
   constructor() {
     byId('video-form').addEventListener('submit', (event) => {
@@ -66,13 +69,14 @@ export class VideoTool {
     else this.open(urlIn(typed, { bare: true }) ?? typed.trim());
   }
 
-  /** Looks up one URL, and there the video `item` of several. */
-  open(url, item) {
+  /** Looks up one URL, or a part of what is there; see look-up.js. */
+  open(url, part) {
     this.#links.close();
     this.#input.value = url;
     byId('video').scrollIntoView({ block: 'nearest' });
     this.#request?.abort();
-    void this.#lookUp(url, item);
+    this.#clip.hide();
+    void this.#lookUp(url, part);
   }
 
   /** Looks up several URLs one after the other. */
@@ -82,19 +86,20 @@ export class VideoTool {
     this.#problems.clear();
     this.#summary.hide();
     this.#offers.clear();
+    this.#clip.hide();
     this.#input.value = '';
     this.#setStatus(text('video.lookingUpLinks', { n: urls.length }));
     byId('video').scrollIntoView({ block: 'nearest' });
     void this.#links.open(urls);
   }
 
-  /** Looks up another video of the page that is shown. */
-  #openItem(item) {
+  /** Looks up another video of the page that is shown, or a part of one. */
+  #openPart(part) {
     this.#request?.abort();
-    void this.#lookUp(this.#url, item);
+    void this.#lookUp(this.#url, part);
   }
 
-  async #lookUp(url, item) {
+  async #lookUp(url, part = {}) {
     this.#problems.clear();
     if (url === '') {
       this.#input.setAttribute('aria-invalid', 'true');
@@ -111,14 +116,14 @@ export class VideoTool {
     this.#setState('working');
     this.#setStatus(text('video.lookingUp'));
     try {
-      const info = await lookUp(url, request.signal, { item });
-      if (this.#request === request) this.#show(info, url, item);
+      const info = await lookUp(url, request.signal, part);
+      if (this.#request === request) this.#show(info, url, part);
     } catch (error) {
       if (this.#request !== request || isAbort(error)) return;
       this.#finish('idle');
       this.#summary.hide();
       this.#setStatus('');
-      this.#showProblem(problemOf(error), () => void this.#lookUp(url, item));
+      this.#showProblem(problemOf(error), () => void this.#lookUp(url, part));
     }
   }
 
@@ -131,16 +136,18 @@ export class VideoTool {
     });
   }
 
-  #show(info, url, item) {
+  #show(info, url, part = {}) {
     this.#url = url;
+    this.#part = part;
     this.#problems.clear();
     this.#finish('ready');
     this.#summary.show(info);
+    this.#clip.show(info, part);
     const count = this.#offers.show(info);
     this.#setStatus(text(count === 0 ? 'video.nothing' : 'video.choose'));
     this.#recent.add(url, info.title);
     // The address of this page becomes a link to the result, and reloading keeps it.
-    history.replaceState(null, '', `?${new URLSearchParams({ url, ...(item && { item }) })}`);
+    history.replaceState(null, '', `?${pageQuery(url, part)}`);
     // The next key is Enter, unless the reader has moved on.
     const active = document.activeElement;
     if (active === document.body || this.#input.form.contains(active)) this.#offers.focusFirst();
