@@ -45,7 +45,7 @@ function sizeOf({ exactBytes, estimatedBytes }) {
 /** Lines break between the facts, not within the short ones. */
 function line(facts) {
   return joined(
-    facts.filter(Boolean).map((fact) => (fact.length < 20 ? fact.replaceAll(' ', '\u00a0') : fact)),
+    facts.filter(Boolean).map((fact) => (fact.length < 15 ? fact.replaceAll(' ', '\u00a0') : fact)),
   );
 }
 
