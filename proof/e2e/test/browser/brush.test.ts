@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import sharp, { type OverlayOptions } from 'sharp';
-import { cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import { cutOutShown, keptForReload, launchBrowser, visit } from '../support/browser.js';
 import { healthy, startPageServer } from '../support/page-server.js';
 
 let browser: Browser;
@@ -271,6 +271,8 @@ it('is in the crop and the shadow, and survives a reload', async () => {
   await page.getByLabel('Size').fill('20');
   await restore(page);
   await stroke(work, [300, 150]);
+  await keptForReload(page, 'results');
+  await keptForReload(page, 'strokes');
   page.on('dialog', (dialog) => void dialog.accept());
   await page.reload();
   await cutOutShown(page);

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { chooseImage, cutOutShown, drop, launchBrowser, paste, visit } from '../support/browser.js';
+import {
+  chooseImage,
+  cutOutShown,
+  drop,
+  keptForReload,
+  launchBrowser,
+  paste,
+  visit,
+} from '../support/browser.js';
 import { healthy, sendJson, startPageServer, type Handler } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
@@ -269,6 +277,7 @@ describe('a finished cut-out', () => {
   it('survives a reload, which warns before it is saved, until it is removed', async () => {
     await using work = await finished();
     const { page, save } = work;
+    await keptForReload(page, 'results');
     const warning = page.waitForEvent('dialog');
     const reloaded = page.reload();
     const dialog = await warning;

@@ -177,6 +177,24 @@ export async function cutOutShown(page: Page): Promise<void> {
   await page.locator('#image-work[data-preview="shown"]').waitFor();
 }
 
+/** Resolves once the page has stored a result, or strokes on one, for a reload. */
+export async function keptForReload(page: Page, store: 'results' | 'strokes'): Promise<void> {
+  await page.waitForFunction(async (name) => {
+    const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(new Error('The database cannot be read.'));
+      });
+    const database = await settled(indexedDB.open('cut-outs'));
+    try {
+      if (!database.objectStoreNames.contains(name)) return false;
+      return (await settled(database.transaction(name).objectStore(name).count())) > 0;
+    } finally {
+      database.close();
+    }
+  }, store);
+}
+
 /** Pastes text or a file somewhere on the page, outside any field. */
 export async function paste(page: Page, what: string | GivenFile): Promise<void> {
   await give(page, 'paste', what);
