@@ -55,7 +55,7 @@ it('a part of a video is saved, from where the link suggests to where the reader
   await lookUp(page, 'https://example.com/film?t=90');
   await page.getByRole('button', { name: 'Start at 1:30, as in the link' }).click();
   await page.getByRole('button', { name: 'Whole video' }).waitFor();
-  await page.getByLabel('End').fill('2:00.5');
+  await page.getByRole('textbox', { name: 'End' }).fill('2:00.5');
   await page.keyboard.press('Enter');
   await page.locator('[href*="end=120.5"]').waitFor();
   expect(await href(page)).toBe('api/stream/video?start=90&end=120.5');
@@ -64,8 +64,8 @@ it('a part of a video is saved, from where the link suggests to where the reader
 
   await page.reload();
   await page.locator('[href*="end=120.5"]').waitFor();
-  expect(await page.getByLabel('Start').inputValue()).toBe('1:30');
-  expect(await page.getByLabel('End').inputValue()).toBe('2:00.5');
+  expect(await page.getByRole('textbox', { name: 'Start' }).inputValue()).toBe('1:30');
+  expect(await page.getByRole('textbox', { name: 'End' }).inputValue()).toBe('2:00.5');
   await page.getByRole('button', { name: 'Whole video' }).click();
   await page.getByRole('button', { name: /^Start at/ }).waitFor();
   expect(site.asked).toEqual([
@@ -88,11 +88,11 @@ it('times that can’t be are said to be so, without a request', async () => {
     ['0:50', '0:40', 'The end must be after the start.', 'End'],
     ['3:20', '', 'The start must be before the end of the video.', 'Start'],
   ] as const) {
-    await page.getByLabel('Start').fill(start);
-    await page.getByLabel('End').fill(end);
+    await page.getByRole('textbox', { name: 'Start' }).fill(start);
+    await page.getByRole('textbox', { name: 'End' }).fill(end);
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText(words).waitFor();
-    expect(await page.getByLabel(field).getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('textbox', { name: field }).getAttribute('aria-invalid')).toBe('true');
   }
   expect(site.asked).toHaveLength(1);
 });
@@ -102,7 +102,7 @@ it('the whole video can be had where the page is about a part', async () => {
   await using reader = await visit(browser, '/', { url: site.url });
   const { page } = reader;
   await lookUp(page, 'https://example.com/clip/1');
-  expect(await page.getByLabel('Start').inputValue()).toBe('0:10');
+  expect(await page.getByRole('textbox', { name: 'Start' }).inputValue()).toBe('0:10');
   await page.getByRole('button', { name: 'Whole video' }).click();
   await page.locator('[href*="start=0&end=200"]').waitFor();
   expect(site.asked.at(-1)).toEqual({ start: '0', end: '200' });
