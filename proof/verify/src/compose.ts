@@ -3,9 +3,11 @@ import { parseArgs } from 'node:util';
 import { freePort } from '@media-services/stack/set-up';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';
-import { checkDegraded } from './compose/degraded.js';
+import { checkDegraded, checkLittleMemory } from './compose/degraded.js';
+import { checkKeys } from './compose/keys.js';
 import { checkLoss } from './compose/loss.js';
 import { checkNoStorage } from './compose/no-storage.js';
+import { checkObserving } from './compose/observing.js';
 import {
   composeFor,
   containerOf,
@@ -14,9 +16,12 @@ import {
   project,
   source,
   type Compose,
+  type ComposeSetting,
 } from './compose/project.js';
 import { checkScaling } from './compose/scaling.js';
+import { checkSettings } from './compose/settings.js';
 import { checkStopping } from './compose/stopping.js';
+import { checkVersions } from './compose/versions.js';
 import { docker } from './docker.js';
 import { distributePicture } from './place/box.js';
 import { checkMainJob } from './place/main-job.js';
@@ -47,10 +52,11 @@ else await main();
 async function main(): Promise<void> {
   const report = new Report();
   const { overrides, buildOptions, env } = await prepareBuild();
-  const compose = composeFor({
+  const setting = {
     overrides,
     env: { ...env, PORT: process.env.PORT ?? String(await freePort()) },
-  });
+  };
+  const compose = composeFor(setting);
   const engine = (await docker('version', '-f', '{{.Server.Version}}')).trim();
   process.stdout.write(`Engine ${engine}, project ${project}\n`);
   try {
@@ -58,7 +64,7 @@ async function main(): Promise<void> {
     if (values.pull) await report.check('the images are pulled', () => pull(compose));
     else if (!values['no-build']) await report.check('the images build', () => build(compose, buildOptions));
     if (report.failed === 0) await report.check('everything is healthy after `up`', () => up(compose));
-    if (report.failed === 0) await proofs(report, compose);
+    if (report.failed === 0) await proofs(report, compose, setting);
   } finally {
     if (!values.keep) await report.check('`down` leaves nothing', () => down(compose));
   }
@@ -94,7 +100,7 @@ async function up(compose: Compose): Promise<void> {
   await distributePicture(await containerOf('bg-removal'), await containersOf('client'));
 }
 
-async function proofs(report: Report, compose: Compose): Promise<void> {
+async function proofs(report: Report, compose: Compose, setting: ComposeSetting): Promise<void> {
   await checkMainJob(report, {
     client: await containerOf('client'),
     source,
@@ -105,7 +111,12 @@ async function proofs(report: Report, compose: Compose): Promise<void> {
   await checkScaling(report, compose);
   await checkLoss(report, compose);
   await checkStopping(report, compose);
+  await checkObserving(report);
+  await checkVersions(report);
+  await checkKeys(report, setting);
+  await checkSettings(report);
   await checkDegraded(report, compose);
+  await checkLittleMemory(report, setting);
 }
 
 async function down(compose: Compose): Promise<void> {

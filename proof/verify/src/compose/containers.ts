@@ -1,5 +1,6 @@
 /** What the containers may and may not do. */
 import assert from 'node:assert/strict';
+import { z } from 'zod';
 import { docker, inspect } from '../docker.js';
 import { shell, type Box } from '../place/box.js';
 import type { Report } from '../report.js';
@@ -19,6 +20,7 @@ async function each(check: (box: Box, service: Service) => Promise<unknown>): Pr
   return [...notes].join(', ');
 }
 
+const listsSchema = z.object({ allowed: z.number(), missing: z.array(z.string()) });
 const lines = (text: string) => text.split('\n').filter(Boolean);
 
 export async function checkContainers(report: Report): Promise<void> {
@@ -36,12 +38,22 @@ export async function checkContainers(report: Report): Promise<void> {
   await report.check('no container runs as root', () => each(unprivileged));
   await report.check('no process has a capability or can gain privileges', () => each(incapable));
   await report.check('file systems are read-only, apart from small tmpfs', () => each(readOnly));
+  await report.check('ffmpeg reads every container and codec that video-dl lets in', ffmpegReadsAll);
   await report.check('memory, CPU and process limits are in force', () => each(limits));
   await report.check(
     'memory beyond the limit is refused by the kernel, and the service goes on',
     beyondMemory,
   );
   await report.check('bg-removal and Redis have no way out, video-dl does not see bg-removal', isolation);
+}
+
+async function ffmpegReadsAll(): Promise<string> {
+  const client = await containerOf('client');
+  const out = Buffer.from(await client.exec(['node', '/verify/ffmpeg-lists.mjs'])).toString();
+  const { allowed, missing } = listsSchema.parse(JSON.parse(out));
+  assert.ok(allowed > 100, out);
+  assert.deepEqual(missing, []);
+  return `all ${allowed}`;
 }
 
 async function unprivileged(box: Box, service: Service): Promise<string> {

@@ -5,8 +5,7 @@ import { healthUntil, overallStatus } from '../place/health.js';
 import { picturePath, request } from '../place/box.js';
 import { problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
-import { run } from '../run.js';
-import { containerOf, type Compose } from './project.js';
+import { composeFor, containerOf, type Compose, type ComposeSetting } from './project.js';
 
 const image = { path: '/api/remove-background', picture: picturePath, id: 'degraded-image' };
 
@@ -32,13 +31,19 @@ export async function checkDegraded(report: Report, compose: Compose): Promise<v
     assert.ok(Number(answer.retryAfter) >= 1, 'no Retry-After');
     return `images: ${answer.status} ${problemCode(answer.json)}, Retry-After ${answer.retryAfter}`;
   });
-  await report.check('a wrong setting ends the start with a message that names it', async () => {
-    const { Config } = await inspect(await containerOf('video-dl'));
-    const line = `docker run --rm -e STREAMS_MAX=many ${Config.Image} 2>&1; echo "exit=$?"`;
-    const out = await run('sh', ['-c', line]);
-    assert.match(out, /exit=78/);
-    const message = out.split('\n').find((text) => text.includes('STREAMS_MAX'));
-    assert.ok(message !== undefined, out);
-    return message.trim();
+}
+
+/** Leaves bg-removal with too little memory. */
+export async function checkLittleMemory(report: Report, setting: ComposeSetting): Promise<void> {
+  await report.check('with too little memory for the model, health says how much it needs', async () => {
+    const compose = composeFor({ ...setting, env: { ...setting.env, BG_REMOVAL_MEMORY: '700m' } });
+    await compose('up', '-d', '--no-build', '--no-deps', '--scale', 'bg-removal=1', 'bg-removal');
+    const client = await containerOf('client');
+    const { json } = await healthUntil(client, '/bg-removal/api/health', 503, 'error');
+    const text = JSON.stringify(json);
+    assert.match(text, /needs \d+ MiB/);
+    const { State, RestartCount } = await inspect(await containerOf('bg-removal'));
+    assert.deepEqual([State.Running, RestartCount], [true, 0]);
+    return /The model needs[^.]*\./.exec(text)?.[0];
   });
 }

@@ -24,13 +24,17 @@ export function imageName(name: string): string {
   return `${IMAGE_PREFIX}/${name}:${IMAGE_TAG}`;
 }
 
-export function composeFor({ overrides, env }: Pick<BuildSetting, 'overrides' | 'env'>): Compose {
+/** Files beside compose.verify.yml, and variables that docker-compose.yml and they read. */
+export type ComposeSetting = Pick<BuildSetting, 'overrides' | 'env'>;
+
+export function composeFor({ overrides, env }: ComposeSetting, name = project): Compose {
+  const ofTheProof = name === project ? ['compose.verify.yml'] : [];
   const files = [
     'docker-compose.yml',
-    ...['compose.verify.yml', ...overrides].map((name) => overridesFolder + name),
+    ...[...ofTheProof, ...overrides].map((file) => overridesFolder + file),
   ];
   return (...args) =>
-    run('docker', ['compose', '-p', project, ...files.flatMap((file) => ['-f', file]), ...args], { env });
+    run('docker', ['compose', '-p', name, ...files.flatMap((file) => ['-f', file]), ...args], { env });
 }
 
 /** A service's running containers, in order. */

@@ -1,15 +1,17 @@
 /**
  * A web site with one film, made on the spot. `/film` is its page; with `?rate=` the
- * film comes with so many bytes a second after its first megabyte.
+ * film comes with so many bytes a second after its first megabyte. `/changing` is the page of a
+ * film that has another version, of the same size, after each `/next-version`.
  */
 import { execFileSync } from 'node:child_process';
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 const film = '/tmp/film.mp4';
 const freeBytes = 1_000_000;
+let version = 1;
 
 execFileSync('ffmpeg', [
   ...['-v', 'error', '-nostdin', '-y'],
@@ -26,11 +28,37 @@ createServer((request, response) => {
     void sendFilm(request, response, Number(url.searchParams.get('rate')));
     return;
   }
+  if (url.pathname === '/changing.mp4') {
+    sendChanging(request, response);
+    return;
+  }
+  if (url.pathname === '/next-version') version += 1;
+  const film = url.pathname === '/changing' ? '/changing.mp4' : '/film.mp4';
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   response.end(
-    `<!doctype html><title>A film for the proof</title><video src="/film.mp4${url.search}"></video>`,
+    `<!doctype html><title>A film for the proof</title><video src="${film}${url.search}"></video>`,
   );
 }).listen(8000);
+
+/** The film with other bytes at its beginning (the minor brand) and at its end, so that parts of two versions show. */
+function sendChanging(request: IncomingMessage, response: ServerResponse): void {
+  const bytes = readFileSync(film);
+  bytes.writeUInt32BE(version, 12);
+  bytes.writeUInt32BE(version, bytes.length - 4);
+  const tag = `"v${version}"`;
+  const { range = '', 'if-range': condition = tag } = request.headers;
+  const [, from, to] = (condition === tag && /^bytes=(\d+)-(\d*)$/.exec(range)) || [];
+  const start = Number(from ?? 0);
+  const end = to ? Math.min(Number(to), bytes.length - 1) : bytes.length - 1;
+  response.writeHead(from === undefined ? 200 : 206, {
+    'Content-Type': 'video/mp4',
+    'Accept-Ranges': 'bytes',
+    ETag: tag,
+    'Content-Length': end - start + 1,
+    ...(from === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${bytes.length}` }),
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes.subarray(start, end + 1));
+}
 
 async function sendFilm(request: IncomingMessage, response: ServerResponse, rate: number): Promise<void> {
   const [, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];

@@ -1,0 +1,81 @@
+/** What operators set: each check starts a project of its own with a settings file, as `.env` is one. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@media-services/stack/set-up';
+import { z } from 'zod';
+import { containersWith } from '../docker.js';
+import { shell, type Box } from '../place/box.js';
+import type { Report } from '../report.js';
+import { NotYet, until } from '../wait.js';
+import { composeFor, type Compose } from './project.js';
+
+const project = 'media-services-verify-settings';
+
+const healthSchema = z.object({ status: z.string(), services: z.record(z.string(), z.unknown()) });
+
+export async function checkSettings(report: Report): Promise<void> {
+  await report.check('a wrong setting stops `up -d`, and the log names it', wrongSetting);
+  await report.check('SERVICES=video-dl runs one service alone, and health misses nothing', oneServiceAlone);
+}
+
+function wrongSetting(): Promise<string> {
+  return withSettings('STREAMS_MAX=many\nSERVICES=video-dl\n', async (compose) => {
+    await assert.rejects(compose('up', '-d', '--no-build', 'gateway', 'video-dl'), /check-video-dl/);
+    const log = await compose('logs', '--no-log-prefix', 'check-video-dl');
+    const message = log.split('\n').find((line) => line.includes('STREAMS_MAX must be'));
+    assert.ok(message !== undefined, log);
+    assert.deepEqual(await boxesOf('video-dl'), [], 'video-dl was started');
+    return message.trim();
+  });
+}
+
+function oneServiceAlone(): Promise<string> {
+  // In single quotes compose leaves the $ alone.
+  const proxy = 'http://user:pa$ss$$word@127.0.0.1:9';
+  const settings = `SERVICES=video-dl\nOUTBOUND_PROXY='${proxy}'\nMAX_DURATION_SECONDS=100\n`;
+  return withSettings(settings, async (compose, port) => {
+    await compose('up', '-d', '--no-build', 'gateway', 'video-dl');
+    const health = await until('health of one service', 120, async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
+      if (response?.status !== 200) return new NotYet(`status ${response?.status}`);
+      return healthSchema.parse(await response.json());
+    });
+    assert.deepEqual(Object.keys(health.services), ['video-dl']);
+    const image = await fetch(`http://127.0.0.1:${port}/api/remove-background`, { method: 'POST' });
+    assert.equal(image.status, 404);
+    const [videoDl] = await boxesOf('video-dl');
+    assert.ok(videoDl !== undefined);
+    const { output } = await shell(videoDl, 'printenv OUTBOUND_PROXY');
+    assert.equal(output.trim(), proxy);
+    const log = await compose('logs', '--no-log-prefix', 'video-dl');
+    assert.match(log, /MAX_DURATION_SECONDS is now called VIDEO_MAX_SECONDS/);
+    return `health ${health.status} with video-dl alone; OUTBOUND_PROXY keeps its $; an earlier name is reported`;
+  });
+}
+
+function boxesOf(service: string): Promise<Box[]> {
+  return containersWith({
+    'com.docker.compose.project': project,
+    'com.docker.compose.service': service,
+  });
+}
+
+async function withSettings(
+  settings: string,
+  check: (compose: Compose, port: number) => Promise<string>,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'verify-settings-'));
+  const file = join(folder, 'settings.env');
+  const port = await freePort();
+  const env = { VERIFY_ENV_FILE: file, PORT: String(port), HOST: '127.0.0.1' };
+  const compose = composeFor({ overrides: ['compose.env-file.yml'], env }, project);
+  try {
+    await writeFile(file, settings);
+    return await check(compose, port);
+  } finally {
+    await compose('down', '--volumes', '--remove-orphans', '--timeout', '5');
+    await rm(folder, { recursive: true, force: true });
+  }
+}
