@@ -67,7 +67,9 @@ export const configSchema = z.object({
     ),
   VIDEO_MAX_SECONDS: setting
     .seconds(21_600, { min: 1 })
-    .describe('The longest video that is accepted. A stream may take a third longer than this.'),
+    .describe(
+      'The longest video, or clip of one, that is accepted. A stream may take a third longer than this.',
+    ),
   STREAM_MAX_BYTES: setting
     .bytes('10GiB')
     .describe('The largest stream that is made. Twice as much is read for it, and at least 16 GiB.'),

@@ -22,19 +22,26 @@ export interface RequestOptions extends RetryOptions {
   readonly onProgress?: Progress;
 }
 
-/** Which video of a page with several, from 1: see `items` of `info`. */
-interface ItemOptions {
+/** A time of the video: seconds, or text such as `1:30` or `0:01:30.5`. */
+export type Time = number | string;
+
+/** What of a page. */
+interface PartOptions {
+  /** Which video of a page with several, from 1: see `items` of `info`. */
   readonly item?: number | undefined;
+  /** Where a clip begins and ends. */
+  readonly start?: Time | undefined;
+  readonly end?: Time | undefined;
 }
 
-export interface InfoOptions extends RequestOptions, ItemOptions {}
+export interface InfoOptions extends RequestOptions, PartOptions {}
 
 export interface DownloadOptions extends RequestOptions {
   /** Requests only the rest of a file. The result starts at byte 0 again if the file has changed. */
   readonly resume?: ReceivedPart | undefined;
 }
 
-export interface VideoOptions extends DownloadOptions, ItemOptions {}
+export interface VideoOptions extends DownloadOptions, PartOptions {}
 
 export interface AudioOptions extends VideoOptions {
   /** The best audio without re-encoding, such as M4A, Opus or FLAC, instead of MP3. */
@@ -92,7 +99,7 @@ export class MediaServicesClient {
 
   /** Metadata of a page's video, and what each download will be. */
   info(url: string, options: InfoOptions = {}): Promise<VideoInfo> {
-    const init = { params: { query: { url, ...itemOf(options) } }, ...signalOf(options) };
+    const init = { params: { query: { url, ...partOf(options) } }, ...signalOf(options) };
     return withRetries(async () => contentOf(await this.#videoDl.GET('/api/info', init)), options);
   }
 
@@ -102,7 +109,7 @@ export class MediaServicesClient {
     return download(
       (headers) => {
         const init = {
-          params: { query: { url, ...fmt, ...itemOf(options) } },
+          params: { query: { url, ...fmt, ...partOf(options) } },
           parseAs: 'stream' as const,
           headers,
           ...signalOf(options),
@@ -118,7 +125,7 @@ export class MediaServicesClient {
   video(url: string, fmt: VideoFormat = 'mp4-720', options: VideoOptions = {}): Promise<Media> {
     return download(
       (headers) => {
-        const query = { url, fmt, ...itemOf(options) };
+        const query = { url, fmt, ...partOf(options) };
         const init = { params: { query }, parseAs: 'stream' as const, headers, ...signalOf(options) };
         return this.#videoDl.GET('/api/stream/video', init);
       },
@@ -159,8 +166,12 @@ export class MediaServicesClient {
   }
 }
 
-function itemOf({ item }: ItemOptions): { item?: number } {
-  return item === undefined ? {} : { item };
+function partOf({ item, start, end }: PartOptions): { item?: number; start?: string; end?: string } {
+  return {
+    ...(item !== undefined && { item }),
+    ...(start !== undefined && { start: String(start) }),
+    ...(end !== undefined && { end: String(end) }),
+  };
 }
 
 type SendRequest = (

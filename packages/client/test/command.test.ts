@@ -99,6 +99,15 @@ describe('video', () => {
     expect(readdirSync(folder)).toEqual(['a.mp3']);
   });
 
+  test('asks for a clip with --start and --end', async () => {
+    await using server = await startServer(named('clip'));
+
+    await run(['video', page, '--start', '1:30', '--end', '95.5', '--server', server.url]);
+
+    const { searchParams } = new URL(server.requests[0]?.url ?? '', 'http://x');
+    expect(Object.fromEntries(searchParams)).toMatchObject({ start: '1:30', end: '95.5' });
+  });
+
   test('leaves no file when a connection breaks that cannot be resumed', async () => {
     await using server = await startServer(brokenFile);
 
@@ -314,6 +323,7 @@ test.each([
   [['video', page, '--server', 'somewhere'], '--server'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
+  [['video', page, '--start', 'noon'], '--start'],
   [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],
 ])('rejects %j', async (args, words) => {
   const outcome = await run(args);

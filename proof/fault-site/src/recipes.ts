@@ -39,6 +39,39 @@ function audio({ seconds = durationSeconds, codec = aac }: VideoOptions = {}) {
   };
 }
 
+const numberedSeconds = 20;
+
+/**
+ * Each frame has its number in it: sixteen squares at the top are its bits, the lowest on the left.
+ * Below is noise, so that there are bytes to count.
+ */
+const numbered: Track = {
+  input: [
+    ...['-f', 'lavfi', '-i'],
+    `nullsrc=size=320x180:rate=${frameRate}:duration=${numberedSeconds},geq=lum='if(lt(Y,20),if(mod(floor(N/pow(2,floor(X/20))),2),235,16),16+220*random(1))':cb=128:cr=128`,
+  ],
+  codec: [
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-crf', '26'],
+    // Key frames every two seconds, frames that are shown in another order than they are decoded.
+    ...['-g', '50', '-keyint_min', '50', '-sc_threshold', '0', '-bf', '2', '-flags', '+cgop'],
+  ],
+  seconds: numberedSeconds,
+};
+
+/** No two moments of it are alike. */
+const noise = (codec: readonly string[] = aac): Track => ({
+  input: ['-f', 'lavfi', '-i', `anoisesrc=seed=7:color=pink:amplitude=0.4:r=44100:d=${numberedSeconds}`],
+  codec,
+  seconds: numberedSeconds,
+});
+
+const numberedHls = (...more: string[]) =>
+  file(
+    [numbered, noise()],
+    ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more],
+    'index.m3u8',
+  );
+
 type Track = ReturnType<typeof video>;
 
 function file(tracks: readonly Track[], ...output: string[]): Recipe {
@@ -199,6 +232,23 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     av({ seconds: 12 }),
     ...dash('-use_template', '0', '-use_timeline', '0', ...separate),
     ...['-frag_type', 'duration', '-frag_duration', '0.25'],
+    'manifest.mpd',
+  ),
+  'numbered.mp4': file([numbered, noise()], ...faststart, 'numbered.mp4'),
+  'numbered-end.mp4': file([numbered, noise()], 'numbered-end.mp4'),
+  'numbered.mkv': file([numbered, noise()], 'numbered.mkv'),
+  'numbered.ts': file([numbered, noise()], 'numbered.ts'),
+  'numbered.webm': file([{ ...numbered, codec: vp9 }, noise(opus)], 'numbered.webm'),
+  'numbered-video.mp4': file([numbered], ...faststart, 'numbered-video.mp4'),
+  'numbered-audio.m4a': file([noise()], ...faststart, 'numbered-audio.m4a'),
+  'numbered-audio.ogg': file([noise(opus)], 'numbered-audio.ogg'),
+  'numbered-audio.flac': file([noise(['-c:a', 'flac'])], 'numbered-audio.flac'),
+  'numbered-audio.mp3': file([noise(['-c:a', 'libmp3lame', '-q:a', '2'])], 'numbered-audio.mp3'),
+  'hls-numbered': numberedHls(),
+  'hls-numbered-fmp4': numberedHls(...fmp4),
+  'dash-numbered': file(
+    [numbered, noise()],
+    ...['-f', 'dash', '-seg_duration', '2', '-use_template', '1', '-use_timeline', '1', ...separate],
     'manifest.mpd',
   ),
   'cover.jpg': {

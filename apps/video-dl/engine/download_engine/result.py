@@ -49,6 +49,7 @@ def describe(ydl, info, targets):
         'duration': _number(info.get('duration')),
         'section_start': _number(info.get('section_start')),
         'section_end': _number(info.get('section_end')),
+        'start_time': _number(info.get('start_time')),
         'is_live': bool(info.get('is_live')),
         'playlist_index': position[0],
         'playlist_count': position[1],

@@ -31,7 +31,8 @@ const download = z.strictObject({
   target: z.enum(downloadTargets),
   href: z.string().describe('Path and query of the stream on this server.'),
   height: pixels.optional().describe('Of the picture, in pixels; only for MP4.'),
-  video: action
+  video: z
+    .enum([...action.options, 'copy or transcode'])
     .nullable()
     .optional()
     .describe(
@@ -51,6 +52,12 @@ const download = z.strictObject({
     ),
   formatIds: z.array(z.string()).describe('The entries of `formats` that it is made of.'),
   estimatedBytes: z.int().min(0).nullable(),
+  clipEnd: z
+    .enum(['exact', 'up to a few frames late'])
+    .nullable()
+    .describe(
+      'How exactly a clip ends; it always begins with the frame and the audio sample at its start. null: it is the whole video.',
+    ),
   exactBytes: z
     .int()
     .min(0)
@@ -79,7 +86,20 @@ export const infoSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
   thumbnail: z.string().nullable(),
-  duration: z.number().min(0).nullable().describe('Seconds'),
+  duration: z.number().min(0).nullable().describe('Seconds, of the whole video'),
+  suggestedStart: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe(
+      'Seconds: where the link lets the video begin (`t=90`). Streams ignore it; send it as `start` for a clip.',
+    ),
+  clip: z
+    .strictObject({ start: z.number().min(0), end: z.number().min(0).nullable() })
+    .nullable()
+    .describe(
+      'The part, in seconds of the whole video, that the downloads contain: as `start` and `end` ask for it, or the clip that the page is about; null for the whole video.',
+    ),
   uploader: z.string().nullable(),
   webpageUrl: z.string(),
   extractor: z.string(),

@@ -9,13 +9,14 @@ import {
   type Format,
   type Target,
 } from '../extract/index.js';
+import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../stream/audio-output.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import type { StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
-import { pageParameters } from './page-parameters.js';
+import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
 
-export const infoQuery = z.strictObject({ ...pageParameters });
+export const infoQuery = z.strictObject({ ...pageParameters }).refine(endsAfterStart, clipError);
 
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
@@ -33,8 +34,9 @@ export function infoHandler(context: InfoContext): RequestHandler {
   const { extraction: extractions } = context;
   return async (req, res) => {
     const request = requestContext(res);
-    const { item, ...query } = parseRequest(infoQuery, req.query);
+    const { item, start, end, ...query } = parseRequest(infoQuery, req.query);
     const url = parsePageUrl(query.url);
+    const asked = { start, end };
     const page = { url, item, client: req.ip ?? 'unknown' };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
@@ -42,19 +44,27 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    const described = { ...context, extraction, page, signal: request.signal };
+    const clip = describeClip(extraction, asked);
+    const described = { ...context, extraction, page, asked, signal: request.signal };
     const downloads = await describeDownloads(described);
     const originalAudio = await describeOriginalAudio(described);
-    res.json({ ...describeExtraction(extraction), downloads, originalAudio });
+    res.json({ ...describeExtraction(extraction), clip, downloads, originalAudio });
   };
 }
 
-function describeExtraction(extraction: Extraction): Omit<Info, 'downloads' | 'originalAudio'> {
+/** @throws InvalidRequestError for a clip that the video doesn't have */
+function describeClip(extraction: Extraction, asked: ClipRequest): Info['clip'] {
+  const clip = clipOf(extraction, asked);
+  return clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds };
+}
+
+function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downloads' | 'originalAudio'> {
   return {
     id: extraction.id,
     title: extraction.title,
     thumbnail: extraction.thumbnail,
     duration: extraction.durationSeconds,
+    suggestedStart: extraction.suggestedStartSeconds,
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
     extractor: extraction.extractor,
@@ -93,6 +103,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
   readonly page: Parameters<StreamingService['siteFile']>[1];
+  readonly asked: ClipRequest;
   readonly signal: AbortSignal;
 }
 
@@ -101,7 +112,7 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   const downloads: Download[] = [];
   // One after the other: both sizes are often the same file, which we look at once.
   for (const target of downloadTargets) {
-    const plan = planOrRefusal(context.extraction, target, context.planSettings);
+    const plan = planOrRejection(context, target);
     if (plan === undefined) continue;
     const file = await context.streaming.siteFile(plan, context.page, context.signal);
     downloads.push(describeDownload(target, plan, file?.totalBytes ?? null, context));
@@ -110,8 +121,8 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
 }
 
 async function describeOriginalAudio(context: DownloadsContext): Promise<Info['originalAudio']> {
-  const { extraction, page, signal, streaming, planSettings } = context;
-  const plan = planOrRefusal(extraction, 'original', planSettings);
+  const { extraction, page, signal, streaming } = context;
+  const plan = planOrRejection(context, 'original');
   if (plan === undefined) return null;
   const file = await streaming.siteFile(plan, page, signal);
   const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
@@ -128,17 +139,23 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
   };
 }
 
-function hrefOf(path: string, { page, basePath }: Pick<DownloadsContext, 'page' | 'basePath'>): string {
-  const item = page.item === undefined ? '' : `&item=${page.item}`;
-  return `${basePath}${path}?url=${encodeURIComponent(page.url)}${item}`;
+function hrefOf(
+  path: string,
+  { page, asked, basePath }: Pick<DownloadsContext, 'page' | 'asked' | 'basePath'>,
+): string {
+  const optional = Object.entries({ item: page.item, ...asked }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`&${name}=${value}`],
+  );
+  return [`${basePath}${path}?url=${encodeURIComponent(page.url)}`, ...optional].join('');
 }
 
 function describeDownload(
   target: Download['target'],
   plan: Plan,
   exactBytes: number | null,
-  context: Pick<DownloadsContext, 'page' | 'basePath'>,
+  context: Pick<DownloadsContext, 'page' | 'asked' | 'basePath'>,
 ): Download {
+  const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
     stream !== null && exactBytes !== null ? ('as is' as const) : (stream?.action ?? null);
   const common = {
@@ -148,19 +165,24 @@ function describeDownload(
     estimatedBytes: exactBytes ?? plan.estimatedBytes,
     exactBytes,
   };
-  if (target === 'mp3') return { ...common, href: hrefOf('/api/stream', context) };
+  if (target === 'mp3') return { ...common, clipEnd: clip && 'exact', href: hrefOf('/api/stream', context) };
+  const isCopied = plan.video?.action === 'copy';
   return {
     ...common,
+    clipEnd: clip && (isCopied ? 'up to a few frames late' : 'exact'),
     href: `${hrefOf('/api/stream/video', context)}&fmt=${target}`,
     height: plan.video?.height ?? null,
-    video: actionOf(plan.video),
+    video: isCopied && clip !== null && clip.startSeconds > 0 ? 'copy or transcode' : actionOf(plan.video),
     plays: plan.video?.plays ?? null,
   };
 }
 
-function planOrRefusal(extraction: Extraction, target: Target, settings: PlanSettings): Plan | undefined {
+function planOrRejection(
+  { extraction, planSettings, asked }: DownloadsContext,
+  target: Target,
+): Plan | undefined {
   try {
-    return planTarget(extraction, target, settings);
+    return planTarget(extraction, target, planSettings, asked);
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;

@@ -114,6 +114,8 @@ const extractionSchema = z.object({
   duration: number,
   section_start: number,
   section_end: number,
+  /** Of a link that leads to a moment of the video. */
+  start_time: number,
   uploader: text,
   channel: text,
   creator: text,

@@ -275,14 +275,8 @@ function assertFinished(raw: RawExtraction, url: string): void {
   if (raw.formats.length === 0) throw codedError('no_media', url);
 }
 
-/** A clip sent as the whole video, or a preview sent as the whole track, would look like a success. */
-function assertWhole({ section, selections }: Extraction, raw: RawExtraction, host: string): void {
-  if (section?.endSeconds != null) {
-    throw new DomainError(
-      'unsupported_url',
-      `The URL on ${host} is a clip of a longer video. Clips are not supported; send the URL of the video itself.`,
-    );
-  }
+/** A preview sent as the whole track would look like a success. */
+function assertWhole({ selections }: Extraction, raw: RawExtraction, host: string): void {
   const chosen = Object.values(selections).flat();
   const isWarned = raw.warnings.some((warning) => warningKind(warning) === 'preview_only');
   if (isWarned || chosen.some(({ id }) => /(?:^|[-_])preview$/i.test(id))) {

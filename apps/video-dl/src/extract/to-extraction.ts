@@ -24,11 +24,13 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     original: pick(raw.selections.original),
   };
   const chosen = Object.values(raw.selections).flat();
+  const clip = section(raw);
   return {
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
     thumbnail: webUrl(raw.thumbnail),
-    durationSeconds: positive(raw.duration),
+    // With a section, yt-dlp states the duration of that.
+    durationSeconds: clip === null ? positive(raw.duration) : null,
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,
@@ -41,7 +43,8 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
       durationSeconds: positive(duration),
       thumbnail: webUrl(thumbnail),
     })),
-    section: section(raw),
+    section: clip,
+    suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
     selections,
     extractedAt: context.now,
@@ -129,11 +132,10 @@ function carries(codec: string | null): boolean | null {
   return codec !== 'none';
 }
 
-/** A start of 0 without an end is the whole video. */
+/** Without an end it is only where playing begins. */
 function section({ section_start: start, section_end: end }: RawExtraction): Section | null {
   const startSeconds = positive(start) ?? 0;
-  const endSeconds = positive(end);
-  return startSeconds === 0 && endSeconds === null ? null : { startSeconds, endSeconds };
+  return end === null || end <= startSeconds ? null : { startSeconds, endSeconds: end };
 }
 
 function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {

@@ -12,11 +12,10 @@ export interface PageItem {
   readonly thumbnail: string | null;
 }
 
-/** The part of a video that its page is about. */
+/** The part of a video that its page is about, in seconds of the whole video. */
 export interface Section {
   readonly startSeconds: number;
-  /** `null`: to the end. */
-  readonly endSeconds: number | null;
+  readonly endSeconds: number;
 }
 
 /** One way in which the page offers its media. */
@@ -65,6 +64,7 @@ export interface Extraction {
   readonly id: string;
   readonly title: string;
   readonly thumbnail: string | null;
+  /** Of the whole video, also where the page shows a clip of it. */
   readonly durationSeconds: number | null;
   readonly uploader: string | null;
   /** `2026-01-31` */
@@ -77,8 +77,10 @@ export interface Extraction {
   readonly playlistCount: number | null;
   /** The first videos of a page with several; empty where the page has one. */
   readonly items: readonly PageItem[];
-  /** Set where the page shows a part of a longer video: a clip, or a link with a time. */
+  /** Set where the page shows a clip of a longer video. */
   readonly section: Section | null;
+  /** Where a link with a time (`t=90`) lets the video begin. */
+  readonly suggestedStartSeconds: number | null;
   readonly formats: readonly Format[];
   /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
   readonly selections: Selections;

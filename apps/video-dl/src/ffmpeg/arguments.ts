@@ -10,6 +10,17 @@ export interface FfmpegInput {
   startSeconds?: number | null;
   /** Audio at its beginning that no player plays, in seconds. */
   hiddenSeconds?: number;
+  /** Where in the whole it begins, in seconds: for a clip. */
+  offsetSeconds?: number | null;
+  /** For a clip of an input that can be sought by time: so long before the clip reading begins. Null: it is read from its beginning. */
+  prerollSeconds?: number | null;
+}
+
+/** The part of the whole that is made, in seconds. */
+export interface ClipTimes {
+  readonly startSeconds: number;
+  /** Null: to the end. */
+  readonly endSeconds: number | null;
 }
 
 /** What the operator has set, and which ffmpeg it is: the newest unless given. */
@@ -20,9 +31,10 @@ export interface TrackPlan {
   video:
     | { action: 'copy'; codec: string }
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
-    | { action: 'transcode'; codec: string; maxShortSide: number }
+    | { action: 'transcode'; codec: string; maxShortSide: number; fps?: number | null }
     | null;
   audio: { action: 'copy' | 'transcode'; codec: string } | null;
+  clip?: ClipTimes | null;
 }
 
 export interface OutputMetadata {
@@ -82,13 +94,63 @@ const longestDelaySeconds = 5;
 
 /** The inputs with their options. ffmpeg lets each begin at zero; what is of one clock keeps its distance. */
 export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOptions): string[] {
-  const starts = inputs.flatMap(({ startSeconds }) => startSeconds ?? []);
-  const first = Math.min(...starts);
-  const isOneClock = starts.length === inputs.length && Math.max(...starts) - first <= longestDelaySeconds;
-  return inputs.flatMap(({ url, startSeconds }) => {
-    const delaySeconds = isOneClock ? (startSeconds ?? first) - first : 0;
-    const delay = delaySeconds > 0 ? ['-itsoffset', delaySeconds.toFixed(6)] : [];
-    return [...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools), ...delay, '-i', url];
+  const delays = delaysOf(inputs);
+  return inputs.flatMap((input, index) => inputCall(input, tools, { delaySeconds: delays[index] ?? 0 }));
+}
+
+function inputCall(
+  { url }: FfmpegInput,
+  tools: CallOptions,
+  { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
+): string[] {
+  return [
+    ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
+    ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
+    ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
+    ...['-i', url],
+  ];
+}
+
+/** By how much each input begins after the first. */
+function delaysOf(inputs: readonly FfmpegInput[]): number[] {
+  const starts = inputs.map(({ startSeconds }) => startSeconds ?? null);
+  return isOneClock(starts) ? starts.map((start) => start - Math.min(...starts)) : inputs.map(() => 0);
+}
+
+/** Where in the whole each input begins, which the first input's clock counts. */
+function placesOf(inputs: readonly FfmpegInput[]): number[] {
+  const zeros = inputs.map(({ startSeconds: start, offsetSeconds: offset }) =>
+    start == null || offset == null ? null : start - offset,
+  );
+  const [zero = 0] = zeros;
+  return inputs.map(({ startSeconds, offsetSeconds }) =>
+    isOneClock(zeros) ? (startSeconds ?? 0) - (zero ?? 0) : (offsetSeconds ?? 0),
+  );
+}
+
+function isOneClock(times: readonly (number | null)[]): times is number[] {
+  const known = times.flatMap((time) => time ?? []);
+  return known.length === times.length && Math.max(...known) - Math.min(...known) <= longestDelaySeconds;
+}
+
+/** Times are rounded: what is sought at a time may begin just after it. */
+const roundingSeconds = 0.001;
+
+/** How ffmpeg finds a clip in an input. */
+interface ClipStart {
+  /** Where it is told to begin to read, at the key frame before. */
+  readonly seekSeconds: number;
+  /** When the clip begins, by the times that ffmpeg gives what it has read. */
+  readonly baseSeconds: number;
+}
+
+function clipStarts(inputs: readonly FfmpegInput[], clip: ClipTimes): ClipStart[] {
+  const places = placesOf(inputs);
+  return inputs.map(({ prerollSeconds = null }, index) => {
+    const startSeconds = clip.startSeconds - (places[index] ?? 0);
+    const seekSeconds =
+      prerollSeconds === null ? 0 : Math.max(0, startSeconds - prerollSeconds + roundingSeconds);
+    return { seekSeconds, baseSeconds: startSeconds - seekSeconds };
   });
 }
 
@@ -119,12 +181,26 @@ export function mp4Arguments(
   tools: CallOptions,
 ): string[] {
   const audioInput = inputs.length - 1;
+  const { video, audio, clip = null } = tracks;
+  const starts = clip === null ? [] : clipStarts(inputs, clip);
+  // What is copied passes no filter that could move it.
+  const movesFirst = video?.action === 'copy';
+  const cuts = starts.map(
+    ({ baseSeconds }, index) => clip && cutOf(clip, index === 0 && movesFirst ? 0 : baseSeconds),
+  );
   return [
     ...generalOptions(tools),
-    ...inputArguments(inputs, tools),
-    ...cutOptions(inputs),
-    ...(tracks.video ? ['-map', '0:V:0', ...videoOptions(tracks.video, tools)] : []),
-    ...(tracks.audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(tracks.audio)] : []),
+    ...(clip === null
+      ? inputArguments(inputs, tools)
+      : inputs.flatMap((input, index) => {
+          const { seekSeconds, baseSeconds } = starts[index] ?? { seekSeconds: 0, baseSeconds: 0 };
+          const delaySeconds = index === 0 && movesFirst ? -baseSeconds : 0;
+          return inputCall(input, tools, { seekSeconds, delaySeconds });
+        })),
+    ...(clip === null ? cutOptions(inputs) : []),
+    ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cuts[0] ?? null)] : []),
+    ...(audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)] : []),
+    ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
     ...[...threadOptions(tools), ...fragmentOptions, '-f', 'mp4', 'pipe:1'],
   ];
@@ -141,12 +217,16 @@ export function mp3Arguments(
   input: FfmpegInput,
   audio: NonNullable<TrackPlan['audio']>,
   tools: CallOptions,
-  cut: SoundCut | null = null,
+  { cut = null, clip = null }: { cut?: SoundCut | null; clip?: ClipTimes | null } = {},
 ): string[] {
+  const [start] = clip === null ? [] : clipStarts([input], clip);
+  const clipCut = clip && cutOf(clip, start?.baseSeconds ?? 0);
   return [
     ...generalOptions(tools),
-    ...[...inputArguments([input], tools), ...cutOptions([input]), '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut)),
+    ...inputCall(input, tools, { delaySeconds: 0, ...start }),
+    ...[...(clip === null ? cutOptions([input]) : []), '-map', '0:a:0'],
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut, clipCut)),
+    ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
@@ -176,11 +256,57 @@ function threadOptions({ threads }: CallOptions): string[] {
   return threads === undefined ? [] : ['-threads', String(threads)];
 }
 
-function videoOptions(video: NonNullable<TrackPlan['video']>, tools: CallOptions): string[] {
+function secondsOf({ startSeconds, endSeconds }: ClipTimes): number | null {
+  return endSeconds === null ? null : endSeconds - startSeconds;
+}
+
+/** What is copied ends with the packet that reaches this; a frame or two more may be needed to show the last. */
+function lengthOptions(clip: ClipTimes | null): string[] {
+  const seconds = clip && secondsOf(clip);
+  return seconds === null ? [] : ['-t', seconds.toFixed(6)];
+}
+
+/** What filters keep of an input, by its times. */
+interface ClipCut {
+  readonly startSeconds: number;
+  /** Null: to the end. */
+  readonly endSeconds: number | null;
+}
+
+function cutOf(clip: ClipTimes, baseSeconds: number): ClipCut {
+  const seconds = secondsOf(clip);
+  return { startSeconds: baseSeconds, endSeconds: seconds === null ? null : baseSeconds + seconds };
+}
+
+/** For `trim` and `atrim`. */
+function keepOptions({ startSeconds, endSeconds }: ClipCut, leadSeconds = 0): string {
+  const end = endSeconds === null ? '' : `:end=${endSeconds.toFixed(6)}`;
+  return `start=${(startSeconds - leadSeconds).toFixed(6)}${end}`;
+}
+
+/** The frame that is shown when the clip begins may have begun before. */
+function videoClip(cut: ClipCut | null, fps: number | null): string[] {
+  if (cut === null) return [];
+  const leadSeconds = fps === null || fps <= 0 ? 0 : Math.max(0, 1 / fps - roundingSeconds);
+  const times = `setpts='max(PTS-${cut.startSeconds.toFixed(6)}/TB,0)'`;
+  return [`trim=${keepOptions(cut, leadSeconds)}`, times];
+}
+
+function audioClip(cut: ClipCut | null): string[] {
+  if (cut === null) return [];
+  return [`atrim=${keepOptions(cut)}`, `asetpts='PTS-${cut.startSeconds.toFixed(6)}/TB'`];
+}
+
+function videoOptions(
+  video: NonNullable<TrackPlan['video']>,
+  tools: CallOptions,
+  cut: ClipCut | null,
+): string[] {
   if (video.action === 'transcode') {
+    const filters = [...videoClip(cut, video.fps ?? null), scaleInto(video.maxShortSide), 'format=yuv420p'];
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
-      ...['-vf', `${scaleInto(video.maxShortSide)},format=yuv420p`],
+      ...['-vf', filters.join(',')],
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
@@ -197,7 +323,7 @@ function videoOptions(video: NonNullable<TrackPlan['video']>, tools: CallOptions
 function frameTimesOptions({ version = '9' }: CallOptions): string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < 5 || (major === 5 && minor < 1);
-  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base', '-1'];
+  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', '-1'];
 }
 
 /** H.264 players want 4:2:0, and 4:2:0 wants even sizes: -2 is what the other side and the shape make of it. */
@@ -210,9 +336,10 @@ function scaleInto(maxShortSide: number): string {
   return `scale='if(${isPortrait},${width},-2)':'if(${isPortrait},-2,${height})'`;
 }
 
-function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
+function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | null): string[] {
   if (audio.action === 'transcode') {
-    return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', 'aresample=async=1'];
+    const filters = ['aresample=async=1', ...audioClip(cut)];
+    return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', filters.join(',')];
   }
   // AAC in a transport stream has ADTS headers, which MP4 doesn't want; other AAC passes through the filter.
   return ['-c:a', 'copy', '-bsf:a', 'aac_adtstoasc'];
@@ -222,9 +349,9 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>): string[] {
  * The sample rates are those at which MP3 has 192 kbit/s. Gaps between timestamps,
  * which an MP3 cannot express, are filled.
  */
-function mp3EncoderOptions(cut: SoundCut | null): string[] {
+function mp3EncoderOptions(cut: SoundCut | null, clip: ClipCut | null): string[] {
   const filters = [
-    'aresample=async=1',
+    ...['aresample=async=1', ...audioClip(clip)],
     `aformat=sample_rates=${cut?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
     ...(cut === null ? [] : [`atrim=end_sample=${cut.samples}`]),
   ];

@@ -21,6 +21,7 @@ const reportSchema = z.object({
   format: z.object({
     format_name: z.string(),
     duration: positiveNumber,
+    start_time: z.string().optional(),
     size: z.string().optional(),
   }),
   streams: z
@@ -71,6 +72,7 @@ export function readFfprobeReport(text: string): Probe {
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: parseKbps(stream.bit_rate),
         durationSeconds: knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream),
+        delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         isCover: stream.disposition?.attached_pic === 1,
       };
     }),

@@ -68,6 +68,7 @@ const probeSchema = z.object({
         fps: number,
         bitrateKbps: number,
         durationSeconds: number,
+        delaySeconds: z.number().optional(),
         isCover: z.boolean(),
       }),
     )

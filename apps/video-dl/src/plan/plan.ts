@@ -1,6 +1,7 @@
-import { DomainError } from '@media-services/http-common';
+import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import type { Extraction, Format, Target } from '../extract/types.js';
 import type { MediaSource } from '../upstream/media-source.js';
+import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {
   audioContainer,
   mp3AudioAction,
@@ -22,6 +23,7 @@ export interface VideoPlan extends Size {
   readonly codec: string;
   /** What the shorter side may have where it is encoded here, in pixels. */
   readonly maxShortSide: number;
+  readonly fps: number | null;
   readonly plays: Players;
 }
 
@@ -34,8 +36,10 @@ export interface AudioPlan {
 export interface Expected {
   /** Which track is read of each input. */
   readonly tracks: readonly ('all' | 'video' | 'audio')[];
-  /** As the page states it; null where it doesn't. */
+  /** Of the stream, as the page states it; null where it doesn't. */
   readonly seconds: number | null;
+  /** The part of the video that the stream contains; null for all of it. */
+  readonly clip: Clip | null;
 }
 
 /** What one target will yield, and from what. */
@@ -67,20 +71,29 @@ export interface PlanSettings {
 
 /**
  * Decides what a target is made of: which formats, and copy or transcode by codec.
- * @throws DomainError `no_media` where the page has nothing for this target, `too_long`
+ * @throws DomainError `no_media` where the page has nothing for this target, `too_long`, `invalid_request` for a clip that the video doesn't have
  */
-export function planTarget(extraction: Extraction, target: Target, settings: PlanSettings): Plan {
-  const streams = streamsFor(extraction, target, settings);
+export function planTarget(
+  extraction: Extraction,
+  target: Target,
+  settings: PlanSettings,
+  asked: ClipRequest = {},
+): Plan {
   const { durationSeconds } = extraction;
+  const clip = clipOf(extraction, asked);
+  if (clip !== null && target === 'original') throw new InvalidRequestError([originalClipError]);
+  const whole = streamsFor(extraction, target, settings);
+  const streams = clip === null ? whole : withExactAudio(whole);
   const estimate = {
     formats: streams.formats,
     durationSeconds,
     transcodesVideo: streams.video?.action === 'transcode',
     transcodesAudio: streams.audio?.action === 'transcode',
   };
-  const estimatedBytes =
-    streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
-  const expected = { tracks: streams.tracks, seconds: durationSeconds };
+  const wholeBytes = streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
+  const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
+  const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
+  const expected = { tracks: streams.tracks, seconds, clip };
   assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
     target,
@@ -97,6 +110,30 @@ export function planTarget(extraction: Extraction, target: Target, settings: Pla
     webpageUrl: extraction.webpageUrl,
     thumbnail: extraction.thumbnail,
   };
+}
+
+/** Only encoded audio can be cut at any sample. */
+const originalClipError = {
+  field: 'fmt',
+  message: 'must be mp3 for a clip: original audio is sent as a whole',
+};
+
+function lengthOf(clip: Clip | null): number | null {
+  return clip?.endSeconds == null ? null : clip.endSeconds - clip.startSeconds;
+}
+
+function shareOf(
+  wholeBytes: number | null,
+  seconds: number | null,
+  wholeSeconds: number | null,
+): number | null {
+  if (wholeBytes === null || seconds === wholeSeconds) return wholeBytes;
+  return seconds === null || wholeSeconds === null ? null : Math.round((wholeBytes * seconds) / wholeSeconds);
+}
+
+/** Only encoded audio can begin and end at any sample. */
+function withExactAudio(streams: Streams): Streams {
+  return { ...streams, audio: streams.audio && { ...streams.audio, action: 'transcode' } };
 }
 
 interface Streams {
@@ -187,7 +224,7 @@ function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['
 }
 
 function videoPlan(
-  { videoCodec, height, width }: Format,
+  { videoCodec, height, width, fps }: Format,
   choice: Mp4VideoChoice,
   maxShortSide: number,
 ): VideoPlan {
@@ -196,7 +233,7 @@ function videoPlan(
   const isCopied = action === 'copy';
   return {
     ...(isCopied ? { height, width } : fitInto({ height, width }, maxShortSide)),
-    ...{ action, codec, maxShortSide, plays: isCopied ? playersOf(codec) : 'everywhere' },
+    ...{ action, codec, maxShortSide, fps, plays: isCopied ? playersOf(codec) : 'everywhere' },
   };
 }
 

@@ -73,9 +73,32 @@ export class SegmentList {
 
   /** Of all segments; null where that of one isn't stated. */
   get totalSeconds(): number | null {
+    return this.startOf(this.length);
+  }
+
+  /** Where a segment begins, in seconds, by what is stated of those before; null where that of one isn't stated. */
+  startOf(number: number): number | null {
     let total = 0;
-    for (let number = 0; number < this.length; number += 1) total += this.#cell(number, column.seconds);
+    for (let before = 0; before < number; before += 1) total += this.#cell(before, column.seconds);
     return Number.isNaN(total) ? null : total;
+  }
+
+  /** The segment that holds a moment, by what is stated of them; the last for one after the end, the first where nothing is stated. */
+  segmentAt(seconds: number): number {
+    if (this.totalSeconds === null) return 0;
+    let end = 0;
+    for (let number = 0; number < this.length; number += 1) {
+      end += this.#cell(number, column.seconds);
+      if (end > seconds) return number;
+    }
+    return this.length - 1;
+  }
+
+  /** Whether the clock of the media may change between two segments. */
+  isContinuous(first: number, last: number): boolean {
+    for (let number = first + 1; number <= last; number += 1)
+      if (this.#cell(number, column.isDiscontinuity) === 1) return false;
+    return true;
   }
 
   /** @throws TransferFault for a number that the list doesn't have */

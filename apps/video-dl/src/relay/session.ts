@@ -9,7 +9,7 @@ import { FileResource } from './file-resource.js';
 import type { TrackLengths } from './join/joiner.js';
 import type { RelayContext, Resource } from './resource.js';
 import { breakOff } from './respond.js';
-import { SegmentsResource } from './segments-resource.js';
+import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** The host under which ffmpeg knows the relay; the relay is its proxy, and the only one that knows this name. */
@@ -26,7 +26,9 @@ export interface RelayInput {
   readonly startSeconds: number | null;
   /** Audio in front of time zero, in seconds, that players leave out. */
   readonly hiddenSeconds: number;
-  /** Length as the playlist states it; null where it does not. */
+  /** Where in the whole it begins, in seconds; null where it is the whole, or where only a reader can find that out. */
+  readonly offsetSeconds: number | null;
+  /** Length of the whole as the playlist states it; null where it doesn't. */
   readonly statedSeconds: number | null;
   /** What was delivered, once it is all; null where it is not counted. */
   readonly lengths: TrackLengths | null;
@@ -41,10 +43,11 @@ export interface RelaySession {
   /**
    * Makes a source readable: reads its playlist and the beginning of its segments.
    * @param wanted the track that will be read: where the source has video and audio apart, the other is not touched
+   * @param span the part that will be read: of a source in segments, only what that needs
    * @returns one input, or two where the source has video and audio apart and both are wanted
    * @throws DomainError, which is the session's failure too; the session's end as a reason
    */
-  add(source: MediaSource, wanted?: Carries): Promise<readonly RelayInput[]>;
+  add(source: MediaSource, wanted?: Carries, span?: TimeSpan | null): Promise<readonly RelayInput[]>;
   /** Resolves with the first upstream failure that was not recovered; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly failure: DomainError | undefined;
@@ -100,7 +103,11 @@ export class ServedSession implements RelaySession {
     return this.#bytesReceived;
   }
 
-  async add(source: MediaSource, wanted: Carries = 'all'): Promise<readonly RelayInput[]> {
+  async add(
+    source: MediaSource,
+    wanted: Carries = 'all',
+    span: TimeSpan | null = null,
+  ): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
     const renewable = new RenewableSource(source, this.#options.renew);
@@ -109,7 +116,8 @@ export class ServedSession implements RelaySession {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
         wantedOf(tracks, wanted).map(async ({ carries, index }) => {
-          const resource = new SegmentsResource(index, this.#context);
+          const readsAudioOnly = wanted === 'audio' || carries === 'audio';
+          const resource = new SegmentsResource(index, this.#context, { span, readsAudioOnly });
           await resource.prepare(signal);
           return this.#segmentsInput(resource, carries);
         }),
@@ -168,15 +176,14 @@ export class ServedSession implements RelaySession {
 
   #fileInput(resource: Resource, carries: Carries): RelayInput {
     const url = `http://${relayHost}/${this.#resources.push(resource) - 1}`;
-    return {
-      url,
-      carries,
-      isJoined: false,
+    const unknown = {
       startSeconds: null,
       hiddenSeconds: 0,
+      offsetSeconds: null,
       statedSeconds: null,
       lengths: null,
     };
+    return { url, carries, isJoined: false, ...unknown };
   }
 
   #segmentsInput(resource: SegmentsResource, carries: Carries): RelayInput {
@@ -187,6 +194,7 @@ export class ServedSession implements RelaySession {
       isJoined: true,
       startSeconds: resource.startSeconds,
       hiddenSeconds: resource.hiddenSeconds,
+      offsetSeconds: resource.offsetSeconds,
       statedSeconds: resource.statedSeconds,
       get lengths() {
         return resource.lengths;

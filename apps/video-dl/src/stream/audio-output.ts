@@ -67,7 +67,7 @@ class OggRun implements OutputRun {
     return [{ type: 'audio', endSeconds: this.#pages.audioSeconds, gapSeconds: 0 }];
   }
 
-  hiddenSeconds(): number {
+  startSeconds(): number {
     return 0;
   }
 

@@ -1,4 +1,5 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
+import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Expected } from '../plan/plan.js';
 import type { RelayInput } from '../relay/index.js';
 
@@ -8,11 +9,14 @@ export interface SentTrack {
   endSeconds: number;
   /** Of it without content. */
   gapSeconds: number;
+  /** How long its longest sample is shown, where that is known. */
+  longestSeconds?: number;
 }
 
 /** What the relay knows of an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'>;
+  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'> &
+    Partial<Pick<RelayInput, 'offsetSeconds'>>;
   readonly facts: InputFacts | undefined;
 }
 
@@ -22,18 +26,21 @@ export interface ExpectedInput {
  */
 export class Expectation {
   readonly inputs: readonly ExpectedInput[];
+  /** Null for the whole. */
+  readonly clip: Clip | null;
   readonly #pageSeconds: number | null;
 
   /** @param planned what the page says, for inputs that say nothing themselves */
-  constructor(planned: Pick<Expected, 'seconds'>, inputs: readonly ExpectedInput[]) {
+  constructor(planned: Pick<Expected, 'seconds'> & Partial<Expected>, inputs: readonly ExpectedInput[]) {
     this.#pageSeconds = planned.seconds;
+    this.clip = planned.clip ?? null;
     this.inputs = inputs;
   }
 
   /** The duration as the inputs state it, the longest of them; as the page does where they state none. */
   get seconds(): number | null {
     const stated = this.inputs.flatMap((input) => statedSeconds(input) ?? []);
-    return stated.length === 0 ? this.#pageSeconds : Math.max(...stated);
+    return stated.length === 0 ? this.#pageSeconds : secondsIn(this.clip, Math.max(...stated));
   }
 
   /** What the first input says of its audio and of nothing else: with video, the duration may be that of the video. */
@@ -41,7 +48,8 @@ export class Expectation {
     const [expected] = this.inputs;
     // Playlists may round.
     if (expected?.facts === undefined || expected.facts.hasVideo || expected.input.isJoined) return null;
-    return statedSeconds(expected);
+    const seconds = statedSeconds(expected);
+    return seconds && secondsIn(this.clip, seconds);
   }
 
   /**
@@ -53,10 +61,12 @@ export class Expectation {
       const { lengths } = expectedInput.input;
       const short = (track: SentTrack): boolean => {
         const required = requiredOf(track);
-        return required !== undefined && isShort(track.endSeconds, required);
+        return required !== undefined && isShort(track, required);
       };
       const requiredOf = ({ type }: SentTrack): RequiredLength | undefined =>
-        lengths === null ? requiredLength(expectedInput, this.#pageSeconds) : delivered(lengths[type]);
+        lengths === null
+          ? this.#requiredLength(expectedInput)
+          : delivered(lengths[type], expectedInput.input.offsetSeconds ?? 0, this.clip);
       const sent = tracksOf(tracks, this.inputs.length, inputIndex);
       const isShorterTrack = lengths === null && sent.some((track) => !short(track));
       return sent.filter(short).map((track) => ({
@@ -66,6 +76,14 @@ export class Expectation {
         isShorterTrack,
       }));
     });
+  }
+
+  #requiredLength(expected: ExpectedInput): RequiredLength | undefined {
+    const whole = requiredLength(expected);
+    if (whole !== undefined) return inClip(whole, this.clip);
+    const seconds = this.#pageSeconds;
+    if (seconds === null || expected.facts?.guessed) return undefined;
+    return { seconds, toleranceSeconds: Math.max(2, seconds * 0.05) };
   }
 
   /**
@@ -79,6 +97,8 @@ export class Expectation {
     const { input, facts } = last;
     // Where parts of a playlist meet, a few hundredths of a second may be missing.
     const toleranceSeconds = 0.25 + track.endSeconds * 0.0005;
+    // What lies before and after a clip is decoded too.
+    if (this.clip !== null && !input.isJoined) return 0;
     const lost = input.isJoined
       ? track.gapSeconds - (input.lengths?.audioGaps ?? Infinity)
       : // ffmpeg drops audio whose timestamps overlap.
@@ -104,37 +124,50 @@ export interface Shortfall {
 interface RequiredLength {
   seconds: number;
   toleranceSeconds: number;
+  /** It is that of a clip. */
+  isCut?: boolean;
 }
 
 /** Whether a track is as long as the stream it was made of says of itself. */
-export function isAsLongAs(track: SentTrack, streamSeconds: number): boolean {
-  return !isShort(track.endSeconds, { seconds: streamSeconds, toleranceSeconds: exactToleranceSeconds });
+export function isAsLongAs(track: SentTrack, streamSeconds: number, clip: Clip | null = null): boolean {
+  const whole = { seconds: streamSeconds, toleranceSeconds: exactToleranceSeconds };
+  return !isShort(track, inClip(whole, clip));
 }
 
-function isShort(actualSeconds: number, { seconds, toleranceSeconds }: RequiredLength): boolean {
-  return actualSeconds < seconds - toleranceSeconds;
+/** What is shown when a clip ends may be shown for longer, so that its sample says little about its end. */
+function isShort({ endSeconds, longestSeconds = 0 }: SentTrack, required: RequiredLength): boolean {
+  const { seconds, toleranceSeconds, isCut = false } = required;
+  return endSeconds < seconds - toleranceSeconds - (isCut ? longestSeconds : 0);
 }
 
-function requiredLength(expected: ExpectedInput, pageSeconds: number | null): RequiredLength | undefined {
+function requiredLength(expected: ExpectedInput): RequiredLength | undefined {
   const { facts } = expected;
-  if (facts?.guessed) return undefined;
-  const stated = statedSeconds(expected);
-  if (stated !== null) {
-    const isExact = facts !== undefined && !expected.input.isJoined && statesExactly(facts);
-    return {
-      seconds: stated,
-      toleranceSeconds: isExact ? exactToleranceSeconds : Math.max(exactToleranceSeconds, stated * 0.01),
-    };
-  }
-  if (pageSeconds === null) return undefined;
-  return { seconds: pageSeconds, toleranceSeconds: Math.max(2, pageSeconds * 0.05) };
+  const stated = facts?.guessed ? null : statedSeconds(expected);
+  if (stated === null) return undefined;
+  const isExact = facts !== undefined && !expected.input.isJoined && statesExactly(facts);
+  return {
+    seconds: stated,
+    toleranceSeconds: isExact ? exactToleranceSeconds : Math.max(exactToleranceSeconds, stated * 0.01),
+  };
 }
 
 /** The relay counted what it delivered; where parts of a playlist meet, a few hundredths of a second may be missing. */
-function delivered(seconds: number | null): RequiredLength | undefined {
-  return seconds === null
-    ? undefined
-    : { seconds, toleranceSeconds: exactToleranceSeconds + seconds * 0.0005 };
+function delivered(
+  seconds: number | null,
+  offsetSeconds: number,
+  clip: Clip | null,
+): RequiredLength | undefined {
+  if (seconds === null) return undefined;
+  const toleranceSeconds = exactToleranceSeconds + seconds * 0.0005;
+  return inClip({ seconds: offsetSeconds + seconds, toleranceSeconds }, clip);
+}
+
+/** The length that a track has in a clip. How long the track is matters only to a clip that goes up to its end. */
+function inClip({ seconds, toleranceSeconds }: RequiredLength, clip: Clip | null): RequiredLength {
+  if (clip === null) return { seconds, toleranceSeconds };
+  const isCut = clip.endSeconds !== null && clip.endSeconds <= seconds - toleranceSeconds;
+  const own = isCut ? exactToleranceSeconds : toleranceSeconds;
+  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own, isCut: true };
 }
 
 /** By how much a track may be shorter than a container says that states lengths exactly. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type RequestContext } from '@media-services/http-common';
 import type { PageUrl, Target } from '../extract/index.js';
+import type { ClipRequest } from '../plan/clip.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { StreamLimits } from './limits.js';
@@ -19,6 +20,8 @@ export interface StreamRequest extends RangeHeaders {
   readonly client: string;
   /** Which video of a page with several, from 1. */
   readonly item?: number | undefined;
+  /** Which part of it. */
+  readonly clip?: ClipRequest | undefined;
 }
 
 interface StreamJobOptions {

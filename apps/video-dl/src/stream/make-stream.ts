@@ -1,8 +1,10 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Clip } from '../plan/clip.js';
 import { tooLarge, type Plan } from '../plan/plan.js';
 import type { MediaRelay, RelayInput, RelaySession } from '../relay/index.js';
 import { Expectation, type ExpectedInput } from './expectation.js';
@@ -22,16 +24,26 @@ export interface StreamToMake {
   /** For a second look at a source. */
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
+  /** Opened already, and not read. */
+  readonly inputs?: readonly OpenInput[] | undefined;
 }
 
-/** What is copied begins with media that only an edit list hides; encoded anew, it begins where it should. */
-export class HiddenStart extends Error {
-  override readonly name = 'HiddenStart';
-  readonly plan: Plan;
+interface OpenInput extends RelayInput {
+  /** For a file that can be sought: so long before a clip reading begins. */
+  readonly prerollSeconds?: number | null;
+}
 
-  constructor(plan: Plan) {
-    super('the media begin with what only an edit list hides');
+/** The output begins too early, with media that only an edit list hides, or too late. By the other plan it won't. */
+export class WrongStart extends Error {
+  override readonly name = 'WrongStart';
+  readonly plan: Plan;
+  /** Those that were not read. */
+  readonly inputs: readonly OpenInput[] | undefined;
+
+  constructor(plan: Plan, inputs?: readonly OpenInput[]) {
+    super('the media do not begin where they should');
     this.plan = plan;
+    this.inputs = inputs;
   }
 }
 
@@ -40,13 +52,14 @@ export class HiddenStart extends Error {
  * the whole is verified. Everything it starts has ended when it returns.
  *
  * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
- * @throws HiddenStart before any header, with the plan that the stream has to be made by
+ * @throws WrongStart before any header, with the plan that the stream has to be made by
  */
 export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<void> {
   const { plan, output, session, tools } = stream;
   const endFirstByte = job.context.timings.start('firstByte');
   const facts = new InputFactsReader();
-  const inputs = await openInputs(job, stream);
+  const inputs = stream.inputs ?? (await openInputs(job, stream));
+  assertMayBeCopied(plan, inputs);
   const expected = new Expectation(
     plan.expected,
     inputs.map((input, index) => expectedInput(input, index, facts)),
@@ -66,6 +79,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     if (!hasBegun) {
       hasBegun = true;
       assertShowsItsStart(plan, run, inputs);
+      assertIsNotLate(plan, run);
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();
@@ -125,18 +139,49 @@ const maxHiddenVideoSeconds = 0.01;
  * file must not come back with what was cut away, and we encode the tracks that begin with it.
  */
 function assertShowsItsStart(plan: Plan, run: OutputRun, inputs: readonly RelayInput[]): void {
-  // Segments are read once, and original audio is never encoded.
-  if (plan.target === 'original' || inputs.some(({ isJoined }) => isJoined)) return;
+  // Original audio is never encoded, and segments are read once, except for a clip.
+  if (plan.target === 'original') return;
+  if (plan.expected.clip === null && inputs.some(({ isJoined }) => isJoined)) return;
   const { video, audio } = plan;
-  const hidesVideo = video?.action === 'copy' && run.hiddenSeconds('video') > maxHiddenVideoSeconds;
-  const hidesAudio = audio?.action === 'copy' && run.hiddenSeconds('audio') > maxHiddenAudioSeconds;
+  const hidesVideo = video?.action === 'copy' && run.startSeconds('video') < -maxHiddenVideoSeconds;
+  const hidesAudio = audio?.action === 'copy' && run.startSeconds('audio') < -maxHiddenAudioSeconds;
   if (!hidesVideo && !hidesAudio) return;
-  throw new HiddenStart({
-    ...plan,
-    video: hidesVideo ? { ...video, action: 'transcode' } : video,
-    audio: hidesAudio ? { ...audio, action: 'transcode' } : audio,
-    estimatedBytes: hidesVideo ? null : plan.estimatedBytes,
-  });
+  const encoded = hidesVideo ? withEncodedVideo(plan) : plan;
+  throw new WrongStart({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
+}
+
+/** Its size is known only to the encoder. */
+function withEncodedVideo(plan: Plan): Plan {
+  return { ...plan, video: plan.video && { ...plan.video, action: 'transcode' }, estimatedBytes: null };
+}
+
+/** What begins so long before a clip begins with other frames. */
+const maxCopiedLeadSeconds = 0.25;
+
+/** @throws WrongStart for a clip that has to be encoded, before anything of it is read */
+function assertMayBeCopied(plan: Plan, inputs: readonly OpenInput[]): void {
+  const { clip } = plan.expected;
+  const [input] = inputs;
+  if (clip === null || plan.video?.action !== 'copy' || input === undefined) return;
+  const isSought = input.prerollSeconds != null;
+  if (!isSought && clip.startSeconds - (input.offsetSeconds ?? 0) > maxCopiedLeadSeconds)
+    throw new WrongStart(withEncodedVideo(plan), inputs);
+}
+
+/**
+ * The frame that is shown when a clip begins may be missing: its beginning is not sought without the
+ * frame rate, and what was sought may have no key frame before the clip. Read from its beginning, it has.
+ */
+function assertIsNotLate(plan: Plan, run: OutputRun): void {
+  const { clip } = plan.expected;
+  if (clip === null || plan.video === null || run.startSeconds('video') <= maxHiddenVideoSeconds) return;
+  const encoded = withEncodedVideo(plan);
+  const { video, expected } = encoded;
+  const frameSeconds = run.tracks.find(({ type }) => type === 'video')?.longestSeconds ?? 0;
+  if (video !== null && video.fps === null && frameSeconds > 0)
+    throw new WrongStart({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
+  if (clip.readFromSeconds > 0)
+    throw new WrongStart({ ...encoded, expected: { ...expected, clip: { ...clip, readFromSeconds: 0 } } });
 }
 
 /**
@@ -146,19 +191,69 @@ function assertShowsItsStart(plan: Plan, run: OutputRun, inputs: readonly RelayI
  */
 async function openInputs(
   { signal }: StreamJob,
-  { plan, session }: StreamToMake,
-): Promise<readonly RelayInput[]> {
+  { plan, session, tools }: StreamToMake,
+): Promise<readonly OpenInput[]> {
+  const { tracks, clip } = plan.expected;
+  const span = clip && { startSeconds: clip.readFromSeconds, endSeconds: clip.endSeconds };
   try {
     const inputs = await Promise.all(
       plan.inputs.map(async (source, index) => {
-        const track = plan.expected.tracks[index] ?? 'all';
-        const found = await session.add(source, track);
-        return track === 'all' ? found : [withTrack(found, track)];
+        const track = tracks[index] ?? 'all';
+        const found = await session.add(source, track, span);
+        const chosen = track === 'all' ? found : [withTrack(found, track)];
+        return clip === null
+          ? chosen
+          : Promise.all(chosen.map((input) => placedInput(input, { clip, track, session, tools, signal })));
       }),
     );
     return inputs.flat();
   } catch (error) {
     signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Containers that name their key frames, or in which every packet of audio can be found by its time. */
+const seekable = {
+  video: /^(?:mov|matroska)\b/u,
+  audio: /^(?:mov|matroska|mp3|ogg|flac|wav|w64|aiff|caf)\b/u,
+};
+/** Decoders of audio need a few packets to be right. */
+const audioPrerollSeconds = 0.5;
+/** A track that begins so little after the other begins with it: the audio of many files has an encoder's delay. */
+const maxDelaySeconds = 0.25;
+const lookMs = 15_000;
+
+interface PlacingContext {
+  readonly clip: Clip;
+  readonly track: 'all' | 'video' | 'audio';
+  readonly session: RelaySession;
+  readonly tools: MediaTools;
+  readonly signal: AbortSignal;
+}
+
+/** A file with what ffmpeg needs to find a clip in it. */
+async function placedInput(input: RelayInput, context: PlacingContext): Promise<OpenInput> {
+  if (input.isJoined) return input;
+  const { clip, track, session, tools, signal } = context;
+  const { environment, parse } = session;
+  try {
+    const found = await probe(tools, input.url, { signal, parse, maxMs: lookMs, environment });
+    const type = track === 'audio' ? 'audio' : 'video';
+    // Second 0 is the first frame, also for a clip of the audio alone.
+    const streamOf = (wanted: 'video' | 'audio') =>
+      found.streams.find((stream) => stream.type === wanted && !stream.isCover);
+    const delaySeconds = (streamOf('video') ?? streamOf('audio'))?.delaySeconds ?? 0;
+    const isSought = clip.readFromSeconds > 0 && seekable[type].test(found.formatName);
+    return {
+      ...input,
+      offsetSeconds: delaySeconds > maxDelaySeconds ? 0 : -delaySeconds,
+      prerollSeconds: isSought ? (type === 'audio' ? audioPrerollSeconds : 0) : null,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    // ffmpeg reports what can't be read, or reads it all the same.
+    if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import type { HeadOptions, SourceHeads } from '../extract/index.js';
 import { mp3Arguments, type SoundCut } from '../ffmpeg/arguments.js';
 import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import { secondsIn } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/index.js';
 import { waitMs } from '../upstream/media-source.js';
@@ -79,7 +80,7 @@ class Mp3Run implements OutputRun {
     return [{ type: 'audio', endSeconds: this.#counter.seconds, gapSeconds: 0 }];
   }
 
-  hiddenSeconds(): number {
+  startSeconds(): number {
     return 0;
   }
 
@@ -147,13 +148,16 @@ export class ExactMp3Output implements StreamOutput {
 function exactMp3(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uint8Array | null): ExactMp3 {
   // The rates at which MP3 has 192 kbit/s; of the two, the one that divides evenly.
   const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
-  const samples = Math.round(stated.seconds * sampleRate);
+  const { clip } = plan.expected;
+  const samples = Math.round(secondsIn(clip, stated.seconds) * sampleRate);
   const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
   const tag = makeTag(plan, cover, samples / sampleRate);
   // Another processor's arithmetic may round another way.
   const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
   const { validator } = stated;
-  const etag = validator && `"${digest(validator, machine, String(samples), tag.toString('latin1'))}"`;
+  const part = clip === null ? [] : [String(clip.startSeconds)];
+  const etag =
+    validator && `"${digest(validator, machine, String(samples), tag.toString('latin1'), ...part)}"`;
   const file = {
     totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
     etag,
@@ -249,7 +253,8 @@ export async function statedSound(
   if (waitMs(plan.inputs, Date.now()) > 0) return null;
   try {
     const { sound, identity, totalBytes } = await heads.of(source, options);
-    if (sound === null || totalBytes === null) return null;
+    if (sound === null || totalBytes === null || secondsIn(plan.expected.clip, sound.seconds) === 0)
+      return null;
     const { strongEtag } = identity;
     return { ...sound, validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}` };
   } catch (error) {
@@ -300,13 +305,13 @@ function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number |
 }
 
 function argumentsFor(
-  { audio }: Plan,
+  { audio, expected: { clip } }: Plan,
   [input]: readonly RelayInput[],
   tools: MediaTools,
   cut: SoundCut | null = null,
 ): string[] {
   if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
-  return mp3Arguments(input, audio, tools, cut);
+  return mp3Arguments(input, audio, tools, { cut, clip });
 }
 
 function tooMuchAudio(): DomainError {

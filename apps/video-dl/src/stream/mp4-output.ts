@@ -25,7 +25,9 @@ export class Mp4Output implements StreamOutput {
 
   ffmpegArguments(inputs: readonly RelayInput[]): string[] {
     const { title, uploader: artist, webpageUrl: comment } = this.#plan;
-    return mp4Arguments(inputs, this.#plan, { title, artist, comment }, this.#tools);
+    const { video, audio, expected } = this.#plan;
+    const tracks = { video, audio, clip: expected.clip };
+    return mp4Arguments(inputs, tracks, { title, artist, comment }, this.#tools);
   }
 
   begin(expected: Expectation): OutputRun {
@@ -51,15 +53,14 @@ export class Mp4Run implements OutputRun {
   }
 
   get tracks(): readonly SentTrack[] {
-    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds }) => ({
+    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds, longestSeconds }) => ({
       type: typeOf(handler),
-      endSeconds,
-      gapSeconds,
+      ...{ endSeconds, gapSeconds, longestSeconds },
     }));
   }
 
-  hiddenSeconds(type: SentTrack['type']): number {
-    return this.#mp4.progress.find(({ handler }) => typeOf(handler) === type)?.hiddenSeconds ?? 0;
+  startSeconds(type: SentTrack['type']): number {
+    return this.#mp4.progress.find(({ handler }) => typeOf(handler) === type)?.startSeconds ?? 0;
   }
 
   push(chunk: Buffer): readonly Buffer[] {

@@ -31,8 +31,8 @@ export interface OutputRun {
   readonly tracks: readonly SentTrack[];
   /** The output's file; null once ffmpeg made something else than was promised. Known with the first media. */
   readonly file: ExactFile | null;
-  /** Seconds of a track that only an edit list hides, known with its first media. */
-  hiddenSeconds(type: SentTrack['type']): number;
+  /** When a track begins: below zero where only an edit list hides its beginning. Known with the first media. */
+  startSeconds(type: SentTrack['type']): number;
   /** Takes ffmpeg's next bytes, returns those for the client. */
   push(chunk: Buffer): readonly Buffer[];
   /** What goes in front of the media; called once, with the first media. */

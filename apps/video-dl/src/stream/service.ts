@@ -9,7 +9,7 @@ import type { Upstream } from '../upstream/upstream.js';
 import { CopiedAudioOutput } from './audio-output.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import type { StreamLimits } from './limits.js';
-import { HiddenStart, makeStream } from './make-stream.js';
+import { makeStream, WrongStart, type StreamToMake } from './make-stream.js';
 import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
 import { ExactMp3Output, fetchCover, Mp3Output, statedSound } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
@@ -141,12 +141,15 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #prepare({ url, target, client, item }: StreamRequest, context: StreamContext): Promise<Prepared> {
+  async #prepare(
+    { url, target, client, item, clip }: StreamRequest,
+    context: StreamContext,
+  ): Promise<Prepared> {
     const { extraction: extractions, planSettings } = this.#options;
     const extraction = await context.timings.measure('extract', () =>
       extractions.extract(url, { signal: context.signal, client, item }),
     );
-    return { extraction, plan: planTarget(extraction, target, planSettings) };
+    return { extraction, plan: planTarget(extraction, target, planSettings, clip) };
   }
 
   /** A renewal counts as the client's own extraction. */
@@ -230,7 +233,7 @@ export class StreamingService implements AsyncDisposable {
     const seen = look.isAnswer || look.streams === null ? undefined : look.streams;
     const streams = seen ?? (source && (await probeStreams(source, { ...headOptions(job), relay, tools })));
     const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
-    return planTarget(refined, job.request.target, planSettings);
+    return planTarget(refined, job.request.target, planSettings, job.request.clip);
   }
 
   async #make(job: StreamJob, plan: Plan): Promise<void> {
@@ -246,18 +249,25 @@ export class StreamingService implements AsyncDisposable {
       this.#resumes.spend(request.client, file.secondsBefore(selection.start));
     const [source] = plan.inputs;
     const session = job.openSession(source);
-    const stream = { plan, output, selection, session, relay, tools };
     try {
-      await makeStream(job, stream);
+      await this.#makeFrom(job, { plan, output, selection, session, relay, tools }, cover);
     } catch (error) {
-      if (error instanceof HiddenStart) {
-        const again = await this.#outputFor(error.plan, cover, headOptions(job));
-        return makeStream(job, { ...stream, plan: error.plan, output: again });
-      }
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       if (file !== null && source && isAboutFile && session.failure === undefined)
         this.#misstating.add(source);
       throw error;
+    }
+  }
+
+  /** Makes a stream, by another plan where the media turn out not to begin where they should. */
+  async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Uint8Array | null>): Promise<void> {
+    try {
+      await makeStream(job, stream);
+    } catch (error) {
+      if (!(error instanceof WrongStart)) throw error;
+      const { plan } = error;
+      const output = await this.#outputFor(plan, cover, headOptions(job));
+      await this.#makeFrom(job, { ...stream, plan, output, inputs: error.inputs }, cover);
     }
   }
 

@@ -60,6 +60,7 @@ export class SiteFiles {
     const { totalBytes, identity } = head;
     const judged = plan.siteFile === 'audio' ? judgeAudio(head) : judgeFile(head, plan);
     // Without a length, a client can't see that the file is complete.
+    if (plan.expected.clip !== null) return { isAnswer: false, streams: judged.streams };
     if (judged.format === null || totalBytes === null) {
       // A page that says what the audio is need not be checked: what is made of it is verified.
       const isKnown = plan.siteFile === 'audio' && plan.container !== null && judged.streams === null;

@@ -4,6 +4,7 @@ import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
 import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
@@ -39,13 +40,14 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw unreadable();
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
-  if (!session.allReceived()) throw incomplete('not all of its bytes arrived');
+  // ffmpeg stops reading as soon as it has what a clip needs.
+  if (expected.clip === null && !session.allReceived()) throw incomplete('not all of its bytes arrived');
   assertNothingLost(stream);
   const shortfalls = expected.shortfalls(output.tracks);
   for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
     const own = await ownDurations(stream, inputIndex);
     const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
-    for (const shortfall of ofInput) assertEndsEarlyAtTheSource(shortfall, own);
+    for (const shortfall of ofInput) assertEndsEarlyAtTheSource(shortfall, own, expected.clip);
   }
 }
 
@@ -100,11 +102,11 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
 }
 
 /** Where the file doesn't state the track's own length, another track that is whole speaks for it. */
-function assertEndsEarlyAtTheSource(shortfall: Shortfall, own: TrackDurations): void {
+function assertEndsEarlyAtTheSource(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
   const { track, expectedSeconds, isShorterTrack } = shortfall;
   const ownSeconds = own[track.type];
-  if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds)) return;
-  const expected = ownSeconds === null ? expectedSeconds : ownSeconds;
+  if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds, clip)) return;
+  const expected = ownSeconds === null ? expectedSeconds : secondsIn(clip, ownSeconds);
   throw incomplete(`its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expected.toFixed(1)} s`);
 }
 

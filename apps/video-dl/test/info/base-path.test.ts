@@ -19,6 +19,7 @@ const extraction: Extraction = {
   playlistCount: null,
   items: [],
   section: null,
+  suggestedStartSeconds: null,
   formats: [format()],
   selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
   extractedAt: 0,

@@ -146,6 +146,8 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       description: null,
       playlistIndex: null,
       playlistCount: null,
+      clip: null,
+      suggestedStart: null,
       items: [],
       originalAudio: {
         ...{ container: 'm4a', codec: 'aac', bitrateKbps: expect.any(Number) as number },
@@ -275,10 +277,56 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(body['downloads']).toMatchObject([{ target: 'mp3', formatIds: ['http_mp3'] }]);
   });
 
-  it('ignores the time in a link', async () => {
+  it('only suggests the time in a link', async () => {
     expect(await service.info(`${site.url}/fixture/linked-time`)).toMatchObject({
       status: 200,
-      body: { duration: 4 },
+      body: { duration: 4, clip: null, suggestedStart: 1.5 },
+    });
+  });
+
+  it('gives the clip that a page is about, unless asked for another', async () => {
+    const page = `${site.url}/fixture/clip`;
+    expect(await service.info(page)).toMatchObject({
+      status: 200,
+      body: {
+        duration: 4,
+        clip: { start: 1.5, end: 3.5 },
+        suggestedStart: null,
+        downloads: [
+          { target: 'mp3', clipEnd: 'exact', exactBytes: null, estimatedBytes: 48_000 },
+          { target: 'mp4-720', video: 'copy or transcode', audio: 'transcode' },
+          {},
+        ],
+      },
+    });
+    expect(await service.info(page, { start: '0', end: '0:03' })).toMatchObject({
+      body: { clip: { start: 0, end: 3 }, downloads: [{}, { video: 'copy' }, {}] },
+    });
+    const head = await service.get('/api/stream', { url: page }, { method: 'HEAD' });
+    expect(head.headers.get('x-content-duration')).toBe('2');
+  });
+
+  it.each([
+    [{ start: 'x' }, ['start']],
+    [{ start: '-1' }, ['start']],
+    [{ start: '1:60' }, ['start']],
+    [{ start: '1e1', end: '' }, ['start', 'end']],
+    [{ start: '2', end: '2' }, ['end']],
+    [{ start: '2', end: '1', item: '0' }, ['item', 'end']],
+    [{ start: '4' }, ['start']],
+    [{ start: '0:04.5', end: '9' }, ['start']],
+  ])('rejects the clip %j', async (query, fields) => {
+    const { status, body } = await service.info(`${site.url}/watch`, query);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'invalid_request', errors: fields.map((field) => ({ field })) });
+  });
+
+  it('takes an end after the end for the end', async () => {
+    expect(await service.info(`${site.url}/watch`, { start: '3.9', end: '99' })).toMatchObject({
+      body: { clip: { start: 3.9, end: 4 } },
+    });
+    expect(await service.info(`${site.url}/watch`, { start: '0', end: '4' })).toMatchObject({
+      body: { clip: null },
     });
   });
 

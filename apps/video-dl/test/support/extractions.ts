@@ -55,6 +55,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     playlistCount: null,
     items: [],
     section: null,
+    suggestedStartSeconds: null,
     formats,
     selections: { mp3: formats, 'mp4-720': formats, 'mp4-1080': formats, original: formats },
     extractedAt: 0,

@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 export const usage = `Usage:
-  media-services video URL… [--720 | --1080 | --mp3 | --original] [--item N] [-o FOLDER|FILE|-]
+  media-services video URL… [--720 | --1080 | --mp3 | --original] [--item N]
+                             [--start TIME] [--end TIME] [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--format png|webp|jpg] [--background COLOR] [--crop]
                                         [-o FOLDER|FILE|-]
-  media-services info URL [--item N] [--json]
+  media-services info URL [--item N] [--start TIME] [--end TIME] [--json]
 
 Commands:
   video   save the video of a page as MP4 (720p by default), or its audio
@@ -15,6 +16,7 @@ Commands:
 Videos:
   --mp3, --original   the audio only: as MP3, or as the site has it (M4A, Opus, FLAC, …)
   --item N            take the Nth video of a page with several (info lists them)
+  --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
 
 Cut-outs:
   --format FORMAT     png (default), webp or jpg
@@ -62,6 +64,8 @@ export interface VideoCommand extends Connection {
   readonly urls: readonly string[];
   readonly format: 'mp3' | 'original' | 'mp4-720' | 'mp4-1080';
   readonly item?: number | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
   readonly output?: string | undefined;
   readonly force: boolean;
 }
@@ -88,6 +92,8 @@ export interface InfoCommand extends Connection {
   readonly name: 'info';
   readonly url: string;
   readonly item?: number | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
   readonly json: boolean;
 }
 
@@ -114,6 +120,8 @@ const optionsOf = {
     720: { type: 'boolean' },
     1080: { type: 'boolean' },
     item: { type: 'string' },
+    start: { type: 'string' },
+    end: { type: 'string' },
   },
   cutout: {
     ...connectionOptions,
@@ -129,7 +137,13 @@ const optionsOf = {
     'max-width': { type: 'string' },
     'max-height': { type: 'string' },
   },
-  info: { ...connectionOptions, item: { type: 'string' }, json: { type: 'boolean' } },
+  info: {
+    ...connectionOptions,
+    item: { type: 'string' },
+    start: { type: 'string' },
+    end: { type: 'string' },
+    json: { type: 'boolean' },
+  },
 } as const;
 
 const commandNameSchema = z.enum(['video', 'cutout', 'info']);
@@ -141,6 +155,14 @@ const number = (name: string, low: number, high: number) =>
       error: `--${name} must be from ${low} to ${high}`,
     })
     .transform(Number)
+    .optional();
+
+const time = (name: string) =>
+  z
+    .string()
+    .regex(/^(?:\d+:){0,2}\d+(?:\.\d+)?$/, {
+      error: `--${name} must be a time such as 90, 90.5, 1:30 or 0:01:30.5`,
+    })
     .optional();
 
 const valuesSchema = z.object({
@@ -171,6 +193,8 @@ const valuesSchema = z.object({
     .regex(/^[1-9]\d{0,2}$/, { error: '--item must be a whole number from 1 to 999' })
     .transform(Number)
     .optional(),
+  start: time('start'),
+  end: time('end'),
   json: z.boolean().default(false),
 });
 
@@ -192,12 +216,13 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   if (!checked.success) throw new UsageError(checked.error.issues.map(({ message }) => message).join('\n'));
   const { server, key, quiet, output, force, ...options } = checked.data;
   const connection = { server, key, quiet };
+  const { item, start, end } = options;
   const [target] = positionals;
   if (target === undefined)
     throw new UsageError(`${name} needs ${name === 'cutout' ? 'an image' : 'a URL'}.`);
   if (name === 'info') {
     if (positionals.length > 1) throw new UsageError('info takes one URL.');
-    return { ...connection, name, url: target, item: options.item, json: options.json };
+    return { ...connection, name, url: target, item, start, end, json: options.json };
   }
   if (name === 'cutout') {
     if (options.mask && options.format !== 'png') throw new UsageError('--mask is always a PNG.');
@@ -228,7 +253,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   ];
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
   const [format = 'mp4-720'] = formats;
-  return { ...connection, name, urls: positionals, format, item: options.item, output, force };
+  return { ...connection, name, urls: positionals, format, item, start, end, output, force };
 }
 
 type OptionValues = Readonly<Record<string, string | boolean | undefined>>;

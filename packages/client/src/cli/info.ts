@@ -5,11 +5,11 @@ import { sizeText, timeText, type Terminal } from './terminal.js';
 /** Prints what is on a page. */
 export async function showInfo(
   client: MediaServicesClient,
-  { url, item, json }: InfoCommand,
+  { url, item, start, end, json }: InfoCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const info = await client.info(url, { signal, item });
+  const info = await client.info(url, { signal, item, start, end });
   if (json) {
     terminal.result(JSON.stringify(info, null, 2));
     return;

@@ -15,11 +15,11 @@ export async function saveVideo(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { format, item, output, force, urls } = command;
+  const { format, item, start, end, output, force, urls } = command;
   const line = progressLine();
   const options = {
     signal,
-    item,
+    ...{ item, start, end },
     onProgress: (received: number, expected: number | undefined) =>
       terminal.progress(line(received, expected)),
     onRetry: (error: Error, seconds: number) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
@@ -36,7 +36,7 @@ export async function saveVideo(
   const isFile = output !== undefined && isFileName(output) && !(await isFolder(output));
   if (isFile && urls.length > 1) throw new UsageError('--output must be a folder for several videos.');
   const folder = isFile ? dirname(output) : (output ?? '.');
-  const key = JSON.stringify({ url, format, item, name: isFile ? basename(output) : null });
+  const key = JSON.stringify({ url, format, item, start, end, name: isFile ? basename(output) : null });
   const partial = await findPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${partial.bytes} bytes.`);
   const media = await request(partial);

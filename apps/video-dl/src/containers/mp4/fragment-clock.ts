@@ -20,8 +20,10 @@ export interface TrackProgress {
   endSeconds: number;
   /** Of it without sound, between samples; 0 for pictures, which may stand still. */
   gapSeconds: number;
-  /** At its start, in front of time zero: the edit list skips it, which not every player does. */
-  hiddenSeconds: number;
+  /** Presentation time of its first sample. What lies before zero the edit list skips, which not every player does. */
+  startSeconds: number;
+  /** The longest time that one of its samples is shown. */
+  longestSeconds: number;
   samples: number;
 }
 
@@ -37,6 +39,7 @@ interface TrackState {
   /** Earliest composition time of a sample. */
   start: number;
   gap: number;
+  longest: number;
   samples: number;
 }
 
@@ -74,16 +77,25 @@ export class FragmentClock {
 
   constructor(tracks: readonly Mp4Track[]) {
     for (const track of tracks)
-      this.#tracks.set(track.id, { track, decodeTime: 0, end: 0, start: Infinity, gap: 0, samples: 0 });
+      this.#tracks.set(track.id, {
+        track,
+        decodeTime: 0,
+        end: 0,
+        start: Infinity,
+        gap: 0,
+        longest: 0,
+        samples: 0,
+      });
   }
 
   /** In the order of the moov box. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, start, gap, samples }) => ({
+    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
       gapSeconds: gap / track.timescale,
-      hiddenSeconds: samples === 0 ? 0 : Math.max(0, -(start / track.timescale + track.shiftSeconds)),
+      startSeconds: samples === 0 ? 0 : start / track.timescale + track.shiftSeconds,
+      longestSeconds: longest / track.timescale,
       samples,
     }));
   }
@@ -215,6 +227,7 @@ function addEqualSamples(state: TrackState, samples: number, duration: number): 
   state.end = Math.max(state.end, state.decodeTime + samples * duration);
   if (duration > longestUngapped(state.track)) state.gap += samples * duration;
   state.decodeTime += samples * duration;
+  state.longest = Math.max(state.longest, duration);
   state.samples += samples;
 }
 
@@ -242,6 +255,7 @@ function addSamples(
     state.start = Math.min(state.start, state.decodeTime + composition);
     state.end = Math.max(state.end, state.decodeTime + composition + duration);
     if (duration > longest) state.gap += duration;
+    if (duration > state.longest) state.longest = duration;
     state.decodeTime += duration;
   }
   state.samples += count;

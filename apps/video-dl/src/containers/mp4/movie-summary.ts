@@ -11,6 +11,8 @@ export interface ProbedStream {
   bitrateKbps: number | null;
   /** The stream's own length where the container states one. */
   durationSeconds: number | null;
+  /** How much later than the first of the file it begins; only ffprobe says so. */
+  delaySeconds?: number | undefined;
   /** A still picture that belongs to the file, not a video. */
   isCover: boolean;
 }

@@ -1,7 +1,14 @@
 import { childBoxes, makeBox, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
 import { fragmentedTracks, movieEssentials } from '../../containers/mp4/movie-essentials.js';
 import type { Mp4Track } from '../../containers/mp4/movie-header.js';
-import { damaged, notJoinable, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
+import {
+  damaged,
+  notJoinable,
+  type FirstTimes,
+  type Joiner,
+  type SegmentFacts,
+  type TrackLengths,
+} from './joiner.js';
 import { Timeline } from './timeline.js';
 
 /** What lies at the top of a segment (ISO 14496-12 and 23009-1). */
@@ -73,6 +80,7 @@ export class FragmentedMp4Joiner implements Joiner {
   readonly #clocks = new Map<number, number>();
   #startSeconds: number | null = null;
   #hiddenSeconds = 0;
+  readonly #firstTimes = new Map<'video' | 'audio' | 'other', number>();
 
   /** @param isOnlySegment the list names one file: that need not be fragmented */
   constructor(isOnlySegment: boolean) {
@@ -85,6 +93,13 @@ export class FragmentedMp4Joiner implements Joiner {
 
   get hiddenSeconds(): number {
     return this.#hiddenSeconds;
+  }
+
+  get firstTimes(): FirstTimes {
+    const of = (kind: 'video' | 'audio') => this.#firstTimes.get(kind) ?? null;
+    const kinds = [...this.#tracks.values()].map(({ handler }) => kindOf(handler));
+    const areAllKnown = kinds.length > 0 && kinds.every((kind) => kind === 'other' || of(kind) !== null);
+    return { video: of('video'), audio: of('audio'), areAllKnown };
   }
 
   get lengths(): TrackLengths | null {
@@ -222,7 +237,10 @@ export class FragmentedMp4Joiner implements Joiner {
       if (firsts.has(trackId)) continue;
       firsts.set(trackId, decodeTime / track.timescale);
       const seconds = (decodeTime + composition) / track.timescale + track.shiftSeconds;
-      starts.push({ isAudio: kindOf(track.handler) === 'audio', seconds });
+      const kind = kindOf(track.handler);
+      starts.push({ isAudio: kind === 'audio', seconds });
+      // What lies before zero is hidden, such as an encoder's delay.
+      if (!this.#firstTimes.has(kind)) this.#firstTimes.set(kind, Math.max(0, seconds));
     }
     if (starts.length > 0 && this.#startSeconds === null) {
       this.#startSeconds = Math.min(...starts.map(({ seconds }) => seconds));

@@ -27,10 +27,22 @@ export interface Joiner {
   finish(): void;
   /** The first presentation time, in seconds by the source's own clock; null where it has none or none has come yet. */
   readonly startSeconds: number | null;
+  /** The same for each kind of track. */
+  readonly firstTimes: FirstTimes;
+  /** Segments that are slices of one stream can be read from the first to the last only. */
+  readonly isOneStream?: boolean;
   /** Audio at the beginning that an edit list hides, such as a long encoder delay; it belongs in no result. */
   readonly hiddenSeconds?: number;
   /** Of what has passed; null where it is not counted. */
   readonly lengths: TrackLengths | null;
+}
+
+/** Seconds by the source's own clock; null where none has come yet. */
+export interface FirstTimes {
+  readonly video: number | null;
+  readonly audio: number | null;
+  /** Every track of audio and video has one. */
+  readonly areAllKnown: boolean;
 }
 
 /** How much of a medium's sound and pictures there is, in seconds; null where there are none. */

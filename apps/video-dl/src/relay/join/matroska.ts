@@ -18,6 +18,8 @@ export class MatroskaJoiner implements Joiner {
   #isCluster = false;
   #hasMedia = false;
   readonly startSeconds = null;
+  /** Its times are not looked at. */
+  readonly firstTimes = { video: null, audio: null, areAllKnown: true };
   readonly lengths = null;
 
   begin(_facts: SegmentFacts): void {

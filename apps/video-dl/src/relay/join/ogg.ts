@@ -18,6 +18,8 @@ export class OggJoiner implements Joiner {
   #hasMedia = false;
   #hasBytes = false;
   readonly startSeconds = null;
+  readonly firstTimes = { video: null, audio: null, areAllKnown: true };
+  readonly isOneStream = true;
   readonly lengths = null;
 
   begin(_facts: SegmentFacts): void {

@@ -1,6 +1,6 @@
 import { readAdtsFrame } from '../../containers/adts-frames.js';
 import { id3TagBytes, readMp3FrameHeader } from '../../containers/mp3-frames.js';
-import { damaged, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
+import { damaged, type FirstTimes, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 
 const maxTagBytes = 1024 ** 2;
@@ -36,6 +36,10 @@ export class PackedAudioJoiner implements Joiner {
 
   get startSeconds(): number | null {
     return this.#startSeconds;
+  }
+
+  get firstTimes(): FirstTimes {
+    return { video: null, audio: this.#startSeconds, areAllKnown: this.#hasFrames };
   }
 
   get lengths(): TrackLengths {

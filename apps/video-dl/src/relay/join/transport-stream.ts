@@ -1,4 +1,11 @@
-import { damaged, notJoinable, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
+import {
+  damaged,
+  notJoinable,
+  type FirstTimes,
+  type Joiner,
+  type SegmentFacts,
+  type TrackLengths,
+} from './joiner.js';
 import { Timeline } from './timeline.js';
 
 const packetSize = 188;
@@ -49,6 +56,8 @@ export class TransportStreamJoiner implements Joiner {
   /** Tracks of the segment before whose first time has not come. */
   #awaited = new Set<number>();
   #startSeconds: number | null = null;
+  /** By PID: its first presentation time by the source's clock, in seconds. */
+  readonly #firstTimes = new Map<number, number>();
   #pmtPids = new Set<number>();
   #tracks: readonly Elementary[] | null = null;
   /** From a PID of the present segment to the one that its track has in the output; null drops its packets. */
@@ -56,6 +65,16 @@ export class TransportStreamJoiner implements Joiner {
 
   get startSeconds(): number | null {
     return this.#startSeconds;
+  }
+
+  get firstTimes(): FirstTimes {
+    const tracks = (this.#tracks ?? []).filter(({ type }) => kindOf(type) !== 'other');
+    const of = (kind: 'video' | 'audio') =>
+      tracks.flatMap(({ type, pid }) =>
+        kindOf(type) === kind ? (this.#firstTimes.get(pid) ?? []) : [],
+      )[0] ?? null;
+    const areAllKnown = tracks.length > 0 && tracks.every(({ pid }) => this.#firstTimes.has(pid));
+    return { video: of('video'), audio: of('audio'), areAllKnown };
   }
 
   get lengths(): TrackLengths {
@@ -226,9 +245,11 @@ export class TransportStreamJoiner implements Joiner {
     const near = this.#clocks.get(pid) ?? this.#lastClock ?? raw;
     const step = modulo(raw - modulo(near, clockSpan) + clockSpan / 2, clockSpan) - clockSpan / 2;
     const clock = near + step;
-    if (this.#startSeconds === null) {
+    if (!this.#firstTimes.has(pid)) {
       const [first = at] = fields;
-      this.#startSeconds = (clock + modulo(readTime(packet, first) - raw, clockSpan)) / clockRate;
+      const time = (clock + modulo(readTime(packet, first) - raw, clockSpan)) / clockRate;
+      this.#firstTimes.set(pid, time);
+      this.#startSeconds ??= time;
     }
     if (!isPreview) {
       this.#clocks.set(pid, clock);

@@ -45,7 +45,13 @@ export class SessionStandIn implements RelaySession {
   }
 
   add({ url }: MediaSource): Promise<readonly RelayInput[]> {
-    const unknown = { startSeconds: null, hiddenSeconds: 0, statedSeconds: null, lengths: null };
+    const unknown = {
+      startSeconds: null,
+      hiddenSeconds: 0,
+      offsetSeconds: null,
+      statedSeconds: null,
+      lengths: null,
+    };
     return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
   }
 

@@ -49,7 +49,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
   return {
     ...{ id: 'x', title: 'Ein Täst', thumbnail: null, durationSeconds: null, uploader: 'Someone' },
     ...{ uploadDate: null, description: null, webpageUrl: pageUrl, extractor: 'test' },
-    ...{ playlistIndex: null, playlistCount: null, items: [], section: null },
+    ...{ playlistIndex: null, playlistCount: null, items: [], section: null, suggestedStartSeconds: null },
     ...{ extractedAt: Date.now(), expiresAt: Date.now() + 60_000 },
     formats,
     selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
