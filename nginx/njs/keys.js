@@ -1,14 +1,25 @@
-// Keys of clients (API_KEYS_FILE). Without the file everything is public. Each request
-// searches the file for the hash of its key, so that a change counts at once: 10 000
-// lines take a few milliseconds. njs here keeps to what nginx 1.22's njs 0.7.9 knows.
+// Keys of clients (API_KEYS_FILE). Without the file everything is public. A change of the file
+// takes effect at once. njs here keeps to what nginx 1.22's njs 0.7.9 knows: it has no memory
+// between requests, and searching a file of 10 000 keys takes it 2 ms. So a sorted index lies
+// in the run directory, and a wrong key costs no more than any other request.
 
 import crypto from 'crypto';
 import fs from 'fs';
 
 /** `name  sha256-of-the-key  images=60 videos=120`; settings.awk checks the same form at start. */
 const linePattern = /^([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
+/** Longer than any valid line without needless spaces. */
+const maxLineBytes = 512;
 
-/** What `$api_key` is where a key is needed and none of the file's was sent. */
+/** An index is a header (the state of the file it was made from, the number of keys) and one record for each key. */
+const headerBytes = 128;
+/** The hash and where its line begins. */
+const recordBytes = 80;
+const hashBytes = 64;
+/** A file may change twice within one tick of its clock. Until then its state proves nothing, so we make no index. */
+const settledMs = 2000;
+
+/** The value of `$api_key` when a key is needed and the request has no valid one. */
 const refused = '!';
 
 /**
@@ -21,33 +32,111 @@ function identify(r) {
   const sent = sentKey(r);
   if (sent === null) return refused;
   const hash = crypto.createHash('sha256').update(sent).digest('hex');
-  let bytes;
+  let found;
   try {
-    bytes = fs.readFileSync(file);
+    found = findLine(file, r.variables.gateway_run_dir + '/keys.index', hash);
   } catch (error) {
     r.error('API_KEYS_FILE cannot be read, so every key is rejected: ' + error);
     return refused;
   }
-  const found = lineWith(bytes, hash);
   if (found === null) return refused;
   r.variables.api_key_images = limitOf(found[3], 'images');
   r.variables.api_key_videos = limitOf(found[3], 'videos');
   return found[1];
 }
 
-/**
- * The parts of the line for a hash, or null. The search compares hashes, so its duration
- * tells nothing useful about the keys.
- */
-function lineWith(bytes, hash) {
+/** The parts of the line for a hash, or null. We compare hashes, so the duration reveals nothing about keys. */
+function findLine(file, index, hash) {
+  const stats = fs.statSync(file);
+  const state = [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
+  const isSettled = Date.now() - Math.max(stats.mtimeMs, stats.ctimeMs) > settledMs;
+  if (!isSettled || !(isCurrent(index, state) || makeIndex(file, index, state))) return searchAll(file, hash);
+  const start = lookUp(index, hash);
+  return start === null ? null : partsOf(readAt(file, start, maxLineBytes), hash);
+}
+
+function partsOf(text, hash) {
+  const parts = linePattern.exec(text.split('\n', 1)[0]);
+  return parts !== null && parts[2] === hash ? parts : null;
+}
+
+function searchAll(file, hash) {
+  const bytes = fs.readFileSync(file);
   for (let at = bytes.indexOf(hash); at !== -1; at = bytes.indexOf(hash, at + 1)) {
     const start = bytes.lastIndexOf('\n', at) + 1;
-    const end = bytes.indexOf('\n', at);
-    const parts = linePattern.exec(bytes.slice(start, end === -1 ? bytes.length : end).toString());
+    const parts = partsOf(bytes.slice(start, start + maxLineBytes).toString(), hash);
     // The hash may also be a name or part of a comment.
-    if (parts !== null && parts[2] === hash) return parts;
+    if (parts !== null) return parts;
   }
   return null;
+}
+
+function isCurrent(index, state) {
+  try {
+    return readAt(index, 0, headerBytes).split('\n', 1)[0] === state;
+  } catch (error) {
+    return false; // not made yet
+  }
+}
+
+/** @returns whether the index could be written */
+function makeIndex(file, index, state) {
+  const draft = index + '.' + process.pid;
+  try {
+    // First, so that a full or read-only disk doesn't cost every request the work below.
+    fs.writeFileSync(draft, '', { mode: 0o600 });
+    const records = [];
+    const bytes = fs.readFileSync(file);
+    for (let start = 0; start < bytes.length;) {
+      const newline = bytes.indexOf('\n', start);
+      const end = newline === -1 ? bytes.length : newline;
+      const parts = linePattern.exec(bytes.slice(start, Math.min(end, start + maxLineBytes)).toString());
+      // Sorted, the first line of a key comes first.
+      if (parts !== null) records.push(parts[2] + ('' + start).padStart(recordBytes - hashBytes));
+      start = end + 1;
+    }
+    records.sort();
+    const header = (state + '\n' + records.length + '\n').padEnd(headerBytes);
+    fs.writeFileSync(draft, header + records.join(''), { mode: 0o600 });
+    fs.renameSync(draft, index);
+    return true;
+  } catch (error) {
+    return false;
+  }
+}
+
+/** Where the line of a hash begins, or null. */
+function lookUp(index, hash) {
+  const descriptor = fs.openSync(index);
+  try {
+    let low = 0;
+    let high = Number(readFrom(descriptor, 0, headerBytes).split('\n', 2)[1]);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const record = readFrom(descriptor, headerBytes + middle * recordBytes, recordBytes);
+      if (record.slice(0, hashBytes) < hash) low = middle + 1;
+      else high = middle;
+    }
+    const record = readFrom(descriptor, headerBytes + low * recordBytes, recordBytes);
+    return record.slice(0, hashBytes) === hash ? Number(record.slice(hashBytes)) : null;
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+function readAt(file, position, length) {
+  const descriptor = fs.openSync(file);
+  try {
+    return readFrom(descriptor, position, length);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+function readFrom(descriptor, position, length) {
+  const bytes = Buffer.alloc(length);
+  const count = fs.readSync(descriptor, bytes, 0, length, position);
+  return bytes.slice(0, count).toString();
 }
 
 /**

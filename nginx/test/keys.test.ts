@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,6 +179,70 @@ test('a change of the file counts at once', async () => {
   renameSync(`${file}.new`, file);
   expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
   expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+});
+
+describe('with a file of 10 000 keys that has an index', () => {
+  const indexFile = () => join(gateway.runDir, 'keys.index');
+  const waitForIndex = async () => {
+    while (!existsSync(indexFile())) {
+      await ask('/api/info?url=x', 'key-0');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const processorMs = () => {
+    const workers = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8')
+      .trim()
+      .split(' ');
+    const fields = workers.map((pid) =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' '),
+    );
+    return fields.reduce((sum, found) => sum + 10 * (Number(found[11]) + Number(found[12])), 0);
+  };
+
+  beforeEach(async () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) =>
+      line(`client-${index}`, `key-${index}`, 'videos=0'),
+    );
+    writeFileSync(file, `# Ge\u00e4ndert\n${lines.join('')}${line('twice', 'key-5')}`, 'latin1');
+    await waitForIndex();
+  }, 60_000);
+
+  test.each([0, 5, 4999, 9999])('key %i is found, and no other', async (number) => {
+    expect(await seen('/api/info?url=x', `key-${number}`)).toMatchObject({
+      'x-client-name': `client-${number}`,
+    });
+  });
+
+  test('a revoked key and a new one count at once, with and without an index', async () => {
+    const lines = readFileSync(file, 'latin1').replace(
+      line('client-7', 'key-7', 'videos=0'),
+      line('new', 'key-new', 'videos=0'),
+    );
+    writeFileSync(file, lines, 'latin1');
+    for (const _ of ['before', 'after']) {
+      expect((await ask('/api/info?url=x', 'key-7')).status).not.toBe(200);
+      expect(await seen('/api/info?url=x', 'key-new')).toMatchObject({ 'x-client-name': 'new' });
+      rmSync(indexFile());
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await waitForIndex();
+    }
+  });
+
+  test('a wrong key costs the gateway less than half a millisecond of processor time', async () => {
+    const before = processorMs();
+    for (let count = 0; count < 400; count += 1)
+      await (await ask('/api/info?url=x', `wrong-${count}`)).arrayBuffer();
+    expect(processorMs() - before).toBeLessThan(200);
+  });
+});
+
+test('without a place for an index, keys are found all the same', async () => {
+  mkdirSync(join(gateway.runDir, 'keys.index'));
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(await seen('/api/info?url=x', 'key-of-bob')).toMatchObject({ 'x-client-name': 'bob' });
+  expect((await ask('/api/info?url=x', 'key-of-nobody')).status).toBe(401);
 });
 
 test('a file that has gone lets nobody in', async () => {
