@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SoakContext } from './context.js';
 import { begin, exchange, newClient, type Upload } from './exchange.js';
@@ -96,7 +97,28 @@ export const abortsUpload =
     sent.destroy();
   };
 
-/** Waits for a picture's work to begin and goes. */
+/** Sends a request's headers or its body byte by byte, on many connections of one client. */
+export const dripsRequest: RudeClient = async ({ gatewayUrl, ledger, signal }) => {
+  counter += 1;
+  const { hostname, port } = new URL(gatewayUrl);
+  const start =
+    counter % 2 === 0
+      ? `GET / HTTP/1.1\r\nX-Forwarded-For: ${newClient()}\r\nHost: x\r\nContent-Length: 16000\r\n\r\n`
+      : `GET /api/info?url=x HTTP/1.1\r\nX-Forwarded-For: ${newClient()}\r\nHost: x\r\nX-Drip: `;
+  const sockets = Array.from({ length: 70 }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(start);
+    return socket;
+  });
+  const timer = setInterval(() => sockets.forEach((socket) => socket.write('x')), 1000);
+  await delay(15_000, undefined, { signal }).catch(() => undefined); // the load ends
+  clearInterval(timer);
+  for (const socket of sockets) socket.destroy();
+  ledger.count('drips 70 requests', 'left');
+};
+
+/** Waits until work on an image has begun, then leaves. */
 export const leavesImage =
   (picture: Upload): RudeClient =>
   async ({ gatewayUrl, ledger }) => {

@@ -13,13 +13,20 @@ const memoryLimits: readonly {
 }[] = [
   { name: 'gateway', parts: ['gateway'], bytes: 256 * MiB },
   {
-    name: 'video-dl with engines and ffmpeg',
-    parts: ['video-dl', 'download engine', 'ffmpeg'],
+    name: 'video-dl with engines, parsers and ffmpeg',
+    parts: ['video-dl', 'download engine', 'ffmpeg', 'parser'],
     bytes: 2048 * MiB,
   },
+  { name: 'parser processes (two)', parts: ['parser'], bytes: 2 * 384 * MiB },
   { name: 'download engines (two)', parts: ['download engine'], bytes: 2 * 600 * MiB },
   { name: 'bg-removal with its processes', parts: ['bg-removal', 'inference', 'pixels'], bytes: 3072 * MiB },
 ];
+
+/** Five minutes, at a sample each second. */
+const minSamplesOfThird = 300;
+/** V8 sizes its heap by what it sees, so memory varies from minute to minute without growing. */
+const maxGrowthFactor = 1.15;
+const maxGrowthBytes = 32 * MiB;
 
 /** What a stack held, second after second. */
 export class Samples {
@@ -29,7 +36,7 @@ export class Samples {
     this.#samples.push(sample);
   }
 
-  /** Limits that were passed. */
+  /** Limits that were exceeded. */
   excesses(): string[] {
     return memoryLimits.flatMap(({ name, parts, bytes }) => {
       const most = Math.max(0, ...this.#samples.map((sample) => memoryOf(sample, parts)));
@@ -37,12 +44,28 @@ export class Samples {
     });
   }
 
+  /**
+   * Services whose memory grew: the median of the last third is far above that of the middle
+   * third. The first third is warm-up. Short runs have too few samples to tell.
+   */
+  growth(): string[] {
+    const third = Math.floor(this.#samples.length / 3);
+    if (third < minSamplesOfThird) return [];
+    return ['gateway', 'video-dl', 'bg-removal'].flatMap((part) => {
+      const medianOf = (samples: readonly Footprint[]) =>
+        median(samples.map((sample) => memoryOf(sample, [part])));
+      const middle = medianOf(this.#samples.slice(third, 2 * third));
+      const last = medianOf(this.#samples.slice(2 * third));
+      if (last <= middle * maxGrowthFactor + maxGrowthBytes) return [];
+      return [`${part} grew from ${mebibytes(middle)} MiB to ${mebibytes(last)} MiB`];
+    });
+  }
+
   /** Rows of what, at the start, median, most, after the end, limit. */
   rows(start: Footprint, end: Footprint): string[][] {
     const row = (name: string, measure: (sample: Footprint) => number, limit = '') => {
-      const each = this.#samples.map(measure).toSorted((a, b) => a - b);
-      const median = each[Math.floor(each.length / 2)] ?? 0;
-      return [name, ...[measure(start), median, each.at(-1) ?? 0, measure(end)].map(String), limit];
+      const each = this.#samples.map(measure);
+      return [name, ...[measure(start), median(each), Math.max(0, ...each), measure(end)].map(String), limit];
     };
     const parts = [...new Set(this.#samples.flatMap(({ memory }) => [...memory.keys()]))].toSorted();
     const memory = (names: readonly string[]) => (sample: Footprint) => mebibytes(memoryOf(sample, names));
@@ -78,6 +101,10 @@ export function leftOver(start: Footprint, end: Footprint): string[] {
     found.push(`${end.descriptors} file descriptors instead of ${start.descriptors}`);
   const files = end.temporaryFiles.filter((file) => !start.temporaryFiles.includes(file));
   return [...found, ...files.map((file) => `the temporary file ${file}`)];
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function memoryOf({ memory }: Footprint, parts: readonly string[]): number {

@@ -8,11 +8,19 @@ import { deathNotice, startStack, type Stack } from '@media-services/stack';
 import { toldToStop } from '@media-services/stack';
 import { expectFailure, expectRight, type SoakContext } from './context.js';
 import { takeFootprint, type Footprint } from './footprint.js';
+import { hostileImages, hostileSources, sendHostile, type HostileInput } from './hostile-load.js';
 import { imageLoad, imagePath, type ImageLoad } from './image-load.js';
 import { Killer } from './killer.js';
 import { Ledger } from './ledger.js';
 import { markdownTable } from './markdown-table.js';
-import { abortsUpload, leaves, leavesImage, readsNothing, readsSlowly } from './rude-clients.js';
+import {
+  abortsUpload,
+  dripsRequest,
+  leaves,
+  leavesImage,
+  readsNothing,
+  readsSlowly,
+} from './rude-clients.js';
 import { leftOver, Samples } from './samples.js';
 import { askFaulty, faultyVideos, goodVideos } from './video-load.js';
 
@@ -33,11 +41,11 @@ export interface SoakOptions {
 }
 
 /**
- * Everything at once against both services behind the gateway, for so many minutes: good
- * requests, every fault of the fault site, slow readers, clients that leave, aborted
- * uploads, good and bad images, killed engines. Linux only, for what it counts.
- * @returns 0 where every good request was answered rightly, no faulty one looked like a
- *   success, memory stayed within its limits and nothing was left over; else 1
+ * Everything at once against both services behind the gateway, for this many minutes: good
+ * requests, every fault of the fault site, hostile pages, media and images, slow readers,
+ * clients that leave or drip, aborted uploads, bad images, killed engines. Linux only.
+ * @returns 0 if every good request got the right response, no faulty one looked like a success,
+ *   memory stayed flat and within its limits, and nothing was left over; else 1
  */
 export async function runSoak({ progress, env, minutes }: SoakOptions): Promise<number> {
   if (process.platform !== 'linux') throw new UserError('The soak counts in /proc, so it needs Linux.');
@@ -69,9 +77,9 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       ...env,
       TMPDIR: join(scratch, 'tmp'),
       ALLOWED_PRIVATE_SOURCES: site.host,
-      // Every client of the soak has an address of its own.
+      // Every client of the soak has its own IP.
       TRUSTED_PROXIES: '127.0.0.1',
-      // Most faults wait for one of these.
+      // Most faults end with one of these timeouts.
       SOURCE_IDLE_TIMEOUT_SECONDS: '2',
       CLIENT_IDLE_TIMEOUT_SECONDS: '10',
       // The clients share the machine with the services.
@@ -92,6 +100,7 @@ interface Run {
 async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<number> {
   await progress.step('Services', (log) => stack.healthy({ log }));
   const images = await imageLoad();
+  const hostile = { sources: await hostileSources(site), images: await hostileImages() };
   const roots = ['gateway', 'video-dl', 'bg-removal'].map((name) => stack.pidOf(name));
   const temporary = join(scratch, 'tmp');
   const folders = [temporary, join(toolsDir, 'run', `gateway-${new URL(stack.url).port}`)];
@@ -114,13 +123,21 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
     await progress.step(`Everything at once, ${minutes} min`, async (log) => {
       const tell = () => log([`${ledger.total} answers`, ...ledger.problems.slice(-1)].join('; '));
       timers.push(setInterval(tell, 10_000));
-      await Promise.all([runLoad(context, images), delay(minutes * 60_000).then(() => ending.abort())]);
+      await Promise.all([
+        runLoad(context, images, hostile),
+        delay(minutes * 60_000).then(() => ending.abort()),
+      ]);
     });
   } finally {
     timers.forEach(clearInterval);
   }
   const after = await progress.step('Back to the start', () => settled(look, before));
-  const problems = [...ledger.problems, ...samples.excesses(), ...leftOver(before, after)];
+  const problems = [
+    ...ledger.problems,
+    ...samples.excesses(),
+    ...samples.growth(),
+    ...leftOver(before, after),
+  ];
   progress.say(markdownTable(['client', 'times', 'outcomes'], ledger.rows()));
   progress.say(
     markdownTable(
@@ -140,8 +157,13 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
   return problems.length === 0 ? 0 : 1;
 }
 
+interface HostileLoad {
+  readonly sources: readonly HostileInput[];
+  readonly images: readonly HostileInput[];
+}
+
 /** All clients of a soak, each one request after the other until the load ends. */
-async function runLoad(context: SoakContext, images: ImageLoad): Promise<void> {
+async function runLoad(context: SoakContext, images: ImageLoad, hostile: HostileLoad): Promise<void> {
   const picture = images.good[0]?.upload;
   if (picture === undefined) throw new Error('There is no picture.');
   const videos = goodVideos(context.site);
@@ -169,6 +191,12 @@ async function runLoad(context: SoakContext, images: ImageLoad): Promise<void> {
       // These cost nothing to answer; without a pause there would be little else.
       await delay(500);
     }),
+    ...[0, 8].map((first) => each(hostile.sources, first, 1, (input) => sendHostile(context, input))),
+    each(hostile.images, 0, 1, async (input) => {
+      await sendHostile(context, input);
+      await delay(5000, undefined, { signal: context.signal }).catch(() => undefined); // the load ends
+    }),
+    each([dripsRequest], 0, 1, (client) => client(context)),
     each([readsSlowly], 0, 1, (client) => client(context)),
     each([leaves], 0, 1, (client) => client(context)),
     each([readsNothing(picture)], 0, 1, (client) => client(context)),
