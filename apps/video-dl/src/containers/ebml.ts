@@ -1,14 +1,26 @@
 export interface ElementHeader {
   readonly id: number;
-  /** Of the content; null: unknown, up to the next element that cannot be inside. */
+  /** Of the content; null if unknown: the content then ends before the next element that can't be inside. */
   readonly size: number | null;
   readonly headerSize: number;
 }
 
-/** The longest header that Matroska has. */
+/** Matroska's element ids that show a file's structure (RFC 9559, 5.1). */
+export const matroskaIds = {
+  header: 0x1a45dfa3,
+  segment: 0x18538067,
+  cluster: 0x1f43b675,
+  /** Seek head, info, tracks, cues, attachments, chapters and tags. */
+  inSegment: [0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
+  inCluster: [0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf],
+  /** Void and CRC-32. */
+  anywhere: [0xec, 0xbf],
+} as const;
+
+/** The longest element header in Matroska. */
 export const maxElementHeaderBytes = 12;
 
-/** Reads the EBML element header at `at` (RFC 8794, 5 and 6); null when bytes are missing, undefined when it is none. */
+/** Reads the EBML element header at `at` (RFC 8794, 5 and 6). Null if bytes are missing, undefined if it isn't a header. */
 export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null | undefined {
   const first = bytes[at];
   if (first === undefined) return null;
@@ -19,7 +31,7 @@ export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null |
   if (second === undefined) return null;
   const sizeSize = Math.clz32(second) - 23;
   if (second === 0) return undefined;
-  // The smallest elements come in the largest numbers.
+  // The smallest elements are the most frequent.
   if (idSize === 1 && sizeSize === 1 && second !== 0xff)
     return { id: first, size: second & 0x7f, headerSize: 2 };
   if (bytes.length < sizeAt + sizeSize) return null;

@@ -1,3 +1,4 @@
+import { matroskaIds } from '../ebml.js';
 import { id3TagBytes } from '../mp3-frames.js';
 import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
@@ -53,10 +54,10 @@ export class FileStructure {
   }
 }
 
-/** What a file that begins like this has to keep to; null where nothing is known of that. */
+/** The structure that a file with this beginning must have; null if we don't follow its format. */
 function checkFor(beginning: Buffer): StructureCheck | null {
   const word = beginning.readUInt32BE(0);
-  if (word === 0x1a45dfa3) return new MatroskaElements();
+  if (word === matroskaIds.header) return new MatroskaElements();
   if (word === 0x4f676753) return new OggPages();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;

@@ -1,23 +1,18 @@
-import { type ElementHeader, maxElementHeaderBytes, readElementHeader } from '../ebml.js';
+import { type ElementHeader, matroskaIds, maxElementHeaderBytes, readElementHeader } from '../ebml.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
-const segment = 0x18538067;
-const cluster = 0x1f43b675;
-/** At the top and in a Segment (RFC 9559, 5.1): the header, what a Segment has, Void and CRC-32. */
-const topElements = new Set([
-  ...[0x1a45dfa3, segment, cluster, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b],
-  ...[0x1941a469, 0x1043a770, 0x1254c367, 0xec, 0xbf],
-]);
-/** In a Cluster; the last two may be anywhere. */
-const clusterElements = new Set([0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf, 0xec, 0xbf]);
-/** Elements that nobody knows are passed over, so many in a row: noise is full of them. */
+const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
+/** At the top and in a Segment. */
+const topElements = new Set<number>([ebmlHeader, segment, cluster, ...inSegment, ...anywhere]);
+const clusterElements = new Set<number>([...inCluster, ...anywhere]);
+/** Unknown elements in a row that we skip. Noise has more of them. */
 const maxUnknownInRow = 4;
-/** No file has as many elements without content next to each other. */
+/** No real file has this many empty elements in a row. */
 const maxEmptyInRow = 4096;
 
 /**
- * Whether Matroska or WebM is a row of elements that fill their Segment and their
- * Clusters. What is inside of a block is not looked at.
+ * Checks that Matroska or WebM is a sequence of elements that fill their Segment and their
+ * Clusters. Doesn't check the content of blocks.
  */
 export class MatroskaElements implements StructureCheck {
   #header: Buffer = Buffer.alloc(0);

@@ -1,15 +1,11 @@
-import { maxElementHeaderBytes, readElementHeader } from '../../containers/ebml.js';
+import { matroskaIds, maxElementHeaderBytes, readElementHeader } from '../../containers/ebml.js';
 import { damaged, type Joiner, type SegmentFacts } from './joiner.js';
 
-/** Elements at the top and in a Segment (RFC 9559, 5.1): all else there is no Matroska. */
-const enteredElements = new Set([0x18538067]);
-const leafElements = new Set([
-  ...[0x1a45dfa3, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1f43b675, 0x1c53bb6b],
-  ...[0x1941a469, 0x1043a770, 0x1254c367, 0xec, 0xbf],
-]);
-const cluster = 0x1f43b675;
+const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
+/** At the top and in a Segment, whose own content is read element by element. Anything else there isn't Matroska. */
+const leafElements = new Set<number>([ebmlHeader, cluster, ...inSegment, ...anywhere]);
 /** In a Cluster of unknown size. */
-const clusterElements = new Set([0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf]);
+const clusterElements = new Set<number>(inCluster);
 
 /** Checks that Matroska or WebM is a row of whole elements (RFC 8794), which is also how its segments are joined. */
 export class MatroskaJoiner implements Joiner {
@@ -62,13 +58,12 @@ export class MatroskaJoiner implements Joiner {
     }
     const { id, size, headerSize } = header;
     const isInCluster = this.#isCluster && clusterElements.has(id);
-    if (!isInCluster && !enteredElements.has(id) && !leafElements.has(id))
-      throw damaged('a part of it is noise');
+    if (!isInCluster && id !== segment && !leafElements.has(id)) throw damaged('a part of it is noise');
     if (before > 0) this.#header = Buffer.alloc(0);
     this.#hasMedia = true;
-    if (size === null && id !== cluster && !enteredElements.has(id)) throw damaged('a part of it has no end');
+    if (size === null && id !== cluster && id !== segment) throw damaged('a part of it has no end');
     if (!isInCluster) this.#isCluster = id === cluster && size === null;
-    this.#left = enteredElements.has(id) ? 0 : (size ?? 0);
+    this.#left = id === segment ? 0 : (size ?? 0);
     return at + headerSize - before;
   }
 }

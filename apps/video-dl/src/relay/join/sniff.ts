@@ -1,3 +1,4 @@
+import { matroskaIds } from '../../containers/ebml.js';
 import { FragmentedMp4Joiner } from './fragmented-mp4.js';
 import { damaged, type Joiner } from './joiner.js';
 import { MatroskaJoiner } from './matroska.js';
@@ -23,14 +24,14 @@ const mp4Boxes = new Set([
 ]);
 
 /**
- * The joiner for segments that begin like this.
- * @throws TransferFault when no medium begins so
+ * The joiner for segments with this beginning.
+ * @throws TransferFault when we know no such format
  */
 export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   if (head[0] === 0x47) return new TransportStreamJoiner();
   if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
     return new FragmentedMp4Joiner(isOnlySegment);
-  if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) return new MatroskaJoiner();
+  if (head.length >= 4 && head.readUInt32BE(0) === matroskaIds.header) return new MatroskaJoiner();
   if (head.toString('latin1', 0, 4) === 'OggS') return new OggJoiner();
   const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
   const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
