@@ -21,7 +21,7 @@ export interface HeldStreams {
 }
 
 interface Holding {
-  readonly stack: MeasuredStack;
+  readonly stack: Pick<MeasuredStack, 'videoDlUrl' | 'videoDlMemory'>;
   readonly site: SampleSite;
   readonly page: string;
   readonly clients: number;
