@@ -151,6 +151,8 @@ test('the page is served with a policy that lets nothing from outside run', asyn
   expect(policy).not.toContain('unsafe');
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   expect(response.headers.get('server')).toBe('nginx');
+  expect(policy).toMatch(/img-src 'self' blob: data: https:;/);
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
 test('answers of services carry the security headers of data', async () => {

@@ -44,6 +44,8 @@ interface Service extends AsyncDisposable {
 const load = loadavg()[0] ?? 0;
 const folder = await benchMedia(300e6);
 const { stdout: commit } = await execa('git', ['-C', resolve(other), 'rev-parse', '--short', 'HEAD']);
+let pages = 0;
+const newPage = (site: SampleSite, media: string) => site.url(`/watch?media=${media}&page=${(pages += 1)}`);
 const rows: Row[] = [];
 const add = (row: Row) => {
   rows.push(row);
@@ -104,9 +106,6 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
 }
 
 type Both = Readonly<Record<'now' | 'before', Service>>;
-
-let pages = 0;
-const newPage = (site: SampleSite, media: string) => site.url(`/watch?media=${media}&page=${(pages += 1)}`);
 
 /** A page that both services know already. */
 async function knownPage({ now, before }: Both, site: SampleSite, media: string): Promise<string> {
