@@ -34,7 +34,7 @@ function identify(r) {
   const hash = crypto.createHash('sha256').update(sent).digest('hex');
   let found;
   try {
-    found = findLine(file, r.variables.gateway_run_dir + '/keys.index', hash);
+    found = findLine(r, file, hash);
   } catch (error) {
     r.error('API_KEYS_FILE cannot be read, so every key is rejected: ' + error);
     return refused;
@@ -46,11 +46,13 @@ function identify(r) {
 }
 
 /** The parts of the line for a hash, or null. We compare hashes, so the duration reveals nothing about keys. */
-function findLine(file, index, hash) {
+function findLine(r, file, hash) {
+  const index = r.variables.gateway_run_dir + '/keys.index';
   const stats = fs.statSync(file);
   const state = [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
   const isSettled = Date.now() - Math.max(stats.mtimeMs, stats.ctimeMs) > settledMs;
-  if (!isSettled || !(isCurrent(index, state) || makeIndex(file, index, state))) return searchAll(file, hash);
+  if (!isSettled || !(isCurrent(r, index, state) || makeIndex(r, file, index, state)))
+    return searchAll(file, hash);
   const start = lookUp(index, hash);
   return start === null ? null : partsOf(readAt(file, start, maxLineBytes), hash);
 }
@@ -71,16 +73,17 @@ function searchAll(file, hash) {
   return null;
 }
 
-function isCurrent(index, state) {
+function isCurrent(r, index, state) {
   try {
     return readAt(index, 0, headerBytes).split('\n', 1)[0] === state;
   } catch (error) {
-    return false; // not made yet
+    r.log('There is no index of the keys yet: ' + error);
+    return false;
   }
 }
 
 /** @returns whether the index could be written */
-function makeIndex(file, index, state) {
+function makeIndex(r, file, index, state) {
   const draft = index + '.' + process.pid;
   try {
     // First, so that a full or read-only disk doesn't cost every request the work below.
@@ -101,6 +104,7 @@ function makeIndex(file, index, state) {
     fs.renameSync(draft, index);
     return true;
   } catch (error) {
+    r.log('The index of the keys cannot be written: ' + error);
     return false;
   }
 }

@@ -5,6 +5,7 @@
  *   git worktree add ../before f0ae776 && (cd ../before && npm run setup)
  *   pnpm bench:versus ../before           about five minutes
  *   pnpm bench:versus ../before --keep    also writes the result into docs/internals/benchmarks.md
+ *   pnpm bench:versus ../before --only f  throughput, first byte or memory alone: t, f, m
  */
 import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -22,7 +23,11 @@ import { holdStreams } from './video/memory.js';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { keep: { type: 'boolean', default: false }, rounds: { type: 'string', default: '5' } },
+  options: {
+    keep: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: 'tfm' },
+  },
 });
 const [other] = positionals;
 if (other === undefined)
@@ -57,9 +62,9 @@ const add = (row: Row) => {
   await using now = await startService(root, site);
   await using before = await startService(resolve(other), site);
   const both = { now, before };
-  await throughput(both, site);
-  await firstByte(both, site);
-  await memory(both, site);
+  if (options.only.includes('t')) await throughput(both, site);
+  if (options.only.includes('f')) await firstByte(both, site);
+  if (options.only.includes('m')) await memory(both, site);
   const ranOn = await machine(now.videoDlUrl, load);
   const table = renderTable(rows, 'this checkout');
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);

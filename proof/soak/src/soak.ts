@@ -54,15 +54,17 @@ export async function runSoak({ progress, env, minutes }: SoakOptions): Promise<
   await using site = await startSite({ intercept: faults.intercept });
   site.on('/expiring', faults.expiringPage);
   site.on('/hangs', () => undefined);
+  const ending = new AbortController();
   try {
     await using stack = await start(site, scratch, env);
     const interrupted = toldToStop(() => stack.kill()).then((reason) => `interrupted (${reason})`);
     const died = stack.died.then(deathNotice);
     return await Promise.race([
-      soak({ progress, site, stack, scratch, minutes }),
+      soak({ progress, site, stack, scratch, minutes, ending }),
       Promise.race([interrupted, died]).then((reason) => Promise.reject(new UserError(reason))),
     ]);
   } finally {
+    ending.abort();
     rmSync(scratch, { recursive: true, force: true });
   }
 }
@@ -95,9 +97,11 @@ interface Run {
   readonly stack: Stack;
   readonly scratch: string;
   readonly minutes: number;
+  /** Ends the load. */
+  readonly ending: AbortController;
 }
 
-async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<number> {
+async function soak({ progress, site, stack, scratch, minutes, ending }: Run): Promise<number> {
   await progress.step('Services', (log) => stack.healthy({ log }));
   const images = await imageLoad();
   const hostile = { sources: await hostileSources(site), images: await hostileImages() };
@@ -105,7 +109,6 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
   const temporary = join(scratch, 'tmp');
   const folders = [temporary, join(toolsDir, 'run', `gateway-${new URL(stack.url).port}`)];
   const look = () => takeFootprint(roots, temporary, folders);
-  const ending = new AbortController();
   const ledger = new Ledger();
   const killer = new Killer(roots, temporary);
   const context: SoakContext = { gatewayUrl: stack.url, site, ledger, killer, signal: ending.signal };
@@ -125,7 +128,7 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
       timers.push(setInterval(tell, 10_000));
       await Promise.all([
         runLoad(context, images, hostile),
-        delay(minutes * 60_000).then(() => ending.abort()),
+        loadFor(minutes, ending),
       ]);
     });
   } finally {
@@ -160,6 +163,11 @@ async function soak({ progress, site, stack, scratch, minutes }: Run): Promise<n
 interface HostileLoad {
   readonly sources: readonly HostileInput[];
   readonly images: readonly HostileInput[];
+}
+
+async function loadFor(minutes: number, ending: AbortController): Promise<void> {
+  await delay(minutes * 60_000, undefined, { signal: ending.signal });
+  ending.abort();
 }
 
 /** All clients of a soak, each one request after the other until the load ends. */
