@@ -126,10 +126,7 @@ async function soak({ progress, site, stack, scratch, minutes, ending }: Run): P
     await progress.step(`Everything at once, ${minutes} min`, async (log) => {
       const tell = () => log([`${ledger.total} answers`, ...ledger.problems.slice(-1)].join('; '));
       timers.push(setInterval(tell, 10_000));
-      await Promise.all([
-        runLoad(context, images, hostile),
-        loadFor(minutes, ending),
-      ]);
+      await Promise.all([runLoad(context, images, hostile), loadFor(minutes, ending)]);
     });
   } finally {
     timers.forEach(clearInterval);
