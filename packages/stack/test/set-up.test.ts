@@ -79,7 +79,7 @@ test('what is there is not installed again', async () => {
 
 test('settings come from .env, the environment goes before', () => {
   const folder = scratch();
-  writeFileSync(join(folder, '.env'), "# comment\nPORT=9000\nHOST='0.0.0.0'\nMAX_FILE_BYTES=\n");
+  writeFileSync(join(folder, '.env'), "# comment\nPORT=9000\nHOST='0.0.0.0'\nIMAGE_MAX_BYTES=\n");
   const env: NodeJS.ProcessEnv = { HOST: '127.0.0.1' };
 
   readSettings(folder, env);
