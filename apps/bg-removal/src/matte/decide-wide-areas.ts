@@ -10,10 +10,10 @@ const reach = 3 / 128;
 const gain = 3;
 
 /**
- * Moves wide undecided areas towards the nearer of 0 and 1, in place. Edges and hair are undecided
- * over a few pixels only. Where no pixel in reach is decided, the network usually hesitates whether
- * a solid part belongs to the subject, and would leave a half-transparent ghost. The change fades
- * in from the border of such an area.
+ * Moves wide undecided areas that are rather foreground towards 1, in place. Edges and hair are
+ * undecided over a few pixels only. Where no pixel in reach is decided, the network usually hesitates
+ * whether a solid part belongs to the subject, and would leave a half-transparent ghost. The change
+ * fades in from the border of such an area. Areas below 0.5 stay: loose hair is among them.
  * @param mask 0-1
  */
 export function decideWideAreas(mask: Plane): void {
@@ -35,8 +35,8 @@ export function decideWideAreas(mask: Plane): void {
   boxFilter(wide, radius, scratch);
   for (let i = 0; i < data.length; i++) {
     const weight = Math.min(1, 2 * wide.data[i]!);
-    if (weight === 0) continue;
     const value = data[i]!;
+    if (weight === 0 || value <= 0.5) continue;
     const odds = (value / (1 - value)) ** gain;
     data[i] = value + weight * (odds / (1 + odds) - value);
   }

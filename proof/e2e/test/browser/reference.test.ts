@@ -52,7 +52,7 @@ describe('the reference of the API', () => {
 
   it('unfolds the endpoint that a link leads to', async () => {
     await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
-    await reader.page.getByText('Least width of edges').waitFor();
+    await reader.page.getByText('Width of hard edges').waitFor();
   });
 });
 

@@ -3,10 +3,14 @@
 const widthPerSigma = 2.563;
 const tileSize = 32;
 const smallestBlock = 4;
+/** Softened edges get at least this share of the blur: less leaves roughness in defocused subjects. */
+const leastShare = 0.75;
+/** Edges that span less of 0-255 are parts of soft areas, and get the whole blur. */
+const fullSpan = 250;
 /**
- * Softens a matte (0-255) so that its edges have a 10-90 % width of at least `feather` pixels:
- * a hard edge is blurred by a Gaussian, an edge that is wider already stays as it is, and one
- * in between is blurred by the difference. Borders are replicated.
+ * Softens a matte (0-255) so that a hard edge gets a 10-90 % width of `feather` pixels. An edge
+ * that is nearly as wide already is blurred less. One that is much wider gets the whole blur, which
+ * hardly changes its width and smooths its roughness. Borders are replicated.
  * @returns the same array when `feather` is 0, else a new one
  */
 export function featherMatte(alpha, width, height, feather) {
@@ -109,10 +113,10 @@ function isUniform(alpha, width, height, left, top, right, bottom) {
   return true;
 }
 /**
- * Finds how hard the edges in and beside each block are. Central differences of a hard edge of
- * height `h` are `h / 2` wherever it lies between pixels. Those of an edge blurred by a Gaussian
- * of variance `e` are about `h / 2 · √(1 − exp(−2 / π(e + 1/12)))`: a pixel is a mean over its
- * square, which adds 1/12. With a share `1 − e/σ²` of the blur, the edge gets as wide as a hard one.
+ * Finds how wide the edges in and beside each block are. Across an edge of height `h` and variance
+ * `e` (of the Gaussian that would make it from a hard one), the slopes sum to `h` and their squares
+ * to `h² / 2√(πe)`; sums over a block are thus robust against single steep pixels. Central
+ * differences add 1/3 to the variance.
  */
 function blurShares(alpha, width, height, tiles, sigma) {
   let side = smallestBlock;
@@ -121,15 +125,15 @@ function blurShares(alpha, width, height, tiles, sigma) {
   const down = Math.ceil(height / side);
   const low = new Uint8Array(across * down).fill(255);
   const high = new Uint8Array(across * down);
-  /** Squared. */
-  const steepest = new Float32Array(across * down);
+  const slopes = new Float32Array(across * down);
+  const squares = new Float32Array(across * down);
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top; y < bottom; y++) {
       const above = y > 0 ? width : 0;
       const below = y + 1 < height ? width : 0;
       for (let x = left; x < right;) {
         const block = Math.floor(y / side) * across + Math.floor(x / side);
-        let [least, most, slope] = [low[block], high[block], steepest[block]];
+        let [least, most, sum, sumOfSquares] = [low[block], high[block], slopes[block], squares[block]];
         for (const end = Math.min(x + side, right); x < end; x++) {
           const i = y * width + x;
           const value = alpha[i];
@@ -138,11 +142,14 @@ function blurShares(alpha, width, height, tiles, sigma) {
           const dx = alpha[x + 1 < width ? i + 1 : i] - alpha[x > 0 ? i - 1 : i];
           const dy = alpha[i + below] - alpha[i - above];
           const squared = dx * dx + dy * dy;
-          if (squared > slope) slope = squared;
+          if (squared === 0) continue;
+          sum += Math.sqrt(squared);
+          sumOfSquares += squared;
         }
         low[block] = least;
         high[block] = most;
-        steepest[block] = slope;
+        slopes[block] = sum;
+        squares[block] = sumOfSquares;
       }
     }
   }
@@ -150,7 +157,7 @@ function blurShares(alpha, width, height, tiles, sigma) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top / side; y < bottom / side; y++) {
       for (let x = left / side; x < right / side; x++) {
-        let [least, most, slope] = [255, 0, 0];
+        let [least, most, sum, sumOfSquares] = [255, 0, 0, 0];
         for (let ny = Math.max(y - 1, 0); ny <= Math.min(y + 1, down - 1); ny++) {
           for (
             let n = ny * across + Math.max(x - 1, 0);
@@ -159,13 +166,14 @@ function blurShares(alpha, width, height, tiles, sigma) {
           ) {
             if (low[n] < least) least = low[n];
             if (high[n] > most) most = high[n];
-            if (steepest[n] > slope) slope = steepest[n];
+            sum += slopes[n];
+            sumOfSquares += squares[n];
           }
         }
-        if (most <= least) continue;
-        const steepness = Math.min(1, slope / (most - least) ** 2);
-        const variance = 2 / Math.PI / -Math.log1p(-steepness) - 1 / 12;
-        shares[y * across + x] = Math.min(1, Math.max(0, 1 - variance / (sigma * sigma)));
+        if (most - least < fullSpan) continue;
+        const variance = ((most - least) * sum) ** 2 / (Math.PI * sumOfSquares ** 2) - 1 / 3;
+        const ratio = variance / (sigma * sigma);
+        shares[y * across + x] = Math.min(1, Math.max(1 - ratio, leastShare, ratio - 1));
       }
     }
   }
