@@ -1,3 +1,4 @@
+import { egressSettings } from '@media-services/egress-guard';
 import { clientPaceSetting, commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
 import { z } from 'zod';
 import { deviceSettings } from './inference/device.js';
@@ -22,6 +23,12 @@ export const configSchema = z.object({
     .text('')
     .describe('How to reach whoever runs the service; shown to clients that hit the limit.'),
   IMAGE_MAX_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
+  IMAGE_URLS: setting
+    .boolean(false)
+    .describe(
+      'Whether clients may send image_url instead of a file; the service then opens connections to public addresses.',
+    ),
+  ...egressSettings(),
   IMAGE_MAX_PIXELS: setting
     .integer(50_000_000, { min: 1, max: 250_000_000 })
     .describe('Largest image, width times height; no side may have more than 65535 pixels.'),

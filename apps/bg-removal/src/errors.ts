@@ -1,3 +1,4 @@
+import { egressErrors } from '@media-services/egress-guard';
 import { sharedErrors, type ErrorDefinition, type ErrorTable } from '@media-services/http-common';
 
 /** What only bg-removal can answer. */
@@ -6,14 +7,14 @@ const ownErrors = {
     status: 400,
     title: 'No image was sent',
     retryable: false,
-    cause: 'The body has no multipart field `file` with an image in it.',
+    cause: 'The body has neither a multipart field `file` with an image in it nor an `image_url`.',
     remedy: 'Send the image as multipart/form-data in the field `file`.',
   },
   file_too_large: {
     status: 413,
     title: 'The file is too large',
     retryable: false,
-    cause: 'The upload has more bytes than IMAGE_MAX_BYTES.',
+    cause: 'The upload, or the image at `image_url`, has more bytes than IMAGE_MAX_BYTES.',
     remedy: 'Send a smaller file; as the operator, raise IMAGE_MAX_BYTES.',
   },
   image_too_large: {
@@ -51,4 +52,4 @@ declare module '@media-services/http-common' {
 }
 
 /** Every code that this service answers with. */
-export const errorTable: ErrorTable = { ...sharedErrors, ...ownErrors };
+export const errorTable: ErrorTable = { ...sharedErrors, ...egressErrors, ...ownErrors };

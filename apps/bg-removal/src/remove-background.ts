@@ -9,7 +9,7 @@ import type { PixelPool } from './pixels/pixel-pool.js';
 import type { Mask, Refusal, View } from './pixels/task.js';
 
 export interface RemoveBackgroundDependencies {
-  readonly engine: Pick<MattingEngine, 'inputSize' | 'run'>;
+  readonly engine: Pick<MattingEngine, 'assertReady' | 'inputSize' | 'run'>;
   readonly pixels: Pick<PixelPool, 'run'>;
   readonly turns: FairTurns;
   readonly limits: ImageLimits;

@@ -1,3 +1,4 @@
+import { createGuard, type LookupFn } from '@media-services/egress-guard';
 import {
   createHttpApp,
   createLogger,
@@ -32,6 +33,8 @@ const answerTimeoutMs = 300_000;
 /** Replaced in tests only. */
 export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
   readonly paceWindowMs?: number;
+  /** Name resolution of the guard. */
+  readonly lookup?: LookupFn;
 }
 
 export interface BgRemovalService extends RunningService {
@@ -57,7 +60,14 @@ export async function createBgRemovalService(
     await expectedPrecision(config),
     thisMachine(),
   );
-  const { paceWindowMs = defaultPaceWindowMs, ...engineOverrides } = overrides;
+  const { paceWindowMs = defaultPaceWindowMs, lookup, ...engineOverrides } = overrides;
+  const guard = config.IMAGE_URLS
+    ? createGuard({
+        allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+        outboundProxy: config.OUTBOUND_PROXY,
+        lookup,
+      })
+    : undefined;
   const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
   const places = capacity.processes + config.IMAGE_QUEUE_MAX;
   const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
@@ -109,6 +119,7 @@ export async function createBgRemovalService(
             // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
             turns: new FairTurns({ capacity: pixelProcesses, maxHeld: places }),
             clientKey,
+            guard,
             limits: imageLimits(config.IMAGE_MAX_PIXELS),
             maxFileBytes: config.IMAGE_MAX_BYTES,
             maxUploadingBytes: places * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),

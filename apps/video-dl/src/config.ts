@@ -7,7 +7,7 @@ import {
 } from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
-import { parseAllowedSource, parseOutboundProxies } from '@media-services/egress-guard';
+import { egressSettings } from '@media-services/egress-guard';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { updateChannels } from './extract/update.js';
 import { mp4VideoChoices } from './plan/codecs.js';
@@ -79,25 +79,7 @@ export const configSchema = z.object({
       'What becomes of pictures in VP9, AV1 or HEVC, where a page has no H.264: copy them, which newer players play, or make h264 of them, which all play and which takes a core or more for as long as the stream lasts.',
     ),
 
-  ALLOWED_PRIVATE_SOURCES: setting
-    .list()
-    .superRefine((sources, context) => {
-      for (const source of sources) {
-        const message = problemOf(() => parseAllowedSource(source));
-        if (message !== undefined)
-          context.addIssue({ code: 'custom', message: `has an entry that cannot be read: ${message}` });
-      }
-    })
-    .describe('Hosts that may be read although they are not public: CIDRs or host:port, comma-separated.'),
-  OUTBOUND_PROXY: setting
-    .text()
-    .superRefine((list, context) => {
-      const message = problemOf(() => parseOutboundProxies(list));
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .describe(
-      'Proxies that all outgoing connections go through, comma-separated: http://, https:// or socks5h://[user:password@]host:port. One job stays with one of them.',
-    ),
+  ...egressSettings(),
   TRUSTED_ROOTS_FILE: setting
     .text()
     .superRefine((file, context) => {

@@ -94,13 +94,6 @@ const ownErrors = {
     cause: 'The site refuses the region that the service runs in.',
     remedy: 'Use another source; as the operator, OUTBOUND_PROXY can lead out through another region.',
   },
-  upstream_error: {
-    status: 502,
-    title: 'The site answered with an error',
-    retryable: true,
-    cause: 'The site failed, or sent something that is not what it announced.',
-    remedy: 'Try again later; as the operator, update yt-dlp if it persists.',
-  },
   upstream_rate_limited: {
     status: 503,
     title: 'The site limits this service',

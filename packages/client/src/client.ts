@@ -136,9 +136,10 @@ export class MediaServicesClient {
 
   /**
    * The subject of an image, as a transparent PNG unless `options` say otherwise.
-   * @param name of the image; the result is named after it
+   * @param image or its URL, if the operator has switched `image_url` on
+   * @param name of an uploaded image; the result is named after it
    */
-  removeBackground(image: Blob, name: string, options: CutOutOptions = {}): Promise<Media> {
+  removeBackground(image: Blob | URL, name: string, options: CutOutOptions = {}): Promise<Media> {
     const fields = {
       threshold: options.threshold,
       feather: options.feather,
@@ -208,12 +209,13 @@ function contentOf<Data>({ data, error, response }: FetchResult<Data>): NonNulla
 }
 
 function formOf(
-  image: Blob,
+  image: Blob | URL,
   name: string,
   fields: Readonly<Record<string, string | number | boolean | undefined>>,
 ): FormData {
   const form = new FormData();
-  form.set('file', image, name);
+  if (image instanceof URL) form.set('image_url', image.href);
+  else form.set('file', image, name);
   for (const [field, value] of Object.entries(fields)) {
     if (value !== undefined) form.set(field, String(value));
   }

@@ -277,6 +277,22 @@ describe('cutout', () => {
     expect(server.requests).toHaveLength(10);
   });
 
+  test('sends a URL instead of a file', async () => {
+    const sent: string[] = [];
+    await using server = await startServer((req, res) => {
+      req.setEncoding('latin1').on('data', (chunk: string) => sent.push(chunk));
+      req.on('end', () => png()(req, res));
+    });
+
+    const url = 'https://example.org/photos/cat.jpg?size=large';
+    const outcome = await run(['cutout', '--url', url, '--server', server.url]);
+
+    expect(outcome).toMatchObject({ code: 0, stdout: 'cat-cutout.png\n' });
+    expect(sent.join('')).toContain(`name="image_url"\r\n\r\n${url}\r\n`);
+    expect(sent.join('')).not.toContain('name="file"');
+    expect(await run(['cutout', '--url', 'cat.jpg', '--server', server.url])).toMatchObject({ code: 2 });
+  });
+
   test('asks for another format, a crop and a background, and names the file accordingly', async () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     const sent: string[] = [];

@@ -1,13 +1,13 @@
 import type { ErrorDefinition } from '@media-services/http-common';
 
-/** What a request to the outside can end in before there is an answer; for the error table of a service with a guard. */
+/** What a request to the outside can end in; for the error table of a service with a guard. */
 export const egressErrors = {
   invalid_url: {
     status: 400,
     title: 'Invalid URL',
     retryable: false,
     cause: 'It is not an http or https URL of at most 2048 characters without credentials.',
-    remedy: 'Send the full public URL of the page, URL-encoded.',
+    remedy: 'Send the full public URL, URL-encoded.',
   },
   forbidden_address: {
     status: 403,
@@ -29,6 +29,14 @@ export const egressErrors = {
     retryable: true,
     cause: 'The site did not answer before the deadline.',
     remedy: 'Try again later.',
+  },
+  upstream_error: {
+    status: 502,
+    title: 'The site answered with an error',
+    retryable: true,
+    cause: 'The site failed, or sent something that is not what it announced.',
+    remedy:
+      'Open the URL in a browser; try again later. As the operator, update yt-dlp if a video page keeps failing.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

@@ -22,13 +22,18 @@ export function openApiDocument(): JsonObject {
         operationId: 'removeBackground',
         summary: 'Cut the subject out of an image',
         description:
-          'At most 5 images in any 60 seconds per client IP, unless the operator has set another number. The `RateLimit` headers say how many are left. An image that is rejected before it is decoded (type, size, parameters, header) does not count.',
+          'At most 5 images in any 60 seconds per client IP, unless the operator has set another number. The `RateLimit` headers say how many are left. An upload that is rejected before it is decoded (type, size, parameters, header) does not count; an `image_url` counts as soon as it is fetched.',
         form: {
           fields: parametersSchema,
-          file: { name: fileField, description: `The image: ${acceptedTypes}, decided by its content.` },
+          file: {
+            name: fileField,
+            description: `The image: ${acceptedTypes}, decided by its content.`,
+            orField: 'image_url',
+          },
         },
         success: {
-          description: 'The cut-out, in the size of the upright image.',
+          description:
+            'The cut-out, in the size of the upright image. Always 8-bit sRGB: uploads with 16 bits or a wider gamut are converted. Without EXIF.',
           mediaType: 'image/png',
           headers: {
             'Content-Disposition': {

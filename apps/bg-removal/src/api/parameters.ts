@@ -3,6 +3,7 @@ import { z } from 'zod';
 import colourNames from 'color-name';
 import { defaultOutput, formats, type Output } from '../images/output.js';
 import { defaultTuning, type Tuning } from '../matte/tuning.js';
+import { isWebUrl, maxUrlLength } from './fetch-image.js';
 import { fileField, type Upload } from './upload.js';
 
 /** A decimal number, written plainly and within its range; nothing is rounded, cut or guessed. */
@@ -47,6 +48,7 @@ function text(pattern: RegExp, message: string, description: string) {
 
 const maxMarginPixels = 65_535;
 const marginMessage = `must be pixels, such as 20 or 20px, up to ${maxMarginPixels}, or a percentage up to 100%`;
+const urlMessage = `must be an http or https URL of at most ${maxUrlLength} characters, without user name and password`;
 const colourMessage = 'must be a hex colour of 3, 4, 6 or 8 digits, or a CSS colour name';
 
 function length(description: string) {
@@ -68,13 +70,13 @@ export const parametersSchema = z.strictObject({
     0,
     24,
     defaultTuning.feather,
-    'Least width of edges, in pixels of the image: harder edges are softened, wider ones stay. 0 leaves all as they are.',
+    'Width of hard edges, in pixels of the image. Edges that are nearly as wide are softened less. 0 leaves all as they are.',
   ),
   foreground_strength: decimal(
     0.5,
     2,
     defaultTuning.foregroundStrength,
-    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that the network is unsure of become solid or disappear; below 1 they stay translucent, such as glass.',
+    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that the network holds for foreground, but is unsure of, become solid; below 1 they stay translucent, such as glass.',
   ),
   format: word(
     formats,
@@ -98,6 +100,17 @@ export const parametersSchema = z.strictObject({
   ),
   max_width: length('Most pixels across; a wider result is scaled down with its proportions.'),
   max_height: length('Most pixels down; a taller result is scaled down with its proportions.'),
+  image_url: z
+    .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : urlMessage) })
+    .refine(isWebUrl, urlMessage)
+    .optional()
+    .meta({
+      type: 'string',
+      format: 'uri',
+      maxLength: maxUrlLength,
+      description:
+        'Public URL of the image, instead of a file. Only where the operator has set IMAGE_URLS=true. It counts as an image towards the rate limit once it is fetched.',
+    }),
 });
 
 type Parameters = z.output<typeof parametersSchema>;
@@ -141,14 +154,19 @@ function colourOf(value: string): Output['background'] {
   return [red, green, blue, alpha];
 }
 
+/** An image that came with the form, or the URL of one. */
+export type Source = { readonly bytes: Buffer; readonly name: string } | { readonly url: string };
+
 /**
  * Checks the form and the query, and names every problem at once.
+ * @param takesUrls whether the operator allows `image_url`
  * @throws InvalidRequestError, or DomainError `missing_file` when that is the only problem
  */
 export function readParameters(
   upload: Upload,
   query: object,
-): { file: Buffer; fileName: string; tuning: Tuning; output: Output } {
+  takesUrls: boolean,
+): { source: Source; tuning: Tuning; output: Output } {
   const { [fileField]: fileAsText, ...fields } = upload.fields;
   const problems: FieldError[] = Object.keys(query).map((field) => ({
     field,
@@ -156,6 +174,7 @@ export function readParameters(
   }));
   let tuning = defaultTuning;
   let output = defaultOutput;
+  let url: string | undefined;
   try {
     const parsed = parseRequest(parametersSchema, fields);
     tuning = {
@@ -164,6 +183,7 @@ export function readParameters(
       foregroundStrength: parsed.foreground_strength,
     };
     output = outputOf(parsed);
+    url = parsed.image_url;
     problems.push(...contradictions(parsed));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
@@ -171,17 +191,24 @@ export function readParameters(
   }
   const { file } = upload;
   const hasFile = file !== undefined && file.bytes.length > 0;
+  const hasUrl = Object.hasOwn(fields, 'image_url');
+  if (hasUrl && !takesUrls) problems.push({ field: 'image_url', message: urlsAreOff });
+  else if (hasUrl && hasFile)
+    problems.push({ field: 'image_url', message: `cannot be used with "${fileField}"; send one of them` });
   if (problems.length > 0) {
     throw new InvalidRequestError(
-      hasFile ? problems : [...problems, { field: fileField, message: 'is missing' }],
+      hasFile || hasUrl ? problems : [...problems, { field: fileField, message: 'is missing' }],
     );
   }
+  if (url !== undefined) return { source: { url }, tuning, output };
   if (!hasFile) {
     const detail =
       fileAsText === undefined
-        ? `The form has no image. Send it in the field "${fileField}".`
+        ? `The form has no image. Send it in the field "${fileField}"${takesUrls ? ', or its URL in "image_url"' : ''}.`
         : `The field "${fileField}" is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg.`;
     throw new DomainError('missing_file', detail);
   }
-  return { file: file.bytes, fileName: file.name, tuning, output };
+  return { source: file, tuning, output };
 }
+
+const urlsAreOff = `is switched off on this server; send the image in the field "${fileField}". If you run this server: set IMAGE_URLS=true`;

@@ -12,11 +12,39 @@ const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'engine_unavailable',
 ]);
 
+/** A failure of a request for which an image was fetched: that has cost traffic, so it counts. */
+class AfterFetchError extends DomainError {
+  override readonly name = 'AfterFetchError';
+
+  constructor(cause: DomainError) {
+    const { code, message, fields, retryAfterSeconds } = cause;
+    super(code, message, {
+      cause,
+      ...(fields && { fields }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
+  }
+}
+
+/** Makes each failure of `work` count towards the client's images. */
+export async function countingFailures<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof DomainError ? new AfterFetchError(error) : error;
+  }
+}
+
 /**
  * Whether a request failed before any pixel was decoded, so that it does not count towards the client's
  * images. A process that ended at work may have ended because of the image: that counts.
  */
 export function isRefusedBeforeWork(thrown: unknown): boolean {
-  if (!(thrown instanceof DomainError) || thrown instanceof PixelProcessError) return false;
+  if (
+    !(thrown instanceof DomainError) ||
+    thrown instanceof PixelProcessError ||
+    thrown instanceof AfterFetchError
+  )
+    return false;
   return thrown instanceof HeaderRefusalError || codes.has(thrown.code);
 }

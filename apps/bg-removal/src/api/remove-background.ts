@@ -1,11 +1,14 @@
-import { DomainError, requestContext, withDeadline } from '@media-services/http-common';
+import type { Guard } from '@media-services/egress-guard';
+import { DomainError, requestContext, withDeadline, type RequestContext } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
 import type { Request, RequestHandler } from 'express';
 import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
 import { multipartOverheadBytes } from './body-limit.js';
 import { ByteBudget } from './byte-budget.js';
+import { fetchImage, type FetchedImage } from './fetch-image.js';
 import { atLeastRate, type LeastRate } from './least-rate.js';
 import { readParameters } from './parameters.js';
+import { countingFailures } from './refused-before-work.js';
 import { outputFileName } from './output-file-name.js';
 import { sendBytes } from './send-bytes.js';
 import { uploadReader } from './upload.js';
@@ -22,6 +25,8 @@ export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependenci
   /** Bytes in memory of uploads on their way in, and of results on their way out. */
   readonly maxUploadingBytes: number;
   readonly maxSendingBytes: number;
+  /** The way out to `image_url`; undefined where that is switched off. */
+  readonly guard: Guard | undefined;
 }
 
 /** `POST /api/remove-background`: an image in a form in, its cut-out out. */
@@ -30,6 +35,17 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
   // Apart from the turns: a slow transfer holds memory, but never keeps a process from working.
   const uploading = new ByteBudget(options.maxUploadingBytes);
   const sending = new ByteBudget(options.maxSendingBytes);
+
+  const fetchFrom = (url: string, client: string, context: RequestContext, deadline: AbortSignal) => {
+    const { guard, maxFileBytes, leastRate } = options;
+    if (guard === undefined) throw new Error('image_url is switched off');
+    context.note({ host: new URL(url).host });
+    return context.timings.measure('fetch', () =>
+      uploading.run(client, maxFileBytes, deadline, (signal) =>
+        fetchImage(url, { guard, client, maxFileBytes, leastRate, signal }),
+      ),
+    );
+  };
 
   return async (req, res) => {
     const context = requestContext(res);
@@ -55,16 +71,17 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
           ),
         ),
       );
-      const { file, fileName, tuning, output } = readParameters(upload, req.query);
-      const image = await removeBackground(options, {
-        client,
-        file,
-        tuning,
-        output,
-        signal,
-        onStage: (stage, milliseconds) => timings.set(stage, milliseconds),
-      });
-      return { ...image, fileName, bytesIn: file.length };
+      const { source, tuning, output } = readParameters(upload, req.query, options.guard !== undefined);
+      const cutOut = async ({ bytes: file, name: fileName }: FetchedImage) => {
+        const onStage = (stage: string, milliseconds: number) => timings.set(stage, milliseconds);
+        const image = await removeBackground(options, { client, file, tuning, output, signal, onStage });
+        return { ...image, fileName, bytesIn: file.length };
+      };
+      if (!('url' in source)) return cutOut(source);
+      // Before anything is fetched, while failures don't count yet.
+      options.turns.assertRoom(client);
+      options.engine.assertReady();
+      return countingFailures(async () => cutOut(await fetchFrom(source.url, client, context, signal)));
     });
 
     const { image, subject, fileName, bytesIn } = made;

@@ -2,6 +2,7 @@ import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { acceptedTypes } from '../images/image-type.js';
+import { maxUrlLength } from './fetch-image.js';
 import { fileTooLarge, multipartOverheadBytes } from './body-limit.js';
 
 export const fileField = 'file';
@@ -14,7 +15,7 @@ export interface Upload {
 
 const limits = {
   fieldNameSize: 100,
-  fieldSize: 100,
+  fieldSize: maxUrlLength,
   fields: 20,
   files: 1,
   parts: 21,

@@ -53,7 +53,9 @@ function otherTypeOf(file: Uint8Array): string | undefined {
   if (name !== undefined) return name;
   // Trimming takes a byte order mark too.
   const head = Buffer.from(file.subarray(0, svgHeadBytes)).toString('utf8').trimStart();
-  return head.startsWith('<') && /<svg[\s/>]/i.test(head) ? 'an SVG' : undefined;
+  if (!head.startsWith('<')) return undefined;
+  if (/<(?:!doctype html|html|head|body)[\s/>]/i.test(head)) return 'a web page';
+  return /<svg[\s/>]/i.test(head) ? 'an SVG' : undefined;
 }
 
 function heifTypeOf(head: Buffer): string | undefined {

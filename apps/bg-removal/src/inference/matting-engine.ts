@@ -76,6 +76,11 @@ export class MattingEngine implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** @throws DomainError `engine_unavailable` */
+  assertReady(): void {
+    this.#ready();
+  }
+
   /** The size of the images that {@link run} takes. */
   get inputSize(): InferenceSettings['inputSize'] {
     return this.#ready().model.manifest.inputSize;

@@ -6,6 +6,7 @@ export const usage = `Usage:
                              [--start TIME] [--end TIME] [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--format png|webp|jpg] [--background COLOR] [--crop]
                                         [-o FOLDER|FILE|-]
+  media-services cutout --url URL
   media-services info URL [--item N] [--start TIME] [--end TIME] [--json]
 
 Commands:
@@ -19,6 +20,7 @@ Videos:
   --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
 
 Cut-outs:
+  --url URL           an image on the web, if the server's operator allows it
   --format FORMAT     png (default), webp or jpg
   --background COLOR  put the subject on a colour: a CSS name or hex such as #ffffff
   --crop              crop to the subject
@@ -74,6 +76,7 @@ export interface CutoutCommand extends Connection {
   readonly name: 'cutout';
   /** Files, folders, or `-` for standard input. */
   readonly sources: readonly string[];
+  readonly url?: string | undefined;
   readonly threshold?: number | undefined;
   readonly feather?: number | undefined;
   readonly foregroundStrength?: number | undefined;
@@ -126,6 +129,7 @@ const optionsOf = {
   cutout: {
     ...connectionOptions,
     ...outputOptions,
+    url: { type: 'string' },
     threshold: { type: 'string' },
     feather: { type: 'string' },
     strength: { type: 'string' },
@@ -175,6 +179,7 @@ const valuesSchema = z.object({
   original: z.boolean().default(false),
   720: z.boolean().default(false),
   1080: z.boolean().default(false),
+  url: z.url({ protocol: /^https?$/, error: '--url must be an http or https URL' }).optional(),
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),
   strength: number('strength', 0.5, 2),
@@ -218,19 +223,15 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   const connection = { server, key, quiet };
   const { item, start, end } = options;
   const [target] = positionals;
-  if (target === undefined)
-    throw new UsageError(`${name} needs ${name === 'cutout' ? 'an image' : 'a URL'}.`);
-  if (name === 'info') {
-    if (positionals.length > 1) throw new UsageError('info takes one URL.');
-    return { ...connection, name, url: target, item, start, end, json: options.json };
-  }
   if (name === 'cutout') {
+    if (target === undefined && options.url === undefined) throw new UsageError('cutout needs an image.');
     if (options.mask && options.format !== 'png') throw new UsageError('--mask is always a PNG.');
     const { threshold, feather, strength, format, background, crop, mask } = options;
     return {
       ...connection,
       name,
       sources: positionals,
+      url: options.url,
       output,
       force,
       threshold,
@@ -244,6 +245,11 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
       maxWidth: options['max-width'],
       maxHeight: options['max-height'],
     };
+  }
+  if (target === undefined) throw new UsageError(`${name} needs a URL.`);
+  if (name === 'info') {
+    if (positionals.length > 1) throw new UsageError('info takes one URL.');
+    return { ...connection, name, url: target, item, start, end, json: options.json };
   }
   const formats = [
     ...(options.mp3 ? (['mp3'] as const) : []),

@@ -24,7 +24,7 @@ const imageStatuses = new Set([400, 413, 415, 422]);
 interface ImageJob {
   /** Shown to the user. */
   readonly label: string;
-  readonly read: () => Promise<Blob>;
+  readonly read: () => Promise<Blob | URL>;
   readonly target: { readonly folder: string; readonly name: string } | 'standard output';
   /** Whether the user named this one file to write to. */
   readonly isExactName: boolean;
@@ -89,13 +89,19 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
   const { sources, output } = command;
   const toFolder = output !== undefined && output !== '-' && (await isOutputFolder(output, sources));
   const jobs: ImageJob[] = [];
+  if (command.url !== undefined) {
+    const url = new URL(command.url);
+    const name = basename(url.pathname) || url.hostname;
+    jobs.push(singleJob(name, () => Promise.resolve(url), command, toFolder));
+  }
   for (const source of sources) {
     if (source !== '-' && !(await exists(source))) throw new UsageError(`${source} does not exist.`);
     if (source !== '-' && (await isFolder(source))) {
       if (output !== undefined && !toFolder) throw new UsageError('--output must be a folder here.');
       jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command, terminal)));
     } else {
-      jobs.push(singleJob(source, command, toFolder));
+      const read = source === '-' ? readStandardInput : () => openAsBlob(source);
+      jobs.push(singleJob(source, read, command, toFolder));
     }
   }
   if (jobs.length > 1 && output !== undefined && !toFolder)
@@ -108,10 +114,14 @@ async function isOutputFolder(output: string, sources: readonly string[]): Promi
   return sources.length > 1 || (await isFolder(output)) || extname(output) === '';
 }
 
-function singleJob(source: string, { output, format }: CutoutCommand, toFolder: boolean): ImageJob {
+function singleJob(
+  source: string,
+  read: ImageJob['read'],
+  { output, format }: CutoutCommand,
+  toFolder: boolean,
+): ImageJob {
   const isInput = source === '-';
   const label = isInput ? 'image' : source;
-  const read = isInput ? readStandardInput : () => openAsBlob(source);
   if (output === '-' || (output === undefined && isInput)) {
     if (process.stdout.isTTY)
       throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');

@@ -30,7 +30,11 @@ export interface Operation {
   /** The very schema that validates the query. */
   readonly query?: z.ZodObject;
   /** The very schema that validates the form, and its file. */
-  readonly form?: { readonly fields: z.ZodObject; readonly file: { name: string; description: string } };
+  readonly form?: {
+    readonly fields: z.ZodObject;
+    /** `orField`: a field that can be sent in its place. */
+    readonly file: { name: string; description: string; orField?: string };
+  };
   readonly success: Success;
   /** The answer to a `Range`, where parts can be asked for. */
   readonly partial?: Success;
@@ -121,7 +125,13 @@ function requestBody({ fields, file }: NonNullable<Operation['form']>): JsonObje
         schema: {
           ...schema,
           properties: { ...properties, ...(schema.properties as JsonObject) },
-          required: [file.name, ...((schema.required as string[] | undefined) ?? [])],
+          required: [
+            ...(file.orField === undefined ? [file.name] : []),
+            ...((schema.required as string[] | undefined) ?? []),
+          ],
+          ...(file.orField !== undefined && {
+            oneOf: [{ required: [file.name] }, { required: [file.orField] }],
+          }),
         },
       },
     },

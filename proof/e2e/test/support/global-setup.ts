@@ -24,6 +24,7 @@ export default async function setUp(): Promise<void> {
         ...process.env,
         ALLOWED_PRIVATE_SOURCES: `${site.host},127.0.0.1:${ownSitePort}`,
         IMAGES_PER_MINUTE: '5',
+        IMAGE_URLS: 'true',
       },
       logsDir: join(logsDir, 'e2e'),
     });

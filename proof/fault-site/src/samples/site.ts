@@ -11,6 +11,7 @@ const types: Readonly<Record<string, string>> = {
   '.mov': 'video/quicktime',
   '.m3u8': 'application/vnd.apple.mpegurl',
   '.ts': 'video/mp2t',
+  '.jpg': 'image/jpeg',
 };
 
 const poster =
