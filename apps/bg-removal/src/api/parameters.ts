@@ -41,7 +41,7 @@ function word<const Words extends readonly [string, ...string[]]>(
 function text(pattern: RegExp, message: string, description: string) {
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
-    .regex(pattern, message)
+    .regex(pattern, { error: message, abort: true })
     .optional()
     .meta({ type: 'string', description });
 }
@@ -148,7 +148,8 @@ function colourOf(value: string): Output['background'] {
   const named = Object.hasOwn(colourNames, name) ? colourNames[name] : undefined;
   if (named !== undefined) return [...named, 255];
   const digits = name.replace('#', '');
-  if (!/^[0-9a-f]+$/.test(digits)) return undefined;
+  // A word of these letters, such as `ff`, is no colour by its length.
+  if (!/^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.test(digits)) return undefined;
   const long = digits.length <= 4 ? Array.from(digits, (digit) => digit + digit).join('') : digits;
   const [red = 0, green = 0, blue = 0, alpha = 255] = Buffer.from(long, 'hex');
   return [red, green, blue, alpha];
