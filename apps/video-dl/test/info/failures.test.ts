@@ -30,7 +30,6 @@ const fixtures: [name: string, code: string, status: number][] = [
   ['suspended', 'video_not_found', 404],
   ['all-fail', 'private_video', 403],
   ['photograph', 'no_media', 422],
-  ['clip', 'unsupported_url', 422],
   ['preview', 'login_required', 403],
   ['preview-warned', 'login_required', 403],
   ['upcoming-without-formats', 'not_started', 409],

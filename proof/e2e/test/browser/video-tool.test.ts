@@ -27,6 +27,7 @@ describe('a link', () => {
       '1080p\nMP4',
       '720p\nMP4',
       'Audio\nMP3',
+      'Original audio\nM4A',
     ]);
     expect(await about(page, 'mp4-1080')).toMatch(/^[\d.]+ MB · 1920 × 1080 · H\.264 and AAC$/);
     expect(await about(page, 'mp3')).toMatch(/^about \d+ kB · made from AAC$/);
