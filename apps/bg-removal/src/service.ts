@@ -25,7 +25,7 @@ import { PixelPool } from './pixels/pixel-pool.js';
 const serviceName = 'bg-removal';
 const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
-/** Over so long a client's pace is looked at: pauses of a mobile network pass. */
+/** The period over which we measure a client's rate. It is longer than the pauses of a mobile network. */
 const defaultPaceWindowMs = 10_000;
 /** From the first byte of a response to the last, however fast the client reads. */
 const answerTimeoutMs = 300_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an image may be at most; looked at in its header, before any of it is decoded. */
+/** Limits of an image, checked against its header before anything is decoded. */
 export const imageLimitsSchema = z.object({
   /** Width times height. */
   maxPixels: z.number().positive(),

@@ -15,7 +15,7 @@ const brands = new Map([
   ...['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis'].map((brand) => [brand, heic] as const),
   ...['avif', 'avis'].map((brand) => [brand, avif] as const),
 ]);
-/** A file lists few brands; more are not looked at. */
+/** Real files list few brands; we read no more than this. */
 const maxBrandBytes = 256;
 
 /** How other files begin that people send instead, to name them in the error. */

@@ -126,7 +126,7 @@ function hexBytes(text: string | null, length: number): Uint8Array | null {
   return digits === undefined ? null : Buffer.from(digits.padStart(2 * length, '0'), 'hex');
 }
 
-/** yt-dlp says `none` for a stream that is missing, and nothing for one it has not looked at. */
+/** yt-dlp says `none` for a missing stream, and nothing for one it hasn't examined. */
 function carries(codec: string | null): boolean | null {
   if (codec === null || codec === 'unknown') return null;
   return codec !== 'none';

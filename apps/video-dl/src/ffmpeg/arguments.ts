@@ -66,8 +66,8 @@ function generalOptions({ threads }: CallOptions): string[] {
 const maxPixels = 35_389_440;
 
 /**
- * Decoders ffmpeg may run on bytes that come from outside: video and audio. Not the hundreds that
- * nobody streams, and not those of images, of which a small file can hold a huge one.
+ * Decoders that ffmpeg may run on untrusted bytes. Unused ones are left out, and so are image
+ * decoders, because a small file can hold a huge image.
  */
 const decoders = [
   'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,vp8,libvpx,vp6,vp6a,vp6f,vp3,theora',
@@ -138,7 +138,7 @@ const roundingSeconds = 0.001;
 
 /** How ffmpeg finds a clip in an input. */
 interface ClipStart {
-  /** Where it is told to begin to read, at the key frame before. */
+  /** Where ffmpeg begins to read: the key frame before the start. */
   readonly seekSeconds: number;
   /** When the clip begins, by the times that ffmpeg gives what it has read. */
   readonly baseSeconds: number;

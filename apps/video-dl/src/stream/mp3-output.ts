@@ -267,7 +267,7 @@ export async function statedSound(
 
 const maxCoverWaitMs = 1500;
 
-/** The page's thumbnail for a tag; null where it is none, too large, late or broken, which never fails a stream. */
+/** The page's thumbnail for a tag. Null if it is missing, too large, late or broken; that never fails a stream. */
 export async function fetchCover(
   upstream: Pick<Upstream, 'fetchBytes'>,
   { container, thumbnail }: Pick<Plan, 'container' | 'thumbnail'>,

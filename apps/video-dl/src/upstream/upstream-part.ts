@@ -144,7 +144,7 @@ export function tooLarge(maxBytes: number): TransferFault {
   return new TransferFault(
     new DomainError(
       'too_long',
-      `The medium is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video; as the operator, set STREAM_MAX_BYTES to more than ${mebibytes(maxBytes / 2)} MiB, since twice as much is read.`,
+      `The file is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video; as the operator, set STREAM_MAX_BYTES to more than ${mebibytes(maxBytes / 2)} MiB, since twice as much is read.`,
     ),
     'none',
   );

@@ -33,7 +33,7 @@ export interface ObjectReader {
   open(range: ByteRange | null): Promise<Transfer>;
 }
 
-/** The media servers, for what reads their bytes in process: files that are passed on, heads that are looked at. */
+/** The media servers, for code that reads their bytes in process: files that are passed on, and heads. */
 export class Upstream {
   readonly #options: UpstreamOptions;
 

@@ -36,7 +36,7 @@ const maxTime = 2 ** 63;
 interface OpenBox {
   readonly type: string;
   left: number;
-  /** Of a box that is looked at as a whole: room for all of it. */
+  /** The whole box, for a box that we parse at once. */
   readonly held: Buffer | null;
 }
 
@@ -277,7 +277,7 @@ export class FragmentedMp4Joiner implements Joiner {
   }
 }
 
-/** How large a box may be that is looked at as a whole; null for one that is not. */
+/** The size limit of a box that we parse at once; null for other boxes. */
 function maxHeldBytes(type: string): number | null {
   if (type === 'moov') return maxMovieBytes;
   return type === 'moof' ? maxFragmentBytes : null;

@@ -59,7 +59,7 @@ export function damaged(what: string): TransferFault {
   return new TransferFault(new DomainError('upstream_error', detail), 'none');
 }
 
-/** The medium is in order, but its parts cannot become one file. */
+/** The media are intact, but their parts can't become one file. */
 export function notJoinable(what: string): TransferFault {
   const detail = `The video ${what}, so that its parts cannot be put into one file. Another format or page of it may do.`;
   return new TransferFault(new DomainError('no_media', detail), 'none');

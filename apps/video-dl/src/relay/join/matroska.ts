@@ -14,7 +14,7 @@ export class MatroskaJoiner implements Joiner {
   #isCluster = false;
   #hasMedia = false;
   readonly startSeconds = null;
-  /** Its times are not looked at. */
+  /** We don't read its times. */
   readonly firstTimes = { video: null, audio: null, areAllKnown: true };
   readonly lengths = null;
 

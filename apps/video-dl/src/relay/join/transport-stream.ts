@@ -19,7 +19,7 @@ const pidCount = 8192;
 const maxPids = 64;
 /** Held back at most to see where the tracks of a new clock begin. */
 const maxHeldPackets = 12_000;
-/** In place of a continuity counter, which has four bits: there is none yet. */
+/** Stands for "no continuity counter yet"; real counters have four bits. */
 const noCounter = 255;
 
 /** An elementary stream as the program map names it (ISO 13818-1, 2.4.4.8). */
@@ -171,8 +171,8 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   /**
-   * Brings packets into the one clock, counter and set of PIDs; in place. Most packets
-   * carry neither a table nor a time, and only their counter and PID are looked at.
+   * Rewrites packets in place to one clock, counter and set of PIDs. For most packets, which
+   * carry neither a table nor a time, only the counter and PID are read.
    */
   #rewrite(packets: Buffer): readonly Buffer[] {
     let kept = 0;

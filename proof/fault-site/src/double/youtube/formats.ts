@@ -28,7 +28,7 @@ const mediaOfVideo: Readonly<Record<number, MediumName>> = {
   248: 'vp9-1080.webm',
 };
 
-/** The medium behind a format of a track. */
+/** The file of one format of a track. */
 export function mediumOf(video: Video, itag: number, track: Track | undefined): MediumName | undefined {
   if (itag === 137 && video.isLarge) return 'avc-1080-large.mp4';
   const pictures = mediaOfVideo[itag];
