@@ -46,7 +46,8 @@ describe('the reference of the API', () => {
     await unfold(page, 'bg-removal-removeBackground');
     const answer = endpoint(page, 'bg-removal-removeBackground').locator('[data-status="502"]');
     await answer.locator('summary').click();
-    expect(await answer.locator('pre').textContent()).toContain('"code": "service_unavailable"');
+    const examples = await answer.locator('pre').allTextContents();
+    expect(examples.join('\n')).toContain('"code": "service_unavailable"');
     expect(await answer.innerText()).toContain('Retry-After');
   });
 

@@ -219,6 +219,11 @@ async function give(page: Page, how: 'drop' | 'paste', ...given: (string | Given
       ? { text: item }
       : { name: item.name, type: item.type, base64: item.bytes.toString('base64'), zeros: item.zeros ?? 0 },
   );
+  // The page's module listens once its language is loaded, which may be after the load event.
+  await page.evaluate(async () => {
+    const main = document.querySelector<HTMLScriptElement>('script[type="module"]');
+    if (main !== null) await import(main.src);
+  });
   await page.evaluate(
     ({ how, items }) => {
       const data = new DataTransfer();
