@@ -1,7 +1,6 @@
-# Checks the operator's settings and prints the variables of templates/ as NAME=value
-# lines. Used by the container's entrypoint and by `npm start`:
-#   awk -f settings.awk settings.tsv
-# Every problem is a line on stderr; the exit code is then 78 (EX_CONFIG).
+# Validates the operator's settings and prints the variables of templates/ as NAME=value lines.
+# Used by the container's entrypoint and by `npm start`: awk -f settings.awk settings.tsv Every
+# problem is a line on stderr; the exit code is then 78 (EX_CONFIG).
 
 BEGIN {
     FS = "\t"
@@ -44,7 +43,7 @@ END {
     if (failed) exit 78
 }
 
-# Reports a variable that is no longer a setting, has another name now, or looks like one of the settings.
+# Reports a variable that was removed, was renamed, or looks like a setting.
 function lookalike(given,    setting) {
     if (given in renamed)
         print given " is now called " renamed[given] ". It still works; rename it." >"/dev/stderr"
@@ -59,7 +58,7 @@ function read(name, kind, low, high, value) {
     if (kind == "integer") {
         if (value !~ /^[0-9]+$/ || value + 0 < low + 0 || value + 0 > high + 0)
             return wrong(name, "a whole number from " low " to " high, value)
-        # nginx has no rate of 0, but counts nobody under an empty key.
+        # nginx has no rate of 0, but does not count requests with an empty key.
         if (name == "VIDEO_REQUESTS_PER_MINUTE") {
             put("GATEWAY_VIDEO_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
             if (value + 0 == 0) value = 1
@@ -83,7 +82,8 @@ function read(name, kind, low, high, value) {
     }
     if (kind == "images") {
         if (value !~ /^[0-9]+$/ || value + 0 > high + 0) return wrong(name, "a whole number from " low " to " high, value)
-        # The service counts exactly; the gateway keeps floods of refused ones away from it.
+        # The service enforces the exact limit; the gateway keeps floods of rejected requests away
+        # from it.
         put("GATEWAY_IMAGE_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
         return put("GATEWAY_IMAGE_REQUESTS_RATE", value * 4 > 60 ? value * 4 : 60)
     }
@@ -93,8 +93,8 @@ function read(name, kind, low, high, value) {
     if (kind == "origins") return origins(name, value)
 }
 
-# As many as the container may use cores, at least two, so that one that is busy keeps nobody
-# waiting, and at most 16, which is more than any network needs.
+# One per available core, at least two, so that a busy worker blocks nobody, and at most 16, which
+# is enough for any network.
 function workers(    cores, quota, count) {
     count = 0
     while ((getline line < "/proc/cpuinfo") > 0) if (line ~ /^processor/) count++
@@ -107,8 +107,8 @@ function workers(    cores, quota, count) {
     return count < 2 ? 2 : count > 16 ? 16 : count
 }
 
-# Above the deadlines of the services, which answer with their own problems: those have the same
-# environment under compose and `npm start`.
+# Longer than the services' deadlines, so that they can send their own problems. The services have
+# the same environment under compose and `npm start`.
 function read_timeout(    image, page, longest) {
     image = amount(ENVIRON["IMAGE_TIMEOUT_SECONDS"], seconds_in)
     page = amount(ENVIRON["EXTRACTION_TIMEOUT_SECONDS"], seconds_in) + amount(ENVIRON["FIRST_BYTE_TIMEOUT_SECONDS"], seconds_in)
@@ -116,7 +116,7 @@ function read_timeout(    image, page, longest) {
     return sprintf("%.0fs", longest + 60 > 300 ? longest + 60 : 300)
 }
 
-# The number that a text such as 15MiB or 2m stands for; -1 for none.
+# Parses a text such as 15MiB or 2m; -1 if invalid.
 function amount(text, factors,    number, unit) {
     if (text !~ /^[0-9]+(\.[0-9]+)?[ ]*[A-Za-z]*$/) return -1
     number = unit = text
@@ -176,7 +176,7 @@ function origins(name, value,    items, total, i, entries) {
     put("GATEWAY_CORS_VARY", entries == "" ? "" : "Origin")
 }
 
-# The form of each line; njs/keys.js reads the file again for each request.
+# Validates each line; njs/keys.js reads the file again for each request.
 function keys(name, file,    line, number, state, words, total, i, good) {
     if (file == "") return
     while ((state = (getline line < file)) > 0) {
@@ -185,9 +185,9 @@ function keys(name, file,    line, number, state, words, total, i, good) {
         total = split(line, words, " ")
         good = length(words[1]) <= 64 && words[1] ~ /^[A-Za-z0-9_.-]+$/ && length(words[2]) == 64 && words[2] ~ /^[0-9a-f]+$/
         for (i = 3; i <= total; i++) good = good && words[i] ~ /^(images|videos)=[0-9]+$/
-        if (!good) wrong(name, "a file whose lines are a name, a SHA-256 in 64 small hexadecimal digits, and images=N or videos=N", "line " number " of " file)
+        if (!good) wrong(name, "a file whose lines are a name, a SHA-256 in 64 lower-case hexadecimal digits, and optionally images=N or videos=N", "line " number " of " file)
     }
-    if (state < 0) return wrong(name, "a file that can be read", file)
+    if (state < 0) return wrong(name, "a readable file", file)
     close(file)
 }
 

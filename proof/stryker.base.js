@@ -1,21 +1,21 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { env } from 'node:process';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import jestBase from '../jest.base.js';
+import { subjects } from './mutation-subjects.js';
 
 /**
  * A mutation test of the package in whose folder Stryker runs (scripts/mutation.mjs): the
- * files of one subject of its `mutation.config.js` are each broken in many small ways, and
- * the subject's tests must notice. With no more tests than those, a change is tried fast.
+ * files of one of its subjects are each broken in many small ways, and the subject's tests
+ * must notice. With no more tests than those, a change is tried fast.
  * Works in place, since the tests import other packages' files.
- * @typedef {{ name: string, mutate: string[], tests: string[], testTimeoutMs?: number }} Subject
  */
 
-/** @type {{ default: Subject[] }} */
-const { default: subjects } = await import(pathToFileURL(resolve('mutation.config.js')).href);
-const subject = subjects.find(({ name }) => name === env.MUTATION_SUBJECT);
-if (subject === undefined) throw new Error('MUTATION_SUBJECT must be one of mutation.config.js');
+const folder = basename(process.cwd());
+const subject = subjects[folder]?.find(({ name }) => name === env.MUTATION_SUBJECT);
+if (subject === undefined) throw new Error('MUTATION_SUBJECT must be one of mutation-subjects.js');
 
-const report = `.tools/mutation/${basename(process.cwd())}-${subject.name}.json`;
+const report = `.tools/mutation/${folder}-${subject.name}.json`;
 
 export default {
   mutate: subject.mutate,
@@ -28,6 +28,8 @@ export default {
   jest: {
     enableFindRelatedTests: false,
     config: {
+      ...jestBase,
+      rootDir: process.cwd(),
       testMatch: subject.tests.map((test) => `<rootDir>/${test}`),
       reporters: ['default'],
       // A test that hangs is cheaper to end than the runner that it hangs in.

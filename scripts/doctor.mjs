@@ -1,4 +1,5 @@
-// npm run doctor: what is installed, in which version, what is missing or set wrongly, and the fix.
+// npm run doctor: shows installed versions, missing programs, invalid settings, and how to fix
+// them.
 import { diagnose, readSettings, root, runCommandLine } from '../packages/stack/src/set-up/index.mjs';
 
 const signs = { ok: '✓', warning: '!', missing: '✗', wrong: '✗' };
@@ -15,7 +16,7 @@ await runCommandLine(async () => {
   const [missing, wrong] = [count('missing'), count('wrong')];
   const outcome = [
     ...(missing > 0 ? [`${missing} missing: \`npm start\` installs what it can.`] : []),
-    ...(wrong > 0 ? [`${wrong} to correct in .env or in the environment: docs/configuration.md`] : []),
+    ...(wrong > 0 ? [`${wrong} to correct in .env or the environment: see docs/configuration.md`] : []),
   ];
   console.log(`\n${outcome.length === 0 ? 'Ready: npm start' : outcome.join('\n')}`);
   return outcome.length === 0 ? 0 : 1;

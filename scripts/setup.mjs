@@ -1,5 +1,5 @@
-// npm run setup: everything that `npm start` and development need, without starting anything.
-// `-- --tests` adds the programs that only tests use.
+// npm run setup: installs everything that `npm start` and development need, without starting
+// anything. `-- --tests` adds the programs that only tests use.
 import { Progress, runCommandLine, setUp } from '../packages/stack/src/set-up/index.mjs';
 
 await runCommandLine(async () => {

@@ -1,7 +1,7 @@
-// npm start: installs what is missing, builds, and runs both services behind the gateway.
-//   PORT, HOST  where the gateway listens (8080 on 127.0.0.1)
-//   LOG=show    the services' logs here instead of in .tools/logs
-// Settings come from the environment and from .env; see docs/configuration.md.
+// npm start: installs what is missing, builds, and runs both services behind the gateway. PORT,
+// HOST  where the gateway listens (8080 on 127.0.0.1) LOG=show    prints the services' logs here
+// instead of writing them to .tools/logs Settings come from the environment and from .env; see
+// docs/configuration.md.
 import {
   checkGatewayPort,
   endOrphans,
@@ -19,26 +19,28 @@ await runCommandLine(async () => {
   readSettings();
   const host = process.env.HOST || '127.0.0.1';
   const port = portFrom(process.env, 'PORT', 8080);
-  if (endOrphans() > 0) progress.say('Ended what an earlier run had left.');
+  if (endOrphans() > 0) progress.say('Stopped the leftovers of an earlier run.');
   await checkGatewayPort(port, host);
   const env = await setUp({ progress, set: 'run' });
   const problems = await settingsProblems(env);
   if (problems.length > 0) {
     const lines = problems.map((problem) => `\n  - ${problem}`).join('');
     throw new UserError(
-      `Settings to correct, in .env or in the environment:${lines}\nEach is described in docs/configuration.md.`,
+      `Correct these settings in .env or the environment:${lines}\nThey are described in docs/configuration.md.`,
     );
   }
 
   // Built by set-up.
-  const { deathNotice, panel, startStack, toldToStop } = await import('../packages/stack/dist/index.js');
+  const { deathMessage, panel, startStack, stopRequested } = await import('../packages/stack/dist/index.js');
   const showLogs = process.env.LOG === 'show';
   const stack = await startStack({
-    ...{ port, host, env },
+    port,
+    host,
+    env,
     onLine: showLogs ? (name, line) => progress.say(`${name.padEnd(10)} │ ${line}`) : undefined,
   });
   const stopping = new AbortController();
-  const told = toldToStop(() => stack.kill()).then(() => {
+  const stop = stopRequested(() => stack.kill()).then(() => {
     stopping.abort();
     return undefined;
   });
@@ -54,8 +56,8 @@ await runCommandLine(async () => {
         readyAfterSeconds: Math.round(performance.now() / 1000),
       }),
     );
-    const death = await Promise.race([told, stack.died]);
-    if (death !== undefined) throw new UserError(`${deathNotice(death)}\nThe rest is being stopped.`);
+    const death = await Promise.race([stop, stack.died]);
+    if (death !== undefined) throw new UserError(`${deathMessage(death)}\nStopping the others.`);
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
   } finally {

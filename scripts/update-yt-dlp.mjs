@@ -1,4 +1,4 @@
-// npm run update:yt-dlp: pins the newest yt-dlp with the hashes of all its files, and installs it.
+// npm run update:yt-dlp: pins the newest yt-dlp with its file hashes, and installs it.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -40,11 +40,12 @@ async function installUv(venv, log) {
   const problem = await createVenv({ venv, log, env: process.env });
   if (problem !== undefined) throw new UserError(problem);
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', `uv==${uvVersion}`];
-  await demand(join(venv, 'bin', 'python'), pip, log);
+  await runOrThrow(join(venv, 'bin', 'python'), pip, log);
 }
 
 /**
- * Resolves requirements.in for every platform and Python at once; the first lines of the file stay.
+ * Resolves requirements.in for all platforms and Python versions. Keeps the comments at the top
+ * of the file.
  * @param {string} uv
  * @param {string} folder
  * @param {(line: string) => void} log
@@ -53,7 +54,7 @@ async function pin(uv, folder, log) {
   const target = join(folder, 'requirements.txt');
   const header = (await readFile(target, 'utf8')).split('\n').filter((line) => line.startsWith('#'));
   const resolved = `${target}.new`;
-  await demand(
+  await runOrThrow(
     uv,
     [
       ...['pip', 'compile', '--universal', '--python-version', minimumPython, '--generate-hashes'],
@@ -71,7 +72,7 @@ async function pin(uv, folder, log) {
  * @param {readonly string[]} args
  * @param {(line: string) => void} log
  */
-async function demand(file, args, log) {
+async function runOrThrow(file, args, log) {
   const env = { ...process.env, UV_PYTHON_DOWNLOADS: 'never' };
   const { code, output } = await runCommand(file, args, { env, onLine: log });
   if (code !== 0) throw new UserError(tailOf(output));

@@ -1,8 +1,8 @@
-// GET /api/health: the health of the services in one response.
+// GET /api/health: the health of all services in one response.
 
 import problem from './problem.js';
 
-/** A service's own report, or `down` where it gives none. */
+/** A service's own report, or `down` if it gives none. */
 function reportOf(r, reply) {
   if (reply.status !== 200 && reply.status !== 503) return { status: 'down' };
   try {

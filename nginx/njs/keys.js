@@ -1,29 +1,29 @@
-// Keys of clients (API_KEYS_FILE). Without the file everything is public. A change of the file
-// takes effect at once. njs here keeps to what nginx 1.22's njs 0.7.9 knows: it has no memory
-// between requests, and searching a file of 10 000 keys takes it 2 ms. So a sorted index lies
-// in the run directory, and a wrong key costs no more than any other request.
+// API keys of clients (API_KEYS_FILE). Without the file everything is public. Changes of the file
+// take effect at once. The code is limited to njs 0.7.9 (nginx 1.22), which has no memory between
+// requests and needs 2 ms to search a file of 10 000 keys. So we keep a sorted index in the run
+// directory, and a wrong key costs no more than any other request.
 
 import crypto from 'crypto';
 import fs from 'fs';
 
-/** `name  sha256-of-the-key  images=60 videos=120`; settings.awk checks the same form at start. */
+/** `name  sha256-of-the-key  images=60 videos=120`; settings.awk validates the same format at start. */
 const linePattern = /^([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
-/** Longer than any valid line without needless spaces. */
+/** Longer than any valid line without extra spaces. */
 const maxLineBytes = 512;
 
-/** An index is a header (the state of the file it was made from, the number of keys) and one record for each key. */
+/** An index has a header (the state of its source file, the number of keys) and one record per key. */
 const headerBytes = 128;
-/** The hash and where its line begins. */
+/** The hash and the offset of its line. */
 const recordBytes = 80;
 const hashBytes = 64;
-/** A file may change twice within one tick of its clock. Until then its state proves nothing, so we make no index. */
+/** A file may change twice within one timestamp tick. Until the tick has passed, we create no index. */
 const settledMs = 2000;
 
-/** The value of `$api_key` when a key is needed and the request has no valid one. */
+/** The value of `$api_key` if a key is required and the request has no valid one. */
 const refused = '!';
 
 /**
- * The name of the client, nothing where everything is public, or `refused`. Leaves the
+ * The name of the client, an empty string if everything is public, or `refused`. Sets the
  * client's own limits in `$api_key_images` and `$api_key_videos`.
  */
 function identify(r) {
@@ -45,7 +45,7 @@ function identify(r) {
   return found[1];
 }
 
-/** The parts of the line for a hash, or null. We compare hashes, so the duration reveals nothing about keys. */
+/** The parsed line for a hash, or null. We compare hashes, so timing reveals nothing about keys. */
 function findLine(r, file, hash) {
   const index = r.variables.gateway_run_dir + '/keys.index';
   const stats = fs.statSync(file);
@@ -67,7 +67,7 @@ function searchAll(file, hash) {
   for (let at = bytes.indexOf(hash); at !== -1; at = bytes.indexOf(hash, at + 1)) {
     const start = bytes.lastIndexOf('\n', at) + 1;
     const parts = partsOf(bytes.slice(start, start + maxLineBytes).toString(), hash);
-    // The hash may also be a name or part of a comment.
+    // The hash may also occur as a name or in a comment.
     if (parts !== null) return parts;
   }
   return null;
@@ -86,7 +86,8 @@ function isCurrent(r, index, state) {
 function makeIndex(r, file, index, state) {
   const draft = index + '.' + process.pid;
   try {
-    // First, so that a full or read-only disk doesn't cost every request the work below.
+    // Open the file first, so that a full or read-only disk doesn't cost every request the work
+    // below.
     fs.writeFileSync(draft, '', { mode: 0o600 });
     const records = [];
     const bytes = fs.readFileSync(file);
@@ -94,7 +95,7 @@ function makeIndex(r, file, index, state) {
       const newline = bytes.indexOf('\n', start);
       const end = newline === -1 ? bytes.length : newline;
       const parts = linePattern.exec(bytes.slice(start, Math.min(end, start + maxLineBytes)).toString());
-      // Sorted, the first line of a key comes first.
+      // After sorting, the first line of a key comes first.
       if (parts !== null) records.push(parts[2] + ('' + start).padStart(recordBytes - hashBytes));
       start = end + 1;
     }
@@ -109,7 +110,7 @@ function makeIndex(r, file, index, state) {
   }
 }
 
-/** Where the line of a hash begins, or null. */
+/** The offset of a hash's line, or null. */
 function lookUp(index, hash) {
   const descriptor = fs.openSync(index);
   try {
@@ -144,9 +145,9 @@ function readFrom(descriptor, position, length) {
 }
 
 /**
- * The key of a request, or null. The web page sends it as a cookie (SameSite=Strict, for
- * a minute) where the browser itself downloads, since a link can have no headers; so it
- * counts for nothing but reading a stream.
+ * The key of a request, or null. For downloads by the browser, the web page sends it as a
+ * cookie (SameSite=Strict, for a minute), because a link can't have headers. The cookie is only
+ * valid for reading a stream.
  */
 function sentKey(r) {
   const header = r.headersIn['Authorization'];

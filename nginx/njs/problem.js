@@ -1,13 +1,13 @@
-// nginx's own answers as problem+json; the code here keeps to what nginx 1.22's njs 0.7.9 knows.
+// nginx's own error responses as problem+json. The code is limited to njs 0.7.9 (nginx 1.22).
 
 import problems from './problems.js';
 
-/** The methods of a path that nginx itself refused, for example a TRACE. */
+/** The allowed methods of a path, for methods that nginx itself rejects, such as TRACE. */
 function allowedMethods(uri) {
   return /\/api\/remove-background$/.test(uri) ? 'POST' : 'GET, HEAD';
 }
 
-/** What a client may have running at once, by the end of the path. */
+/** Concurrency limits per client, by path. */
 const concurrencyLimits = [
   { path: /\/api\/info$/i, variable: 'streams_per_client', what: 'requests for details' },
   { path: /\/api\/remove-background$/, variable: 'images_per_client', what: 'images' },
@@ -34,7 +34,7 @@ function problemType(r, code) {
   return r.variables.gateway_base_path + '/docs/errors#' + code.replace(/_/g, '-');
 }
 
-/** Answers with the problem for a status; 500's for one that isn't in the table. */
+/** Sends the problem for a status; unknown statuses become 500. */
 function send(r, status) {
   const definition = problems[status] || problems[500];
   const answeredStatus = problems[status] ? status : 500;
@@ -56,7 +56,7 @@ function send(r, status) {
   r.return(answeredStatus, JSON.stringify(problem));
 }
 
-/** Where error_page leads; `$status` is the one that nginx wanted to answer with. */
+/** Handler for error_page; `$status` is nginx's original status. */
 function answer(r) {
   send(r, Number(r.variables.status));
 }
@@ -66,28 +66,28 @@ function unauthorized(r) {
 }
 
 /**
- * Whether no replica has begun this request, so that trying again repeats no work.
- * It happens when a replica vanishes and the list of replicas changes while the
- * connection to it times out: nginx then does not look at the others.
+ * Whether no replica has started this request, so that a retry repeats no work. This happens if
+ * a replica vanishes and the list of replicas changes while the connection to it times out;
+ * nginx then doesn't try the others.
  */
-function begunByNone(r) {
+function notStartedByAnyService(r) {
   const reads = r.method === 'GET' || r.method === 'HEAD';
-  // A subrequest (merged health) cannot be redirected, and need not be.
+  // A subrequest (merged health) can't be redirected and doesn't have to be.
   return reads && r.parent === undefined && !/\d/.test(r.variables.upstream_connect_time || '');
 }
 
-function tryAgainOrSend(r, status) {
-  if (!begunByNone(r) || r.variables.gateway_tried_again === 'yes') return send(r, status);
+function retryOrSend(r, status) {
+  if (!notStartedByAnyService(r) || r.variables.gateway_tried_again === 'yes') return send(r, status);
   r.variables.gateway_tried_again = 'yes';
   r.internalRedirect(r.variables.request_uri);
 }
 
 function badGateway(r) {
-  tryAgainOrSend(r, 502);
+  retryOrSend(r, 502);
 }
 
 function gatewayTimeout(r) {
-  tryAgainOrSend(r, 504);
+  retryOrSend(r, 504);
 }
 
 export default { answer, badGateway, gatewayTimeout, send, unauthorized };

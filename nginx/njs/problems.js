@@ -12,7 +12,7 @@ export default {
     title: 'A key is needed',
     retryable: false,
     detail:
-      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
+      'This server requires an access key. Send the key from its operator as "Authorization: Bearer KEY".',
   },
   404: {
     code: 'not_found',
@@ -24,7 +24,7 @@ export default {
     code: 'method_not_allowed',
     title: 'Method not allowed',
     retryable: false,
-    detail: 'This path does not answer this method. Use one that the Allow header names.',
+    detail: 'This path does not support this method. Use one listed in the Allow header.',
   },
   413: {
     code: 'file_too_large',
@@ -37,27 +37,27 @@ export default {
     code: 'internal_error',
     title: 'Internal error',
     retryable: false,
-    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
+    detail: 'The gateway failed unexpectedly. Report it with the requestId.',
   },
   502: {
     code: 'service_unavailable',
-    title: 'The service does not answer',
+    title: 'The service does not respond',
     retryable: true,
     retryAfterSeconds: 5,
     detail:
-      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health shows which service it is.',
   },
   503: {
     code: 'overloaded',
     title: 'The service is busy',
     retryable: true,
     retryAfterSeconds: 5,
-    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
+    detail: 'The gateway cannot accept this request now. Try again in a few seconds.',
   },
   504: {
     code: 'timeout',
     title: 'The work took too long',
     retryable: true,
-    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
+    detail: "The service did not respond within the gateway's deadline. Try again later.",
   },
 };

@@ -1,12 +1,12 @@
 /* global ngx -- of njs, in the container */
-// What the access log and the metrics say about a finished request. njs here keeps to what
-// nginx 1.22's njs 0.7.9 knows; `ngx.shared`, for the metrics, is there only in the container.
+// Values for the access log and the metrics. The code is limited to njs 0.7.9 (nginx 1.22);
+// `ngx.shared`, for the metrics, exists only in the container.
 
 /**
- * How a request ended: `ok`, `failed` (answered with an error), `aborted` (the client left),
- * or `truncated`. nginx calls a response that its service cut off complete. The stated length
- * gives it away; a response without one is `unknown` here, and the service's line with the
- * same requestId has its outcome.
+ * How a request ended: `ok`, `failed` (error response), `aborted` (the client left), or
+ * `truncated`. nginx considers a response complete even if its service truncated it. We detect
+ * that by Content-Length. A response without one is `unknown` here; the service's log line with
+ * the same requestId has its outcome.
  */
 function outcome(r) {
   const variables = r.variables;
@@ -21,7 +21,7 @@ function outcome(r) {
   return Number(variables.body_bytes_sent) >= Number(stated) ? 'ok' : 'truncated';
 }
 
-/** The route of a request, one of few: labels come from here, never from the client. */
+/** The route of a request, one of a few fixed labels that the client can't control. */
 function routeOf(r) {
   const path = r.variables.request_path.replace(r.variables.gateway_base_path, '');
   const match =
@@ -32,7 +32,7 @@ function routeOf(r) {
   return path.startsWith('/api/') ? 'other' : 'page';
 }
 
-/** Counts a request; its line of the log is written without what this returns. */
+/** Counts a request. Used as a log condition; its return value is not logged. */
 function count(r) {
   const labels = ['route="' + routeOf(r), 'status="' + r.variables.status, 'outcome="' + r.variables.outcome];
   ngx.shared.requests.incr(labels.join('",') + '"', 1, 0);

@@ -45,7 +45,7 @@ test('has a line for each request with its id and without its query', async () =
   expect(JSON.stringify(line)).not.toContain('secret');
 });
 
-test('tells that a request was limited', async () => {
+test('records that a request was limited', async () => {
   for (let count = 0; count < 11; count += 1) await fetch(`${gateway.url}/api/info?url=x`);
   await fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Request-Id': 'limited-1' } });
 
@@ -56,7 +56,7 @@ test('tells that a request was limited', async () => {
   });
 });
 
-describe('says how a stream ended', () => {
+describe('records how a stream ended', () => {
   const stream = async (id: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/api/stream?url=x`, { headers: { 'X-Request-Id': id, ...headers } });
 
@@ -106,7 +106,7 @@ describe('says how a stream ended', () => {
   });
 });
 
-test('has a line for a health check only when it found something wrong or was given an id', async () => {
+test('has a line for a health check only if it failed or has a request id', async () => {
   const health = async (id?: string) =>
     fetch(`${gateway.url}/video-dl/api/health`, { headers: id === undefined ? {} : { 'X-Request-Id': id } });
   await health();

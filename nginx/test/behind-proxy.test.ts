@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from './support/gateway.js';
 const mebibyte = 1024 * 1024;
 const proxies: [string, (gatewayPort: number) => Promise<FrontProxy>][] = [
   ['nginx', startNginxProxy],
-  // Where it is installed; before 2.8 it ended a stream that broke off like a whole one.
+  // Only if installed. Before 2.8 it ended a truncated stream like a complete one.
   ...(caddy === undefined ? [] : [['Caddy', startCaddyProxy] as [string, typeof startCaddyProxy]]),
 ];
 
@@ -24,7 +24,7 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
     await gateway[Symbol.asyncDispose]();
   });
 
-  /** A request from an address of its own, as clients of the internet have. */
+  /** Sends a request from a separate IP address, like a client on the internet. */
   async function ask(
     path: string,
     options: { from?: string; method?: string; body?: Buffer; headers?: Record<string, string> } = {},
@@ -50,7 +50,7 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
     return bytes;
   }
 
-  test('a stream of 300 MiB arrives whole', async () => {
+  test('a stream of 300 MiB arrives complete', async () => {
     gateway.videoDl.respondWith((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'video/mp4' });
       const block = Buffer.alloc(mebibyte);
@@ -74,7 +74,7 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
   test.each([
     ['without a length', {}],
     ['with a length', { 'Content-Length': '1000000' }],
-  ])('a stream %s that breaks off is seen to', async (_kind, headers) => {
+  ])('a truncated stream %s is detected as broken', async (_kind, headers) => {
     gateway.videoDl.respondWith((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'video/mp4', ...headers });
       res.write(Buffer.alloc(100_000), () => res.socket?.resetAndDestroy());
@@ -113,7 +113,7 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
     await closed;
   });
 
-  test('an upload of the full size gets through', async () => {
+  test('an upload of the maximum size passes', async () => {
     gateway.bgRemoval.respondWith((req, res) => {
       let bytes = 0;
       req.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -128,7 +128,7 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
     expect(await bytesOf(response)).toBe(16);
   });
 
-  test('limits count the client, whatever it says about itself, and not the proxy', async () => {
+  test('limits count the client instead of the proxy, whatever headers it sends', async () => {
     const statuses: (number | undefined)[] = [];
     for (let count = 0; count < 12; count += 1) {
       const response = await ask('/api/info?url=x', { headers: { 'X-Forwarded-For': `203.0.113.${count}` } });

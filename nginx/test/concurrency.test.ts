@@ -8,7 +8,7 @@ let gateway: TestGateway;
 
 beforeEach(async () => {
   gateway = await startGateway();
-  // Every request is taken and never ends.
+  // Accepts every request and never responds.
   gateway.videoDl.respondWith((_req, res) => {
     res.writeHead(200);
     res.write('first bytes');
@@ -38,7 +38,7 @@ test.each([
   expect(problem.detail).toContain(what);
 });
 
-test('an upload that has only begun counts, so that slow ones cannot add up', async () => {
+test('an upload counts from its start, so that slow ones cannot accumulate', async () => {
   gateway.bgRemoval.respondWith((req) => req.resume());
   const slow = Array.from({ length: 5 }, () => connect(gateway.port, '127.0.0.1'));
   for (const socket of slow) {
@@ -51,13 +51,13 @@ test('an upload that has only begun counts, so that slow ones cannot add up', as
   for (const socket of slow) socket.destroy();
 });
 
-test('another client is not in the way of the first', async () => {
+test('another client is not affected', async () => {
   await Promise.all(Array.from({ length: 4 }, lookUp));
 
   expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(200);
 });
 
-test('thousands of connections of one address that never finish a request keep nobody else out', async () => {
+test('thousands of unfinished requests from one IP address do not block others', async () => {
   let turnedAway = 0;
   const halfOpen = await Promise.all(Array.from({ length: 8600 }, () => openHalf(() => (turnedAway += 1))));
 
@@ -65,17 +65,17 @@ test('thousands of connections of one address that never finish a request keep n
   for (let count = 0; count < 20; count += 1) statuses.push(await statusFrom(gateway.port, '127.0.0.2', '/'));
 
   expect(new Set(statuses)).toEqual(new Set([200]));
-  // Closed after 10 s, the time for the head of a request, is not turned away.
+  // A connection closed after 10 s, the header timeout, does not count as rejected.
   expect(turnedAway).toBe(0);
   for (const socket of halfOpen) socket.removeAllListeners('close').destroy();
 });
 
-async function openHalf(onTurnedAway: () => void): Promise<Socket> {
+async function openHalf(onRejected: () => void): Promise<Socket> {
   const opened = performance.now();
   const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
   socket.on('error', () => undefined); // it closes, which is looked at here:
   socket.on('close', () => {
-    if (performance.now() - opened < 10_000) onTurnedAway();
+    if (performance.now() - opened < 10_000) onRejected();
   });
   await once(socket, 'connect');
   socket.write('GET / HTTP/1.1\r\nHost: half');

@@ -37,11 +37,11 @@ test('no other origin by default', () =>
     expect(corsHeaders(await ask(gateway, page))).toEqual([]);
     const answer = await preflight(gateway, page);
     expect(corsHeaders(answer)).toEqual([]);
-    // The service answers it, as it would any method it does not know.
+    // The service handles it like any unknown method.
     expect(gateway.bgRemoval.requests[0]?.method).toBe('OPTIONS');
   }));
 
-test('exactly the origins that are named, and caches keep them apart', () =>
+test('allows exactly the listed origins, and caches keep them apart', () =>
   withGateway(`${page}, http://localhost:3000`, async (gateway) => {
     for (const origin of [page, 'http://localhost:3000']) {
       const response = await ask(gateway, origin);
@@ -62,14 +62,14 @@ test('exactly the origins that are named, and caches keep them apart', () =>
     }
   }));
 
-test('every origin with *', () =>
+test('allows every origin with *', () =>
   withGateway('*', async (gateway) => {
     const response = await ask(gateway, page);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('vary') ?? '').not.toContain('Origin');
   }));
 
-test('a preflight is answered by the gateway and not counted', () =>
+test('the gateway handles a preflight and does not count it', () =>
   withGateway(page, async (gateway) => {
     for (let count = 0; count < 30; count += 1) {
       const response = await preflight(gateway, page);
@@ -83,7 +83,7 @@ test('a preflight is answered by the gateway and not counted', () =>
     expect(gateway.bgRemoval.requests).toHaveLength(0);
   }));
 
-test('a page may read the headers of an answer, and errors of the gateway too', () =>
+test("a page may read response headers and the gateway's errors", () =>
   withGateway(page, async (gateway) => {
     const exposed = (await ask(gateway, page)).headers.get('access-control-expose-headers');
     for (const name of [

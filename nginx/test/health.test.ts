@@ -11,13 +11,17 @@ const report = (status: string, extra: object = {}) => ({
 
 let gateway: TestGateway;
 
+beforeAll(async () => {
+  gateway = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
+});
+
 beforeEach(async () => {
-  gateway = await startGateway();
+  await gateway.resetServices();
   gateway.videoDl.respondWith(json(200, report('ok')));
   gateway.bgRemoval.respondWith(json(200, report('ok')));
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
@@ -32,7 +36,7 @@ async function health(): Promise<{ status: number; retryAfter: string | null; bo
   };
 }
 
-test('is 200 with both reports when both services are well', async () => {
+test('is 200 with both reports when both services are healthy', async () => {
   expect(await health()).toEqual({
     status: 200,
     retryAfter: null,
@@ -42,7 +46,7 @@ test('is 200 with both reports when both services are well', async () => {
   expect(gateway.videoDl.requests[0]?.headers['x-request-id']).toMatch(/^\w{32}$/);
 });
 
-test('with one service alone does not miss the other one, which has no routes', async () => {
+test('with only one service, ignores the other one, which has no routes', async () => {
   await using alone = await startGateway({ env: { SERVICES: 'video-dl' } });
   alone.videoDl.respondWith(json(200, report('ok')));
 
@@ -80,7 +84,7 @@ test('is 503 and says which service is down', async () => {
   });
 });
 
-test('calls a service down that answers, but not with a report', async () => {
+test('reports a service as down if its response is not a report', async () => {
   gateway.videoDl.respondWith((_req, res) => res.end('<html>something else</html>'));
   gateway.bgRemoval.respondWith(json(404, { status: 404 }));
 
@@ -90,7 +94,7 @@ test('calls a service down that answers, but not with a report', async () => {
   });
 });
 
-test('calls a service down that accepts and stays silent', async () => {
+test('reports a service as down if it accepts connections but never responds', async () => {
   gateway.videoDl.respondWith(() => undefined);
 
   expect(await health()).toMatchObject({
@@ -99,7 +103,7 @@ test('calls a service down that accepts and stays silent', async () => {
   });
 });
 
-test('takes reports larger than a page of memory', async () => {
+test('accepts reports larger than a memory page', async () => {
   gateway.videoDl.respondWith(json(200, report('ok', { note: 'x'.repeat(20_000) })));
 
   expect(await health()).toMatchObject({ status: 200 });

@@ -27,7 +27,7 @@ test('video: a burst of 10 beyond the first request, then 429', async () => {
   expect(gateway.videoDl.requests).toHaveLength(11);
 });
 
-test('info, both streams and the base address share the limit', async () => {
+test('info, both streams and the service path share the limit', async () => {
   const paths = [
     '/api/info?url=x',
     '/api/stream?url=x',
@@ -45,7 +45,7 @@ test('info, both streams and the base address share the limit', async () => {
   expect(statuses).toEqual([...allowed(11), 429]);
 });
 
-test('the refusal is a problem with Retry-After', async () => {
+test('the rejection is a problem with Retry-After', async () => {
   await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
 
   const response = await fetch(`${gateway.url}/api/info?url=x`);
@@ -56,7 +56,7 @@ test('the refusal is a problem with Retry-After', async () => {
   expect(problem.detail).not.toContain('operator');
 });
 
-test("the refusal names the operator's contact where there is one", async () => {
+test("the rejection names the operator's contact if there is one", async () => {
   await using gateway = await startGateway({ env: { OPERATOR_CONTACT: 'limits@example.org "quoted"' } });
   await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
 
@@ -73,7 +73,7 @@ test('a new X-Forwarded-For with each request changes nothing', async () => {
   expect(statuses).toEqual([...allowed(11), 429]);
 });
 
-test('four streams at once; a fifth has to wait for one to end', async () => {
+test('allows four concurrent streams; a fifth must wait', async () => {
   gateway.videoDl.respondWith((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'video/mp4' });
     res.write('first bytes');
@@ -107,7 +107,7 @@ test('metadata is not counted as a stream', async () => {
   expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
 });
 
-test('health, the page and the image service have no part in the video limit', async () => {
+test('health, the page and the image service do not count towards the video limit', async () => {
   await statusesOf(12, () => fetch(`${gateway.url}/api/info?url=x`));
 
   expect((await fetch(`${gateway.url}/video-dl/api/health`)).status).toBe(200);
@@ -125,4 +125,63 @@ test('images: a flood is stopped at the gateway, far above what the service allo
   );
 
   expect(statuses).toEqual([...allowed(21), 429]);
+});
+
+describe('whom a limit counts', () => {
+  let gateway: TestGateway;
+
+  // The test is the trusted proxy in front, so that it can speak for any address.
+  beforeAll(async () => {
+    gateway = await startGateway({
+      env: { TRUSTED_PROXIES: '127.0.0.1' },
+    });
+  });
+
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  const from = async (address: string): Promise<number> =>
+    (await fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': address } })).status;
+
+  /** Uses up the burst of the client that the address is counted as. */
+  async function exhaust(address: string): Promise<void> {
+    for (let count = 0; count < 11; count += 1) expect(await from(address)).toBe(200);
+    expect(await from(address)).toBe(429);
+  }
+
+  test('an IPv4 address is counted separately', async () => {
+    await exhaust('198.51.100.1');
+    expect(await from('198.51.100.2')).toBe(200);
+  });
+
+  test.each([
+    ['2001:db8:1:1::1', '2001:db8:1:1:ffff:ffff:ffff:ffff', '2001:db8:1:2::1'],
+    ['2001:db8::1', '2001:db8:0:0:a::', '2001:db8:0:1::1'],
+    ['2001:db8:a0a:a0a::a', '2001:db8:a0a:a0a:a0a:a0a:a0a:a0a', '2001:db8:a0a:a0b::a'],
+    ['fe80:0:0:5::', 'fe80:0:0:5::ffff', 'fe80::5'],
+  ])('%s shares its /64 with %s but not with %s', async (address, neighbour, stranger) => {
+    await exhaust(address);
+
+    expect(await from(neighbour)).toBe(429);
+    expect(await from(stranger)).toBe(200);
+  });
+
+  test('IPv4 clients of a dual-stack socket are distinguished, and equal those over IPv4', async () => {
+    await exhaust('::ffff:203.0.113.1');
+
+    expect(await from('::ffff:203.0.113.2')).toBe(200);
+    expect(await from('::ffff:10.10.10.10')).toBe(200);
+    expect(await from('203.0.113.1')).toBe(429);
+  });
+
+  test('the service gets only the real IP address', async () => {
+    const response = await fetch(`${gateway.url}/api/info?url=x`, {
+      headers: { 'X-Forwarded-For': '192.0.2.66, 192.0.2.77' },
+    });
+
+    expect(((await response.json()) as { headers: Record<string, string> }).headers['x-forwarded-for']).toBe(
+      '192.0.2.77',
+    );
+  });
 });

@@ -31,8 +31,8 @@ const modules = readdirSync(join(html, 'js'), { recursive: true, encoding: 'utf8
   .map((name) => read(`js/${name}`));
 const page = read('index.html');
 
-/** Keys that the page names, and the beginnings of those that it puts together. */
-function namedKeys(): { keys: Set<string>; beginnings: string[] } {
+/** Text keys that the page uses, and the prefixes of those it composes. */
+function usedTextKeys(): { keys: Set<string>; beginnings: string[] } {
   const code = modules.join('\n');
   const inPage = page.matchAll(/data-(?:text|label|hint|alternative|content)="([\w.]+)"/g);
   const inCode = code.matchAll(/'([a-z]+\.(?!jpg|zip|mp3|mp4)\w+)'/g);
@@ -44,7 +44,7 @@ function namedKeys(): { keys: Set<string>; beginnings: string[] } {
   };
 }
 
-it('there are texts in eight languages, which the page offers', () => {
+it('the page offers its texts in eight languages', () => {
   expect(languages).toEqual(['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt', 'zh']);
   const offered = [...page.matchAll(/<option value="(\w+)" lang=/g)].map(([, language]) => language);
   expect(offered.sort()).toEqual(languages);
@@ -54,7 +54,7 @@ it('there are texts in eight languages, which the page offers', () => {
 describe.each(others)('the texts in %s', (language) => {
   const texts = tables.get(language) ?? {};
 
-  it('are as many as the English ones, with the same values in them', () => {
+  it('have the same keys and placeholders as the English ones', () => {
     expect(Object.keys(texts)).toEqual(Object.keys(english));
     for (const [key, entry] of Object.entries(english)) {
       const shape = (each: Entry | undefined) => ({
@@ -68,17 +68,17 @@ describe.each(others)('the texts in %s', (language) => {
     }
   });
 
-  it('are translated: names alone are the same', () => {
+  it('are translated, except for names', () => {
     const same = Object.keys(english).filter(
       (key) => JSON.stringify(texts[key]) === JSON.stringify(english[key]),
     );
-    // `API`, `MP3`, `{name}: {value}`, and words that both languages share.
+    // Exceptions: `API`, `MP3`, `{name}: {value}`, and words that both languages share.
     for (const key of same) expect(forms(texts[key]).join(' ').length).toBeLessThan(20);
     expect(same.length).toBeLessThan(25);
   });
 
-  it('have every plural form that the language has', () => {
-    // The form for whole millions, where there is one, is never needed.
+  it('have every plural form of the language', () => {
+    // The form for whole millions is never needed.
     const large = new Set(['es', 'fr', 'pt']);
     const needed = new Intl.PluralRules(language)
       .resolvedOptions()
@@ -91,8 +91,8 @@ describe.each(others)('the texts in %s', (language) => {
   });
 });
 
-it('every text that the page names is there, and every text is named', () => {
-  const { keys, beginnings } = namedKeys();
+it('every text that the page uses exists, and every text is used', () => {
+  const { keys, beginnings } = usedTextKeys();
   expect(beginnings).toEqual(['state.']);
   expect([...keys].filter((key) => !(key in english))).toEqual([]);
   const codes = new Set(documentedErrors().map(({ code }) => `error.${code}`));

@@ -7,11 +7,15 @@ import { sendRaw } from './support/raw-client.js';
 
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  gateway = await startGateway();
+beforeAll(async () => {
+  gateway = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
 });
 
-afterEach(async () => {
+beforeEach(async () => {
+  await gateway.resetServices();
+});
+
+afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
@@ -29,7 +33,7 @@ test.each([
   await expectProblem(await fetch(`${gateway.url}${path}`), 404, 'not_found');
 });
 
-test('the locations that nginx uses itself cannot be asked for', async () => {
+test('internal locations are not reachable', async () => {
   await expectProblem(await fetch(`${gateway.url}/internal/health/video-dl`), 404, 'not_found');
   await expectProblem(await fetch(`${gateway.url}/internal/problem/400`), 404, 'not_found');
 });
@@ -40,14 +44,14 @@ test("an unknown path's problem has the request id of the client", async () => {
   expect((await expectProblem(response, 404, 'not_found')).requestId).toBe('mine-1');
 });
 
-test.each(['/', '/api/health'])('POST %s names the methods that it answers', async (path) => {
+test.each(['/', '/api/health'])('POST %s lists the allowed methods', async (path) => {
   const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
 
   await expectProblem(response, 405, 'method_not_allowed');
   expect(response.headers.get('allow')).toBe('GET, HEAD');
 });
 
-test('a method that nginx refuses itself names the one of the path', async () => {
+test("for a method that nginx rejects itself, lists the path's allowed method", async () => {
   const answer = await sendRaw(
     gateway.port,
     'TRACE /api/remove-background HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -67,8 +71,8 @@ test('HEAD of an unknown path has the headers of the problem and no body', async
 });
 
 test.each([
-  ['a request line that is none', 'GARBAGE\r\n\r\n'],
-  ['an address that is too long', `GET /api/info?url=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ['an invalid request line', 'GARBAGE\r\n\r\n'],
+  ['a URL that is too long', `GET /api/info?url=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['HTTP/1.1 without a Host', 'GET / HTTP/1.1\r\n\r\n'],
 ])('%s is an invalid request', async (_name, bytes) => {
@@ -80,7 +84,7 @@ test.each([
   expect(answer.text).toContain('"requestId":"');
 });
 
-test('the longest address that the contract allows reaches the service, percent-encoded', async () => {
+test('the longest allowed URL reaches the service, percent-encoded', async () => {
   const url = `https://example.org/${'ü'.repeat(1014)}`;
 
   const response = await fetch(`${gateway.url}/api/info?url=${encodeURIComponent(url)}`);
@@ -88,7 +92,7 @@ test('the longest address that the contract allows reaches the service, percent-
   expect(response.status).toBe(200);
 });
 
-test('an upload is let through up to the limit and refused one byte above, before it is sent', async () => {
+test('an upload passes up to the limit and is rejected one byte above, before it is sent', async () => {
   const limit = 16 * 1024 * 1024;
   gateway.bgRemoval.respondWith((req, res) => {
     let bytes = 0;
@@ -114,7 +118,7 @@ test('an upload is let through up to the limit and refused one byte above, befor
   expect(gateway.bgRemoval.requests).toHaveLength(1);
 });
 
-test('a service that is down is a 502 that says so, and works again once it is back', async () => {
+test('a service that is down gives a 502, and works again once it is back', async () => {
   await gateway.videoDl.close();
 
   for (const path of ['/api/info?url=x', '/video-dl/api/health']) {
@@ -128,7 +132,7 @@ test('a service that is down is a 502 that says so, and works again once it is b
   expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
 });
 
-test('a service that dies before its first byte is a 502', async () => {
+test('a service that crashes before its first byte gives a 502', async () => {
   gateway.videoDl.respondWith((_req, res) => res.socket?.resetAndDestroy());
 
   await expectProblem(await fetch(`${gateway.url}/api/stream?url=x`), 502, 'service_unavailable');
@@ -142,7 +146,7 @@ test('a request that a service dropped is not sent again', async () => {
   expect(gateway.bgRemoval.requests).toHaveLength(1);
 });
 
-test('a service that stays silent is a 504', async () => {
+test('a service that never responds gives a 504', async () => {
   await using impatient = await startGateway({ variables: { GATEWAY_READ_TIMEOUT: '100ms' } });
   impatient.videoDl.respondWith(() => undefined);
 

@@ -1,4 +1,5 @@
 import { startGateway, type TestGateway } from './support/gateway.js';
+import { expectProblem } from './support/problem.js';
 import { sendRaw } from './support/raw-client.js';
 
 interface Echo {
@@ -9,11 +10,15 @@ interface Echo {
 
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  gateway = await startGateway();
+beforeAll(async () => {
+  gateway = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
 });
 
-afterEach(async () => {
+beforeEach(async () => {
+  await gateway.resetServices();
+});
+
+afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
@@ -56,8 +61,8 @@ test.each([
   expect(gateway.videoDl.requests).toHaveLength(0);
 });
 
-test('services speak HTTP/1.1 with the gateway over connections that are kept', async () => {
-  // One client connection stays with one nginx worker, which has its own idle connections.
+test('the gateway uses HTTP/1.1 with keep-alive connections to the services', async () => {
+  // One client connection uses one nginx worker, which has its own idle connections.
   await sendRaw(
     gateway.port,
     'GET /api/info?url=1 HTTP/1.1\r\nHost: x\r\n\r\nGET /api/info?url=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -81,7 +86,7 @@ test('HEAD reaches the service as HEAD and has no body', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('the client cannot choose the address it is counted under', async () => {
+test('the client cannot choose the IP address it is counted by', async () => {
   const echo = await echoOf('/api/info?url=x', {
     headers: {
       'X-Forwarded-For': '203.0.113.9, 198.51.100.1',
@@ -95,7 +100,7 @@ test('the client cannot choose the address it is counted under', async () => {
   expect(echo.headers).not.toHaveProperty('forwarded');
 });
 
-test('a well-formed request id goes through to the service and back', async () => {
+test('a well-formed request id is passed to the service and back', async () => {
   gateway.videoDl.respondWith((req, res) => {
     res.setHeader('X-Request-Id', String(req.headers['x-request-id']));
     res.end(req.headers['x-request-id']);
@@ -125,7 +130,7 @@ test('an HTTP/1.0 client without a Host header is served', async () => {
   expect(text).toContain('"url":"/api/info?url=x"');
 });
 
-test("a service's own problem passes untouched", async () => {
+test("a service's own problem passes unchanged", async () => {
   const problem =
     '{"type":"/docs/errors#geo-blocked","status":451,"code":"geo_blocked","requestId":"from-the-service"}';
   gateway.videoDl.respondWith((_req, res) => {
@@ -139,7 +144,7 @@ test("a service's own problem passes untouched", async () => {
   expect(await response.text()).toBe(problem);
 });
 
-test('the page is served with a policy that lets nothing from outside run', async () => {
+test('the page is served with a policy that blocks external scripts', async () => {
   const response = await fetch(`${gateway.url}/`);
 
   expect(response.status).toBe(200);
@@ -155,16 +160,67 @@ test('the page is served with a policy that lets nothing from outside run', asyn
   expect(response.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('answers of services carry the security headers of data', async () => {
+test("services' responses have the security headers for data", async () => {
   const response = await fetch(`${gateway.url}/api/info?url=x`);
 
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
 });
 
-test('/docs leads to the documentation on whatever host was asked', async () => {
+test('/docs redirects to the documentation on the requested host', async () => {
   const response = await fetch(`${gateway.url}/docs`, { redirect: 'manual' });
 
   expect(response.status).toBe(308);
   expect(response.headers.get('location')).toBe('/docs/');
+});
+
+describe('below a base path', () => {
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ env: { BASE_PATH: '/tools/media', VIDEO_REQUESTS_PER_MINUTE: '0' } });
+  });
+
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  const askedFor = async (path: string) =>
+    ((await (await fetch(gateway.url + path)).json()) as { url: string }).url;
+
+  test('serves everything below the base path too, whether or not the proxy in front strips it', async () => {
+    for (const prefix of ['', '/tools/media']) {
+      expect(await askedFor(`${prefix}/api/info?url=a%2Fb`)).toBe('/api/info?url=a%2Fb');
+      expect(await askedFor(`${prefix}/video-dl/api/info?url=x`)).toBe('/api/info?url=x');
+      expect(await (await fetch(`${gateway.url}${prefix}/docs/video-dl.openapi.json`)).json()).toHaveProperty(
+        'openapi',
+      );
+      expect((await fetch(`${gateway.url}${prefix}/`)).headers.get('content-type')).toContain('text/html');
+    }
+  });
+
+  test.each([
+    ['/tools/media', '/tools/media/'],
+    ['/tools/media/docs', '/tools/media/docs/'],
+  ])('%s leads to %s', async (path, location) => {
+    const response = await fetch(gateway.url + path, { redirect: 'manual' });
+    expect(response.headers.get('location')).toBe(location);
+  });
+
+  test('the type of a problem includes it', async () => {
+    const problem = await expectProblem(await fetch(`${gateway.url}/tools/media/nope`), 404, 'not_found');
+    expect(problem.type).toBe('/tools/media/docs/errors#not-found');
+  });
+
+  test('internal locations are not reachable there either', async () => {
+    for (const path of [
+      '/internal/health/video-dl',
+      '/internal/preflight',
+      '//internal/preflight',
+      '/%69nternal/preflight',
+    ]) {
+      await expectProblem(await fetch(`${gateway.url}/tools/media${path}`), 404, 'not_found');
+      await expectProblem(await fetch(`${gateway.url}${path}`), 404, 'not_found');
+    }
+  });
 });

@@ -7,7 +7,7 @@ const statusesOf = async (count: number, ask: (index: number) => Promise<Respons
   return statuses;
 };
 
-test('the rate of video is a setting, a third may come at once, and 0 switches it off', async () => {
+test('the video rate is a setting; a third may come in one burst, and 0 disables it', async () => {
   await using strict = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '3' } });
   expect(await statusesOf(3, () => fetch(`${strict.url}/api/info?url=x`))).toEqual([200, 200, 429]);
 
@@ -15,7 +15,7 @@ test('the rate of video is a setting, a third may come at once, and 0 switches i
   expect(new Set(await statusesOf(60, () => fetch(`${free.url}/api/info?url=x`)))).toEqual(new Set([200]));
 });
 
-test('the number of streams at once is a setting, which the refusal names', async () => {
+test('the number of concurrent streams is a setting, which the rejection states', async () => {
   await using gateway = await startGateway({ env: { STREAMS_PER_CLIENT: '1' } });
   gateway.videoDl.respondWith((_req, res) => void res.writeHead(200).write('first bytes'));
   expect((await fetch(`${gateway.url}/api/stream?url=x`)).status).toBe(200);
@@ -25,7 +25,7 @@ test('the number of streams at once is a setting, which the refusal names', asyn
   expect(problem.detail).toContain('1 streams');
 });
 
-test('trusted proxies say who the client is, and only they', async () => {
+test('only trusted proxies identify the client', async () => {
   const from = (url: string, address: string) =>
     fetch(`${url}/api/info?url=x`, { headers: { 'X-Forwarded-For': address } });
   const seenAs = async (url: string, address: string) =>
@@ -44,7 +44,7 @@ test('trusted proxies say who the client is, and only they', async () => {
   expect(await seenAs(behindAnother.url, '203.0.113.7')).toBe('127.0.0.1');
 });
 
-test("an operator's own additions reach both blocks", async () => {
+test("the operator's own additions are included in both blocks", async () => {
   await using gateway = await startGateway({
     enabled: {
       'names.conf': 'map $host $greeting { default hello; }',
@@ -54,13 +54,13 @@ test("an operator's own additions reach both blocks", async () => {
   expect(await (await fetch(`${gateway.url}/greeting`)).text()).toBe('hello');
 });
 
-test('a folder with blanks and umlauts in its name does', async () => {
+test('works in a folder with spaces and umlauts in its name', async () => {
   await using gateway = await startGateway({ folderPrefix: 'gate way ü-' });
   expect((await fetch(`${gateway.url}/`)).status).toBe(200);
   expect((await fetch(`${gateway.url}/api/health`)).status).toBe(503);
 });
 
-test('streams tell a proxy in front not to gather them', async () => {
+test('streams tell a proxy in front not to buffer', async () => {
   await using gateway = await startGateway();
   for (const path of ['/api/stream?url=x', '/api/stream/video?url=x', '/video-dl/api/stream?url=x']) {
     expect((await fetch(gateway.url + path)).headers.get('x-accel-buffering')).toBe('no');

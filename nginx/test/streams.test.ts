@@ -19,7 +19,7 @@ afterEach(async () => {
 const mebibyte = 1024 * 1024;
 const streamUrl = () => `${gateway.url}/api/stream/video?url=x`;
 
-/** Files that nginx holds open in its own folders, also those it has unlinked already. */
+/** Files that nginx has open in its own folders, including unlinked ones. */
 function spooledFiles(): string[] {
   const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8');
   return children
@@ -36,7 +36,7 @@ async function firstChunk(response: IncomingMessage): Promise<void> {
   response.read();
 }
 
-test('a stream arrives whole', async () => {
+test('a stream arrives complete', async () => {
   gateway.videoDl.respondWith((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'video/mp4' });
     for (let count = 0; count < 8; count += 1) res.write(Buffer.alloc(mebibyte, count));
@@ -51,7 +51,7 @@ test('a stream arrives whole', async () => {
 test.each([
   ['without a length', {}],
   ['with a length', { 'Content-Length': '1000000' }],
-])('a stream %s that breaks off reaches the client as broken', async (_name, headers) => {
+])('a truncated stream %s reaches the client as broken', async (_name, headers) => {
   gateway.videoDl.respondWith((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'video/mp4', ...headers });
     res.write(Buffer.alloc(100_000), () => res.socket?.resetAndDestroy());
@@ -75,7 +75,7 @@ test('the first bytes arrive while the service is still working', async () => {
   expect(new TextDecoder().decode(first?.value as Uint8Array)).toBe('a few bytes');
 });
 
-test('a client that reads slowly slows the service down, and nothing is spooled to disk', async () => {
+test('a slow client slows the service down, and nothing is buffered on disk', async () => {
   let written = 0;
   let blocked = (): void => undefined;
   const serviceBlocked = new Promise<void>((resolve) => (blocked = resolve));
@@ -135,7 +135,7 @@ test.each([
   await closed;
 });
 
-test('an upload reaches the service while it is being sent, and is not spooled to disk', async () => {
+test('an upload reaches the service while it is being sent, and is not buffered on disk', async () => {
   const arrived = new Promise<IncomingMessage>((resolve) => {
     gateway.bgRemoval.respondWith((req, res) => {
       req.once('data', () => {
@@ -161,7 +161,7 @@ test('an upload reaches the service while it is being sent, and is not spooled t
   await once(response, 'end');
 });
 
-test('a refusal before the body has been sent reaches the client', async () => {
+test('a rejection before the body is sent reaches the client', async () => {
   gateway.bgRemoval.respondWith((_req, res) => {
     res.writeHead(429, { 'Content-Type': 'application/problem+json', 'Retry-After': '7' });
     res.end('{"code":"rate_limited"}');
@@ -178,7 +178,7 @@ test('a refusal before the body has been sent reaches the client', async () => {
   }
 });
 
-test('an upload that breaks off ends the request at the service', async () => {
+test('an interrupted upload ends the request at the service', async () => {
   const aborted = new Promise<void>((resolve) => {
     gateway.bgRemoval.respondWith((req) => {
       req.resume();

@@ -53,7 +53,7 @@ function rendered(layer: Layer): (x: number, y: number) => number[] {
 
 const across = [50, 200, 20, 550, 200, 20];
 
-it('erases and restores along a stroke, and nothing beside it', () => {
+it('erases and restores only along a stroke', () => {
   const layer = new StrokeLayer(width, height);
   layer.setStrokes([stroke(true, across), stroke(false, [500, 200, 30])], 1);
   const at = rendered(layer);
@@ -64,9 +64,9 @@ it('erases and restores along a stroke, and nothing beside it', () => {
   expect(at(500, 240)).toEqual([0, 0, 0, 0]);
 });
 
-it('has soft edges in the measure of the hardness, and doesn’t add up within one stroke', () => {
+it('has soft edges according to the hardness, and doesn’t accumulate within one stroke', () => {
   const soft = new StrokeLayer(width, height);
-  // Back and forth over the same place.
+  // Back and forth over the same position.
   soft.setStrokes([stroke(true, [...across, ...across], 0)], 1);
   const once = new StrokeLayer(width, height);
   once.setStrokes([stroke(true, across, 0)], 1);
@@ -86,7 +86,7 @@ it('keeps the colour of the cut-out where it only adds to its alpha', () => {
   expect(alpha).toBeGreaterThan(200);
 });
 
-it('is the same drawn part by part, at once, or after other strokes were undone', () => {
+it('gives the same result drawn in parts, at once, or after undoing other strokes', () => {
   const [first, second] = [stroke(true, across, 0.5), stroke(false, [300, 100, 25, 300, 300, 25], 0.5)];
   const parts = new StrokeLayer(width, height);
   parts.extend(first, first.points.slice(0, 3), 1);
@@ -118,8 +118,8 @@ it('covers the same share of a smaller copy', () => {
   expect([alphaAt(125, 100), alphaAt(125, 92), alphaAt(125, 86)]).toEqual([0, 0, 200]);
 });
 
-it('takes at most four bytes for each pixel of 50 megapixels, however many strokes there are', async () => {
-  // In a process without Jest, whose globals are slow.
+it('needs at most four bytes per pixel for 50 megapixels, with any number of strokes', async () => {
+  // Runs in a process without Jest, whose globals are slow.
   const script = `
     const { StrokeLayer } = await import(process.argv[1]);
     const [width, height] = [8660, 5774];

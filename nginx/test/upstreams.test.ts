@@ -1,11 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AddressInfo, createServer } from 'node:net';
+import { once } from 'node:events';
 import { freePort, renderGateway } from '@media-services/stack';
 import { findNginx, gatewayArguments, gatewayDir, isAtLeast } from '@media-services/stack/set-up';
 import { execa } from 'execa';
+import { startGateway, type TestGateway } from './support/gateway.js';
 
-/** From then on nginx looks names up while it runs; see templates/upstreams-resolve.conf.template. */
+/** Since this version, nginx resolves names at run time; see templates/upstreams-resolve.conf.template. */
 const firstVersionWithResolve = '1.27.3';
 
 let runDir: string;
@@ -18,8 +21,8 @@ afterEach(() => {
   rmSync(runDir, { recursive: true, force: true });
 });
 
-// Replicas that come and go are proved by npm run verify:compose, which has them.
-test('nginx takes the upstreams of the containers, as far as its version knows them', async () => {
+// `npm run verify:compose` tests replicas that come and go.
+test("nginx accepts the containers' upstreams, as far as its version supports them", async () => {
   const { nginx = '', njsModule = '', version = '0' } = findNginx();
   renderGateway({
     gatewayDir,
@@ -46,4 +49,54 @@ test('nginx takes the upstreams of the containers, as far as its version knows t
     exitCode: 0,
     stderr: expect.stringContaining('successful') as string,
   });
+});
+
+let gateway: TestGateway;
+
+/** Returns an address that nothing listens on. */
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `127.0.0.1:${port}`;
+}
+
+beforeAll(async () => {
+  const nobody = await closedAddress();
+  gateway = await startGateway({ variables: { VIDEO_DL_UPSTREAM: nobody, BG_REMOVAL_UPSTREAM: nobody } });
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Counts the upstreams of one request; nginx separates those of an internal redirect with a colon. */
+async function passes(requestId: string): Promise<number> {
+  for (;;) {
+    const line = gateway.accessLog().find((entry) => entry['requestId'] === requestId);
+    if (line !== undefined) return String(line['upstream']).split(' : ').length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test.each(['/api/info?url=https%3A%2F%2Fexample.com%2Fa', '/video-dl/api/health', '/bg-removal/api/health'])(
+  'a GET of %s that no replica has started is retried once, then becomes a 502 problem',
+  async (path) => {
+    const requestId = `again-${path.replace(/\W/g, '').slice(0, 30)}`;
+    const response = await fetch(gateway.url + path, { headers: { 'X-Request-Id': requestId } });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ code: 'service_unavailable', requestId });
+    expect(await passes(requestId)).toBe(2);
+  },
+);
+
+test('an upload is never sent twice', async () => {
+  const response = await fetch(`${gateway.url}/api/remove-background`, {
+    method: 'POST',
+    headers: { 'X-Request-Id': 'upload-once' },
+    body: 'picture',
+  });
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({ code: 'service_unavailable' });
+  expect(await passes('upload-once')).toBe(1);
 });

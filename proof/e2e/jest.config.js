@@ -1,10 +1,11 @@
 import base from '../../jest.base.js';
 
-/** One stack for all files: starting the engines takes longer than the tests. */
+/** All files share one stack, because starting the engines takes longer than the tests. */
 export default {
   ...base,
   maxWorkers: 1,
-  // Several slow steps each: a busy machine needs time, and only a failure waits this long.
+  // Tests have several slow steps and need time on a busy machine; only a failure takes this
+  // long.
   testTimeout: 180_000,
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

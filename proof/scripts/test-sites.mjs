@@ -61,7 +61,8 @@ function runTests(env) {
   ];
   const args = ['--experimental-vm-modules', '--no-warnings', jest, '--testMatch', ...suites];
   const { status, error } = spawnSync(process.execPath, args, {
-    ...{ cwd: join(root, 'apps/video-dl'), stdio: 'inherit' },
+    cwd: join(root, 'apps/video-dl'),
+    stdio: 'inherit',
     env: { ...process.env, ...env },
   });
   if (error) throw error;

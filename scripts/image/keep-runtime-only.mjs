@@ -1,7 +1,6 @@
 /**
- * Makes a folder that `pnpm deploy --prod` has written as small as what the
- * service loads: drops named packages together with everything that only they
- * need, other platforms' binaries, and files that only editors read.
+ * Shrinks the output of `pnpm deploy --prod` to what the service loads. Removes the given
+ * packages and their exclusive dependencies, other platforms' binaries, and files for editors.
  *
  *   node keep-runtime-only.mjs <folder> [package to drop…]
  */
@@ -19,7 +18,7 @@ dropUnreachable();
 dropOtherPlatforms();
 dropEditorFiles(join(root, 'node_modules'));
 
-/** The virtual store's folders that no chain of links from the service leads to. */
+/** Removes the virtual store's folders that the service doesn't depend on. */
 function dropUnreachable() {
   const reached = new Set();
   const waiting = [join(root, 'node_modules')];
@@ -42,7 +41,7 @@ function dropUnreachable() {
 }
 
 /**
- * Links to packages in a node_modules folder, scopes included.
+ * Links to packages in a node_modules folder, including scoped ones.
  * @param {string} modules
  */
 function linksIn(modules) {
@@ -55,7 +54,7 @@ function linksIn(modules) {
     .filter((path) => lstatSync(path).isSymbolicLink());
 }
 
-/** onnxruntime-node has the binaries of every platform in one package. */
+/** onnxruntime-node contains the binaries of all platforms. */
 function dropOtherPlatforms() {
   const binaries = join(root, 'node_modules', 'onnxruntime-node', 'bin');
   if (!existsSync(binaries)) return;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Deletes from an image's file system what no service uses at run time: package managers,
-# documentation (licences stay), translations and caches. Runs in the stage that the final
-# stage copies as a whole, so what is deleted takes no room.
+# Deletes what no service uses at run time from an image: package managers, documentation
+# (licences stay), translations and caches. Runs in the stage that the final stage copies, so
+# deleted files take no space.
 set -eu
 rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
   /usr/local/bin/yarn /usr/local/bin/yarnpkg /usr/local/include /usr/local/share/doc /usr/local/share/man /opt/yarn-*

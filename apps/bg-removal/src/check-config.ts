@@ -1,4 +1,4 @@
-/** Tells what is wrong with the settings, without starting anything: exit code 78 where something is. */
+/** Validates the settings without starting anything. Exits with code 78 if any is invalid. */
 import { checkConfig, loadConfig } from '@media-services/http-common';
 import { configSchema } from './config.js';
 

@@ -1,10 +1,8 @@
 import { egressSettings } from '@media-services/egress-guard';
 import { clientPaceSetting, commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
 import { z } from 'zod';
-import { deviceSettings } from './inference/device.js';
-import { precisionSettings } from './inference/precision.js';
-import { defaultModelId } from './model/known-models.js';
-import { defaultModelsDir } from './model/locate-model.js';
+import { deviceSettings, precisionSettings } from './inference/choices.js';
+import { defaultModelId, defaultModelsDir } from './model/known-models.js';
 
 /** Every environment variable of the service. */
 export const configSchema = z.object({
@@ -14,19 +12,19 @@ export const configSchema = z.object({
     .describe('Id of the model, or the path of a folder with a model and its manifest.json.'),
   MODELS_DIR: setting
     .text('')
-    .describe('Where installed models are; empty for the models folder of the service.'),
+    .describe("Folder of the installed models; empty for the service's models folder."),
   IMAGES_PER_MINUTE: setting
     .integer(5, { min: 0, max: 100_000 })
-    .describe('Images per client IP in any 60 seconds; 0 switches the limit off.'),
+    .describe('Images per client IP in any 60 seconds; 0 disables the limit.'),
   REDIS_URL: redisUrlSetting(),
   OPERATOR_CONTACT: setting
     .text('')
-    .describe('How to reach whoever runs the service; shown to clients that hit the limit.'),
+    .describe('How to reach the operator of the service; shown to clients that hit the limit.'),
   IMAGE_MAX_BYTES: setting.bytes('15MiB').describe('Largest upload.'),
   IMAGE_URLS: setting
     .boolean(false)
     .describe(
-      'Whether clients may send image_url instead of a file; the service then opens connections to public addresses.',
+      'Whether clients may send image_url instead of a file; the service then connects to public addresses.',
     ),
   ...egressSettings(),
   IMAGE_MAX_PIXELS: setting
@@ -35,33 +33,31 @@ export const configSchema = z.object({
   IMAGE_QUEUE_MAX: setting
     .integer(8, { min: 0, max: 1000 })
     .describe(
-      'Images that may wait beside those being processed; further ones get 503. One client gets at most half of all slots.',
+      'Images that may wait in addition to those being processed; further ones get 503. One client gets at most half of all slots.',
     ),
   IMAGE_TIMEOUT_SECONDS: setting
     .seconds(90, { min: 1, max: 3600 })
     .describe(
-      'From the first byte of a request to the first byte of its response: upload, waiting and processing.',
+      'Time from the first byte of a request to the first byte of its response: upload, waiting and processing.',
     ),
   CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')
     .describe(
-      'Which of the model’s graphs runs: int8 is faster and takes less memory; auto uses it on x86-64 with AVX2, and fp32 elsewhere.',
+      'Which graph of the model to run: int8 is faster and needs less memory; auto uses it on x86-64 with AVX2, and fp32 elsewhere.',
     ),
   INFERENCE_DEVICE: setting
     .oneOf(deviceSettings, 'auto')
-    .describe(
-      'What runs the model: cuda refuses to start without a working GPU, auto then takes the processor.',
-    ),
+    .describe('Device for the model: cuda fails at start without a working GPU; auto then uses the CPU.'),
   INFERENCE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
-      'Processes that hold the model, each for one image at a time; auto: one per four cores, as long as they fit into half of the memory. They share the cores.',
+      'Processes that run the model, each with one image at a time; auto: one per four cores, if they fit into half of the memory. They share the cores.',
     ),
   PIXEL_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 256 })
     .describe(
-      'Processes that decode, cut out and encode, each for one image at a time; auto: two for each inference process.',
+      'Processes that decode, cut out and encode, each with one image at a time; auto: two per inference process.',
     ),
 });
 

@@ -1,13 +1,13 @@
 import { egressErrors } from '@media-services/egress-guard';
 import { sharedErrors, type ErrorDefinition, type ErrorTable } from '@media-services/http-common';
 
-/** What only bg-removal can answer. */
+/** Errors specific to bg-removal. */
 const ownErrors = {
   missing_file: {
     status: 400,
     title: 'No image was sent',
     retryable: false,
-    cause: 'The body has neither a multipart field `file` with an image in it nor an `image_url`.',
+    cause: 'The body has neither an image in the multipart field `file` nor an `image_url`.',
     remedy: 'Send the image as multipart/form-data in the field `file`.',
   },
   file_too_large: {
@@ -51,5 +51,5 @@ declare module '@media-services/http-common' {
   interface ErrorTable extends Record<keyof typeof ownErrors, ErrorDefinition> {}
 }
 
-/** Every code that this service answers with. */
+/** Every error code of this service. */
 export const errorTable: ErrorTable = { ...sharedErrors, ...egressErrors, ...ownErrors };

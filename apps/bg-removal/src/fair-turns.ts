@@ -2,17 +2,17 @@ import { DomainError } from '@media-services/http-common';
 import { FairSlots } from '@media-services/processes';
 
 export interface FairTurnsOptions {
-  /** How many run at the same time. */
+  /** Maximum number running at the same time. */
   readonly capacity: number;
-  /** How many may run or wait; more are rejected. */
+  /** Maximum number running or waiting; more are rejected. */
   readonly maxHeld: number;
 }
 
 /**
- * Shares work between clients, in the order of `FairSlots`. A client may run or wait with one
- * more while it holds fewer than are free (the dynamic thresholds of Choudhury and Hahne,
- * 1998): alone it gets about half of them, n greedy clients leave about one in n + 1, so a
- * newcomer always finds one.
+ * Shares work between clients, in the order of `FairSlots`. A client may take another slot
+ * while it holds fewer than are free (dynamic thresholds, Choudhury and Hahne, 1998). A single
+ * client gets about half of all slots, and n greedy clients leave about one in n + 1 free, so a
+ * new client always finds one.
  */
 export class FairTurns {
   readonly #slots: FairSlots;
@@ -23,18 +23,18 @@ export class FairTurns {
     this.#maxHeld = maxHeld;
   }
 
-  /** @throws DomainError `overloaded`, or `rate_limited` when this client alone holds too many */
+  /** @throws DomainError `overloaded`, or `rate_limited` if this client already has its share */
   assertRoom(client: string): void {
     const free = this.#maxHeld - this.#slots.running - this.#slots.waiting;
     const own = this.#slots.runningOf(client) + this.#slots.waitingOf(client);
     if (free <= 0) throw busy(this.#maxHeld);
-    if (own >= free) throw tooManyOfOneClient(own);
+    if (own >= free) throw clientShareExceeded(own);
   }
 
   /**
    * Runs `work` in the client's turn.
    * @throws DomainError `overloaded`, `rate_limited`
-   * @throws the signal's reason when it aborts before the turn comes
+   * @throws the signal's reason if it aborts before the client's turn
    */
   async run<T>(client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -54,7 +54,7 @@ function busy(maxHeld: number): DomainError {
   });
 }
 
-function tooManyOfOneClient(own: number): DomainError {
+function clientShareExceeded(own: number): DomainError {
   const images = own === 1 ? 'one image' : `${own} images`;
   return new DomainError(
     'rate_limited',

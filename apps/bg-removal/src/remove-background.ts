@@ -6,7 +6,7 @@ import { imageTypeOf } from './images/image-type.js';
 import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './images/output.js';
 import type { Tuning } from './matte/tuning.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
-import type { Mask, Refusal, View } from './pixels/task.js';
+import type { Mask, Rejection, View } from './pixels/task.js';
 
 export interface RemoveBackgroundDependencies {
   readonly engine: Pick<MattingEngine, 'assertReady' | 'inputSize' | 'run'>;
@@ -16,13 +16,13 @@ export interface RemoveBackgroundDependencies {
 }
 
 export interface RemoveBackgroundRequest {
-  /** Whose turn the work is done in. */
+  /** The client whose turn the work uses. */
   readonly client: string;
   readonly file: Uint8Array;
   readonly tuning: Tuning;
   readonly output: Output;
   readonly signal: AbortSignal;
-  /** Told the milliseconds of every stage. */
+  /** Receives the milliseconds of every stage. */
   readonly onStage: (stage: string, milliseconds: number) => void;
 }
 
@@ -31,13 +31,13 @@ export interface CutOutImage {
   readonly subject: Rectangle;
 }
 
-/** An image that its header alone rejects: nothing was decoded, so it costs next to nothing. */
-export class HeaderRefusalError extends DomainError {
-  override readonly name = 'HeaderRefusalError';
+/** An image was rejected by its header. Nothing was decoded, so it cost almost nothing. */
+export class HeaderRejectionError extends DomainError {
+  override readonly name = 'HeaderRejectionError';
 }
 
 /**
- * The whole way from an uploaded file to its cut-out.
+ * Turns an uploaded file into its cut-out.
  * @throws DomainError with one of the codes of bg-removal
  * @throws the signal's reason
  */
@@ -59,11 +59,11 @@ async function work(
   { file, tuning, output, signal, onStage }: RemoveBackgroundRequest,
 ): Promise<CutOutImage> {
   const { inputSize } = engine;
-  const told = (stages: Readonly<Record<string, number>>): void => {
+  const reportStages = (stages: Readonly<Record<string, number>>): void => {
     for (const [stage, milliseconds] of Object.entries(stages)) onStage(stage, milliseconds);
   };
   const maskOf = async ({ rgb, stages }: View): Promise<Mask> => {
-    told(stages);
+    reportStages(stages);
     const queuedAt = performance.now();
     const { inferenceMs, ...mask } = await engine.run({ rgb }, signal);
     onStage('queue', performance.now() - queuedAt - inferenceMs);
@@ -71,32 +71,32 @@ async function work(
     return mask;
   };
   const result = await pixels.run({ file, limits, inputSize, tuning, output }, maskOf, signal);
-  if (result.kind === 'refused') throw refusalError(result.refusal, limits);
-  told(result.stages);
+  if (result.kind === 'rejected') throw rejectionError(result.rejection, limits);
+  reportStages(result.stages);
   return result;
 }
 
-function refusalError(refusal: Refusal, { maxPixels, maxSide }: ImageLimits): DomainError {
-  switch (refusal.code) {
+function rejectionError(rejection: Rejection, { maxPixels, maxSide }: ImageLimits): DomainError {
+  switch (rejection.code) {
     case 'image_too_large':
-      return new HeaderRefusalError(
+      return new HeaderRejectionError(
         'image_too_large',
-        `The image has ${refusal.width} × ${refusal.height} pixels. The limits are ${maxPixels} pixels in all and ${maxSide} on a side. Scale it down.`,
+        `The image has ${rejection.width} × ${rejection.height} pixels. The limits are ${maxPixels} pixels in total and ${maxSide} per side. Scale it down.`,
       );
     case 'too_many_scans':
-      return new HeaderRefusalError(
+      return new HeaderRejectionError(
         'unreadable_image',
-        `The JPEG has ${refusal.scans} scans. The limit at this size is ${refusal.maxScans}. Open the image and save it again.`,
+        `The JPEG has ${rejection.scans} scans. The limit at this size is ${rejection.maxScans}. Open the image and save it again.`,
       );
     case 'unreadable_header':
-      return new HeaderRefusalError('unreadable_image', damaged);
+      return new HeaderRejectionError('unreadable_image', damaged);
     case 'damaged_pixels':
       return new DomainError('unreadable_image', damaged);
     case 'too_large_for_webp':
       return new InvalidRequestError([
         {
           field: 'format',
-          message: `must not be webp for more than ${maxWebpSide} pixels on a side; use png, or max_width and max_height`,
+          message: `must not be webp for more than ${maxWebpSide} pixels per side; use png, or max_width and max_height`,
         },
       ]);
     case 'no_foreground':

@@ -13,10 +13,10 @@ import {
 import { clientKey, createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
-import { inferenceCapacity } from './inference/capacity.js';
+import { inferenceCapacity } from './inference/choices.js';
 import { expectedPrecision, MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
-import { lingerAfterEarlyAnswer, multipartOverheadBytes, refuseLargeBody } from './api/body-limit.js';
-import { isRefusedBeforeWork } from './api/refused-before-work.js';
+import { lingerAfterEarlyResponse, multipartOverheadBytes, rejectLargeBody } from './api/body-limit.js';
+import { isRejectedBeforeWork } from './api/refused-before-work.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
 import { FairTurns } from './fair-turns.js';
 import { imageLimits } from './images/image-limits.js';
@@ -27,8 +27,8 @@ const packageJson = new URL('../package.json', import.meta.url);
 const rateWindowMs = 60_000;
 /** The period over which we measure a client's rate. It is longer than the pauses of a mobile network. */
 const defaultPaceWindowMs = 10_000;
-/** From the first byte of a response to the last, however fast the client reads. */
-const answerTimeoutMs = 300_000;
+/** Maximum time from the first to the last byte of a response, however fast the client reads. */
+const responseTimeoutMs = 300_000;
 
 /** Replaced in tests only. */
 export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
@@ -45,8 +45,9 @@ export interface BgRemovalService extends RunningService {
 }
 
 /**
- * Builds the service and listens. The model is loaded meanwhile: health says 503 until it is warm.
- * @throws ConfigError when a port cannot be had
+ * Builds the service and listens. The model loads in the background; health returns 503 until
+ * it is warm.
+ * @throws ConfigError if a port is not available
  */
 export async function createBgRemovalService(
   config: BgRemovalConfig,
@@ -69,11 +70,11 @@ export async function createBgRemovalService(
       })
     : undefined;
   const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
-  const places = capacity.processes + config.IMAGE_QUEUE_MAX;
+  const slots = capacity.processes + config.IMAGE_QUEUE_MAX;
   const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
   const pixels = new PixelPool({
     processes: pixelProcesses,
-    maxQueue: places,
+    maxQueue: slots,
     taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
     settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS) },
     logger,
@@ -85,11 +86,11 @@ export async function createBgRemovalService(
     redisUrl: config.REDIS_URL,
     prefix: `${serviceName}:rate:`,
     logger,
-    refusal: (seconds, limit) => rateRefusal(config, seconds, limit),
+    rejectionDetail: (seconds, limit) => rateRejection(config, seconds, limit),
   });
   metrics.gauge({
     name: 'media_rate_limit_degraded',
-    help: '1 while each replica counts for itself because Redis is away.',
+    help: '1 while each replica counts on its own because Redis is unavailable.',
     collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
   });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
@@ -110,29 +111,29 @@ export async function createBgRemovalService(
       methods(router, '/api/health', { get: health.handler });
       methods(router, '/api/remove-background', {
         post: [
-          lingerAfterEarlyAnswer(),
+          lingerAfterEarlyResponse(),
           rateLimiter.middleware,
-          refuseLargeBody(config.IMAGE_MAX_BYTES),
+          rejectLargeBody(config.IMAGE_MAX_BYTES),
           removeBackgroundRoute({
             engine,
             pixels,
             // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
-            turns: new FairTurns({ capacity: pixelProcesses, maxHeld: places }),
+            turns: new FairTurns({ capacity: pixelProcesses, maxHeld: slots }),
             clientKey,
             guard,
             limits: imageLimits(config.IMAGE_MAX_PIXELS),
             maxFileBytes: config.IMAGE_MAX_BYTES,
-            maxUploadingBytes: places * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
+            maxUploadingBytes: slots * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
             // Two of the largest results, incompressible.
             maxSendingBytes: 2 * 4 * config.IMAGE_MAX_PIXELS,
             requestTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
-            answerTimeoutMs,
-            leastRate: {
+            responseTimeoutMs,
+            minRate: {
               bytesPerSecond: config.CLIENT_MIN_BYTES_PER_MINUTE / 60,
               windowMs: paceWindowMs,
             },
           }),
-          rateLimiter.giveBackOn(isRefusedBeforeWork),
+          rateLimiter.refundIf(isRejectedBeforeWork),
         ],
       });
     },
@@ -151,19 +152,19 @@ export async function createBgRemovalService(
   });
   for (const starting of [engine.start(), pixels.start()]) {
     starting.catch((error: unknown) => {
-      // Also when the service is stopped before all is warm.
+      // This also happens if the service is stopped before the engines are warm.
       logger.warn({ err: error }, 'an engine was not started');
     });
   }
   return { ...service, enginePids: () => engine.pids(), pixelPids: () => pixels.pids() };
 }
 
-/** What an image of the most pixels takes at its height, measured, and as much again for the unforeseen. */
+/** Twice the measured peak memory of an image with the most pixels. */
 function pixelMemoryBytes(maxPixels: number): number {
   return 512 * 1024 ** 2 + 24 * maxPixels;
 }
 
-/** What the web page tells its readers before they send anything. */
+/** The upload limits, which the web page shows to users. */
 function acceptedUploads({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGES_PER_MINUTE }: BgRemovalConfig) {
   return {
     status: 'ok' as const,
@@ -173,7 +174,11 @@ function acceptedUploads({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGES_PER_MINUTE 
   };
 }
 
-function rateRefusal({ OPERATOR_CONTACT: contact }: BgRemovalConfig, seconds: number, limit: number): string {
+function rateRejection(
+  { OPERATOR_CONTACT: contact }: BgRemovalConfig,
+  seconds: number,
+  limit: number,
+): string {
   const more = contact === '' ? '' : ` For more, contact ${contact}.`;
   return `This client has sent ${limit} images in the last 60 seconds, which is the limit. Wait ${seconds} s.${more}`;
 }

@@ -1,10 +1,9 @@
 import { WeightsError } from '@media-services/model-setup';
-import { defaultModelId } from './model/known-models.js';
-import { defaultModelsDir } from './model/locate-model.js';
-import { ModelError } from './model/model-error.js';
+import { defaultModelId, defaultModelsDir } from './model/known-models.js';
+import { ModelError } from './model/manifest.js';
 import { setUpModel } from './model/set-up-model.js';
 
-/** Installs the model of the environment's MODEL in MODELS_DIR (image builds, scripts). */
+/** Installs the model given by MODEL in MODELS_DIR (for image builds and scripts). */
 try {
   await setUpModel({
     model: process.env['MODEL'] ?? defaultModelId,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Accepts one kind of typed array. Checks by tag and not by `instanceof`: messages
- * come from another process and may be read in another realm.
+ * Accepts one kind of typed array. Checks the tag instead of using `instanceof`, because
+ * messages come from another process and may be read in another realm.
  */
 export function typedArray<T extends ArrayBufferView>(tag: string): z.ZodType<T> {
   return z.custom<T>(

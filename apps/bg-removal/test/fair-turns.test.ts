@@ -3,7 +3,7 @@ import { FairTurns } from '../dist/fair-turns.js';
 
 const never = new AbortController().signal;
 
-/** Work that ends on command, and the order in which it began. */
+/** Work that ends on command; records the order in which it started. */
 class Work {
   readonly begun: string[] = [];
   readonly #ends: (() => void)[] = [];
@@ -20,12 +20,12 @@ class Work {
   }
 }
 
-/** Resolves after everything that follows from settled promises. */
+/** Resolves after all pending promise callbacks have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a newcomer is next, however many of a greedy client wait', async () => {
+test("a new client is next, however many of a greedy client's jobs wait", async () => {
   const turns = new FairTurns({ capacity: 1, maxHeld: 1000 });
   const work = new Work();
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => turns.run('a', never, work.of(name)));
@@ -46,7 +46,7 @@ test('a free turn goes to the client with the fewest running', async () => {
   await Promise.all(all);
 });
 
-test('a client that leaves while waiting gets no turn and holds nobody up', async () => {
+test('a client that leaves while waiting gets no turn and blocks nobody', async () => {
   const turns = new FairTurns({ capacity: 1, maxHeld: 1000 });
   const work = new Work();
   const gone = new AbortController();
@@ -61,7 +61,7 @@ test('a client that leaves while waiting gets no turn and holds nobody up', asyn
   expect(work.begun).toEqual(['a1', 'c1']);
 });
 
-test('never more run than the capacity, and all get their turn', async () => {
+test('never runs more than the capacity, and everyone gets a turn', async () => {
   const clients = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), clients, async (capacity, sequence) => {
@@ -80,8 +80,8 @@ test('never more run than the capacity, and all get their turn', async () => {
 });
 
 describe('slots', () => {
-  /** Work of clients that ends on command; `code` is undefined for a slot, else the error's. */
-  function house(slots: number) {
+  /** Client work that ends on command; `code` is the error code, or undefined if it got a slot. */
+  function slotHolder(slots: number) {
     const turns = new FairTurns({ capacity: 1, maxHeld: slots });
     return (client: string): { code: string | undefined; leave: () => Promise<void> } => {
       const gone = new AbortController();
@@ -107,16 +107,16 @@ describe('slots', () => {
     return { promise, resolve };
   }
 
-  test('one client alone gets about half of the slots, and one more when it leaves one', async () => {
-    const ask = house(9);
+  test('a single client gets about half of the slots, and another when it frees one', async () => {
+    const ask = slotHolder(9);
     const asked = Array.from({ length: 6 }, () => ask('greedy'));
     expect(asked.map(({ code }) => code)).toEqual([...Array<undefined>(5).fill(undefined), 'rate_limited']);
     await asked[0]?.leave();
     expect(ask('greedy').code).toBeUndefined();
   });
 
-  test('the only slot is taken, and then the service is busy for everybody', async () => {
-    const ask = house(1);
+  test('once the only slot is taken, the service is busy for everyone', async () => {
+    const ask = slotHolder(1);
     const { leave } = ask('a');
     expect(ask('a').code).toBe('overloaded');
     expect(ask('b').code).toBe('overloaded');
@@ -124,11 +124,11 @@ describe('slots', () => {
     expect(ask('b').code).toBeUndefined();
   });
 
-  test('however greedy up to three clients are, another finds one of nine slots', () => {
+  test('with up to three greedy clients, another one still gets one of nine slots', () => {
     const greedy = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 200 });
     fc.assert(
       fc.property(greedy, (sequence) => {
-        const ask = house(9);
+        const ask = slotHolder(9);
         for (const client of sequence) ask(client);
         expect(ask('newcomer').code).toBeUndefined();
       }),

@@ -1,4 +1,4 @@
-"""Entry point of the download engine: `python main.py`, spoken to on stdin and stdout."""
+"""Entry point of the download engine. Communicates over stdin and stdout."""
 
 import os
 import sys

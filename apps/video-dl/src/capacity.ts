@@ -1,23 +1,23 @@
 import type { Machine } from '@media-services/http-common';
 import type { Config } from './config.js';
 
-/** How much is in work at once. */
+/** How much work runs at once. */
 export interface Capacity {
   readonly engines: number;
   readonly streams: number;
 }
 
-/** Extracting a page is mostly waiting for its site. */
+/** An extraction mostly waits for the site. */
 const enginesPerCore = 1;
 const engineBytes = 120 * 1024 ** 2;
 const engineMemoryShare = 0.25;
-/** Streams mostly copy; one that is converted takes a core by itself. */
+/** Most streams only copy. One that transcodes takes a whole core. */
 const streamsPerCore = 4;
 /** ffmpeg and our buffers, measured at 30 to 60 MB. */
 const streamBytes = 64 * 1024 ** 2;
 const streamMemoryShare = 0.5;
 
-/** Numbers are used as given; `auto` follows from the machine. */
+/** Numbers are used as given; `auto` depends on the machine. */
 export function capacityOf(
   { ENGINE_PROCESSES, STREAMS_MAX }: Pick<Config, 'ENGINE_PROCESSES' | 'STREAMS_MAX'>,
   { cores, memoryBytes }: Machine,
@@ -25,8 +25,42 @@ export function capacityOf(
   const engines = Math.min(cores * enginesPerCore, (memoryBytes * engineMemoryShare) / engineBytes);
   const streams = Math.min(cores * streamsPerCore, (memoryBytes * streamMemoryShare) / streamBytes);
   return {
-    // Two: one client's slow pages leave an engine to the others.
+    // At least two, so that slow pages of one client leave an engine for others.
     engines: ENGINE_PROCESSES === 'auto' ? Math.max(2, Math.floor(engines)) : ENGINE_PROCESSES,
     streams: STREAMS_MAX === 'auto' ? Math.max(4, Math.floor(streams)) : STREAMS_MAX,
+  };
+}
+
+export interface StreamLimits {
+  readonly maxConcurrent: number;
+  readonly maxQueued: number;
+  /** From the end of extraction to the first byte, including all waiting. */
+  readonly firstByteTimeoutMs: number;
+  /** Without a byte from the media server or from ffmpeg. */
+  readonly upstreamIdleTimeoutMs: number;
+  /** Without a byte read by the client. */
+  readonly clientIdleTimeoutMs: number;
+  /** What a client must read per minute that the stream waits for it; 0 for no limit. */
+  readonly minClientBytesPerMinute: number;
+  /** What a source must send per minute that the stream waits for it; 0 for no limit. */
+  readonly minSourceBytesPerMinute: number;
+  readonly totalTimeoutMs: number;
+  readonly maxOutputBytes: number;
+}
+
+/** Some clients read only as fast as they play. The extra third allows for waiting. */
+const totalTimePerVideoTime = 4 / 3;
+
+export function streamLimits(config: Config, { streams }: Capacity): StreamLimits {
+  return {
+    maxConcurrent: streams,
+    maxQueued: config.STREAM_QUEUE_MAX,
+    firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
+    upstreamIdleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
+    clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
+    minClientBytesPerMinute: config.CLIENT_MIN_BYTES_PER_MINUTE,
+    minSourceBytesPerMinute: config.SOURCE_MIN_BYTES_PER_MINUTE,
+    totalTimeoutMs: config.VIDEO_MAX_SECONDS * totalTimePerVideoTime * 1000,
+    maxOutputBytes: config.STREAM_MAX_BYTES,
   };
 }

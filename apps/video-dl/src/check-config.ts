@@ -1,4 +1,4 @@
-/** Tells what is wrong with the settings, without starting anything: exit code 78 where something is. */
+/** Validates the settings without starting anything. Exits with 78 if there are problems. */
 import { checkConfig } from '@media-services/http-common';
 import { readConfig } from './config.js';
 

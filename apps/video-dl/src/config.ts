@@ -2,6 +2,7 @@ import {
   clientPaceSetting,
   commonSettings,
   loadConfig,
+  problemOf,
   redisUrlSetting,
   setting,
 } from '@media-services/http-common';
@@ -20,63 +21,61 @@ export const configSchema = z.object({
 
   STREAMS_MAX: setting
     .integerOrAuto({ min: 1, max: 1000 })
-    .describe('Streams at the same time; auto: four per core, as long as they fit into half of the memory.'),
+    .describe('Concurrent streams; auto: four per core, limited to what fits in half of the memory.'),
   STREAM_QUEUE_MAX: setting
     .integer(16, { min: 0, max: 10_000 })
     .describe(
-      'Stream requests that may wait for a slot, and four times as many look-ups for an engine; further ones get 503.',
+      'Stream requests that may wait for a slot. Four times as many extractions may wait for an engine. Any more get 503.',
     ),
   ENGINE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
-      'Download engine processes of about 120 MB, each for one page at a time; auto: one per core, as long as they fit into a quarter of the memory, and at least two.',
+      'Download engine processes. Each takes about 120 MB and extracts one page at a time; auto: one per core, limited to what fits in a quarter of the memory, but at least two.',
     ),
   ENGINE_MEMORY_MAX_BYTES: setting
     .bytes('600MiB', { min: 0 })
     .describe(
-      'The most memory of one engine process: a page that needs more fails, and an idle engine above it is restarted; 0 for no limit.',
+      'Memory limit of one engine process. A page that needs more fails, and an idle engine above it is restarted; 0 for no limit.',
     ),
   EXTRACTION_CACHE_SECONDS: setting
     .seconds(300, { min: 0, max: 86_400 })
-    .describe('How long an extraction is reused, never beyond the life of its media URLs.'),
+    .describe('How long an extraction is reused, at most until its media URLs expire.'),
 
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
-    .describe('From a page URL to its media URLs, waiting for an engine included.'),
+    .describe('Limit for one extraction, including the wait for an engine.'),
   PAGE_MAX_BYTES: setting
     .bytes('32MiB', { min: 64 * 1024 })
-    .describe('Bytes that one extraction may read of a site, all its pages and scripts together.'),
+    .describe('Bytes that one extraction may read from a site, counting all pages and scripts.'),
   FIRST_BYTE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
     .describe(
-      'From the media URLs to the first byte of the stream: waiting for the site, for a place and for ffmpeg included.',
+      'Limit from the end of the extraction to the first byte of the stream, including the waits for the site, a slot and ffmpeg.',
     ),
   SOURCE_IDLE_TIMEOUT_SECONDS: setting
     .seconds(30, { min: 1, max: 600 })
     .describe(
-      'How long a media server may send nothing while it is asked to; the time before its first byte is as long at most.',
+      'How long a media server may send nothing during a request. Also the limit for its first byte.',
     ),
   CLIENT_IDLE_TIMEOUT_SECONDS: setting
     .seconds(120, { min: 1, max: 3600 })
-    .describe('How long a client may read nothing of a stream that has bytes for it.'),
+    .describe('How long a client may read nothing while a stream has bytes for it.'),
   CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
   SOURCE_MIN_BYTES_PER_MINUTE: setting
     .bytes('64KiB', { min: 0 })
     .describe(
-      'A media server that sends less in a minute in which a stream waits for it, and less than a quarter of real time, loses the stream; after 10 seconds already while others wait for a slot. 0 for no such limit.',
+      'A stream ends if its media server sends less than this in a minute of waiting, and less than a quarter of real time. While other requests wait for a slot, 10 seconds of that are enough. 0 for no limit.',
     ),
   VIDEO_MAX_SECONDS: setting
     .seconds(21_600, { min: 1 })
-    .describe(
-      'The longest video, or clip of one, that is accepted. A stream may take a third longer than this.',
-    ),
+    .describe('The longest video or clip that is accepted. A stream may take a third longer than this.'),
   STREAM_MAX_BYTES: setting
     .bytes('10GiB')
-    .describe('The largest stream that is made. Twice as much is read for it, and at least 16 GiB.'),
+    .describe('The largest stream. Up to twice as much may be read from the site, and at least 16 GiB.'),
   MP4_VIDEO: setting
     .oneOf(mp4VideoChoices, 'copy')
     .describe(
-      'What becomes of pictures in VP9, AV1 or HEVC, where a page has no H.264: copy them, which newer players play, or make h264 of them, which all play and which takes a core or more for as long as the stream lasts.',
+      'What to do with VP9, AV1 or HEVC video if a page has no H.264. copy: newer players support it. h264: convert it, which all players support, but which takes a core or more during the stream.',
     ),
 
   ...egressSettings(),
@@ -85,21 +84,19 @@ export const configSchema = z.object({
     .superRefine((file, context) => {
       const message = file === '' ? undefined : problemOf(() => readRoots(file));
       if (message !== undefined)
-        context.addIssue({ code: 'custom', message: `names a file that cannot be used: ${message}` });
+        context.addIssue({ code: 'custom', message: `is a file that can't be used: ${message}` });
     })
     .describe(
-      'PEM file of certificate authorities that are trusted beside the public ones, such as that of a proxy that inspects TLS.',
+      'PEM file of certificate authorities to trust in addition to the public ones, such as that of a TLS-inspecting proxy.',
     ),
   COOKIES_FILE: setting
     .text()
     .superRefine((file, context) => {
       const message = file === '' ? undefined : problemOf(() => accessSync(file, constants.R_OK));
       if (message !== undefined)
-        context.addIssue({ code: 'custom', message: `names a file that cannot be read: ${message}` });
+        context.addIssue({ code: 'custom', message: `is a file that can't be read: ${message}` });
     })
-    .describe(
-      "Netscape cookie file whose cookies are sent to the sites they belong to: the operator's own sessions.",
-    ),
+    .describe("Netscape cookie file with the operator's sessions. Each cookie is sent only to its own site."),
 
   YTDLP_EXTRACTOR_ARGS: setting
     .text()
@@ -108,35 +105,28 @@ export const configSchema = z.object({
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
     .describe(
-      "What yt-dlp's --extractor-args takes, several separated by spaces: player clients, PO tokens, visitor data, impersonation (youtube:player_client=tv,web generic:impersonate).",
+      "Values for yt-dlp's --extractor-args, separated by spaces: player clients, PO tokens, visitor data, impersonation (youtube:player_client=tv,web generic:impersonate).",
     ),
   POT_PROVIDER_URL: setting
     .text()
     .refine((url) => url === '' || (URL.canParse(url) && /^http:\/\/[^/@]+\/?$/i.test(url)), {
       error: 'must be http://host:port',
     })
-    .describe('http://host:port of a bgutil PO token provider, which YouTube may ask a server for.'),
+    .describe('http://host:port of a bgutil PO token provider, which YouTube may require.'),
   YTDLP_UPDATES: setting
     .oneOf(['off', ...updateChannels], 'off')
     .describe(
-      'Whether the running service installs the newest yt-dlp at start and every 24 hours; nightly takes pre-releases.',
+      'Whether the running service installs the newest yt-dlp at start and every 24 hours; nightly includes pre-releases.',
     ),
   YTDLP_PYTHON: setting
     .text()
-    .describe('Python interpreter that can import yt_dlp; the one that set-up chose when empty.'),
-  FFMPEG_PATH: setting.text().describe("ffmpeg; when empty the one on PATH, else ffmpeg-static's binary."),
+    .describe('Python interpreter that can import yt_dlp; if empty, the one from set-up.'),
+  FFMPEG_PATH: setting
+    .text()
+    .describe("Path of ffmpeg; if empty, the one on PATH, or else ffmpeg-static's binary."),
 });
 
 export type Config = z.output<typeof configSchema>;
-
-function problemOf(attempt: () => unknown): string | undefined {
-  try {
-    attempt();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
 
 /** @throws ConfigError with every problem at once */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {

@@ -1,7 +1,7 @@
 import { egressErrors } from '@media-services/egress-guard';
 import { sharedErrors, type ErrorDefinition, type ErrorTable } from '@media-services/http-common';
 
-/** What only video-dl can answer. */
+/** Errors specific to video-dl. */
 const ownErrors = {
   private_video: {
     status: 403,
@@ -15,14 +15,15 @@ const ownErrors = {
     title: 'Login required',
     retryable: false,
     cause: 'The site shows this video only to its registered users.',
-    remedy: 'Use a public video; as the operator, COOKIES_FILE can hold a session of the site.',
+    remedy: 'Use a public video. If you run this server: COOKIES_FILE can provide a session of the site.',
   },
   age_restricted: {
     status: 403,
     title: 'Age-restricted video',
     retryable: false,
     cause: 'The site asks for a confirmed age.',
-    remedy: 'Use another video; as the operator, COOKIES_FILE can hold a session with a confirmed age.',
+    remedy:
+      'Use another video. If you run this server: COOKIES_FILE can provide a session with a confirmed age.',
   },
   video_not_found: {
     status: 404,
@@ -35,8 +36,9 @@ const ownErrors = {
     status: 416,
     title: 'Nothing at this range',
     retryable: false,
-    cause: 'The range begins at or behind the end of the file: whoever resumes there has all of it.',
-    remedy: 'Compare the size of what you have with the Content-Range header of this answer.',
+    cause:
+      'The range begins at or after the end of the file. A client that resumes there already has all of it.',
+    remedy: 'Compare the size of your file with the Content-Range header of this response.',
   },
   not_started: {
     status: 409,
@@ -63,8 +65,8 @@ const ownErrors = {
     status: 422,
     title: 'The page is not supported',
     retryable: false,
-    cause: 'The download engine knows no way to find a video on this page.',
-    remedy: 'Send the URL of the page that plays the video; as the operator, update yt-dlp.',
+    cause: "The download engine can't find a video on this page.",
+    remedy: 'Send the URL of the page that plays the video. If you run this server: update yt-dlp.',
   },
   no_media: {
     status: 422,
@@ -78,35 +80,35 @@ const ownErrors = {
     title: 'Protected video',
     retryable: false,
     cause: 'The video is protected by DRM.',
-    remedy: 'It cannot be downloaded; use another source.',
+    remedy: "It can't be downloaded. Use another source.",
   },
   too_long: {
     status: 422,
     title: 'The video is too long',
     retryable: false,
-    cause: 'Its duration or size is above the limit of this service.',
-    remedy: 'Use a shorter video; as the operator, raise VIDEO_MAX_SECONDS or STREAM_MAX_BYTES.',
+    cause: "Its duration or size exceeds this service's limit.",
+    remedy: 'Use a shorter video. If you run this server: raise VIDEO_MAX_SECONDS or STREAM_MAX_BYTES.',
   },
   geo_blocked: {
     status: 451,
     title: 'Not available in this region',
     retryable: false,
-    cause: 'The site refuses the region that the service runs in.',
-    remedy: 'Use another source; as the operator, OUTBOUND_PROXY can lead out through another region.',
+    cause: 'The site blocks the region that this service runs in.',
+    remedy: 'Use another source. If you run this server: OUTBOUND_PROXY can use another region.',
   },
   upstream_rate_limited: {
     status: 503,
     title: 'The site limits this service',
     retryable: true,
     cause: 'The site has received too many requests from this service.',
-    remedy: 'Wait as many seconds as `Retry-After` says.',
+    remedy: 'Wait for the number of seconds in `Retry-After`.',
   },
   bot_check: {
     status: 503,
     title: 'The site asks for proof of a human',
     retryable: true,
     cause: 'The site suspects automated access from the IP of this service.',
-    remedy: 'Try again later; as the operator, set COOKIES_FILE or OUTBOUND_PROXY.',
+    remedy: 'Try again later. If you run this server: set COOKIES_FILE or OUTBOUND_PROXY.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 
@@ -114,5 +116,5 @@ declare module '@media-services/http-common' {
   interface ErrorTable extends Record<keyof typeof ownErrors, ErrorDefinition> {}
 }
 
-/** Every code that this service answers with. */
+/** Every error code of this service. */
 export const errorTable: ErrorTable = { ...sharedErrors, ...egressErrors, ...ownErrors };

@@ -17,43 +17,43 @@ import { createRateLimiter } from '@media-services/rate-limit';
 import { downloadEngineCheck, muxingEngineCheck, parsersCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
-import { capacityOf, type Capacity } from './capacity.js';
+import { type Capacity, capacityOf, streamLimits } from './capacity.js';
 import type { Config } from './config.js';
 import { errorTable } from './errors.js';
 import {
   createDownloadEngine,
-  createProbeSource,
-  EngineUpdater,
-  ExtractionService,
-  SourceHeads,
-  locatePython,
-  parseExtractorArguments,
-  PotBridge,
   type DownloadEngine,
   type EngineProgram,
-} from './extract/index.js';
+  locatePython,
+} from './extract/engine.js';
+import { parseExtractorArguments } from './extract/extractor-arguments.js';
+import { createProbeSource } from './extract/media-header.js';
+import { PotBridge } from './extract/pot-bridge.js';
+import { ExtractionService } from './extract/service.js';
+import { SourceHeads } from './extract/source-heads.js';
+import { EngineUpdater } from './extract/update.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
 import { ParserPool } from './parsing/parser-pool.js';
 import type { PlanSettings } from './plan/plan.js';
-import { defaultLimits, MediaRelay, type UpstreamLimits } from './relay/index.js';
-import { streamLimits } from './stream/limits.js';
+import { MediaRelay } from './relay/media-relay.js';
+import { defaultLimits, type UpstreamLimits } from './upstream/media-source.js';
 import { StreamingService } from './stream/service.js';
 import { TrustedRoots } from './trusted-roots.js';
 import { Upstream } from './upstream/upstream.js';
 
 const serviceName = 'video-dl';
-/** A Python process that has been used for long holds more memory than it needs. */
+/** Restarting releases memory that a long-running Python process holds on to. */
 const engineJobsBeforeRestart = 500;
-/** A look-up is over sooner than a stream. */
+/** Extractions finish sooner than streams. */
 const queuedExtractionsPerStream = 4;
 const updateIntervalMs = 24 * 3600 * 1000;
-/** Of each decoder and encoder: more gain little and take memory. */
+/** Threads of each decoder and encoder. More gain little and take memory. */
 const threadsPerCodec = 4;
-/** At most 64 MiB of them. */
+/** The cache also has a limit of 64 MiB. */
 const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
-/** Everything that a handler may use, built once. */
+/** Everything that handlers may use, built once. */
 export interface AppContext {
   readonly config: Config;
   readonly capacity: Capacity;
@@ -70,7 +70,7 @@ export interface AppContext {
   readonly extraction: ExtractionService;
   readonly planSettings: PlanSettings;
   readonly streaming: StreamingService;
-  /** Ends processes and connections; the last thing a service does. */
+  /** Ends processes and connections. Called last. */
   dispose(): Promise<void>;
 }
 
@@ -80,22 +80,23 @@ export interface ContextOverrides {
   readonly engineScript?: string | undefined;
   /** Name resolution of the guard. */
   readonly lookup?: LookupFn | undefined;
+  readonly logger?: Logger | undefined;
 }
 
-/** A running video-dl with what tests look into. */
+/** A running video-dl with its context, for tests. */
 export interface VideoDlService extends RunningService {
   readonly context: AppContext;
 }
 
 /**
- * Starts the service; it listens at once and is healthy when its engines are.
- * @throws ConfigError when something that it needs is missing
+ * Starts the service. It listens immediately and is healthy once its engines are.
+ * @throws ConfigError when a required program is missing
  */
 export async function createVideoDlService(
   config: Config,
   overrides: ContextOverrides = {},
 ): Promise<VideoDlService> {
-  const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  const logger = overrides.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const context = await createContext(config, { logger, metrics }, overrides);
   const health = new HealthRegistry({ version: packageVersion(packageJson) });
@@ -103,7 +104,7 @@ export async function createVideoDlService(
   health.add('muxingEngine', muxingEngineCheck(context));
   health.add('parsers', parsersCheck(context));
 
-  // Everybody else is counted by the gateway.
+  // Applies to API keys only; the gateway limits everyone else.
   const rateLimiter = createRateLimiter({
     name: 'videos-per-minute',
     limit: 0,
@@ -111,8 +112,8 @@ export async function createVideoDlService(
     redisUrl: config.REDIS_URL,
     prefix: `${serviceName}:rate:`,
     logger,
-    refusal: (seconds, limit) =>
-      `This key has sent ${limit} requests in the last 60 seconds, which is its limit. Wait ${seconds} s.`,
+    rejectionDetail: (seconds, limit) =>
+      `This key has reached its limit of ${limit} requests in 60 seconds. Wait ${seconds} s.`,
   });
   const app = createHttpApp({
     logger,
@@ -145,16 +146,21 @@ export async function createVideoDlService(
   return { ...service, context };
 }
 
-/** Starts the engines behind the open port, and fills the health cache once they are ready. */
+/** Starts the engines while the port is already open, and fills the health cache once they are ready. */
 function warmUp({ engine, parsers, updater, config, logger }: AppContext, health: HealthRegistry): void {
-  parsers.start().catch((error: unknown) => logger.debug({ err: error }, 'the parsers were not awaited'));
+  parsers
+    .start()
+    .catch((error: unknown) =>
+      logger.debug({ err: error }, 'the service stopped before the parsers were ready'),
+    );
   engine.start().then(
     async () => {
       if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
       await health.report();
     },
-    // Only a service that stops gives its engines up.
-    (error: unknown) => logger.debug({ err: error }, 'the download engine was not awaited'),
+    // Only happens when the service stops.
+    (error: unknown) =>
+      logger.debug({ err: error }, 'the service stopped before the download engine was ready'),
   );
 }
 
@@ -175,7 +181,7 @@ async function createContext(
   const observability = { logger, metrics };
   const { upstream, heads, ...network } = await createNetwork(config, observability, overrides);
   const extracting = await createExtraction(
-    { ...{ config, capacity, tools, python, engineScript: overrides.engineScript }, ...observability },
+    { config, capacity, tools, python, engineScript: overrides.engineScript, ...observability },
     { upstream, heads, ...network },
   );
   const { potBridge, engine, updater, extraction } = extracting;
@@ -187,28 +193,46 @@ async function createContext(
   const limits = streamLimits(config, capacity);
   const { relay, parsers, egress, trustedRoots } = network;
   const streaming = new StreamingService({
-    ...{ extraction, relay, upstream, heads, tools, planSettings, limits, metrics, logger },
+    extraction,
+    relay,
+    upstream,
+    heads,
+    tools,
+    planSettings,
+    limits,
+    metrics,
+    logger,
   });
-  // In the order of the data's way back: who writes to clients first.
+  // Downstream first: whatever writes to clients ends before its sources.
   const owned = [streaming, updater, potBridge, engine, relay, parsers, egress, trustedRoots];
   const dispose = async (): Promise<void> => {
     for (const each of owned) await each?.[Symbol.asyncDispose]();
   };
   return {
-    ...{ config, capacity, tools, engine, updater, extraction, planSettings, streaming, dispose },
+    config,
+    capacity,
+    tools,
+    engine,
+    updater,
+    extraction,
+    planSettings,
+    streaming,
+    dispose,
     ...observability,
     ...network,
   };
 }
 
-/** Everything that connects to the outside or reads what comes from there. */
+/** Everything that connects to the internet or parses data from it. */
 async function createNetwork(
   config: Config,
   { logger, metrics }: Observability,
   overrides: ContextOverrides,
 ): Promise<Network> {
   const trustedRoots =
-    config.TRUSTED_ROOTS_FILE === '' ? undefined : await TrustedRoots.withThoseIn(config.TRUSTED_ROOTS_FILE);
+    config.TRUSTED_ROOTS_FILE === ''
+      ? undefined
+      : await TrustedRoots.withRootsFrom(config.TRUSTED_ROOTS_FILE);
   const guard = createGuard({
     allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
     outboundProxy: orUndefined(config.OUTBOUND_PROXY),
@@ -220,7 +244,7 @@ async function createNetwork(
     firstByteTimeoutMs:
       Math.min(config.SOURCE_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
     idleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
-    // The input may be larger than the output: audio out of a film.
+    // The input may be larger than the output, such as the audio of a film.
     maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.STREAM_MAX_BYTES),
     ...manifestLimits(config.VIDEO_MAX_SECONDS),
   };
@@ -238,7 +262,7 @@ interface ExtractionParts extends Observability {
   readonly engineScript: string | undefined;
 }
 
-/** The download engine and the service that asks it. */
+/** The download engine and the service that uses it. */
 async function createExtraction(
   { config, capacity, tools, python, engineScript, logger, metrics }: ExtractionParts,
   { guard, egress, trustedRoots, heads, relay }: Network,
@@ -261,7 +285,7 @@ async function createExtraction(
     jobTimeoutMs: timeoutMs,
     recycleAfterJobs: engineJobsBeforeRestart,
     maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
-    // One client's slow pages leave an engine to the others.
+    // Slow pages of one client leave an engine for others.
     maxRunningPerClient: Math.max(1, capacity.engines - 1),
     logger,
     metrics,
@@ -294,7 +318,7 @@ async function createExtraction(
 function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
   metrics.gauge({
     name: 'media_ytdlp_age_days',
-    help: 'Age of the yt-dlp that extracts.',
+    help: 'Age of the yt-dlp in use.',
     labelNames: ['version'],
     collect: (gauge) => {
       gauge.reset();
@@ -304,7 +328,7 @@ function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
   });
 }
 
-/** What a playlist or manifest of the longest video may hold: a segment a second, each with a long signed URL. */
+/** Limits for a playlist or manifest of the longest video: one segment per second, each with a long signed URL. */
 function manifestLimits(
   maxDurationSeconds: number,
 ): Pick<UpstreamLimits, 'maxSegments' | 'maxManifestBytes'> {
@@ -312,7 +336,7 @@ function manifestLimits(
   return { maxSegments, maxManifestBytes: Math.max(defaultLimits.maxManifestBytes, maxSegments * 1024) };
 }
 
-/** Like Promise.all, but tells every configuration problem at once. */
+/** Like Promise.all, but reports every configuration problem at once. */
 async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
   const outcomes = await Promise.allSettled(parts);
   const problems = outcomes.flatMap((outcome) =>

@@ -1,20 +1,18 @@
-/** Work that several callers share: it runs once and is given up when the last of them is gone. */
+/** Work shared by several callers. It runs once and is aborted when the last caller leaves. */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
-  /** How many pieces of work are running. */
   get size(): number {
     return this.#flights.size;
   }
 
-  /** Whether work of this key is running. */
   has(key: string): boolean {
     return this.#flights.has(key);
   }
 
   /**
-   * Joins the work of this key, or starts it.
-   * @throws what the work throws; the caller's signal's reason when that aborts first
+   * Joins the running work for this key, or starts it.
+   * @throws what the work throws; the reason of the caller's signal
    */
   async run(
     key: string,
@@ -30,7 +28,7 @@ export class SingleFlight<Result> {
       flight.waiting -= 1;
       if (flight.waiting === 0) {
         this.#forget(key, flight);
-        flight.controller.abort(new Error('nobody waits for this any more'));
+        flight.controller.abort(new Error('no caller is waiting any more'));
       }
     }
   }
@@ -41,7 +39,7 @@ export class SingleFlight<Result> {
     const flight: Flight<Result> = { controller, result, waiting: 0 };
     this.#flights.set(key, flight);
     const forget = (): void => this.#forget(key, flight);
-    // Every caller may be gone when the work fails; then nobody is left to be told.
+    // All callers may have left when the work fails; this keeps the rejection handled.
     result.then(forget, forget);
     return flight;
   }

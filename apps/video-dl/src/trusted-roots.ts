@@ -6,23 +6,23 @@ import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 
 /**
- * The certificates of a PEM file.
- * @throws where it cannot be read, holds none, or one that is not valid
+ * The certificates in a PEM file.
+ * @throws if the file can't be read, has no certificate, or has an invalid one
  */
 export function readRoots(file: string): string[] {
   const found = readFileSync(file, 'latin1').match(
     /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g,
   );
-  if (found === null) throw new TypeError('it has no certificate in PEM form');
+  if (found === null) throw new TypeError('it has no PEM certificate');
   for (const certificate of found) new X509Certificate(certificate);
   return found;
 }
 
-/** The public certificate authorities and those of the operator: one list for this process and its engines. */
+/** The public certificate authorities plus the operator's, for this process and its engines. */
 export class TrustedRoots implements AsyncDisposable {
-  /** In PEM form. */
+  /** In PEM format. */
   readonly certificates: readonly string[];
-  /** A file with all of them, there until this is disposed. */
+  /** A file with all of them, deleted on dispose. */
   readonly file: string;
 
   private constructor(certificates: readonly string[], file: string) {
@@ -31,8 +31,8 @@ export class TrustedRoots implements AsyncDisposable {
   }
 
   /** @throws as `readRoots` */
-  static async withThoseIn(operatorsFile: string): Promise<TrustedRoots> {
-    const certificates = [...rootCertificates, ...readRoots(operatorsFile)];
+  static async withRootsFrom(operatorFile: string): Promise<TrustedRoots> {
+    const certificates = [...rootCertificates, ...readRoots(operatorFile)];
     const file = join(await mkdtemp(join(tmpdir(), 'trusted-roots-')), 'all.pem');
     await writeFile(file, `${certificates.join('\n')}\n`);
     return new TrustedRoots(certificates, file);

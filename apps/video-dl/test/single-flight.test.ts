@@ -2,7 +2,7 @@ import { SingleFlight } from '../dist/single-flight.js';
 
 const never = new AbortController().signal;
 
-/** Work that ends when the test says so. */
+/** Work that the test completes. */
 function controlled() {
   const runs: { signal: AbortSignal; finish: (value: string) => void; fail: (error: Error) => void }[] = [];
   const work = async (signal: AbortSignal): Promise<string> =>
@@ -11,7 +11,7 @@ function controlled() {
 }
 
 describe('SingleFlight', () => {
-  it('runs the work of a key once for everybody who asks meanwhile', async () => {
+  it('runs the work of a key once for concurrent callers', async () => {
     const { runs, work } = controlled();
     const flights = new SingleFlight<string>();
     const answers = Array.from({ length: 200 }, async () => flights.run('page', never, work));
@@ -21,7 +21,7 @@ describe('SingleFlight', () => {
     expect(flights.size).toBe(0);
   });
 
-  it('runs different keys apart, and a key again after its end', async () => {
+  it('runs different keys separately, and a key again after it finished', async () => {
     const { runs, work } = controlled();
     const flights = new SingleFlight<string>();
     const first = flights.run('a', never, work);
@@ -34,7 +34,7 @@ describe('SingleFlight', () => {
     await expect(again).resolves.toBe('3');
   });
 
-  it('goes on for the others when one gives up', async () => {
+  it('continues for the others when one caller leaves', async () => {
     const { runs, work } = controlled();
     const flights = new SingleFlight<string>();
     const leaving = new AbortController();
@@ -47,7 +47,7 @@ describe('SingleFlight', () => {
     await expect(staying).resolves.toBe('found');
   });
 
-  it('gives the work up when the last one has gone, and starts anew for the next', async () => {
+  it('aborts the work when the last caller has left, and starts again for the next', async () => {
     const { runs, work } = controlled();
     const flights = new SingleFlight<string>();
     const leaving = new AbortController();
@@ -61,7 +61,7 @@ describe('SingleFlight', () => {
     await expect(next).resolves.toBe('found');
   });
 
-  it('tells everybody of a failure and does not keep it', async () => {
+  it('rejects all callers on a failure and does not cache it', async () => {
     const { runs, work } = controlled();
     const flights = new SingleFlight<string>();
     const answers = [flights.run('page', never, work), flights.run('page', never, work)];

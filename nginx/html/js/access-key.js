@@ -1,19 +1,22 @@
+import { make } from './dom.js';
+import { text } from './texts.js';
+
 const storageName = 'access-key';
-/** Long enough for a download to begin. */
-const lentSeconds = 60;
+/** Long enough for a download to start. */
+const cookieSeconds = 60;
 let keyOfThisPage = '';
 
-/** The key that this reader has for a server whose operator has handed out some; empty where none is known. */
+/** The user's access key; empty if there is none. */
 export function accessKey() {
   try {
     return localStorage.getItem(storageName) ?? keyOfThisPage;
   } catch {
-    return keyOfThisPage; // no storage: it lasts as long as the page
+    return keyOfThisPage; // no storage: the key lasts as long as the page
   }
 }
 
-/** Keeps the key in this browser; an empty one is forgotten. */
-export function keepAccessKey(key) {
+/** Stores the key in this browser; an empty key deletes it. */
+function keepAccessKey(key) {
   keyOfThisPage = key;
   try {
     if (key === '') localStorage.removeItem(storageName);
@@ -24,20 +27,58 @@ export function keepAccessKey(key) {
   dispatchEvent(new Event('accesskeychange'));
 }
 
-/** The request headers with the key, where there is one. */
+/** The request headers with the key, if there is one. */
 export function withAccessKey(headers = {}) {
   const key = accessKey();
   return key === '' ? headers : { ...headers, Authorization: `Bearer ${key}` };
 }
 
 /**
- * Lets the browser's own download of a URL send the key, as a cookie of this path for
- * a minute: a link can have no headers, and a key has no place in a URL.
+ * Sets the key as a cookie for this path for a minute, so that the browser's own download sends
+ * it: a link can't have headers, and a key must not be in a URL.
  */
-export function lendAccessKey(href) {
+export function setAccessKeyCookie(href) {
   const key = accessKey();
   if (key === '') return;
   const { pathname, protocol } = new URL(href, location.href);
   const secure = protocol === 'https:' ? '; Secure' : '';
-  document.cookie = `access-key=${encodeURIComponent(key)}; Path=${pathname}; Max-Age=${lentSeconds}; SameSite=Strict${secure}`;
+  document.cookie = `access-key=${encodeURIComponent(key)}; Path=${pathname}; Max-Age=${cookieSeconds}; SameSite=Strict${secure}`;
+}
+
+let count = 0;
+
+/** A field for the access key. `onKey` is called when the key is stored. */
+export function accessKeyForm(onKey) {
+  const id = `access-key-${++count}`;
+  const field = make('input', {
+    id,
+    type: 'password',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: false,
+  });
+  const form = make(
+    'form',
+    { className: 'key-form' },
+    make('label', { htmlFor: id }, text(accessKey() === '' ? 'key.label' : 'key.other')),
+    field,
+    make('button', { type: 'submit', className: 'button primary' }, text('key.use')),
+    make('small', {}, text('key.help')),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const key = field.value.trim();
+    if (key === '') return;
+    keepAccessKey(key);
+    onKey();
+  });
+  return form;
+}
+
+/** Shows in `line` whether a key is stored in this browser; its button deletes it. */
+export function showKeptKey(line) {
+  const show = () => (line.hidden = accessKey() === '');
+  line.querySelector('button').addEventListener('click', () => keepAccessKey(''));
+  addEventListener('accesskeychange', show);
+  show();
 }

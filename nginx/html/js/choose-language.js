@@ -1,11 +1,11 @@
-// Runs before anything is painted: the page's language and direction. js/texts.js loads its texts.
+// Sets the page's language and direction before anything is painted. js/texts.js loads the texts.
 (() => {
   const tags = { en: 'en', de: 'de', es: 'es', fr: 'fr', pt: 'pt-BR', ja: 'ja', zh: 'zh-Hans', ar: 'ar' };
   let chosen = '';
   try {
     chosen = localStorage.getItem('language') ?? '';
   } catch {
-    // Without storage, the browser's languages decide.
+    // Without storage, use the browser's languages.
   }
   const name =
     [chosen, ...navigator.languages]
@@ -15,7 +15,7 @@
   root.lang = tags[name];
   root.dir = name === 'ar' ? 'rtl' : 'ltr';
   if (name === 'en') return;
-  // Hidden until its texts are there, so that nobody sees the page change its language.
+  // Hide the page until its texts are loaded, so that nobody sees the language change.
   root.classList.add('is-translating');
   const texts = Object.assign(document.createElement('link'), {
     rel: 'modulepreload',

@@ -1,4 +1,4 @@
-/** The element of the page with this id; its absence is a fault of the page itself. */
+/** The page's element with this id. @throws Error if it is missing, which is a bug */
 export function byId(id) {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`The page has no element #${id}.`);
@@ -12,7 +12,7 @@ export function find(parent, selector) {
   return element;
 }
 
-/** A copy of the one element that a template holds. */
+/** A copy of the single element in a template. */
 export function fromTemplate(id) {
   return byId(id).content.cloneNode(true).firstElementChild;
 }
@@ -24,7 +24,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Lets the browser save what is at a URL, under the name that the server or `fileName` gives. */
+/** Makes the browser download a URL, named by the server or `fileName`. */
 export function startDownload(href, fileName = '') {
   const link = make('a', { href, download: fileName });
   document.body.append(link);
@@ -32,10 +32,25 @@ export function startDownload(href, fileName = '') {
   link.remove();
 }
 
-/** Saves a blob under a name, as the browser saves downloads. */
+/** Saves a blob as a download. */
 export function saveBlob(blob, fileName) {
   const url = URL.createObjectURL(blob);
   startDownload(url, fileName);
-  // The browser reads the blob after the click; a minute is ample for it to begin.
+  // The browser reads the blob after the click; a minute is enough for it to start.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Resolves after a time, or rejects with the reason when `signal` aborts. */
+export function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      },
+      { once: true },
+    );
+  });
 }

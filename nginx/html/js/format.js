@@ -2,7 +2,7 @@ import { isolated, locale } from './texts.js';
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
-/** `12.3 MB`, from bytes; without the tenths where `isRound`. */
+/** Formats bytes as `12.3 MB`, without decimals if `isRound`. */
 export function formatBytes(bytes, { isRound = false } = {}) {
   const { value, unit, digits } = scaled(bytes);
   const options = { unitDisplay: unit === 'byte' ? 'long' : 'short' };
@@ -27,7 +27,7 @@ function measured(value, unit, options, digits = 0) {
   return new Intl.NumberFormat(locale, { ...style, ...options }).format(value).replaceAll(' ', '\u00a0');
 }
 
-/** `1:02:03` or `2:03`, from seconds; fractions are kept where there are some. */
+/** Formats seconds as `1:02:03` or `2:03`. Keeps fractions. */
 export function formatDuration(seconds) {
   const tenths = Math.max(0, Math.round(seconds * 10));
   const whole = Math.floor(tenths / 10);
@@ -39,7 +39,7 @@ export function formatDuration(seconds) {
   return `${start}:${padded(whole % 60)}${fraction}`;
 }
 
-/** `40 seconds`, `3 minutes` or `1.5 hours`: how long something will still take. */
+/** Formats a remaining time as `40 seconds`, `3 minutes` or `1.5 hours`. */
 export function formatSeconds(seconds) {
   const options = { unitDisplay: 'long' };
   if (seconds < 90) return measured(Math.max(1, Math.round(seconds)), 'second', options);
@@ -48,12 +48,12 @@ export function formatSeconds(seconds) {
     : measured(seconds / 3600, 'hour', options, 1);
 }
 
-/** `42%`, from a share of 1. */
+/** Formats a share (0-1) as `42%`. */
 export function formatPercent(share) {
   return new Intl.NumberFormat(locale, { style: 'percent' }).format(share);
 }
 
-/** A number with a fixed count of digits after the point. */
+/** Formats a number with a fixed number of decimals. */
 export function formatDecimal(value, digits) {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return new Intl.NumberFormat(locale, options).format(value);
@@ -64,7 +64,7 @@ export function formatSize(width, height) {
   return isolated(`${width} × ${height}`, '\u2066');
 }
 
-/** `2026-01-31` as the reader's language writes it. */
+/** Formats `2026-01-31` in the page's language. */
 export function formatDate(isoDate) {
   const date = new Date(`${isoDate}T00:00:00Z`);
   return Number.isNaN(date.getTime())
@@ -87,7 +87,7 @@ const codecNames = [
   [/^(ac-?3|ec-?3|eac3)/i, 'Dolby'],
 ];
 
-/** The name that people know a codec by. */
+/** The common name of a codec. */
 export function codecName(codec) {
   return codecNames.find(([pattern]) => pattern.test(codec))?.[1] ?? codec;
 }

@@ -1,10 +1,10 @@
-import { showKeptKey } from './access-key-form.js';
+import { showKeptKey } from './access-key.js';
 import { byId } from './dom.js';
 import { takeFiles } from './image/file-intake.js';
 import { ImageTool } from './image/image-tool.js';
-import { offerLanguages } from './language-choice.js';
 import { ServiceStatus } from './service-status.js';
-import { urlIn, urlsIn } from './video/page-url.js';
+import { offerLanguages } from './texts.js';
+import { urlIn, urlsIn } from './video/look-up.js';
 import { VideoTool } from './video/video-tool.js';
 
 offerLanguages(byId('language'));
@@ -30,7 +30,8 @@ function openLinks(event, data) {
   else videoTool.openAll(urls);
 }
 
-// A link to a look-up, or what a phone shares with the installed page: apps put the URL into any of the three.
+// A link to a result, or a URL shared to the installed page; apps put it into any of the three
+// parameters.
 const asked = new URLSearchParams(location.search);
 const shared = ['url', 'text', 'title'].map((name) => asked.get(name)).filter(Boolean);
 const url = shared.map((text) => urlIn(text)).find(Boolean);

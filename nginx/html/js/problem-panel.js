@@ -1,10 +1,10 @@
-import { accessKeyForm } from './access-key-form.js';
+import { accessKeyForm } from './access-key.js';
 import { find, fromTemplate } from './dom.js';
 import { formatSeconds } from './format.js';
-import { inLayWords } from './problem.js';
+import { userMessage } from './problem.js';
 import { text } from './texts.js';
 
-/** Where a tool shows a problem, with a way out of it. */
+/** Shows a tool's problem and how to fix it. */
 export class ProblemPanel {
   #slot;
   #timer;
@@ -20,12 +20,13 @@ export class ProblemPanel {
 
   /**
    * @param problem see problem.js
-   * @param options `retry` runs the same again, by itself if `isAutomatic`; `onClose` runs when the reader closes the message
+   * @param options `retry` repeats the action, automatically if `isAutomatic`; `onClose` runs
+   *   when the user closes the message
    */
   show(problem, { retry, onClose, isAutomatic = false } = {}) {
     this.clear();
     const panel = fromTemplate('problem-template');
-    const { title, detail } = inLayWords(problem);
+    const { title, detail } = userMessage(problem);
     find(panel, 'h3').textContent = title;
     find(panel, '.problem-detail').textContent = detail;
     find(panel, '.problem-fields').append(...fieldLines(problem));
@@ -80,7 +81,7 @@ export class ProblemPanel {
   }
 }
 
-/** One line for each field that was wrong, or each file, unless the detail already says it. */
+/** One line per invalid field or file, unless the detail already says it. */
 function fieldLines({ errors, detail }) {
   if (!Array.isArray(errors) || errors.length < 2) return [];
   return errors

@@ -1,9 +1,9 @@
 import { errorText } from './texts.js';
 
 /**
- * What went wrong, in the words of a problem document (RFC 9457):
- * `title`, `detail`, `errors` by field, `type` (its documentation), `requestId`,
- * and `retryAfterSeconds` where the answer says how long to wait.
+ * A failed request, with the members of a problem document (RFC 9457): `title`, `detail`,
+ * `errors` by field, `type` (its documentation), `requestId`, and `retryAfterSeconds` if the
+ * response has it.
  */
 export class RequestFailed extends Error {
   constructor(problem) {
@@ -13,7 +13,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** The problem in the body of a failed answer. */
+/** Parses the problem in the body of a failed response. */
 export function parseProblem(body, { status, retryAfter }) {
   const seconds = Number(retryAfter);
   const waiting = retryAfter && Number.isFinite(seconds) ? { retryAfterSeconds: seconds } : {};
@@ -32,7 +32,7 @@ export function parseProblem(body, { status, retryAfter }) {
   };
 }
 
-/** @throws RequestFailed with the problem of an answer that is not a success */
+/** @throws RequestFailed with the problem, unless the response is a success */
 export async function ensureSuccess(response) {
   if (response.ok) return response;
   const body = await response.text();
@@ -41,19 +41,19 @@ export async function ensureSuccess(response) {
   );
 }
 
-/** What to show for anything that was thrown. */
+/** The problem to show for any thrown value. */
 export function problemOf(error) {
   if (error instanceof RequestFailed) return error.problem;
   return { ...errorText('unreachable'), retryable: true };
 }
 
-/** The same problem in words for the people who use the page; the server's own where its code is unknown here. */
-export function inLayWords(problem) {
+/** The problem in user-friendly words; the server's own text if its code is unknown. */
+export function userMessage(problem) {
   const { title, detail } = { ...problem, ...errorText(problem.code) };
   return { ...problem, title, detail: detail.replaceAll('`', '') };
 }
 
-/** Whether the reader cancelled, which is not a problem. */
+/** Whether the user cancelled, which is not a problem. */
 export function isAbort(error) {
   return error instanceof DOMException && error.name === 'AbortError';
 }

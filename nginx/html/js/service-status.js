@@ -13,14 +13,14 @@ const words = {
 const refreshMs = 60_000;
 const refreshWhileDownMs = 3000;
 
-/** Shows in the footer whether the services work, and passes on what they accept. */
+/** Shows the services' status in the footer, and passes on their limits. */
 export class ServiceStatus {
   #line = byId('service-status');
   #text = byId('service-status-text');
   #onLimits;
   #timer;
 
-  /** @param onLimits called with the known ones of `{ maxFileBytes, maxPixels, imagesPerMinute }` */
+  /** @param onLimits called with the known values of `{ maxFileBytes, maxPixels, imagesPerMinute }` */
   constructor(onLimits) {
     this.#onLimits = onLimits;
     addEventListener('offline', () => this.#show('error', text('status.offline')));

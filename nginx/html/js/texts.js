@@ -1,9 +1,9 @@
-/** The texts of the page in its language; choose-language.js has set that before. */
+/** The page's texts in its language, which choose-language.js has already set. */
 const root = document.documentElement;
 const texts = await load(root.lang.split('-')[0]);
 const isRightToLeft = root.dir === 'rtl';
 
-/** How numbers and dates are written: as in the reader's country, where the browser names it. */
+/** The locale for numbers and dates: the user's region, if the browser reports it. */
 export const locale = regionOf(root.lang) + (isRightToLeft ? '-u-nu-latn' : '');
 const numbers = new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 1 });
 const plurals = new Intl.PluralRules(locale);
@@ -24,8 +24,8 @@ function regionOf(language) {
 }
 
 /**
- * A text of the page. `{name}` stands for a value: numbers are written as the language
- * does, and `n` decides between singular and plural.
+ * A text of the page. `{name}` is replaced by a value. Numbers are formatted for the locale,
+ * and `n` selects singular or plural.
  */
 export function text(key, values = {}) {
   const entry = texts[key];
@@ -33,7 +33,7 @@ export function text(key, values = {}) {
   return filled(typeof entry === 'string' ? entry : (entry[plurals.select(values.n)] ?? entry.other), values);
 }
 
-/** The title and detail for an error code, or for a problem that the page finds itself; undefined if unknown. */
+/** The title and detail for an error code or for a problem detected by the page; undefined if unknown. */
 export function errorText(code, values = {}) {
   const entry = texts[`error.${code}`];
   return entry && { title: filled(entry[0], values), detail: filled(entry[1], values) };
@@ -46,25 +46,25 @@ function filled(template, values) {
   });
 }
 
-/** Keeps the order of a name or size inside a text that runs from right to left. */
+/** Isolates a name or size, so that it keeps its order in right-to-left text. */
 export function isolated(value, start = '\u2068') {
   return isRightToLeft ? `${start}${value}\u2069` : value;
 }
 
-/** Facts about one thing, in a line. */
+/** Joins facts in one line. */
 export function joined(facts) {
   return facts
     .filter(Boolean)
     .map((fact) => isolated(fact))
-    .join(' · ');
+    .join('\u00a0· ');
 }
 
 /**
- * Puts the texts into the page, in templates too: `data-text` names the text of an element,
- * whose part between bars belongs to its only child; `data-label`, `data-hint`,
+ * Inserts the texts into the page, including templates: `data-text` names an element's text,
+ * whose part between bars goes into its only child; `data-label`, `data-hint`,
  * `data-alternative` and `data-content` name attributes.
  */
-export function translate(parent) {
+function translate(parent) {
   const attributes = { label: 'aria-label', hint: 'title', alternative: 'alt', content: 'content' };
   for (const element of parent.querySelectorAll('[data-text]')) setText(element, text(element.dataset.text));
   for (const [name, attribute] of Object.entries(attributes)) {
@@ -84,4 +84,20 @@ function setText(element, value) {
   }
   child.textContent = part;
   element.replaceChildren(before, child, after);
+}
+
+/** Shows the page's language and lets the user choose another one. */
+export function offerLanguages(select) {
+  const root = document.documentElement;
+  if (root.lang !== 'en') translate(document);
+  root.classList.remove('is-translating');
+  select.value = root.lang.split('-')[0];
+  select.addEventListener('change', () => {
+    try {
+      localStorage.setItem('language', select.value);
+    } catch {
+      // Without storage the choice can't be remembered.
+    }
+    location.reload();
+  });
 }

@@ -2,14 +2,16 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** A stand-in for one service: answers what the test wants and remembers what it was asked. */
+/** A fake service that sends the test's responses and records requests. */
 export interface FakeService {
   readonly server: Server;
   readonly port: number;
   readonly requests: IncomingMessage[];
-  /** Replaces the answer to everything from now on. */
+  /** Replaces the response to all further requests. */
   respondWith: (listener: RequestListener) => void;
   close: () => Promise<void>;
+  /** Resets the service: forgets requests and responses, and listens again. */
+  reset: () => Promise<void>;
 }
 
 const echo: RequestListener = (req, res) => {
@@ -27,9 +29,10 @@ export async function startFakeService(listener: RequestListener = echo): Promis
   server.keepAliveTimeout = 75_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     server,
-    port: (server.address() as AddressInfo).port,
+    port,
     requests,
     respondWith: (next) => (current = next),
     close: async () => {
@@ -39,10 +42,17 @@ export async function startFakeService(listener: RequestListener = echo): Promis
       server.closeAllConnections();
       await closed;
     },
+    reset: async () => {
+      requests.length = 0;
+      current = listener;
+      if (server.listening) return;
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+    },
   };
 }
 
-/** A listener that answers with JSON. */
+/** A listener that responds with JSON. */
 export function json(status: number, body: unknown): RequestListener {
   return (_req, res) => {
     res.writeHead(status, { 'Content-Type': 'application/json' });

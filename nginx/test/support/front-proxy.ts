@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '@media-services/stack';
 import { findExecutable, findNginx } from '@media-services/stack/set-up';
 
-/** An operator's own proxy in front of the gateway, as a recipe in deploy/proxies has it, but without TLS. */
+/** A proxy in front of the gateway, from a recipe in deploy/proxies, without TLS. */
 export interface FrontProxy extends AsyncDisposable {
   readonly port: number;
 }
@@ -58,11 +58,11 @@ function usableCaddy(): string | undefined {
   const file = findExecutable('caddy');
   if (file === undefined) return undefined;
   const version = /^v?2\.(\d+)/.exec(execFileSync(file, ['version'], { encoding: 'utf8' }));
-  // One that was built from source may not know its version.
+  // A build from source may not know its version.
   return version === null || Number(version[1]) >= 8 ? file : undefined;
 }
 
-/** Every change has something to change, so that the recipe is what runs. */
+/** Applies changes to a recipe. Fails if one doesn't match, so that we really test the recipe. */
 function changed(text: string, changes: readonly [string | RegExp, string][]): string {
   return changes.reduce((all, [from, to]) => {
     const next = all.replace(from, to);

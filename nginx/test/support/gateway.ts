@@ -5,17 +5,17 @@ import { freePort, startNginx, type RunningGateway } from '@media-services/stack
 import { startFakeService, type FakeService } from './fake-service.js';
 
 export interface GatewayOptions {
-  /** Extra or other template variables. */
+  /** Additional or overridden template variables. */
   readonly variables?: Readonly<Record<string, string>>;
   /** The operator's settings. */
   readonly env?: Readonly<Record<string, string>>;
   /** Files for the folder `enabled/`, by name. */
   readonly enabled?: Readonly<Record<string, string>>;
-  /** How the name of the temporary folder with everything begins. */
+  /** Prefix of the temporary folder's name. */
   readonly folderPrefix?: string;
 }
 
-/** The real nginx with the project's own configuration in front of two fake services. */
+/** nginx with the project's configuration in front of two fake services. */
 export interface TestGateway {
   readonly url: string;
   readonly port: number;
@@ -25,6 +25,8 @@ export interface TestGateway {
   readonly bgRemoval: FakeService;
   /** The access log so far, parsed. */
   accessLog: () => Record<string, unknown>[];
+  /** Both services as when they were started: for tests that share a gateway. */
+  resetServices: () => Promise<void>;
   [Symbol.asyncDispose]: () => Promise<void>;
 }
 
@@ -51,7 +53,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   };
   try {
     nginx = await startNginx({
-      ...{ gatewayDir, runDir, port },
+      gatewayDir,
+      runDir,
+      port,
       settings: options.env ?? {},
       variables: {
         GATEWAY_ACCESS_LOG: accessLog,
@@ -76,6 +80,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>),
+    resetServices: async () => {
+      await Promise.all([videoDl.reset(), bgRemoval.reset()]);
+    },
     [Symbol.asyncDispose]: dispose,
   };
 }

@@ -12,7 +12,7 @@ export interface ProblemBody {
   readonly requestId: string;
 }
 
-/** Checks that an answer is a complete problem+json and returns it. */
+/** Checks that a response is a complete problem+json and returns it. */
 export async function expectProblem(response: Response, status: number, code: string): Promise<ProblemBody> {
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toBe('application/problem+json');

@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends bytes that no HTTP client would send and reads until the server closes. */
+/** Sends raw bytes and reads until the server closes the connection. */
 export function sendRaw(port: number, request: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
@@ -21,7 +21,7 @@ export function sendRaw(port: number, request: string): Promise<RawAnswer> {
   });
 }
 
-/** The status of a GET from another address of this machine; its body is not read. */
+/** The status of a GET from another local IP address; the body is not read. */
 export async function statusFrom(port: number, localAddress: string, path: string): Promise<number> {
   const request = get({ host: '127.0.0.1', port, path, localAddress, agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

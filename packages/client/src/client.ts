@@ -22,14 +22,14 @@ export interface RequestOptions extends RetryOptions {
   readonly onProgress?: Progress;
 }
 
-/** A time of the video: seconds, or text such as `1:30` or `0:01:30.5`. */
+/** A position in the video: seconds, or text such as `1:30` or `0:01:30.5`. */
 export type Time = number | string;
 
-/** What of a page. */
+/** Selects a part of a page's media. */
 interface PartOptions {
-  /** Which video of a page with several, from 1: see `items` of `info`. */
+  /** Number of the video on a page with several, from 1; see `items` of `info`. */
   readonly item?: number | undefined;
-  /** Where a clip begins and ends. */
+  /** Start and end of a clip. */
   readonly start?: Time | undefined;
   readonly end?: Time | undefined;
 }
@@ -55,7 +55,7 @@ export interface CutOutOptions extends RequestOptions {
   readonly feather?: number | undefined;
   /** 0.5 to 2. */
   readonly foregroundStrength?: number | undefined;
-  /** `png` unless given; `jpg` has a background, white unless `backgroundColor` says otherwise. */
+  /** `png` by default. `jpg` has a background: `backgroundColor`, or white by default. */
   readonly format?: 'png' | 'webp' | 'jpg' | undefined;
   /** `alpha`: the matte alone, as a grey PNG. */
   readonly channels?: 'rgba' | 'alpha' | undefined;
@@ -63,9 +63,9 @@ export interface CutOutOptions extends RequestOptions {
   readonly backgroundColor?: string | undefined;
   /** Crops to the subject. */
   readonly crop?: boolean | undefined;
-  /** Around the cropped subject: `20px` or `10%`. */
+  /** Margin around the cropped subject: `20px` or `10%`. */
   readonly cropMargin?: string | undefined;
-  /** Pixels. A larger result is scaled down with its proportions. */
+  /** Pixels. Larger results are scaled down, keeping their proportions. */
   readonly maxWidth?: number | undefined;
   readonly maxHeight?: number | undefined;
 }
@@ -135,9 +135,9 @@ export class MediaServicesClient {
   }
 
   /**
-   * The subject of an image, as a transparent PNG unless `options` say otherwise.
-   * @param image or its URL, if the operator has switched `image_url` on
-   * @param name of an uploaded image; the result is named after it
+   * Removes the background of an image. Returns a transparent PNG by default.
+   * @param image the image, or its URL if the operator has enabled `image_url`
+   * @param name file name of an uploaded image; the result is named after it
    */
   removeBackground(image: Blob | URL, name: string, options: CutOutOptions = {}): Promise<Media> {
     const fields = {
@@ -192,7 +192,7 @@ async function download(send: SendRequest, fallbackName: string, options: Downlo
   return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress }) };
 }
 
-/** Sends a request; any response is a success here. */
+/** Sends a request. Resolves with any response, whatever its status. */
 async function connect(fetch: typeof globalThis.fetch, request: Request, baseUrl: string): Promise<Response> {
   try {
     return await fetch(request);

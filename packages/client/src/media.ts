@@ -1,11 +1,12 @@
-import { fileNameOf } from './file-name.js';
-
 /** A file that is being received. */
 export interface Media {
   /** The name the service suggests, safe to use in any folder. */
   readonly fileName: string;
   readonly contentType: string;
-  /** Size of the whole file in bytes, if the service knows it: exact for images and files, else an estimate. */
+  /**
+   * Size of the whole file in bytes, if the service knows it: exact for images and files,
+   * otherwise an estimate.
+   */
   readonly expectedBytes: number | undefined;
   readonly durationSeconds: number | undefined;
   /** How many more requests this client may send, if the service limits them. */
@@ -25,13 +26,13 @@ export interface RateLimit {
   readonly resetSeconds: number;
 }
 
-/** What an earlier request received: its first bytes, and the version they belong to. */
+/** The first bytes that an earlier request received, and the file version they belong to. */
 export interface ReceivedPart {
   readonly bytes: number;
   readonly etag: string;
 }
 
-/** @param receivedBytes of the whole file, resumed bytes included */
+/** @param receivedBytes includes the bytes of a resumed download */
 export type Progress = (receivedBytes: number, expectedBytes: number | undefined) => void;
 
 /** Everything but the body of a successful response that carries a file. */
@@ -62,4 +63,39 @@ function parseRateLimit(header: string | null): RateLimit | undefined {
 function numberOf(text: string | null | undefined): number | undefined {
   const value = text === null || text === undefined || text.trim() === '' ? NaN : Number(text);
   return Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Characters with a special meaning in some file system. */
+// eslint-disable-next-line no-control-regex -- control characters are among them
+const unsafe = /[\u0000-\u001f\u007f<>:"/\\|?*]/g;
+const maxCharacters = 200;
+
+/**
+ * The file name in a `Content-Disposition` header (RFC 6266). Prefers the extended form, and
+ * removes anything that could escape a folder.
+ */
+export function fileNameOf(contentDisposition: string | null): string | undefined {
+  if (contentDisposition === null) return undefined;
+  const extended = /filename\*\s*=\s*UTF-8''([^;\s]+)/i.exec(contentDisposition)?.[1];
+  const plain = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(contentDisposition);
+  const name = decoded(extended) ?? plain?.[1]?.replace(/\\(.)/g, '$1') ?? plain?.[2];
+  return name === undefined ? undefined : safeFileName(name);
+}
+
+function decoded(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not percent-encoded UTF-8; RFC 6266 defines the plain name as the fallback.
+    return undefined;
+  }
+}
+
+function safeFileName(name: string): string | undefined {
+  const safe = name.replace(unsafe, '_').replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
+  if (safe === '') return undefined;
+  const dot = safe.lastIndexOf('.');
+  const extension = dot > 0 ? safe.slice(dot) : '';
+  return safe.slice(0, maxCharacters - extension.length).slice(0, safe.length - extension.length) + extension;
 }

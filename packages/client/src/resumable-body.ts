@@ -1,23 +1,23 @@
 import { isAbort, MediaServicesError } from './errors.js';
 import type { Media, Progress, ReceivedPart } from './media.js';
 
-/** A response with a file in it, before its body is guarded. */
+/** A response that contains a file, before its body is made resumable. */
 export interface OpenedMedia {
   readonly media: Omit<Media, 'body'>;
   readonly stream: ReadableStream<Uint8Array>;
 }
 
 export interface ResumableBodyOptions {
-  /** Requests the rest of a file; its answer may start at byte 0 again if the file has changed. */
+  /** Requests the rest of a file. The response may start at byte 0 again if the file has changed. */
   readonly reopen: (part: ReceivedPart) => Promise<OpenedMedia>;
-  /** How often a broken connection is resumed. */
+  /** How many times to resume a broken connection. */
   readonly retries: number;
   readonly onProgress: Progress | undefined;
 }
 
 /**
- * The whole body of a file. Resumes after a broken connection where the service
- * supports ranges; otherwise the body fails with `stream_broken`.
+ * The whole body of a file. Resumes after a broken connection if the service supports ranges;
+ * otherwise the body fails with `stream_broken`.
  */
 export function resumableBody(
   opened: OpenedMedia,

@@ -13,8 +13,8 @@ export interface RetryOptions {
 const firstWaitSeconds = 1;
 
 /**
- * Repeats `attempt` until it succeeds, fails with an error that is not `retryable`,
- * or runs out of retries. Waits as long as `Retry-After` says, else 1 s, 2 s, 4 s, ….
+ * Repeats `attempt` until it succeeds, fails with an error that is not `retryable`, or runs out
+ * of retries. Waits for `Retry-After`, or 1 s, 2 s, 4 s, ….
  * @throws MediaServicesError of the last attempt; `signal.reason` once aborted
  */
 export async function withRetries<Result>(

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
+import { fileNameOf } from '../dist/media.js';
 import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const page = 'https://example.com/film?a=1&b=2';
@@ -131,7 +132,7 @@ test('does not wait longer than maxWaitSeconds', async () => {
   expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
 });
 
-test('tells an unreachable server from one that is no gateway', async () => {
+test('distinguishes an unreachable server from one that is not a gateway', async () => {
   const gone = await startServer(problem(500, 'x'));
   await gone[Symbol.asyncDispose]();
   const unreachable = await errorOf(
@@ -173,4 +174,22 @@ test('aborts before the response, within a stream and during a wait', async () =
   const waiting = new AbortController();
   const waited = client.audio(page, { signal: waiting.signal, onRetry: () => waiting.abort() });
   await expect(waited).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test.each([
+  [`attachment; filename="a.mp3"; filename*=UTF-8''%E2%99%AB%20a.mp3`, '♫ a.mp3'],
+  ['attachment; filename="say \\"hi\\".mp3"', 'say _hi_.mp3'],
+  ['attachment; filename=plain.mp3', 'plain.mp3'],
+  [`attachment; filename="ok.mp3"; filename*=UTF-8''%FF.mp3`, 'ok.mp3'],
+  [`attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd`, '_.._etc_passwd'],
+  ['attachment; filename="C:\\\\x.mp3"', 'C__x.mp3'],
+  ['attachment; filename=".."', undefined],
+  ['attachment', undefined],
+  [null, undefined],
+])('%s is %s', (header, name) => {
+  expect(fileNameOf(header)).toBe(name);
+});
+
+test('keeps the extension of a long name', () => {
+  expect(fileNameOf(`attachment; filename="${'x'.repeat(500)}.mp4"`)).toMatch(/^x{196}\.mp4$/);
 });

@@ -50,17 +50,17 @@ const named = (content: string, name = 'Episode 1.mp3') =>
 
 describe('video', () => {
   test('saves under the name the service suggests, and prints the path', async () => {
-    await using server = await startServer(named('sound', 'Film.mp3'));
+    await using server = await startServer(named('audio', 'Film.mp3'));
     const env = { MEDIA_SERVICES_URL: server.url };
 
     const outcome = await run(['video', page, '--mp3', '--output', 'my music'], { env });
 
     expect(outcome).toMatchObject({ code: 0, stdout: `${join('my music', 'Film.mp3')}\n` });
-    expect(read('my music', 'Film.mp3')).toBe('sound');
+    expect(read('my music', 'Film.mp3')).toBe('audio');
     expect(server.requests[0]?.url).toContain('/api/stream?url=');
   });
 
-  test('saves the audio as the site has it', async () => {
+  test("saves the site's original audio", async () => {
     const audio = (_request: unknown, response: ServerResponse) =>
       void response
         .writeHead(200, {
@@ -86,11 +86,11 @@ describe('video', () => {
     expect(read('Episode 1 (2).mp3')).toBe('two');
   });
 
-  test('writes to a named file, to standard output, and never over an existing file', async () => {
-    await using server = await startServer(named('sound'));
+  test('writes to a named file or standard output, and never replaces an existing file', async () => {
+    await using server = await startServer(named('audio'));
     const args = ['video', page, '--mp3', '--server', server.url];
 
-    expect(await run([...args, '-o', '-'])).toMatchObject({ code: 0, stdout: 'sound' });
+    expect(await run([...args, '-o', '-'])).toMatchObject({ code: 0, stdout: 'audio' });
     expect(await run([...args, '-o', 'a.mp3'])).toMatchObject({ code: 0, stdout: 'a.mp3\n' });
     const again = await run([...args, '-o', 'a.mp3']);
 
@@ -99,7 +99,7 @@ describe('video', () => {
     expect(readdirSync(folder)).toEqual(['a.mp3']);
   });
 
-  test('asks for a clip with --start and --end', async () => {
+  test('requests a clip with --start and --end', async () => {
     await using server = await startServer(named('clip'));
 
     await run(['video', page, '--start', '1:30', '--end', '95.5', '--server', server.url]);
@@ -156,7 +156,7 @@ describe('video', () => {
   });
 
   test('saves the other videos when one fails', async () => {
-    await using server = await startServer(problem(451, 'geo_blocked'), named('sound'));
+    await using server = await startServer(problem(451, 'geo_blocked'), named('audio'));
 
     const outcome = await run(['video', page, `${page}2`, '--mp3', '--server', server.url]);
 
@@ -199,7 +199,7 @@ describe('info', () => {
     expect(JSON.parse(json.stdout)).toEqual(info);
   });
 
-  test('lists the videos of a page with several, and asks for the one that --item names', async () => {
+  test('lists the videos of a page, and requests the one selected with --item', async () => {
     const items = [
       { index: 1, title: 'First', duration: 62, thumbnail: null },
       { index: 2, title: null, duration: null, thumbnail: null },
@@ -220,7 +220,7 @@ describe('cutout', () => {
   const png = (remaining = 9, content = 'cut') =>
     file('image/png', content, { RateLimit: `"images-per-minute"; r=${remaining}; t=1` });
 
-  test('writes the cut-out of a file beside it, without replacing anything', async () => {
+  test('writes the cut-out next to the image, without replacing anything', async () => {
     mkdirSync(join(folder, 'photos'));
     writeFileSync(join(folder, 'photos/a.jpg'), 'a');
     await using server = await startServer(png(9, 'one'), png(9, 'two'));
@@ -233,7 +233,7 @@ describe('cutout', () => {
     expect(read('photos', 'a-cutout.png')).toBe('one');
   });
 
-  test('takes files, folders and standard input', async () => {
+  test('accepts files, folders and standard input', async () => {
     mkdirSync(join(folder, 'more'));
     for (const name of ['a.jpg', 'b.png', 'more/c.webp']) writeFileSync(join(folder, name), name);
     await using server = await startServer(png());
@@ -248,7 +248,7 @@ describe('cutout', () => {
     expect(toFile).toMatchObject({ code: 0, stdout: 'x.png\n' });
   });
 
-  test('does a folder at the pace of the rate limit, and the rest when called again', async () => {
+  test('processes a folder within the rate limit, and the rest when run again', async () => {
     for (const name of ['a.jpg', 'b.PNG', 'b.webp', 'notes.txt', 'c.jpeg'])
       writeFileSync(join(folder, name), name);
     await using server = await startServer(
@@ -293,7 +293,7 @@ describe('cutout', () => {
     expect(await run(['cutout', '--url', 'cat.jpg', '--server', server.url])).toMatchObject({ code: 2 });
   });
 
-  test('asks for another format, a crop and a background, and names the file accordingly', async () => {
+  test('requests another format, a crop and a background, and names the file accordingly', async () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     const sent: string[] = [];
     await using server = await startServer((req, res) => {

@@ -1,24 +1,23 @@
 import ipaddr from 'ipaddr.js';
-import { contains } from './address-ranges.js';
-import { canonicalHost } from './host.js';
+import { canonicalHost, contains } from './host.js';
 
 type Rule = (host: string, address: string | null, port: number) => boolean;
 
 /**
- * Private sources the operator has opened: `10.1.0.0/16`, `10.1.2.3`,
- * `media.intranet:8080`, `127.0.0.1:9000`, `[fd00::1]:8080`.
+ * Private sources the operator allows: `10.1.0.0/16`, `10.1.2.3`, `media.intranet:8080`,
+ * `127.0.0.1:9000`, `[fd00::1]:8080`.
  */
 export class AllowList {
   readonly #rules: readonly Rule[];
 
-  /** @throws TypeError naming the first entry that cannot be read */
+  /** @throws TypeError naming the first invalid entry */
   constructor(entries: readonly string[]) {
     this.#rules = entries.map(parseAllowedSource);
   }
 
   /**
-   * @param host canonical host that was asked for
-   * @param address canonical address it resolved to, null when only a proxy can resolve it
+   * @param host canonical host of the request
+   * @param address canonical address it resolved to; null if only a proxy can resolve it
    */
   allows(host: string, address: string | null, port: number): boolean {
     return this.#rules.some((rule) => rule(host, address, port));
@@ -26,8 +25,8 @@ export class AllowList {
 }
 
 /**
- * Reads one entry of the list.
- * @throws TypeError that shows the entry and the forms that are understood
+ * Parses one entry of the list.
+ * @throws TypeError showing the entry and the supported formats
  */
 export function parseAllowedSource(entry: string): Rule {
   if (ipaddr.isValidCIDR(entry)) {

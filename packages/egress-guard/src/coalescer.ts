@@ -6,43 +6,46 @@ export interface Flow {
   resume(): void;
 }
 
-/** A peer sends its bytes in too many tiny pieces. */
+/** The peer sends too many tiny pieces. */
 export class TinyPiecesError extends Error {
   override readonly name = 'TinyPiecesError';
 }
 
-/** Readers get at least this much at once, unless the bytes end or the wire pauses. */
-const enoughBytes = 16 * 1024;
-/** Readers never get more than this at once, so that the work for one chunk is bounded. */
+/** Chunks have at least this size, unless the input ends or the peer pauses. */
+const minChunkBytes = 16 * 1024;
+/** Chunks never exceed this size, which bounds the work per chunk. */
 export const maxChunkBytes = 64 * 1024;
-/** The wire is paused above this. */
+/** We pause the source above this. */
 const maxWaitingBytes = 128 * 1024;
-/** Pieces below this are copied together: a view would keep a whole read in memory. */
-const copiedBytes = 2 * 1024;
-/** When less than `enoughBytes` has come and nothing follows for this long, readers get what there is. */
+/** We copy pieces below this size, because a view would keep a whole read buffer in memory. */
+const maxCopiedBytes = 2 * 1024;
+/** If nothing more arrives for this long, readers get a chunk smaller than `minChunkBytes`. */
 const wirePauseMs = 3;
-/** A reader that has worked for this long lets the event loop turn. */
+/** A reader yields to the event loop after working for this long. */
 const maxWorkMs = 5;
 
-/** Pieces are judged in groups: about 3 ms of work when each carries one byte. */
+/** We check pieces in groups of this size: about 3 ms of work when each has one byte. */
 const groupPieces = 2048;
-/** A group below this average is a flood: the pieces cost more than the bytes. */
+/**
+ * A group with a smaller average piece is a flood: handling the pieces costs more than handling
+ * the bytes.
+ */
 const minAveragePieceBytes = 64;
-/** After a group of tiny pieces. The source gets a quarter of a core at most. */
+/** Pause after each flood group, which limits the source to a quarter of a core. */
 const floodPauseMs = 9;
-/** Groups of tiny pieces until the source is rejected: a million pieces. */
+/** We reject the source after this many flood groups: a million pieces. */
 const maxFloodGroups = 512;
 
 /**
- * Joins the pieces in which a peer sends its bytes into chunks of 16 to 64 KiB, so
- * that the peer does not decide how often a parser runs. A peer that sends pieces of a
- * few bytes is slowed down, and rejected when it does not stop.
+ * Joins the pieces a peer sends into chunks of 16 to 64 KiB, so that the peer can't control how
+ * often a parser runs. Slows down a peer that sends tiny pieces, and rejects it if it doesn't
+ * stop.
  */
 export class Coalescer {
   readonly #flow: Flow;
-  /** In order; their bytes are the reader's. */
+  /** Bytes to read, in order. */
   readonly #parts: Buffer[] = [];
-  /** Small pieces after the last of the parts. */
+  /** Collects the small pieces that follow the last part. */
   #tail: Buffer | null = null;
   #tailBytes = 0;
   #waitingBytes = 0;
@@ -62,22 +65,22 @@ export class Coalescer {
     this.#flow = flow;
   }
 
-  /** Takes the next piece from the wire. It must not be changed afterwards. */
+  /** Adds the next piece from the source. The caller must not change it afterwards. */
   push(piece: Buffer): void {
     if (this.#end !== null) return;
-    if (piece.length < copiedBytes) this.#copy(piece);
+    if (piece.length < maxCopiedBytes) this.#copy(piece);
     else {
       this.#endTail();
       this.#parts.push(piece);
     }
     this.#waitingBytes += piece.length;
-    this.#judge(piece.length);
+    this.#checkForFlood(piece.length);
     if (this.#waitingBytes >= maxWaitingBytes) this.#pause();
-    if (this.#waitingBytes >= enoughBytes) this.#notify();
+    if (this.#waitingBytes >= minChunkBytes) this.#notify();
     else this.#wirePause ??= setTimeout(() => this.#onWirePause(), wirePauseMs);
   }
 
-  /** No more pieces come. @param error why, when that is not the end of the bytes */
+  /** Ends the input. @param error the reason, if the input is incomplete */
   end(error: Error | null = null): void {
     if (this.#end !== null) return;
     this.#end = { error };
@@ -86,8 +89,8 @@ export class Coalescer {
   }
 
   /**
-   * The next chunk; null at the end. At most one call at a time.
-   * @throws the error that the bytes ended with, after the last of them
+   * The next chunk, or null at the end. Only one call at a time.
+   * @throws the error passed to `end`, after the last chunk
    */
   async next(): Promise<Buffer | null> {
     if (performance.now() - this.#turnedAt > maxWorkMs) await this.#turn();
@@ -109,7 +112,7 @@ export class Coalescer {
   #isReady(): boolean {
     return (
       this.#end !== null ||
-      this.#waitingBytes >= enoughBytes ||
+      this.#waitingBytes >= minChunkBytes ||
       (this.#hasWirePaused && this.#waitingBytes > 0)
     );
   }
@@ -119,36 +122,36 @@ export class Coalescer {
     this.#endTail();
     const first = this.#parts[0];
     if (first === undefined) return null;
-    const chunk = first.length < enoughBytes ? this.#join() : this.#cut(first);
+    const chunk = first.length < minChunkBytes ? this.#join() : this.#cut(first);
     this.#waitingBytes -= chunk.length;
     if (this.#waitingBytes < maxWaitingBytes / 2) this.#resume();
     return chunk;
   }
 
-  /** The front of the first part, which is large enough. */
+  /** Takes a chunk from the first part, which is large enough. */
   #cut(first: Buffer): Buffer {
     if (first.length <= maxChunkBytes) this.#parts.shift();
     else this.#parts[0] = first.subarray(maxChunkBytes);
     return first.subarray(0, maxChunkBytes);
   }
 
-  /** Joins parts from the front until there is enough. */
+  /** Joins parts into a chunk of `minChunkBytes`, or all parts if there are fewer bytes. */
   #join(): Buffer {
     const joined: Buffer[] = [];
     let bytes = 0;
     for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
-      const taken = part.subarray(0, enoughBytes - bytes);
+      const taken = part.subarray(0, minChunkBytes - bytes);
       joined.push(taken);
       bytes += taken.length;
       if (taken.length < part.length) this.#parts.unshift(part.subarray(taken.length));
-      if (bytes === enoughBytes) break;
+      if (bytes === minChunkBytes) break;
     }
     return joined.length === 1 && joined[0] !== undefined ? joined[0] : Buffer.concat(joined, bytes);
   }
 
   #copy(piece: Buffer): void {
     if (this.#tail !== null && this.#tailBytes + piece.length > this.#tail.length) this.#endTail();
-    this.#tail ??= Buffer.allocUnsafeSlow(enoughBytes);
+    this.#tail ??= Buffer.allocUnsafeSlow(minChunkBytes);
     piece.copy(this.#tail, this.#tailBytes);
     this.#tailBytes += piece.length;
   }
@@ -160,7 +163,7 @@ export class Coalescer {
     this.#tailBytes = 0;
   }
 
-  #judge(bytes: number): void {
+  #checkForFlood(bytes: number): void {
     this.#pieces += 1;
     this.#pieceBytes += bytes;
     if (this.#pieces < groupPieces) return;
@@ -170,7 +173,7 @@ export class Coalescer {
     if (!isFlood) return;
     this.#floodGroups += 1;
     if (this.#floodGroups > maxFloodGroups) {
-      this.end(new TinyPiecesError('the peer sends its bytes in too many tiny pieces'));
+      this.end(new TinyPiecesError('the peer sends too many tiny pieces'));
       return;
     }
     this.#pause();
@@ -211,7 +214,7 @@ export class Coalescer {
   }
 }
 
-/** Cuts bytes that are all there into chunks; the event loop turns while they are worked on. */
+/** Splits a whole buffer into chunks, and yields to the event loop between them. */
 export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer, void, void> {
   let turnedAt = performance.now();
   for (let at = 0; at < bytes.length; at += maxChunkBytes) {

@@ -10,19 +10,19 @@ type Connect = (target: {
 
 interface DispatcherOptions {
   readonly connect: Connect;
-  /** TLS over a socket that the guard opened; made by `createTlsConnector`. */
+  /** Starts TLS on a socket that the guard opened; made by `createTlsConnector`. */
   readonly secure: buildConnector.connector;
   /** Ends pending connections and the pool. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Server name, ALPN and session reuse; shared by all dispatchers of a guard so
- * that sessions are reused across jobs.
- * @param trustedRoots PEM certificates that take the place of the usual roots
+ * Handles server name, ALPN and session reuse. All dispatchers of a guard share it, so jobs
+ * reuse TLS sessions.
+ * @param trustedRoots PEM certificates that replace the default roots
  */
 export function createTlsConnector(trustedRoots: readonly string[] | undefined): buildConnector.connector {
-  // Read once: a list of all public roots takes longer than a handshake.
+  // Parse once: parsing all public roots takes longer than a handshake.
   const secureContext = trustedRoots && createSecureContext({ ca: [...trustedRoots] });
   return buildConnector({ timeout: 10_000, ...(secureContext && { secureContext }) });
 }

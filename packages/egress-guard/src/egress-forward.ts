@@ -1,12 +1,11 @@
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
+import type { Duplex } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import { Coalescer } from './coalescer.js';
-import { refusalFor } from './egress-failure.js';
-import type { NetworkLogger } from './network-logger.js';
-import type { ProxySession } from './egress-session.js';
+import { type NetworkLogger, type ProxySession, rejectionFor } from './egress-session.js';
 import { effectivePort, type Guard } from './guard.js';
 
 interface Forward {
@@ -17,7 +16,7 @@ interface Forward {
   readonly logger: NetworkLogger;
 }
 
-/** Meant for one connection only (RFC 9110 §7.6.1), plus this proxy's own credentials. */
+/** Headers for a single connection (RFC 9110 §7.6.1), plus this proxy's credentials. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -30,7 +29,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Answers an absolute-form request: sends it on over a guarded connection and pipes the answer back. */
+/** Handles an absolute-form request: forwards it over a guarded connection and pipes the response back. */
 export async function forwardRequest({ request, response, session, guard, logger }: Forward): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -47,9 +46,9 @@ export async function forwardRequest({ request, response, session, guard, logger
       client: session.client,
     });
     session.own(upstream);
-    const answer = await send(request, url, upstream, signal);
-    const body = coalesced(answer, upstream);
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer));
+    const incoming = await send(request, url, upstream, signal);
+    const body = coalesced(incoming, upstream);
+    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming));
     response.flushHeaders();
     for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
       session.countBytes(chunk.length);
@@ -58,37 +57,37 @@ export async function forwardRequest({ request, response, session, guard, logger
     }
     response.end();
   } catch (error) {
-    const refusal = gone.signal.aborted ? null : refusalFor(error, session, logger);
-    if (refusal === null || response.headersSent) response.destroy();
-    else response.writeHead(refusal.status, { connection: 'close' }).end(refusal.reason);
+    const rejection = gone.signal.aborted ? null : rejectionFor(error, session, logger);
+    if (rejection === null || response.headersSent) response.destroy();
+    else response.writeHead(rejection.status, { connection: 'close' }).end(rejection.reason);
   } finally {
     upstream?.destroy();
   }
 }
 
-/** A response body in chunks of our size, whatever pieces the site sends it in. */
-function coalesced(answer: IncomingMessage, socket: Socket): Coalescer {
+/** Reads a response body in chunks of our own size, however the site splits it. */
+function coalesced(incoming: IncomingMessage, socket: Socket): Coalescer {
   const body = new Coalescer({
-    // The message alone would go on to store pieces.
+    // Pausing only the message would keep buffering pieces.
     pause: () => {
-      answer.pause();
+      incoming.pause();
       socket.pause();
     },
     resume: () => {
-      answer.resume();
+      incoming.resume();
       socket.resume();
     },
   });
-  answer.on('data', (piece: Buffer) => body.push(piece));
-  answer.once('end', () => body.end());
-  answer.once('error', (error) => body.end(error));
-  answer.once('close', () => body.end(new Error('the site closed the connection')));
+  incoming.on('data', (piece: Buffer) => body.push(piece));
+  incoming.once('end', () => body.end());
+  incoming.once('error', (error) => body.end(error));
+  incoming.once('close', () => body.end(new Error('the site closed the connection')));
   return body;
 }
 
 function parseTarget(target: string): URL {
   if (!/^http:\/\//i.test(target) || !URL.canParse(target)) {
-    throw new DomainError('invalid_url', 'The page leads to a URL that is not valid.');
+    throw new DomainError('invalid_url', 'The page leads to an invalid URL.');
   }
   return new URL(target);
 }
@@ -110,14 +109,14 @@ function send(
     });
     outgoing.once('response', resolve);
     outgoing.once('error', reject);
-    // Neither comes of an answer that changes to another protocol.
-    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')));
-    // A body that breaks off ends in the error of one of the two above.
+    // A response that switches protocols emits neither event.
+    outgoing.once('close', () => reject(new Error('the connection was closed without a response')));
+    // An interrupted request body also ends in one of the errors above.
     pipeline(request, outgoing).catch(reject);
   });
 }
 
-/** The headers that go through, in their spelling and order. */
+/** The end-to-end headers, with their original case and order. */
 function endToEnd(message: IncomingMessage, alsoDropped: readonly string[] = []): string[] {
   const listed = (message.headers.connection ?? '')
     .toLowerCase()
@@ -130,4 +129,57 @@ function endToEnd(message: IncomingMessage, alsoDropped: readonly string[] = [])
     if (!dropped.has(name.toLowerCase())) kept.push(name, message.rawHeaders[index + 1] ?? '');
   }
   return kept;
+}
+
+interface Tunnel {
+  /** `host:port` from the request. */
+  readonly authority: string;
+  readonly client: Duplex;
+  /** Bytes that the client already sent after its CONNECT. */
+  readonly head: Buffer;
+  readonly session: ProxySession;
+  readonly guard: Guard;
+  readonly logger: NetworkLogger;
+}
+
+/** Handles a CONNECT: pipes both ways between the client and a guarded connection. */
+export async function openTunnel({ authority, client, head, session, guard, logger }: Tunnel): Promise<void> {
+  const gone = new AbortController();
+  client.once('close', () => gone.abort());
+  client.on('error', () => client.destroy());
+  try {
+    const signal = AbortSignal.any([session.signal, gone.signal]);
+    session.countConnection();
+    const upstream = await guard.connect({
+      ...parseAuthority(authority),
+      signal,
+      exit: session.exit,
+      client: session.client,
+    });
+    session.own(upstream);
+    upstream.on('data', (chunk: Buffer) => session.countBytes(chunk.length));
+    upstream.on('error', () => client.destroy());
+    upstream.once('close', () => client.end());
+    client.once('close', () => upstream.destroy());
+    if (client.destroyed) return void upstream.destroy();
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) upstream.write(head);
+    client.pipe(upstream).pipe(client);
+  } catch (error) {
+    const rejection = gone.signal.aborted ? null : rejectionFor(error, session, logger);
+    if (rejection)
+      client.end(
+        `HTTP/1.1 ${rejection.status} ${rejection.reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+    else client.destroy();
+  }
+}
+
+function parseAuthority(authority: string): { host: string; port: number } {
+  const match = /^(?<host>\[[^\]]+\]|[^:\s/]+):(?<port>\d{1,5})$/.exec(authority);
+  const port = Number(match?.groups?.['port']);
+  if (match?.groups?.['host'] === undefined || port < 1 || port > 65_535) {
+    throw new DomainError('invalid_url', 'The page leads to a URL without a valid host and port.');
+  }
+  return { host: match.groups['host'], port };
 }

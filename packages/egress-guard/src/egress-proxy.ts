@@ -2,11 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { once } from 'node:events';
-import { forwardRequest } from './egress-forward.js';
-import { ProxySession, type EgressOptions, type EgressSession } from './egress-session.js';
-import { openTunnel } from './egress-tunnel.js';
+import { forwardRequest, openTunnel } from './egress-forward.js';
+import {
+  type EgressOptions,
+  type EgressSession,
+  type NetworkLogger,
+  ProxySession,
+} from './egress-session.js';
 import type { Guard } from './guard.js';
-import type { NetworkLogger } from './network-logger.js';
 
 export type { EgressOptions, EgressSession } from './egress-session.js';
 
@@ -16,9 +19,9 @@ interface EgressProxyOptions {
 }
 
 /**
- * A forward proxy on loopback, the download engine's only way out. It takes
- * absolute-form HTTP requests and CONNECT, each with the credentials of an open
- * session, and lets them through the guard.
+ * A forward proxy on loopback, the only way the download engine reaches the network. It accepts
+ * absolute-form HTTP requests and CONNECT with the credentials of an open session, and connects
+ * through the guard.
  */
 export class EgressProxy implements AsyncDisposable {
   readonly #server: Server;
@@ -31,7 +34,7 @@ export class EgressProxy implements AsyncDisposable {
     this.#logger = logger;
     this.#server = createServer({ keepAliveTimeout: 5_000 });
     this.#server.on('request', (request, response) => {
-      // An engine that closes the connection while something is written to it is no error.
+      // It is no error if the engine closes the connection while we write to it.
       response.on('error', () => undefined);
       void this.#onRequest(request, response);
     });
@@ -47,12 +50,12 @@ export class EgressProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** The loopback port that it listens on, for as long as it lives. */
+  /** The loopback port that the proxy listens on. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Opens a session; close it when its job is over, however it ended. */
+  /** Opens a session. Close it when its job ends, even after an error. */
   openSession(options: EgressOptions): EgressSession {
     const session: ProxySession = new ProxySession(this.port, options, () =>
       this.#sessions.delete(session.id),

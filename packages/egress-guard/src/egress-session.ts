@@ -1,36 +1,36 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import type { DomainError } from '@media-services/http-common';
+import { DomainError } from '@media-services/http-common';
 
-/** One job's right to use the egress proxy. */
+/** One job's permission to use the egress proxy. */
 export interface EgressSession {
   /** `http://<id>:<secret>@127.0.0.1:<port>` */
   readonly proxyUrl: string;
-  /** What the guard refused or the network failed, in order. */
+  /** Requests that the guard rejected or that failed, in order. */
   readonly failures: readonly DomainError[];
-  /** Why the session was ended before its time: it wanted more than it may have. */
+  /** The limit that the session exceeded, which closed it early. */
   readonly exceeded: DomainError | undefined;
-  /** Takes the right back and destroys every connection made with it. */
+  /** Ends the session and destroys all its connections. */
   close(): void;
 }
 
-/** What a session may do before it is ended. */
+/** The limits of a session. */
 export interface EgressOptions {
-  /** Which outbound proxy all of it goes through; the first unless given. */
+  /** Index of the outbound proxy for all its connections; the first by default. */
   readonly exit?: number | undefined;
-  /** Whose job it is: name lookups are limited for each client. */
+  /** The job's client: name lookups are limited per client. */
   readonly client?: string | undefined;
-  /** Of all answers together, as they arrive: compressed. */
+  /** Total bytes of all responses as received, before decompression. */
   readonly maxBytes: number;
   readonly maxConnections: number;
-  /** The failure of a session that wanted more. */
+  /** Creates the failure for an exceeded limit. */
   readonly onExceeded: (what: 'bytes' | 'connections') => DomainError;
 }
 
-/** Keeps no more than this many failures: a page can name any number of bad addresses. */
+/** Bounds the stored failures, because a page can contain any number of bad URLs. */
 const maxFailures = 100;
 
-/** The proxy's side of a session. */
+/** The proxy's view of a session. */
 export class ProxySession implements EgressSession {
   readonly id = randomBytes(8).toString('hex');
   readonly failures: DomainError[] = [];
@@ -62,7 +62,7 @@ export class ProxySession implements EgressSession {
     return credentials.length === this.#expected.length && timingSafeEqual(credentials, this.#expected);
   }
 
-  /** Makes a socket end with the session. */
+  /** Destroys a socket when the session ends. */
   own(socket: Duplex): void {
     if (this.signal.aborted) socket.destroy();
     else if (!this.#sockets.has(socket)) {
@@ -79,13 +79,13 @@ export class ProxySession implements EgressSession {
     return this.#options.client;
   }
 
-  /** @throws DomainError when the session has no connection left; it is ended then. */
+  /** @throws DomainError if the session exceeds its connections, which also closes it */
   countConnection(): void {
     this.#connections += 1;
     if (this.#connections > this.#options.maxConnections) throw this.#exceeded('connections');
   }
 
-  /** Counts bytes of an answer; too many end the session. */
+  /** Counts response bytes. Closes the session if there are too many. */
   countBytes(count: number): void {
     this.#bytes += count;
     if (this.#bytes > this.#options.maxBytes && !this.signal.aborted) this.#exceeded('bytes');
@@ -108,4 +108,42 @@ export class ProxySession implements EgressSession {
     for (const socket of this.#sockets) socket.destroy();
     this.#onClose();
   }
+}
+
+/** The HTTP response to the engine. Users see the session's failure, not the engine's error message. */
+export interface Rejection {
+  readonly status: 400 | 403 | 502 | 504;
+  readonly reason: string;
+}
+
+/**
+ * Records a failed connection in its session and chooses the HTTP response.
+ * @returns null if the session is already closed, so that nobody needs a response
+ */
+export function rejectionFor(error: unknown, session: ProxySession, logger: NetworkLogger): Rejection | null {
+  if (session.signal.aborted) return null;
+  const failure =
+    error instanceof DomainError
+      ? error
+      : new DomainError('upstream_unreachable', 'The connection to the site failed. Try again later.', {
+          cause: error,
+        });
+  session.record(failure);
+  logger.debug({ code: failure.code, err: failure }, 'egress rejected');
+  switch (failure.code) {
+    case 'forbidden_address':
+      return { status: 403, reason: 'Forbidden' };
+    case 'invalid_url':
+      return { status: 400, reason: 'Bad Request' };
+    case 'upstream_timeout':
+      return { status: 504, reason: 'Gateway Timeout' };
+    default:
+      return { status: 502, reason: 'Bad Gateway' };
+  }
+}
+
+/** The part of a pino logger that the network modules use. */
+export interface NetworkLogger {
+  debug(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
 }

@@ -1,6 +1,6 @@
 import type { ErrorDefinition } from '@media-services/http-common';
 
-/** What a request to the outside can end in; for the error table of a service with a guard. */
+/** Errors of outgoing requests, for the error table of a service that uses the guard. */
 export const egressErrors = {
   invalid_url: {
     status: 400,
@@ -13,28 +13,28 @@ export const egressErrors = {
     status: 403,
     title: 'IP address not allowed',
     retryable: false,
-    cause: 'The host of the URL, or one that it leads to, is not on the public internet.',
-    remedy: 'Use a public URL; as the operator, permit an intranet source with ALLOWED_PRIVATE_SOURCES.',
+    cause: 'The host of the URL, or one it redirects or links to, is not on the public internet.',
+    remedy: 'Use a public URL; as the operator, allow an intranet source with ALLOWED_PRIVATE_SOURCES.',
   },
   upstream_unreachable: {
     status: 502,
     title: 'The site cannot be reached',
     retryable: true,
-    cause: 'Its name does not resolve, or its server refuses or drops the connection.',
+    cause: 'Its name does not resolve, or its server rejects or drops the connection.',
     remedy: 'Check the URL; try again later.',
   },
   upstream_timeout: {
     status: 504,
     title: 'The site is too slow',
     retryable: true,
-    cause: 'The site did not answer before the deadline.',
+    cause: 'The site did not respond before the deadline.',
     remedy: 'Try again later.',
   },
   upstream_error: {
     status: 502,
-    title: 'The site answered with an error',
+    title: 'The site returned an error',
     retryable: true,
-    cause: 'The site failed, or sent something that is not what it announced.',
+    cause: 'The site failed, or sent something other than it announced.',
     remedy:
       'Open the URL in a browser; try again later. As the operator, update yt-dlp if a video page keeps failing.',
   },

@@ -9,7 +9,7 @@ import { AddressPolicy } from './policy.js';
 import { createSystemLookup, type LookupFn } from './system-lookup.js';
 
 export interface GuardOptions {
-  /** CIDRs or host:port that we may connect to although they aren't public. */
+  /** CIDRs or host:port that we may connect to even though they aren't public. */
   readonly allowedPrivateSources: readonly string[];
   /** `http(s)://` or `socks5h://` URLs of the operator's proxies, separated by commas. Every connection uses one of them. */
   readonly outboundProxy?: string | undefined;
@@ -24,13 +24,13 @@ export interface ConnectOptions {
   readonly host: string;
   readonly port: number;
   readonly signal?: AbortSignal | undefined;
-  /** Which outbound proxy, counted from 0; the first unless given. */
+  /** Index of the outbound proxy; the first by default. */
   readonly exit?: number | undefined;
-  /** Who asks: name lookups are limited for each client. */
+  /** The requesting client: name lookups are limited per client. */
   readonly client?: string | undefined;
 }
 
-/** The one way out of this process. */
+/** The only way this process connects to the outside. */
 export interface Guard {
   /**
    * Looks `host` up once, checks its addresses and opens a TCP connection to one of them.
@@ -39,7 +39,7 @@ export interface Guard {
   connect(options: ConnectOptions): Promise<Socket>;
   /**
    * Checks the URL's scheme, form and host without connecting.
-   * @throws as `connect`
+   * @throws the same errors as `connect`
    */
   checkUrl(url: URL, signal?: AbortSignal, client?: string): Promise<void>;
   /**
@@ -49,10 +49,10 @@ export interface Guard {
   createDispatcher(options: {
     signal: AbortSignal;
     exit?: number | undefined;
-    /** Whose connections they are: name lookups are limited for each client. */
+    /** The owner of the connections: name lookups are limited per client. */
     client?: string | undefined;
   }): Dispatcher;
-  /** Number of outbound proxies to choose from; 1 when there is none. */
+  /** Number of outbound proxies to choose from; 1 if none is configured. */
   readonly exits: number;
 }
 
@@ -94,7 +94,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (!['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
         throw new DomainError(
           'invalid_url',
-          'Only http:// and https:// URLs without user name and password can be read.',
+          'Only http:// and https:// URLs without user name and password are supported.',
         );
       }
       await policy.check(url.hostname, effectivePort(url), signal, client);
@@ -105,14 +105,14 @@ export function createGuard(options: GuardOptions): Guard {
   };
 }
 
-/** The port a URL means, 80 or 443 when it names none. */
+/** A URL's port; 80 or 443 if it has none. */
 export function effectivePort(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function unreachable(host: string, cause: unknown): DomainError {
   if (cause instanceof ConnectTimeoutError) {
-    return new DomainError('upstream_timeout', `The site ${host} did not answer in time. Try again later.`, {
+    return new DomainError('upstream_timeout', `The site ${host} did not respond in time. Try again later.`, {
       cause,
     });
   }

@@ -9,15 +9,15 @@ interface Race {
   readonly attemptDelayMs: number;
 }
 
-/** No address answered in time. */
+/** No address responded in time. */
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
 }
 
 /**
- * Opens a TCP connection to whichever address answers first (RFC 8305 §5:
- * families alternate, attempts are staggered, the losers are destroyed).
- * @param addresses literal addresses only: no name is looked up here
+ * Opens a TCP connection to the first address that responds (RFC 8305 §5: alternates families,
+ * staggers attempts, destroys the losers).
+ * @param addresses IP addresses only; names are not looked up
  * @throws ConnectTimeoutError, the first address's socket error, `signal.reason`
  */
 export async function connectFirst(
@@ -25,7 +25,7 @@ export async function connectFirst(
   port: number,
   { signal, timeoutMs, attemptDelayMs }: Race,
 ): Promise<Socket> {
-  const late = () => new ConnectTimeoutError(`no answer in ${timeoutMs} ms`);
+  const late = () => new ConnectTimeoutError(`no response in ${timeoutMs} ms`);
   return withDeadline({ timeoutMs, signal, late }, (ended) =>
     race(addresses, port, { signal: ended, attemptDelayMs }),
   );
@@ -81,13 +81,16 @@ function race(
   });
 }
 
-/** Media comes in large pieces: the stream buffer takes one whole read of 64 KiB (the default of Node 22). */
+/** Media arrives in large pieces, so the stream buffer fits one 64 KiB read (the default since Node 22). */
 function socketOptions(host: string, port: number): { host: string; port: number } {
   const options = { host, port, noDelay: true, keepAlive: true, highWaterMark: 64 * 1024 };
   return options;
 }
 
-/** One of each family in turn (RFC 8305 §4), in the resolver's order inside each and its first family first. */
+/**
+ * Alternates the families (RFC 8305 §4), starting with the first one. Keeps the resolver's
+ * order within each.
+ */
 export function alternateFamilies(addresses: readonly string[]): string[] {
   const firstFamily = isIP(addresses[0] ?? '');
   const first = addresses.filter((address) => isIP(address) === firstFamily);

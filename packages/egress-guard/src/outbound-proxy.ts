@@ -10,7 +10,7 @@ interface Hop {
   readonly timeoutMs: number;
 }
 
-/** A proxy of the operator that connections are asked of. */
+/** One of the operator's outbound proxies. */
 export interface OutboundProxy {
   /**
    * Opens a tunnel to the first of `hosts` that the proxy reaches.
@@ -23,8 +23,8 @@ const form =
   'must be http://, https:// or socks5h:// URLs of proxies, such as http://user:password@host:port';
 
 /**
- * Reads a list of proxies, separated by commas or white space.
- * @throws TypeError that says what is wrong, without the credentials
+ * Parses a list of proxies, separated by commas or white space.
+ * @throws TypeError that explains the problem without revealing credentials
  */
 export function parseOutboundProxies(text: string): OutboundProxy[] {
   return text
@@ -51,13 +51,13 @@ function credentialsOf({ username, password }: URL): Credentials | null {
     return { user: decodeURIComponent(username), password: decodeURIComponent(password) };
   } catch {
     throw new TypeError(
-      'has a % in user or password that is not followed by two hexadecimal digits: write it as %25',
+      'has a % in the user or password that is not followed by two hexadecimal digits: write it as %25',
     );
   }
 }
 
-/** The first host that opens, in order; the first failure when none does. */
-async function firstOf<T>(
+/** Tries the hosts in order. @throws the first failure if none works */
+async function connectToFirst<T>(
   hosts: readonly string[],
   signal: AbortSignal | undefined,
   open: (host: string) => Promise<T>,
@@ -74,7 +74,7 @@ async function firstOf<T>(
   throw failure;
 }
 
-/** SOCKS 5 (RFC 1928, RFC 1929); names that do not exist here are the proxy's to resolve. */
+/** SOCKS 5 (RFC 1928, RFC 1929). The proxy resolves names that our resolver doesn't know. */
 class SocksProxy implements OutboundProxy {
   readonly #host: string;
   readonly #port: number;
@@ -87,7 +87,7 @@ class SocksProxy implements OutboundProxy {
   }
 
   connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket> {
-    return firstOf(hosts, hop.signal, (host) => this.#open(host, port, hop));
+    return connectToFirst(hosts, hop.signal, (host) => this.#open(host, port, hop));
   }
 
   async #open(host: string, port: number, { signal, timeoutMs }: Hop): Promise<Socket> {
@@ -137,7 +137,7 @@ class SocksProxy implements OutboundProxy {
   }
 }
 
-/** HTTP CONNECT, plain HTTP to a site included. */
+/** HTTP CONNECT, also for plain HTTP sites. */
 class HttpProxy implements OutboundProxy {
   readonly #url: URL;
   readonly #authorization: string | undefined;
@@ -151,7 +151,9 @@ class HttpProxy implements OutboundProxy {
   }
 
   connect(hosts: readonly string[], port: number, hop: Hop): Promise<Socket> {
-    return firstOf(hosts, hop.signal, (host) => this.#tunnel(`${hostForAuthority(host)}:${port}`, hop));
+    return connectToFirst(hosts, hop.signal, (host) =>
+      this.#tunnel(`${hostForAuthority(host)}:${port}`, hop),
+    );
   }
 
   #tunnel(authority: string, { signal, timeoutMs }: Hop): Promise<Socket> {
@@ -196,7 +198,7 @@ class HttpProxy implements OutboundProxy {
       });
       request.once('response', (response) => {
         response.destroy();
-        fail(failed('upstream_unreachable', `does not take CONNECT (HTTP ${response.statusCode ?? 0})`));
+        fail(failed('upstream_unreachable', `does not support CONNECT (HTTP ${response.statusCode ?? 0})`));
       });
       request.on('error', (error) =>
         fail(
@@ -211,7 +213,7 @@ class HttpProxy implements OutboundProxy {
 }
 
 function tooSlow(): DomainError {
-  return failed('upstream_timeout', 'did not answer in time');
+  return failed('upstream_timeout', 'did not respond in time');
 }
 
 function failed(code: 'upstream_timeout' | 'upstream_unreachable', what: string, cause?: Error): DomainError {

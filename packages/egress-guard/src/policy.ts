@@ -1,10 +1,9 @@
+import { DomainError, untilAborted, withDeadline } from '@media-services/http-common';
+import { FairSlots } from '@media-services/processes';
 import ipaddr from 'ipaddr.js';
-import { DomainError } from '@media-services/http-common';
-import { refusedRange } from './address-ranges.js';
 import type { AllowList } from './allow-list.js';
-import { canonicalHost } from './host.js';
-import { LookupLimit, resolveName } from './resolve.js';
-import type { LookupFn } from './system-lookup.js';
+import { canonicalHost, blockedRange } from './host.js';
+import { isMissingName, type LookupFn } from './system-lookup.js';
 
 interface PolicyOptions {
   readonly allowed: AllowList;
@@ -22,10 +21,10 @@ export interface CheckedTarget {
   readonly addresses: readonly string[];
 }
 
-/** Names for this machine or this network, whichever resolver answers (RFC 6761, RFC 6762, RFC 9476). */
+/** Names of this machine or network, whatever a resolver returns (RFC 6761, RFC 6762, RFC 9476). */
 const localName = /^(?:[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home\.arpa))\.?$/;
 
-/** Decides which addresses we may connect to. The addresses it looked up and checked are the only ones to use. */
+/** Decides which addresses we may connect to. Callers must use only the addresses it returns. */
 export class AddressPolicy {
   readonly #options: PolicyOptions;
   readonly #lookups = new LookupLimit();
@@ -36,29 +35,29 @@ export class AddressPolicy {
 
   /**
    * Resolves a host and checks every address; one rejected address rejects the host.
-   * @param client whose lookups are limited; those without a client are not
+   * @param client whose lookups are limited; without a client there is no limit
    * @throws DomainError `invalid_url` | `forbidden_address` | `upstream_unreachable` | `upstream_timeout`; `signal.reason`
    */
   async check(rawHost: string, port: number, signal?: AbortSignal, client?: string): Promise<CheckedTarget> {
     const { kind, value: host } = canonicalHost(rawHost);
     const { lookup, lookupTimeoutMs: timeoutMs, allowed, behindProxy } = this.#options;
-    const answers =
+    const resolved =
       kind === 'address'
         ? [host]
         : await this.#lookups.run({ client, signal }, () => resolveName(host, { lookup, timeoutMs, signal }));
-    if (answers.length === 0) {
-      if (behindProxy) return this.#leaveToProxy(host, port);
+    if (resolved.length === 0) {
+      if (behindProxy) return this.#deferToProxy(host, port);
       throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the URL.`);
     }
-    const addresses = answers.map(canonicalAddress);
+    const addresses = resolved.map(canonicalAddress);
     for (const address of addresses) {
-      const range = refusedRange(address);
+      const range = blockedRange(address);
       if (range !== null && !allowed.allows(host, address, port)) throw forbidden(host, range);
     }
     return { host, port, addresses };
   }
 
-  #leaveToProxy(host: string, port: number): CheckedTarget {
+  #deferToProxy(host: string, port: number): CheckedTarget {
     if (localName.test(host) && !this.#options.allowed.allows(host, null, port))
       throw forbidden(host, 'local name');
     return { host, port, addresses: [host] };
@@ -72,7 +71,68 @@ function canonicalAddress(address: string): string {
 function forbidden(host: string, range: string): DomainError {
   return new DomainError(
     'forbidden_address',
-    `The URL leads to ${host}, which is not on the public internet (${range}). Only public sites can be read; ` +
-      'the operator of this service can allow more with ALLOWED_PRIVATE_SOURCES.',
+    `The URL leads to ${host}, which is not on the public internet (${range}). Only public sites are allowed; ` +
+      'the operator of this service can allow others with ALLOWED_PRIVATE_SOURCES.',
   );
+}
+
+/** Lookups of one client that run at the same time. A page, its streams and their segments share them. */
+const maxRunningPerClient = 16;
+
+/**
+ * Limits the concurrent lookups of each client, so that one client's names, which may never
+ * resolve, can't block other clients. Further lookups of that client wait.
+ */
+class LookupLimit {
+  readonly #slots = new FairSlots((client, slots) => slots.runningOf(client) < maxRunningPerClient);
+
+  /** @throws what `work` throws; `signal.reason` */
+  async run<T>(
+    {
+      client,
+      signal = new AbortController().signal,
+    }: { client?: string | undefined; signal?: AbortSignal | undefined },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (client === undefined) return work();
+    const release = await this.#slots.acquire(client, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+}
+
+/**
+ * Resolves all addresses of a name.
+ * @returns an empty list when our resolver doesn't know the name
+ * @throws DomainError `upstream_timeout` | `upstream_unreachable` when the resolver fails; `signal.reason`
+ */
+export async function resolveName(
+  name: string,
+  { lookup, timeoutMs, signal }: { lookup: LookupFn; timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<readonly string[]> {
+  signal?.throwIfAborted();
+  try {
+    const late = () =>
+      new DomainError(
+        'upstream_timeout',
+        `Looking up the site ${name} took too long. Try again in a moment.`,
+      );
+    const answers = await withDeadline({ timeoutMs, signal, late }, (ended) =>
+      untilAborted(lookup(name, ended), ended),
+    );
+    return answers.map(({ address }) => address);
+  } catch (error) {
+    if (isMissingName(error)) return [];
+    if (error instanceof DomainError || signal?.aborted) throw error;
+    throw new DomainError(
+      'upstream_unreachable',
+      `The site ${name} could not be looked up. Try again in a moment.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }

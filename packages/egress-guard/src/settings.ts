@@ -1,8 +1,8 @@
-import { setting } from '@media-services/http-common';
+import { problemOf, setting } from '@media-services/http-common';
 import { parseAllowedSource } from './allow-list.js';
 import { parseOutboundProxies } from './outbound-proxy.js';
 
-/** What operators can set about outgoing connections; the same for each service that has a guard. */
+/** Settings for outgoing connections, shared by all services that use the guard. */
 export function egressSettings() {
   return {
     ALLOWED_PRIVATE_SOURCES: setting
@@ -11,10 +11,10 @@ export function egressSettings() {
         for (const source of sources) {
           const message = problemOf(() => parseAllowedSource(source));
           if (message !== undefined)
-            context.addIssue({ code: 'custom', message: `has an entry that cannot be read: ${message}` });
+            context.addIssue({ code: 'custom', message: `has an invalid entry: ${message}` });
         }
       })
-      .describe('Hosts that may be read although they are not public: CIDRs or host:port, comma-separated.'),
+      .describe('Non-public hosts that may be read: CIDRs or host:port, comma-separated.'),
     OUTBOUND_PROXY: setting
       .text()
       .superRefine((list, context) => {
@@ -22,16 +22,7 @@ export function egressSettings() {
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
       .describe(
-        'Proxies that all outgoing connections go through, comma-separated: http://, https:// or socks5h://[user:password@]host:port. One job stays with one of them.',
+        'Proxies for all outgoing connections, comma-separated: http://, https:// or socks5h://[user:password@]host:port. Each job uses one of them.',
       ),
   };
-}
-
-function problemOf(attempt: () => unknown): string | undefined {
-  try {
-    attempt();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

@@ -15,7 +15,7 @@ interface SystemLookupOptions {
 }
 
 /** How long we wait for the other address family once one has answered: some servers drop AAAA queries. */
-const otherFamilyMs = 2_000;
+const otherFamilyTimeoutMs = 2_000;
 const attempts = { timeout: 2_000, tries: 3 };
 
 /**
@@ -64,11 +64,11 @@ async function askServers(
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
-  let patience: NodeJS.Timeout | undefined;
+  let otherFamilyTimer: NodeJS.Timeout | undefined;
   try {
     const asked = [resolver.resolve4(name), resolver.resolve6(name)] as const;
     Promise.any(asked).then(
-      () => (patience = setTimeout(cancel, otherFamilyMs)),
+      () => (otherFamilyTimer = setTimeout(cancel, otherFamilyTimeoutMs)),
       () => undefined,
     );
     const [v4, v6] = await Promise.allSettled(asked);
@@ -81,7 +81,7 @@ async function askServers(
     // Report a failed server rather than "no such name", which only the other query established.
     throw failures.find((failure) => !isMissingName(failure)) ?? failures[0];
   } finally {
-    clearTimeout(patience);
+    clearTimeout(otherFamilyTimer);
     signal?.removeEventListener('abort', cancel);
   }
 }

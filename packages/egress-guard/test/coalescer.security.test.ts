@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Coalescer, inChunks, TinyPiecesError } from '../dist/index.js';
 
-/** A wire that notes what it is told. */
+/** A coalescer whose source records `pause` and `resume`. */
 function wire() {
-  const told: string[] = [];
+  const calls: string[] = [];
   const coalescer = new Coalescer({
-    pause: () => void told.push('pause'),
-    resume: () => void told.push('resume'),
+    pause: () => void calls.push('pause'),
+    resume: () => void calls.push('resume'),
   });
-  return { told, coalescer };
+  return { calls, coalescer };
 }
 
 async function rest(coalescer: Coalescer): Promise<Buffer[]> {
@@ -42,14 +42,14 @@ it('keeps the order of pieces of any size and cuts them at 64 KiB', async () => 
   expect(Buffer.concat(chunks).equals(Buffer.concat(pieces))).toBe(true);
 });
 
-it('passes a piece on without a copy when it is large enough', async () => {
+it('passes on a large piece without copying', async () => {
   const { coalescer } = wire();
   const piece = Buffer.alloc(32 * kib);
   coalescer.push(piece);
   expect((await coalescer.next())?.buffer === piece.buffer).toBe(true);
 });
 
-it('gives what has come when the wire pauses', async () => {
+it('returns a small chunk when the source pauses', async () => {
   const { coalescer } = wire();
   coalescer.push(Buffer.from('slow but honest'));
   expect(String(await coalescer.next())).toBe('slow but honest');
@@ -59,7 +59,7 @@ it('gives what has come when the wire pauses', async () => {
   expect(String(await waiting)).toBe('more');
 });
 
-it('throws the error that the bytes ended with, after the last of them', async () => {
+it('throws the error passed to end after the last chunk', async () => {
   const { coalescer } = wire();
   coalescer.push(Buffer.from('the beginning'));
   coalescer.end(new Error('reset'));
@@ -67,32 +67,32 @@ it('throws the error that the bytes ended with, after the last of them', async (
   await expect(coalescer.next()).rejects.toThrow('reset');
 });
 
-it('pauses the wire while nobody reads, and resumes it', async () => {
-  const { told, coalescer } = wire();
+it('pauses the source while nobody reads, then resumes it', async () => {
+  const { calls, coalescer } = wire();
   for (let pushed = 0; pushed < 4; pushed += 1) coalescer.push(Buffer.alloc(64 * kib));
-  expect(told).toEqual(['pause']);
+  expect(calls).toEqual(['pause']);
   for (let taken = 0; taken < 4; taken += 1) await coalescer.next();
-  expect(told).toEqual(['pause', 'resume']);
+  expect(calls).toEqual(['pause', 'resume']);
 });
 
-it('slows a peer down that sends tiny pieces, and lets it go on', async () => {
-  const { told, coalescer } = wire();
+it('slows down a peer that sends tiny pieces, then lets it continue', async () => {
+  const { calls, coalescer } = wire();
   const push = (count: number) => {
     for (let piece = 0; piece < count; piece += 1) coalescer.push(Buffer.alloc(1));
   };
   push(2048);
-  expect(told).toEqual(['pause']);
-  while (told.length < 2) await delay(2);
+  expect(calls).toEqual(['pause']);
+  while (calls.length < 2) await delay(2);
   push(2048);
-  expect(told).toEqual(['pause', 'resume', 'pause']);
+  expect(calls).toEqual(['pause', 'resume', 'pause']);
   coalescer.end();
   expect((await coalescer.next())?.length).toBe(4096);
 });
 
-it('does not slow a peer down that sends packets', async () => {
-  const { told, coalescer } = wire();
+it('does not slow down a peer that sends normal packets', async () => {
+  const { calls, coalescer } = wire();
   for (let piece = 0; piece < 600; piece += 1) coalescer.push(Buffer.alloc(188));
-  expect(told).toEqual([]);
+  expect(calls).toEqual([]);
   coalescer.end();
   await rest(coalescer);
 });
@@ -104,7 +104,7 @@ it('rejects a peer that sends a million tiny pieces', async () => {
   await expect(reading).rejects.toBeInstanceOf(TinyPiecesError);
 });
 
-it('lets the event loop turn while a whole input is cut into chunks', async () => {
+it('yields to the event loop while splitting a whole buffer', async () => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
   let bytes = 0;

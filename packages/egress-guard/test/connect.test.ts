@@ -1,8 +1,11 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, type connect as tcpConnect, createServer as createTcpServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { request } from 'undici';
+import { createGuardedDispatcher, createTlsConnector } from '../dist/dispatcher.js';
 import { createGuard, type Guard } from '../dist/index.js';
-import { startServer, type TestServer } from './support/servers.js';
-import { tryConnect } from './support/try-connect.js';
+import { certificate, key, startServer, type TestServer, tryConnect } from './support/servers.js';
 
 const guards: AbortController[] = [];
 
@@ -42,13 +45,13 @@ describe('the guarded connector', () => {
     await victim[Symbol.asyncDispose]();
   });
 
-  it('connects to the address it checked although the name answers differently the second time', async () => {
+  it('connects to the checked address even if the name resolves differently the second time', async () => {
     const { guard, lookups } = guardFor(['127.0.0.2'], [['127.0.0.2'], ['127.0.0.1']]);
     expect(await get(guard, `http://rebinding.example:${wanted.port}/`)).toBe('wanted');
     expect(lookups()).toBe(1);
   });
 
-  it('checks again for every new connection: an earlier good answer blesses nothing', async () => {
+  it('checks every new connection again, despite an earlier allowed result', async () => {
     const { guard } = guardFor(['127.0.0.2'], [['127.0.0.2'], ['127.0.0.1']]);
     await guard.checkUrl(new URL(`http://rebinding.example:${victim.port}/`));
     await expect(get(guard, `http://rebinding.example:${victim.port}/`)).rejects.toMatchObject({
@@ -57,7 +60,7 @@ describe('the guarded connector', () => {
     expect(victim.sockets.size).toBe(0);
   });
 
-  it('goes on to the next address when the first refuses', async () => {
+  it('tries the next address when the first refuses the connection', async () => {
     const { guard } = guardFor(['127.0.0.0/8'], [['127.0.0.3', '127.0.0.2']]);
     expect(await get(guard, `http://two.example:${wanted.port}/`)).toBe('wanted');
   });
@@ -71,14 +74,14 @@ describe('the guarded connector', () => {
     });
   });
 
-  it('does not start when the caller is gone already', async () => {
+  it('does not start if the caller is already gone', async () => {
     const { guard } = guardFor(['127.0.0.1']);
     const signal = AbortSignal.abort(new Error('gone'));
     await expect(tryConnect(guard, { host: '127.0.0.1', port: victim.port, signal })).rejects.toThrow('gone');
     expect(victim.sockets.size).toBe(0);
   });
 
-  it('ends its idle connections with their owner', async () => {
+  it('closes idle connections when their owner aborts', async () => {
     const { guard } = guardFor(['127.0.0.2']);
     const owner = new AbortController();
     const { body } = await request(wanted.url, {
@@ -102,7 +105,7 @@ describe('ALLOWED_PRIVATE_SOURCES', () => {
     ['fd00::/8', 'https://[fd12::1]/'],
     ['localhost:8080', 'http://localhost:8080/'],
     ['127.0.0.1:8080', 'http://2130706433:8080/'],
-  ])('%s opens %s', async (entry, url) => {
+  ])('%s allows %s', async (entry, url) => {
     await createGuard({
       allowedPrivateSources: [entry],
       lookup: () => Promise.resolve([{ address: '127.0.0.1' }]),
@@ -115,7 +118,7 @@ describe('ALLOWED_PRIVATE_SOURCES', () => {
     ['localhost:8080', 'http://localhost:8081/', '127.0.0.1'],
     ['localhost:8080', 'http://127.0.0.1:8080/', ''],
     ['0.0.0.0/0', 'http://[::1]/', ''],
-  ])('%s does not open %s', async (entry, url, answer) => {
+  ])('%s does not allow %s', async (entry, url, answer) => {
     const guard = createGuard({
       allowedPrivateSources: [entry],
       lookup: () => Promise.resolve([{ address: answer }]),
@@ -124,9 +127,124 @@ describe('ALLOWED_PRIVATE_SOURCES', () => {
   });
 
   it.each(['', '10.0.0.0/33', 'host', 'host:0', 'host:70000', 'http://host:80', '10.0.0', 'a b:80'])(
-    'rejects the entry %j and says what is understood',
+    'rejects the entry %j and lists the supported formats',
     (entry) => {
       expect(() => createGuard({ allowedPrivateSources: [entry] })).toThrow(/host:port/);
     },
   );
+});
+
+const secure = createTlsConnector(undefined);
+
+describe('a connection of the dispatcher', () => {
+  it.each([
+    ['http://video.example/', 80],
+    ['https://video.example/', 443],
+    ['http://video.example:8080/', 8080],
+    ['https://video.example:8443/', 8443],
+  ])('to %s goes through the guard, port %d', async (url, port) => {
+    const asked: unknown[] = [];
+    const owner = new AbortController();
+    const failure = new Error('refused');
+    const connect = (target: unknown) => {
+      asked.push(target);
+      return Promise.reject(failure);
+    };
+    const dispatcher = createGuardedDispatcher({ connect, secure, signal: owner.signal });
+    await expect(request(url, { dispatcher })).rejects.toBe(failure);
+    expect(asked).toEqual([{ host: 'video.example', port, signal: owner.signal }]);
+    owner.abort();
+  });
+
+  it('is not opened for an owner that is already gone', async () => {
+    const connect = () => Promise.reject(new Error('asked'));
+    const dispatcher = createGuardedDispatcher({ connect, secure, signal: AbortSignal.abort() });
+    await expect(request('http://video.example/', { dispatcher })).rejects.toMatchObject({
+      code: 'UND_ERR_DESTROYED',
+    });
+  });
+
+  it('accepts the long headers that media servers send', async () => {
+    await using site = await startServer((_request, response) => {
+      response.setHeader('x-long', 'a'.repeat(40_000)).end();
+    });
+    const guard = createGuard({ allowedPrivateSources: ['127.0.0.1'] });
+    const owner = new AbortController();
+    const dispatcher = guard.createDispatcher({ signal: owner.signal });
+    const { headers, body } = await request(site.url, { dispatcher });
+    await body.dump();
+    expect(headers['x-long']).toHaveLength(40_000);
+    owner.abort();
+    expect(getEventListeners(owner.signal, 'abort')).toHaveLength(0);
+  });
+});
+
+const lookup = () => Promise.resolve([{ address: '127.0.0.1' }]);
+
+describe('TLS over the guarded connection', () => {
+  let server: Server;
+  let port: number;
+  const owner = new AbortController();
+
+  const guardWith = (trustedRoots?: string[]): Guard =>
+    createGuard({ allowedPrivateSources: ['127.0.0.1/32'], lookup, trustedRoots });
+
+  beforeAll(async () => {
+    server = createServer({ key, cert: certificate, ALPNProtocols: ['http/1.1'] }, (incoming, response) => {
+      const { socket } = incoming;
+      if (!(socket instanceof TLSSocket)) throw new Error('not TLS');
+      const { servername } = socket as TLSSocket & { servername?: string };
+      response.end(JSON.stringify({ servername, alpn: socket.alpnProtocol, host: incoming.headers.host }));
+    });
+    server.on('tlsClientError', () => undefined);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    owner.abort();
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+
+  it('names the server, not its address', async () => {
+    const dispatcher = guardWith([certificate]).createDispatcher({ signal: owner.signal });
+    const { body } = await request(`https://video.example:${port}/`, { dispatcher });
+    expect(await body.json()).toEqual({
+      servername: 'video.example',
+      alpn: 'http/1.1',
+      host: `video.example:${port}`,
+    });
+  });
+
+  it.each([
+    ['that is not trusted', undefined, 'video.example'],
+    ['for another name', [certificate], 'other.example'],
+  ])('rejects a certificate %s', async (_what, roots, host) => {
+    const dispatcher = guardWith(roots).createDispatcher({ signal: owner.signal });
+    await expect(request(`https://${host}:${port}/`, { dispatcher })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID)$/) as string,
+    });
+  });
+
+  it('is closed when its owner aborts during the handshake', async () => {
+    const silent = createTcpServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const connected = once(silent, 'connection');
+    const short = new AbortController();
+    const dispatcher = guardWith([certificate]).createDispatcher({ signal: short.signal });
+    const asking = request(`https://video.example:${(silent.address() as AddressInfo).port}/`, {
+      dispatcher,
+    });
+    const failed = expect(asking).rejects.toThrow();
+    const [socket] = (await connected) as [ReturnType<typeof tcpConnect>];
+    socket.resume();
+    const closed = new Promise((resolve) => socket.once('close', resolve).on('error', () => undefined));
+    short.abort();
+    await Promise.all([closed, failed]);
+    silent.close();
+  });
 });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '@media-services/http-common';
 import { createGuard, EgressProxy, type EgressSession } from '../dist/index.js';
-import { refusedHosts } from './support/addresses.js';
+import { blockedHosts } from './support/addresses.js';
 import { getThrough, sendRaw, tunnelThrough } from './support/proxy-client.js';
 import { silentLogger, startServer, type TestServer } from './support/servers.js';
 
@@ -57,7 +57,7 @@ afterAll(async () => {
 const proxyPort = () => Number(new URL(session.proxyUrl).port);
 
 describe('the egress proxy', () => {
-  it('forwards an absolute-form request and its answer', async () => {
+  it('forwards an absolute-form request and its response', async () => {
     const answer = await getThrough(session.proxyUrl, `${site.url}/page?q=1`, {
       'user-agent': 'engine',
       'x-hop': 'drop me',
@@ -82,7 +82,7 @@ describe('the egress proxy', () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 OK[\s\S]*hello$/);
   });
 
-  it('sends a request body on', async () => {
+  it('forwards a request body', async () => {
     const credentials = Buffer.from(
       new URL(session.proxyUrl).username + ':' + new URL(session.proxyUrl).password,
     );
@@ -98,20 +98,20 @@ describe('the egress proxy', () => {
     ['no credentials', (url: URL) => (url.username = '')],
     ['an unknown session', (url: URL) => (url.username = 'ffff')],
     ['a wrong secret', (url: URL) => (url.password = 'ffff')],
-  ])('answers 407 to %s', async (_what, spoil) => {
+  ])('returns 407 for %s', async (_what, spoil) => {
     const url = new URL(session.proxyUrl);
     spoil(url);
     expect((await getThrough(url.href, `${site.url}/`)).status).toBe(407);
     expect((await tunnelThrough(url.href, `127.0.0.1:${site.port}`)).status).toBe(407);
   });
 
-  it('answers 407 to a session that is closed', async () => {
+  it('returns 407 for a closed session', async () => {
     session.close();
     expect((await getThrough(session.proxyUrl, `${site.url}/`)).status).toBe(407);
   });
 
-  it.each(refusedHosts.filter(([host]) => /^[\x20-\x7e]+$/.test(host)))(
-    'refuses %s (%s) for requests and tunnels, and says so in the session',
+  it.each(blockedHosts.filter(([host]) => /^[\x20-\x7e]+$/.test(host)))(
+    'blocks %s (%s) for requests and tunnels, and records it in the session',
     async (host) => {
       expect((await getThrough(session.proxyUrl, `http://${host}:81/`)).status).toBe(403);
       expect((await tunnelThrough(session.proxyUrl, `${host}:443`)).status).toBe(403);
@@ -119,23 +119,20 @@ describe('the egress proxy', () => {
     },
   );
 
-  it.each(['request', 'tunnel'])(
-    'ends a session whose answers are larger than it may read (%s)',
-    async (way) => {
-      const read = async () => {
-        if (way === 'request') return getThrough(session.proxyUrl, `${site.url}/endless`);
-        const { socket } = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
-        socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
-        socket.resume();
-        return once(socket, 'close');
-      };
-      await read().catch(() => undefined);
-      expect(session.failures.map(({ message }) => message)).toEqual(['too many bytes']);
-      expect((await getThrough(session.proxyUrl, `${site.url}/`)).status).toBe(407);
-    },
-  );
+  it.each(['request', 'tunnel'])('ends a session whose responses exceed its byte limit (%s)', async (way) => {
+    const read = async () => {
+      if (way === 'request') return getThrough(session.proxyUrl, `${site.url}/endless`);
+      const { socket } = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
+      socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
+      socket.resume();
+      return once(socket, 'close');
+    };
+    await read().catch(() => undefined);
+    expect(session.failures.map(({ message }) => message)).toEqual(['too many bytes']);
+    expect((await getThrough(session.proxyUrl, `${site.url}/`)).status).toBe(407);
+  });
 
-  it('ends a session that asks for more connections than it may have', async () => {
+  it('ends a session that exceeds its connection limit', async () => {
     const many = proxy.openSession({ ...budget, maxConnections: 2 });
     for (let request = 0; request < 2; request += 1) {
       expect((await getThrough(many.proxyUrl, `${site.url}/`)).status).toBe(200);
@@ -144,7 +141,7 @@ describe('the egress proxy', () => {
     expect(many.failures.map(({ message }) => message)).toEqual(['too many connections']);
   });
 
-  it('leaves redirects to the client, and refuses where they lead', async () => {
+  it('leaves redirects to the client and blocks a private target', async () => {
     const { status, headers } = await getThrough(session.proxyUrl, `${site.url}/redirect`);
     expect(status).toBe(302);
     expect((await getThrough(session.proxyUrl, headers.location ?? '')).status).toBe(403);
@@ -158,7 +155,7 @@ describe('the egress proxy', () => {
     other.close();
   });
 
-  it('answers 502 when the site refuses the connection, and records it', async () => {
+  it('returns 502 and records it when the site refuses the connection', async () => {
     const closed = await startServer(() => undefined);
     await closed[Symbol.asyncDispose]();
     const guard = createGuard({ allowedPrivateSources: ['127.0.0.1'] });
@@ -173,12 +170,12 @@ describe('the egress proxy', () => {
     await own[Symbol.asyncDispose]();
   });
 
-  it('answers 502 when the site changes to another protocol, which nobody asked it to', async () => {
+  it('returns 502 when the site switches protocols without being asked', async () => {
     expect((await getThrough(session.proxyUrl, `${site.url}/upgrade`)).status).toBe(502);
     expect(session.failures.map(({ code }) => code)).toEqual(['upstream_unreachable']);
   });
 
-  it('answers 504 when the look-up takes too long, and records it', async () => {
+  it('returns 504 and records it when the lookup times out', async () => {
     const guard = createGuard({
       allowedPrivateSources: [],
       lookupTimeoutMs: 10,
@@ -191,25 +188,25 @@ describe('the egress proxy', () => {
     await own[Symbol.asyncDispose]();
   });
 
-  it('breaks the client off when the site breaks off', async () => {
+  it('aborts the client connection when the site aborts', async () => {
     await expect(getThrough(session.proxyUrl, `${site.url}/break`)).rejects.toThrow(/aborted|hang up|reset/);
   });
 
   it.each(['https://127.0.0.1/', '/relative', 'ftp://127.0.0.1/', 'http://'])(
-    'answers 400 to the target %s',
+    'returns 400 for the target %s',
     async (target) => {
       expect((await getThrough(session.proxyUrl, target)).status).toBe(400);
     },
   );
 
   it.each(['nohost', '127.0.0.1:0', '127.0.0.1:99999', 'a/b:80', ':80'])(
-    'answers 400 to CONNECT %s',
+    'returns 400 for CONNECT %s',
     async (authority) => {
       expect((await tunnelThrough(session.proxyUrl, authority)).status).toBe(400);
     },
   );
 
-  it('destroys every socket of a session that is closed, both sides', async () => {
+  it('destroys all sockets on both sides when a session is closed', async () => {
     const held1 = new Promise<void>((resolve) => (onHeld = resolve));
     const answering = getThrough(session.proxyUrl, `${site.url}/hold`);
     const tunnel = await tunnelThrough(session.proxyUrl, `127.0.0.1:${site.port}`);
@@ -221,7 +218,7 @@ describe('the egress proxy', () => {
     await Promise.all([...ended, broken, once(tunnel.socket, 'close')]);
   });
 
-  it('lets go of the site when the client goes away', async () => {
+  it('closes the connection to the site when the client leaves', async () => {
     const holding = new Promise<void>((resolve) => (onHeld = resolve));
     const client = connect(proxyPort(), '127.0.0.1');
     const credentials = Buffer.from(

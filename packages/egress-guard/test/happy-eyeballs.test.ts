@@ -1,9 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import { createGuard } from '../dist/index.js';
 import { alternateFamilies, connectFirst, ConnectTimeoutError } from '../dist/happy-eyeballs.js';
-import { startServer, type TestServer } from './support/servers.js';
-import { startSilentHost } from './support/silent-host.js';
-import { tryConnect } from './support/try-connect.js';
+import { startServer, startSilentHost, type TestServer, tryConnect } from './support/servers.js';
 
 const silentAddress = '127.0.0.3';
 let silent: Awaited<ReturnType<typeof startSilentHost>>;
@@ -18,7 +16,7 @@ afterAll(async () => {
   await silent[Symbol.asyncDispose]();
 });
 
-/** Which address answers; the connection ends with that. */
+/** Returns the address that was connected to, and closes the connection. */
 async function answering(
   addresses: readonly string[],
   race: Partial<Parameters<typeof connectFirst>[2]> = {},
@@ -31,42 +29,42 @@ async function answering(
   return remoteAddress;
 }
 
-/** Connections of this process that wait for an answer. */
+/** Pending connections of this process. */
 const pending = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPConnectWrap').length;
 
 describe('of several addresses', () => {
-  it('the first is taken where it answers', async () => {
+  it('the first is used if it responds', async () => {
     expect(await answering(['127.0.0.2', silentAddress])).toBe('127.0.0.2');
   });
 
-  it('the next joins where one does not answer, and the loser is given up', async () => {
+  it('the next is tried when one does not respond, and the loser is abandoned', async () => {
     expect(await answering([silentAddress, '127.0.0.2'], { attemptDelayMs: 1 })).toBe('127.0.0.2');
     expect(pending()).toBe(0);
   });
 
-  it('the next is tried at once where one refuses', async () => {
+  it('the next is tried at once when one refuses the connection', async () => {
     expect(await answering(['127.0.0.4', '127.0.0.5', '127.0.0.2'])).toBe('127.0.0.2');
   });
 
-  it('one that waits still counts when the others have refused', async () => {
+  it('a pending one still counts after the others refused the connection', async () => {
     const both = answering([silentAddress, '127.0.0.4'], { attemptDelayMs: 1, timeoutMs: 50 });
     await expect(both).rejects.toBeInstanceOf(ConnectTimeoutError);
   });
 
-  it('the first one tells why none could be reached', async () => {
+  it('the first error is reported when all fail', async () => {
     await expect(answering(['127.0.0.4', '127.0.0.5'])).rejects.toMatchObject({
       code: 'ECONNREFUSED',
       address: '127.0.0.4',
     });
   });
 
-  it('there must be one', async () => {
+  it('at least one is required', async () => {
     await expect(answering([])).rejects.toThrow('no address to connect to');
   });
 });
 
 describe('a connection that does not open', () => {
-  it('is given up in time', async () => {
+  it('times out', async () => {
     await expect(answering([silentAddress], { timeoutMs: 20 })).rejects.toBeInstanceOf(ConnectTimeoutError);
     expect(pending()).toBe(0);
     const guard = createGuard({ allowedPrivateSources: [silentAddress], connectTimeoutMs: 20 });
@@ -75,7 +73,7 @@ describe('a connection that does not open', () => {
     });
   });
 
-  it('is given up with its job', async () => {
+  it('is cancelled with its job', async () => {
     const job = new AbortController();
     const connecting = answering([silentAddress], { signal: job.signal });
     const reason = new Error('client gone');
@@ -84,7 +82,7 @@ describe('a connection that does not open', () => {
     expect(pending()).toBe(0);
   });
 
-  it('is not begun for a job that is over', async () => {
+  it('is not started for a job that has ended', async () => {
     const before = wanted.sockets.size;
     const signal = AbortSignal.abort('over');
     await expect(answering(['127.0.0.2'], { signal })).rejects.toMatchObject({ cause: 'over' });
@@ -92,7 +90,7 @@ describe('a connection that does not open', () => {
   });
 });
 
-it('a connection leaves nothing behind on the signal of its job', async () => {
+it("a connection leaves no listener on its job's signal", async () => {
   const { signal } = new AbortController();
   await answering(['127.0.0.2'], { signal });
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);

@@ -5,10 +5,9 @@ import { request } from 'undici';
 import { createGuard, type LookupFn } from '../dist/index.js';
 import { parseOutboundProxies } from '../dist/outbound-proxy.js';
 import { startSocksServer } from './support/socks-server.js';
-import { startServer, type TestServer } from './support/servers.js';
-import { tryConnect } from './support/try-connect.js';
+import { startServer, type TestServer, tryConnect } from './support/servers.js';
 
-/** A small real CONNECT proxy: checks credentials, resolves every name to loopback. */
+/** A small CONNECT proxy that checks credentials and resolves every name to loopback. */
 async function startConnectProxy(answer = 200): Promise<{ server: Server; port: number; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((_request, response) => response.writeHead(405).end());
@@ -66,14 +65,14 @@ describe('OUTBOUND_PROXY', () => {
     proxy.server.closeAllConnections();
   });
 
-  it('is asked for the checked address, not for the name', async () => {
+  it('receives the checked address, not the name', async () => {
     const dispatcher = guardThrough().createDispatcher({ signal: owner.signal });
     const { body } = await request(`http://public.example:${site.port}/`, { dispatcher });
     expect(await body.text()).toBe(`public.example:${site.port}`);
     expect(proxy.asked).toEqual([`93.184.216.34:${site.port}`]);
   });
 
-  it('is asked for the name when the name does not exist here', async () => {
+  it('receives the name if our resolver does not know it', async () => {
     const dispatcher = guardThrough().createDispatcher({ signal: owner.signal });
     const { body } = await request(`http://outside.example:${site.port}/`, { dispatcher });
     await body.text();
@@ -89,7 +88,7 @@ describe('OUTBOUND_PROXY', () => {
     'metadata.google.internal',
     'x.local',
     'localhost',
-  ])('is never asked for %s', async (host) => {
+  ])('never receives %s', async (host) => {
     await expect(tryConnect(guardThrough(), { host, port: site.port })).rejects.toMatchObject({
       code: 'forbidden_address',
     });
@@ -105,7 +104,7 @@ describe('OUTBOUND_PROXY', () => {
     });
   });
 
-  it('that refuses or cannot be reached makes the site unreachable, and names no credentials', async () => {
+  it('that refuses or cannot be reached makes the site unreachable, without revealing credentials', async () => {
     const refusing = await startConnectProxy(403);
     for (const port of [refusing.port, 1]) {
       const failure = await tryConnect(guardThrough(undefined, port), {
@@ -119,7 +118,7 @@ describe('OUTBOUND_PROXY', () => {
     refusing.server.closeAllConnections();
   });
 
-  it('that stalls is given up', async () => {
+  it('that stalls times out', async () => {
     const stalling = createServer();
     stalling.on('connect', (_incoming, client) => client.resume().on('end', () => client.destroy()));
     stalling.listen(0, '127.0.0.1');
@@ -156,11 +155,11 @@ describe('OUTBOUND_PROXY', () => {
     },
   );
 
-  it('says what is wrong with a bare % in a password', () => {
+  it('explains how to write a bare % in a password', () => {
     expect(() => parseOutboundProxies('http://op:100%@127.0.0.1:3128')).toThrow(/write it as %25/);
   });
 
-  it('of several is the one that the job has chosen', async () => {
+  it('is the one that the job selects from several', async () => {
     const second = await startConnectProxy();
     const guard = createGuard({
       allowedPrivateSources: [],
@@ -182,7 +181,7 @@ describe('a SOCKS 5 proxy', () => {
   const owner = new AbortController();
   afterAll(() => owner.abort());
 
-  it('is asked for the checked address, and for a name only when it does not exist here', async () => {
+  it('receives the checked address, and a name only if our resolver does not know it', async () => {
     await using site = await startServer((_incoming, response) => response.end('hello'));
     await using socks = await startSocksServer('op', 's3cret/');
     const guard = createGuard({
@@ -201,7 +200,7 @@ describe('a SOCKS 5 proxy', () => {
     });
   });
 
-  it('that refuses, is not there or stalls makes the site unreachable, without its credentials', async () => {
+  it('that refuses, is not there or stalls makes the site unreachable, without revealing credentials', async () => {
     await using socks = await startSocksServer('op', 'right');
     const silent = createTcpServer((socket) => void socket.resume().on('end', () => socket.destroy()));
     silent.listen(0, '127.0.0.1');
@@ -226,7 +225,7 @@ describe('a SOCKS 5 proxy', () => {
     silent.close();
   });
 
-  it('is given up with its job', async () => {
+  it('is cancelled with its job', async () => {
     await using silent = await startServer(() => undefined);
     const guard = createGuard({
       allowedPrivateSources: [],

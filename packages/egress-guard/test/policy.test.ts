@@ -1,7 +1,10 @@
+import { getEventListeners } from 'node:events';
+import { DomainError } from '@media-services/http-common';
 import { AllowList, parseAllowedSource } from '../dist/allow-list.js';
 import { canonicalHost, hostForAuthority } from '../dist/host.js';
-import { refusedRange } from '../dist/index.js';
-import { AddressPolicy } from '../dist/policy.js';
+import { blockedRange } from '../dist/index.js';
+import { AddressPolicy, resolveName } from '../dist/policy.js';
+import type { LookupFn } from '../dist/system-lookup.js';
 
 const policyWith = ({
   allowed = [],
@@ -19,7 +22,7 @@ const policyWith = ({
     behindProxy,
   });
 
-describe('what an operator permits', () => {
+describe('an allowed private source', () => {
   it.each<[entry: string, host: string, address: string | null, port: number, isAllowed: boolean]>([
     ['10.1.0.0/16', 'media.intranet', '10.1.255.255', 80, true],
     ['10.1.0.0/16', 'media.intranet', '10.2.0.0', 80, false],
@@ -45,7 +48,7 @@ describe('what an operator permits', () => {
     expect(new AllowList([entry]).allows(host, address, port)).toBe(isAllowed);
   });
 
-  it('is any of the entries', () => {
+  it('may match any of the entries', () => {
     const list = new AllowList(['10.0.0.0/8', 'media.intranet:8080']);
     expect(list.allows('x', '10.0.0.1', 80)).toBe(true);
     expect(list.allows('media.intranet', '192.168.0.1', 8080)).toBe(true);
@@ -56,7 +59,7 @@ describe('what an operator permits', () => {
   it.each([
     ...['', 'host', 'host:0', 'host:65536', 'host:123456', 'host:8x', 'x host:80', 'host:80 x', 'a/b:80'],
     ...['http://host:80', '10.0.0', '10.0.0.0/33', '[fd00::g]:80', '[fd00::1]', 'host:', ':80'],
-  ])('%j is refused with the forms that are understood', (entry) => {
+  ])('%j is rejected with the supported formats', (entry) => {
     expect(() => parseAllowedSource(entry)).toThrow(
       `"${entry}" is not an allowed private source; write a CIDR (10.0.0.0/8) or host:port (media.intranet:8080)`,
     );
@@ -81,14 +84,14 @@ describe('a host', () => {
   });
 
   it.each(['', 'a b', 'a/b', 'a?b', 'a#b', 'a@b', 'a\\b', 'a:80', '[::1', '::1]', '[video.example]'])(
-    '%j is none',
+    '%j is invalid',
     (host) => {
       const detail = 'The host in the URL is not valid. Check the URL for typing errors.';
       expect(() => canonicalHost(host)).toThrow(detail);
     },
   );
 
-  it('is written in brackets in front of a port where it is IPv6', () => {
+  it('has brackets before a port if it is IPv6', () => {
     expect(['video.example', '10.0.0.1', '::1'].map(hostForAuthority)).toEqual([
       'video.example',
       '10.0.0.1',
@@ -98,7 +101,7 @@ describe('a host', () => {
 });
 
 describe('a decision', () => {
-  it('is the answers of one look-up, in their canonical spelling', async () => {
+  it('returns the addresses of one lookup in canonical form', async () => {
     const policy = policyWith({ answers: ['93.184.216.34', '2606:2800:0220:0001::0001'] });
     await expect(policy.check('Video.example', 443)).resolves.toEqual({
       host: 'video.example',
@@ -107,7 +110,7 @@ describe('a decision', () => {
     });
   });
 
-  it('needs no look-up for an IP', async () => {
+  it('needs no lookup for an IP address', async () => {
     const policy = new AddressPolicy({
       allowed: new AllowList([]),
       lookup: () => Promise.reject(new Error('asked')),
@@ -117,15 +120,15 @@ describe('a decision', () => {
     await expect(policy.check('1.1.1.1', 80)).resolves.toMatchObject({ addresses: ['1.1.1.1'] });
   });
 
-  it('names the host, the kind of network and the setting where it is no', async () => {
+  it('names the host, the kind of network and the setting when it rejects', async () => {
     await expect(policyWith({ answers: ['10.0.0.1'] }).check('video.example', 80)).rejects.toMatchObject({
       code: 'forbidden_address',
       message:
-        'The URL leads to video.example, which is not on the public internet (private). Only public sites can be read; the operator of this service can allow more with ALLOWED_PRIVATE_SOURCES.',
+        'The URL leads to video.example, which is not on the public internet (private). Only public sites are allowed; the operator of this service can allow others with ALLOWED_PRIVATE_SOURCES.',
     });
   });
 
-  it('follows what the operator permits, for every answer', async () => {
+  it('applies the allow list to every address', async () => {
     const allowed = ['10.0.0.0/8'];
     await policyWith({ allowed, answers: ['10.0.0.1', '1.1.1.1'] }).check('video.example', 80);
     await expect(
@@ -133,14 +136,14 @@ describe('a decision', () => {
     ).rejects.toMatchObject({ code: 'forbidden_address' });
   });
 
-  it('of a name without an answer is that it does not exist', async () => {
+  it('reports a name without addresses as nonexistent', async () => {
     await expect(policyWith({}).check('video.example', 80)).rejects.toMatchObject({
       code: 'upstream_unreachable',
       message: 'The site video.example does not exist. Check the URL.',
     });
   });
 
-  it('is left to a proxy where only that may know the name', async () => {
+  it('is left to a proxy if only the proxy may know the name', async () => {
     await expect(policyWith({ behindProxy: true }).check('video.example', 80)).resolves.toEqual({
       host: 'video.example',
       port: 80,
@@ -151,7 +154,7 @@ describe('a decision', () => {
   it.each([
     ...['router', 'router.', 'a.localhost', 'a.b.localhost', 'printer.local', 'printer.local.'],
     ...['db.internal', 'media.intranet', 'nas.lan', 'nas.home.arpa'],
-  ])('of the local name %s is no, behind a proxy too', async (host) => {
+  ])('rejects the local name %s, even behind a proxy', async (host) => {
     await expect(policyWith({ behindProxy: true }).check(host, 80)).rejects.toMatchObject({
       code: 'forbidden_address',
       message: expect.stringContaining('(local name)') as string,
@@ -163,7 +166,7 @@ describe('a decision', () => {
     });
   });
 
-  it.each(['notlocal', 'locals'].map((end) => `video.${end}`))('%s is no local name', async (host) => {
+  it.each(['notlocal', 'locals'].map((end) => `video.${end}`))('%s is not a local name', async (host) => {
     await expect(policyWith({ behindProxy: true }).check(host, 80)).resolves.toMatchObject({ host });
   });
 });
@@ -175,5 +178,66 @@ it.each([
   ['2606:4700::1111', null],
   ['1.1.1.1', null],
 ])('%s is %p', (address, kind) => {
-  expect(refusedRange(address)).toBe(kind);
+  expect(blockedRange(address)).toBe(kind);
+});
+
+const never = () => new Promise<never>(() => undefined);
+const resolved = (
+  lookup: LookupFn,
+  { timeoutMs = 30_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+) => resolveName('video.example', { lookup, timeoutMs, signal });
+const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+describe('a name', () => {
+  it('resolves to all addresses in their original order', async () => {
+    const asked: string[] = [];
+    const lookup: LookupFn = (name) => {
+      asked.push(name);
+      return Promise.resolve([{ address: '::1' }, { address: '10.0.0.1' }]);
+    };
+    expect(await resolved(lookup)).toEqual(['::1', '10.0.0.1']);
+    expect(asked).toEqual(['video.example']);
+  });
+
+  it.each(['ENOTFOUND', 'ENODATA'])('resolves to nothing if the resolver reports %s', async (code) => {
+    expect(await resolved(failing(code))).toEqual([]);
+  });
+
+  it('is unreachable if the resolver fails, with the cause for the log', async () => {
+    await expect(resolved(failing('EAI_AGAIN'))).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      cause: { code: 'EAI_AGAIN' },
+    });
+    await expect(resolved(() => Promise.reject(new Error('x')))).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+    });
+  });
+
+  it('keeps a more specific failure', async () => {
+    const failure = new DomainError('forbidden_address', 'Not there.');
+    await expect(resolved(() => Promise.reject(failure))).rejects.toBe(failure);
+  });
+
+  it('that takes too long times out', async () => {
+    await expect(resolved(never, { timeoutMs: 1 })).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
+
+  it("is cancelled with its job, with the job's reason", async () => {
+    const job = new AbortController();
+    const reason = new Error('client gone');
+    const looking = resolved(never, { signal: job.signal });
+    job.abort(reason);
+    await expect(looking).rejects.toBe(reason);
+    const over = resolved(() => Promise.resolve([{ address: '::1' }]), { signal: job.signal });
+    await expect(over).rejects.toBe(reason);
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    const before = timers();
+    const { signal } = new AbortController();
+    await resolved(() => Promise.resolve([]), { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(timers()).toBe(before);
+  });
 });

@@ -19,7 +19,7 @@ const schema = z.object({
   ON: setting.boolean(true).describe('A switch.'),
 });
 
-describe('names of variables', () => {
+describe('variable names', () => {
   const known = ['IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES', 'HOST', 'REDIS_URL'];
 
   it.each([
@@ -33,7 +33,7 @@ describe('names of variables', () => {
     expect(unknownSettings(known, { [name]: '1' })).toEqual([expect.stringMatching(message)]);
   });
 
-  it('says nothing about settings, empty variables and those of other programs', () => {
+  it('ignores known settings, empty variables and those of other programs', () => {
     const env = {
       IMAGES_PER_MINUTE: '5',
       IMAGES_PER_MIN: ' ',
@@ -48,7 +48,7 @@ describe('names of variables', () => {
 });
 
 describe('loading the configuration', () => {
-  it('uses the defaults for what is unset or empty', () => {
+  it('uses the defaults for unset and empty variables', () => {
     expect(loadConfig(schema, { PORT: '', SIZE: ' ' })).toMatchObject({
       PORT: 3001,
       METRICS_PORT: 9101,
@@ -61,7 +61,7 @@ describe('loading the configuration', () => {
     });
   });
 
-  it('uses the value of an earlier name, unless the present one is set', () => {
+  it('uses the value of an earlier name, unless the current one is set', () => {
     const renamedSchema = z.object({ IMAGE_MAX_PIXELS: setting.integer(1) });
     expect(loadConfig(renamedSchema, { MAX_PIXELS: '2' })).toEqual({ IMAGE_MAX_PIXELS: 2 });
     expect(loadConfig(renamedSchema, { MAX_PIXELS: '2', IMAGE_MAX_PIXELS: '3' })).toEqual({
@@ -69,7 +69,7 @@ describe('loading the configuration', () => {
     });
   });
 
-  it('reads units, lists and words', () => {
+  it('parses units, lists and words', () => {
     expect(
       loadConfig(schema, { SIZE: '2GB', WAIT: '2m', NAMES: 'a, b,,c', ON: 'off', SHARE: '0.25' }),
     ).toMatchObject({

@@ -23,7 +23,7 @@ describe('health', () => {
     expect(await health.report()).toMatchObject({ statusCode: 503, body: { status: 'draining' } });
   });
 
-  it('runs a check once for simultaneous questions and reuses its success', async () => {
+  it('runs a check once for simultaneous requests and reuses its success', async () => {
     const health = new HealthRegistry({ version: '1' });
     let runs = 0;
     health.add('engine', {
@@ -56,7 +56,7 @@ describe('health', () => {
     expect((await health.report()).statusCode).toBe(200);
   });
 
-  it('answers from the stale success at once while it looks again', async () => {
+  it('returns a stale success at once while it refreshes it', async () => {
     const health = new HealthRegistry({ version: '1' });
     let runs = 0;
     let release: () => void = () => undefined;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { codesOf, problemType, sharedErrors } from '../dist/index.js';
+import { spawn } from 'node:child_process';
+import { codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
 let test: TestService;
@@ -10,7 +11,7 @@ afterAll(async () => test.service.stop());
 const get = async (path: string, init?: RequestInit): Promise<Response> =>
   fetch(`${test.service.url}${path}`, init);
 
-describe('an answer', () => {
+describe('a response', () => {
   it('carries the stages in Server-Timing', async () => {
     const response = await get('/api/hello');
     expect(await response.json()).toEqual({ hello: 'world' });
@@ -42,7 +43,7 @@ describe('an answer', () => {
     expect(JSON.stringify(line)).not.toContain('secret');
   });
 
-  it('is logged below the usual level when it is a health check that found everything well', async () => {
+  it('is logged at debug level for a successful health check', async () => {
     const logged = test.nextRequestLog();
     await (await get('/api/health')).text();
     expect(await logged).toMatchObject({ route: '/api/health', status: 200, level: 20 });
@@ -55,7 +56,7 @@ describe('an answer', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('is not counted as in flight when its pipelined connection ends before its turn', async () => {
+  it('stops counting as in flight when its pipelined connection closes before its turn', async () => {
     const inFlight = async (): Promise<string | undefined> => {
       const text = await (await fetch(`${test.service.metricsUrl}/metrics`)).text();
       return /^media_http_requests_in_flight(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
@@ -105,15 +106,15 @@ describe('an error', () => {
     });
   });
 
-  it('for a wrong method names the right ones', async () => {
+  it('for a wrong method lists the allowed ones', async () => {
     expect((await get('/api/hello', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it('with 503 says when to come back, in whole seconds', async () => {
+  it('with 503 has Retry-After in whole seconds', async () => {
     expect((await get('/api/busy')).headers.get('retry-after')).toBe('8');
   });
 
-  it('that is not expected tells nothing of the inside', async () => {
+  it('that is unexpected reveals no internals', async () => {
     expect(await (await get('/api/bug')).text()).not.toMatch(/hunter2|secret/);
     expect(JSON.stringify(test.log)).toContain('hunter2');
   });
@@ -148,7 +149,7 @@ describe('a client that leaves', () => {
 });
 
 describe('the proxy hops', () => {
-  it('decide whether X-Forwarded-For is believed', async () => {
+  it('decide whether X-Forwarded-For is trusted', async () => {
     const behindGateway = await startTestService({ trustProxyHops: 1 });
     const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' };
     try {
@@ -173,4 +174,23 @@ describe('the error table', () => {
       'https://media.example/docs/errors#internal-error',
     );
   });
+});
+
+it('reports the version of the service', async () => {
+  const { registry } = createMetrics({ service: 'test', version: '1.2.3' });
+  expect(await registry.getSingleMetricAsString('media_build_info')).toMatch(
+    /media_build_info\{version="1\.2\.3",node="v[\d.]+",service="test"\} 1/,
+  );
+});
+
+it('reports the memory of child processes and drops those that have ended', async () => {
+  const { registry } = createMetrics({ service: 'test' });
+  const memory = () => registry.getSingleMetricAsString('media_child_memory_bytes');
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+  await once(child, 'spawn');
+  let text = '';
+  while (!/program="sleep",service="test"\} [1-9]\d{4,}/.test(text)) text = await memory();
+  child.kill();
+  await once(child, 'exit');
+  expect(await memory()).not.toContain('program="sleep"');
 });

@@ -4,7 +4,7 @@ import { ConfigError, createLogger, createMetrics, HealthRegistry, runService } 
 import { rawRequest, startTestService } from './support/http.js';
 
 describe('stopping a service', () => {
-  it('lets a running request finish, refuses new connections, then disposes', async () => {
+  it('lets a running request finish, rejects new connections, then disposes', async () => {
     const { service, disposed } = await startTestService();
     const response = await fetch(`${service.url}/api/hello`);
     const stopped = service.stop();
@@ -15,26 +15,32 @@ describe('stopping a service', () => {
     await expect(fetch(`${service.metricsUrl}/livez`)).rejects.toThrow();
   });
 
-  it.each(['1.1', '1.0'])('resets what still runs after the grace period (HTTP/%s)', async (version) => {
-    const { service, nextRequestLog } = await startTestService({ graceSeconds: 0.05 });
-    const request = rawRequest(service.url, `GET /api/endless HTTP/${version}\r\nHost: test\r\n\r\n`);
-    const helloLogged = nextRequestLog();
-    await fetch(`${service.url}/api/hello`);
-    await helloLogged;
-    const logged = nextRequestLog();
-    await service.stop();
-    expect((await request).reset).toBe(true);
-    expect(await logged).toMatchObject({ route: '/api/endless', outcome: 'aborted' });
-  });
+  it.each(['1.1', '1.0'])(
+    'resets requests that still run after the grace period (HTTP/%s)',
+    async (version) => {
+      const { service, nextRequestLog } = await startTestService({ graceSeconds: 0.05 });
+      const request = rawRequest(service.url, `GET /api/endless HTTP/${version}\r\nHost: test\r\n\r\n`);
+      const helloLogged = nextRequestLog();
+      await fetch(`${service.url}/api/hello`);
+      await helloLogged;
+      const logged = nextRequestLog();
+      await service.stop();
+      expect((await request).reset).toBe(true);
+      expect(await logged).toMatchObject({
+        ...{ route: '/api/endless', outcome: 'truncated', code: 'engine_unavailable' },
+        reason: 'The service stopped before the response was complete.',
+      });
+    },
+  );
 
-  it('can be asked for twice', async () => {
+  it('can be requested twice', async () => {
     const { service } = await startTestService();
     await Promise.all([service.stop(), service.stop()]);
   });
 });
 
 describe('the operations port', () => {
-  it('answers liveness and metrics, which the public port does not have', async () => {
+  it('serves liveness and metrics, which the public port does not', async () => {
     const { service } = await startTestService();
     expect((await fetch(`${service.metricsUrl}/livez`)).status).toBe(200);
     expect((await fetch(`${service.metricsUrl}/metrics`)).status).toBe(200);

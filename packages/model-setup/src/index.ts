@@ -8,4 +8,4 @@ export type {
   WeightsSource,
 } from './recipe.js';
 export { packagedWeights } from './sources/packaged-weights.js';
-export { WeightsError } from './weights-error.js';
+export { WeightsError } from './recipe.js';

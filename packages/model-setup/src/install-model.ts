@@ -5,13 +5,18 @@ import {
   quantiseGraph,
   rewriteGraph,
 } from '@media-services/onnx-int8';
-import { writeInstalled } from './installed-file.js';
-import type { InstalledFiles, ModelRecipe, PackageSource, Preprocessing } from './recipe.js';
+import {
+  type InstalledFiles,
+  type ModelRecipe,
+  type PackageSource,
+  type Preprocessing,
+  writeInstalled,
+} from './recipe.js';
 import { fetchHubModel } from './sources/hub-model.js';
 import { packagedWeights } from './sources/packaged-weights.js';
 
 export interface InstallOptions {
-  /** Where downloads are kept until they are complete, so that the next attempt resumes them. */
+  /** Folder for incomplete downloads, so that the next attempt can resume them. */
   readonly downloadsDir: string;
   readonly log: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -19,7 +24,7 @@ export interface InstallOptions {
 
 /**
  * Installs a model into an empty folder, in the layout of transformers.js.
- * @throws WeightsError when the weights cannot be fetched, or differ from what is expected
+ * @throws WeightsError if the weights can't be downloaded or have a different checksum
  */
 export async function installModel(
   recipe: ModelRecipe,
@@ -60,7 +65,7 @@ async function installPackagedModel(
   return files;
 }
 
-/** The pre-processing in transformers.js's terms, so that the folder works there too. */
+/** The preprocessing in the format of transformers.js, so that the folder works there too. */
 function preprocessorConfig({ inputSize, mean, std }: Preprocessing): object {
   return {
     do_normalize: true,

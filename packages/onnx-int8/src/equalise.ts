@@ -1,4 +1,4 @@
-import type { ChannelMagnitudes } from './channel-magnitudes.js';
+import type { ChannelMagnitudes } from './magnitude-meter.js';
 import {
   float32Values,
   inputOf,
@@ -11,29 +11,28 @@ import {
 } from './nodes.js';
 import { dataType, type OnnxModel, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
 import { removeDeadNodes } from './rewrite.js';
-import { join, type SharedScales } from './shared-scales.js';
 
 /** The range of each measured activation: tensor → [low, high]. Values beyond it are clipped. */
 export type ActivationRanges = Readonly<Record<string, readonly [number, number]>>;
 
-/** Other images reach further than the measured ones. */
+/** Other images have larger values than the measured ones. */
 const headroom = 1.75;
-/** Share of the largest channel: a channel that is nearly always 0 is treated as if it reached this far. */
+/** The smallest share of the largest channel that we assume; some channels are nearly always 0. */
 const smallestShare = 0.05;
 
 /**
- * Makes the channels of every activation about equally large, so that one scale suits them all.
+ * Makes the channels of every activation similarly large, so that one scale suits them all.
  * Each channel is divided by a gain where it is computed and multiplied by it in the filters
  * that read it (Nagel et al., "Data-free quantization through weight equalization and bias
- * correction", ICCV 2019). The gain is the channel's magnitude to a power below 1: the filters
- * take part of the difference, since they have eight bits too. The network computes the same
- * function as before.
+ * correction", ICCV 2019). The gain is the channel's magnitude to a power below 1, because the
+ * filters absorb the rest of the difference in their own eight bits. The network computes the
+ * same function as before.
  *
- * Relu, pooling, resizing and concatenation keep a positive gain of each channel. The terms of
- * a sum share one gain. Changes `model`.
+ * Relu, pooling, resizing and concatenation preserve a channel's positive gain. The terms of a
+ * sum share one gain. Mutates `model`.
  * @param scales activations that share a scale: their gains give them the same range
  * @returns the range of each measured activation afterwards, with headroom
- * @throws if `magnitudes` lack an activation or have another number of channels
+ * @throws if `magnitudes` lack an activation or have a different number of channels
  */
 export function equaliseChannels(
   model: OnnxModel,
@@ -91,11 +90,11 @@ function gainsOf(
   for (const node of nodes) {
     if (node.opType === 'Add') join(sums, [inputOf(node, 0), inputOf(node, 1), outputOf(node)]);
   }
-  const addedUp = (name: string): string[] => [...(sums.get(name) ?? [name])];
+  const summedWith = (name: string): string[] => [...(sums.get(name) ?? [name])];
   const measured = new Map(Object.entries(magnitudes));
   const top = (name: string): number => largestMagnitude(measured.get(name) ?? []);
   return (name) => {
-    const members = addedUp(name);
+    const members = summedWith(name);
     const channels = members.map((member) => known(measured, member));
     const [first = []] = channels;
     if (channels.some(({ length }) => length !== first.length))
@@ -104,23 +103,23 @@ function gainsOf(
     const own = largestMagnitude(most) || 1;
     const scale = largestMagnitude(
       members
-        .flatMap((member) => [...(scales.get(member) ?? [])].flatMap(addedUp))
+        .flatMap((member) => [...(scales.get(member) ?? [])].flatMap(summedWith))
         .map(top)
         .concat(own),
     );
     return Float64Array.from(
       most,
-      (magnitude) => evenedOut(Math.max(magnitude / own, smallestShare)) * (own / scale),
+      (magnitude) => attenuate(Math.max(magnitude / own, smallestShare)) * (own / scale),
     );
   };
 }
 
-/** The power 5/8, from square roots, which are the same on every machine to the last bit. */
-function evenedOut(share: number): number {
+/** `share` to the power 5/8, computed with square roots, which are bit-identical on every machine. */
+function attenuate(share: number): number {
   return Math.sqrt(share) * Math.sqrt(Math.sqrt(Math.sqrt(share)));
 }
 
-/** Filters that read channels divided by `before` and give channels divided by `after`. */
+/** Adjusts filters to read channels divided by `before` and produce channels divided by `after`. */
 function foldGains(
   node: OnnxNode,
   initializers: Map<string, OnnxTensor>,
@@ -133,7 +132,7 @@ function foldGains(
   if ((intOf(node, 'group') ?? 1) !== 1)
     throw new Error(`${node.name ?? filterName} is a grouped convolution, which is not supported.`);
   if (inputs !== before.length || (after && outputs !== after.length))
-    throw new Error(`${node.name ?? filterName} has other channels than those measured.`);
+    throw new Error(`${node.name ?? filterName} has a different number of channels than measured.`);
   const values = float32Values(filters);
   const area = values.length / outputs / inputs;
   const folded = values.map((value, i) => {
@@ -141,7 +140,7 @@ function foldGains(
     return (value * (before[channel % inputs] ?? 1)) / (after?.[Math.floor(channel / inputs)] ?? 1);
   });
   const biases = float32Values(known(initializers, biasName)).map((bias, i) => bias / (after?.[i] ?? 1));
-  // Under names of their own: another convolution may read the same tensor.
+  // Use new names, because another convolution may read the same tensor.
   const to = outputOf(node);
   const store = (part: string, dims: number[], { buffer }: Float32Array): string => {
     const name = `${to}_${part}`;
@@ -153,4 +152,32 @@ function foldGains(
     store('filters', filters.dims ?? [], folded),
     store('offsets', [outputs], biases),
   ];
+}
+
+/** An activation → all activations that share its scale. Omits activations that share with no other. */
+export type SharedScales = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * The inputs and output of a pooling, resize or concatenation share a scale, so that bytes pass
+ * through unchanged.
+ */
+export function sharedScales(nodes: readonly OnnxNode[]): SharedScales {
+  const groups = new Map<string, Set<string>>();
+  const logits = logitsOf(nodes);
+  for (const node of nodes) {
+    const passes = node.opType === 'MaxPool' || node.opType === 'Resize' || node.opType === 'Concat';
+    if (passes && inputOf(node, 0) !== logits) join(groups, [...activationsInto(node), outputOf(node)]);
+  }
+  return groups;
+}
+
+/** Merges the groups that contain `names`. */
+function join(groups: Map<string, Set<string>>, names: readonly string[]): void {
+  const joined = new Set(names.flatMap((name) => [...(groups.get(name) ?? [name])]));
+  for (const name of joined) groups.set(name, joined);
+}
+
+/** The inputs that are activations; a resize's other inputs are sizes. */
+function activationsInto(node: OnnxNode): string[] {
+  return node.opType === 'Resize' ? [inputOf(node, 0)] : (node.input ?? []);
 }

@@ -51,7 +51,10 @@ export function fixInputSize(model: OnnxModel, size: ImageSize): Map<string, Fea
   return shapes;
 }
 
-/** The target of every `Resize` at the new size. Batch and channels come from a shape, the rest is constant. */
+/**
+ * The target of every `Resize` at the new size. Batch and channels come from a shape; the rest
+ * is constant.
+ */
 function scaledSizes({ graph }: OnnxModel, vertical: number, horizontal: number): Map<OnnxNode, ImageSize> {
   const constants = new Map((graph.initializer ?? []).map((tensor) => [tensor.name ?? '', tensor]));
   const producers = new Map<string, OnnxNode>();
@@ -73,7 +76,7 @@ function scaledSizes({ graph }: OnnxModel, vertical: number, horizontal: number)
   return sizes;
 }
 
-/** Nodes that compute sizes, not activations; {@link fixInputSize} makes them unused. */
+/** Whether a node computes sizes instead of activations. {@link fixInputSize} makes such nodes unused. */
 function computesShapes(node: OnnxNode, shapes: ReadonlyMap<string, FeatureShape>): boolean {
   if (node.opType === 'Constant' || node.opType === 'Shape') return true;
   return !shapes.has(inputOf(node, 0)) && (node.opType === 'Slice' || node.opType === 'Concat');

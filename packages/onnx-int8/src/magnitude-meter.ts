@@ -1,10 +1,11 @@
-import type { ChannelMagnitudes } from './channel-magnitudes.js';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { logitsOf, outputOf, reluOutputs } from './nodes.js';
 import { dataType, type OnnxModel } from './onnx-schema.js';
 
-/** Share of a channel's values in one image that its magnitude covers. */
+/** The share of a channel's values in one image that its magnitude covers. */
 const coveredValues = 0.999;
-/** Share of the images whose magnitude a channel's overall magnitude covers. */
+/** The share of images that a channel's overall magnitude covers. */
 const coveredImages = 0.8;
 /** Values sampled per channel and image, evenly spread. */
 const sampled = 16_384;
@@ -51,7 +52,7 @@ export class MagnitudeMeter {
 }
 
 function magnitudeOf(values: Float32Array): number {
-  // Odd, so that a stride does not fall on the same columns of every row.
+  // Odd, so that a stride does not hit the same columns in every row.
   const stride = Math.max(1, Math.floor(values.length / sampled)) | 1;
   const magnitudes = new Float32Array(Math.ceil(values.length / stride));
   for (let i = 0; i < magnitudes.length; i++) magnitudes[i] = Math.abs(values[i * stride] ?? 0);
@@ -78,4 +79,18 @@ function quantile(ascending: Float64Array, share: number): number {
   const [lower, upper] = [Math.floor(position), Math.ceil(position)];
   const [from = 0, to = 0] = [ascending[lower], ascending[upper]];
   return from + (to - from) * (position - lower);
+}
+
+const channelMagnitudesSchema = z.record(z.string(), z.array(z.number().nonnegative()).min(1));
+
+/** The typical largest value of each channel on photographs: activation → channels. */
+export type ChannelMagnitudes = z.output<typeof channelMagnitudesSchema>;
+
+/**
+ * Reads a network's magnitudes, measured by `pnpm bench:activations`.
+ * @param network a file name of `data/`, without `.json`
+ */
+export async function measuredMagnitudes(network: string): Promise<ChannelMagnitudes> {
+  const text = await readFile(new URL(`../data/${network}.json`, import.meta.url), 'utf8');
+  return z.object({ magnitudes: channelMagnitudesSchema }).parse(JSON.parse(text)).magnitudes;
 }

@@ -1,6 +1,6 @@
 import { dataType, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
 
-// Parts of nodes and tensors. Each function throws an error that names what is missing.
+// Accessors for nodes and tensors. Each throws an error that names what is missing.
 
 export function inputOf(node: OnnxNode, index: number): string {
   const name = node.input?.[index];
@@ -14,14 +14,14 @@ export function outputOf(node: OnnxNode): string {
   return name;
 }
 
-/** The output of the last convolution: only the resize and the sigmoid follow. */
+/** The output of the last convolution, followed only by the resize and the sigmoid. */
 export function logitsOf(nodes: readonly OnnxNode[]): string {
   const last = nodes.findLast(({ opType }) => opType === 'Conv');
   if (last === undefined) throw new Error('The network has no convolution.');
   return outputOf(last);
 }
 
-/** Convolution's output → output of the Relu after it. */
+/** Output of a convolution → output of the Relu after it. */
 export function reluOutputs(nodes: readonly OnnxNode[]): ReadonlyMap<string, string> {
   return new Map(
     nodes.filter(({ opType }) => opType === 'Relu').map((node) => [inputOf(node, 0), outputOf(node)]),
@@ -36,14 +36,14 @@ export function intOf(node: OnnxNode, name: string): number | undefined {
   return node.attribute?.find((attribute) => attribute.name === name)?.i;
 }
 
-/** A value that the map must have. */
+/** Returns a value that the map must contain. */
 export function known<T>(map: ReadonlyMap<string, T>, name: string): T {
   const value = map.get(name);
   if (value === undefined) throw new Error(`The tensor ${name} is unknown.`);
   return value;
 }
 
-/** The largest absolute value; 0 for none. */
+/** The largest absolute value; 0 if there are no values. */
 export function largestMagnitude(values: Iterable<number>): number {
   let most = 0;
   for (const value of values) most = Math.max(most, Math.abs(value));

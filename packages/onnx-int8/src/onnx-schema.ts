@@ -82,7 +82,7 @@ message ModelProto {
 }
 `;
 
-/** Tensor element types of ONNX (`TensorProto.DataType`) that the rewriting touches. */
+/** ONNX tensor element types (`TensorProto.DataType`) that we use. */
 export const dataType = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, float16: 10 } as const;
 
 /** Attribute types of ONNX (`AttributeProto.AttributeType`). */
@@ -116,7 +116,7 @@ export interface OnnxNode {
   output: string[];
   name?: string;
   opType: string;
-  /** The operator set; absent for ONNX's own. */
+  /** The operator set; absent for ONNX's standard operators. */
   domain?: string;
   attribute?: OnnxAttribute[];
 }
@@ -143,12 +143,12 @@ export interface OnnxModel {
 const modelType = protobuf.parse(schemaText).root.lookupType('onnx.ModelProto');
 
 /**
- * Reads an ONNX file.
- * @throws if the bytes are not an ONNX model, or use a part of the format that is not understood here
+ * Parses an ONNX file.
+ * @throws if the bytes are not an ONNX model or use an unsupported part of the format
  */
 export function decodeModel(bytes: Uint8Array): OnnxModel {
   const message = modelType.decode(bytes);
-  // protobufjs' own description of the schema above; the shape is fixed by it.
+  // The schema above determines the shape.
   const model = modelType.toObject(message, { longs: Number }) as Partial<OnnxModel>;
   if (model.graph === undefined || model.irVersion === undefined || model.opsetImport === undefined) {
     throw new Error('Not an ONNX model: no graph, IR version or operator set.');
@@ -161,7 +161,7 @@ export function decodeModel(bytes: Uint8Array): OnnxModel {
   return model as OnnxModel;
 }
 
-/** The bytes of an ONNX file; the same model always gives the same bytes. */
+/** Serialises a model as an ONNX file. The same model always gives the same bytes. */
 export function encodeModel(model: OnnxModel): Uint8Array {
   return modelType.encode(modelType.fromObject(model)).finish();
 }

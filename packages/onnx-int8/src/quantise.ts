@@ -1,5 +1,5 @@
-import type { ChannelMagnitudes } from './channel-magnitudes.js';
-import { equaliseChannels, type ActivationRanges } from './equalise.js';
+import type { ChannelMagnitudes } from './magnitude-meter.js';
+import { type ActivationRanges, equaliseChannels, sharedScales, type SharedScales } from './equalise.js';
 import { fixInputSize, type FeatureShape, type ImageSize } from './fixed-size.js';
 import { float32Values, inputOf, int64Tensor, known, logitsOf, outputOf, reluOutputs } from './nodes.js';
 import {
@@ -11,9 +11,8 @@ import {
   type OnnxTensor,
 } from './onnx-schema.js';
 import { quantiseFilter, type RoundedFilter } from './round-filter.js';
-import { sharedScales, type SharedScales } from './shared-scales.js';
 
-/** onnxruntime's own operators: integer convolution, pooling and addition with channels last. */
+/** onnxruntime's additional operators: integer convolution, pooling and addition with channels last. */
 const microsoft = 'com.microsoft';
 /** Copies of the last filter, each rounded differently: see {@link GraphBuilder.lastConvolution}. */
 const headCopies = 16;
@@ -23,26 +22,26 @@ const headCopies = 16;
  */
 const logitRange = [-12, 12] as const;
 
-/** An activation in eight bits stands for `scale × (byte − zeroPoint)`. */
+/** An eight-bit activation represents `scale × (byte − zeroPoint)`. */
 interface Quantisation {
   readonly scale: number;
   readonly zeroPoint: number;
 }
 
-/** Lays 0-255 over a range that contains 0, which stays exact. */
+/** Maps 0-255 to a range that contains 0, which stays exact. */
 function quantisationOf([low, high]: readonly [number, number]): Quantisation {
   const scale = Math.fround((Math.max(high, 0) - Math.min(low, 0)) / 255);
   return { scale, zeroPoint: Math.round(-Math.min(low, 0) / scale) };
 }
 
 /**
- * Writes a convolutional network in eight bits for onnxruntime's CPU provider: channels last,
- * uint8 activations, int8 weights with a scale for each output channel (Jacob et al., CVPR 2018),
- * and float only around bilinear resizing. The input is `uint8 [1, height, width, 3]`, RGB as
- * decoded: the normalisation (`value / 255 - 0.5`) is part of the first layer.
+ * Converts a convolutional network to eight bits for onnxruntime's CPU provider: channels last,
+ * uint8 activations, int8 weights with a scale for each output channel (Jacob et al., CVPR
+ * 2018), and float only around bilinear resizing. The input is `uint8 [1, height, width, 3]`,
+ * RGB as decoded: the normalisation (`value / 255 - 0.5`) is part of the first layer.
  *
  * The network may consist of Conv, Relu, MaxPool, Concat, Add, Resize and a final Sigmoid. The
- * same model and magnitudes always give the same bytes. Changes `model`.
+ * same model and magnitudes always give the same bytes. Mutates `model`.
  * @throws if the network has other operators, or `magnitudes` lack an activation
  */
 export function quantiseGraph(model: OnnxModel, magnitudes: ChannelMagnitudes, size: ImageSize): OnnxModel {
@@ -88,7 +87,7 @@ class GraphBuilder {
   readonly #shapes: ReadonlyMap<string, FeatureShape>;
   readonly #quantisations: ReadonlyMap<string, Quantisation>;
   readonly #initializers: ReadonlyMap<string, OnnxTensor>;
-  /** Convolution's output → output of the Relu behind it. */
+  /** Output of a convolution → output of the Relu after it. */
   readonly #relus: ReadonlyMap<string, string>;
   readonly #logits: string;
   readonly #nodes: OnnxNode[] = [];
@@ -183,7 +182,7 @@ class GraphBuilder {
         this.#keep(node);
         return;
       default:
-        throw new Error(`The operator ${node.opType} has no int8 form here.`);
+        throw new Error(`The operator ${node.opType} has no int8 form.`);
     }
   }
 
@@ -215,7 +214,7 @@ class GraphBuilder {
     const [filter, ...others] = filters;
     const [bias] = biases;
     if (filter === undefined || bias === undefined || others.length > 0)
-      throw new Error('The last convolution must give one channel.');
+      throw new Error('The last convolution must have one output channel.');
     const to = outputOf(node);
     const from = inputOf(node, 0);
     const { scale: step, zeroPoint } = quantisationOf(logitRange);
@@ -331,7 +330,7 @@ class GraphBuilder {
     return known(this.#initializers, inputOf(node, 1));
   }
 
-  /** The places of a filter: 9 of a 3×3 kernel. */
+  /** The number of positions in a filter: 9 for a 3×3 kernel. */
   #filterArea(node: OnnxNode): number {
     const [, , ...sides] = this.#weightTensor(node).dims ?? [];
     return sides.reduce((product, side) => product * side, 1);

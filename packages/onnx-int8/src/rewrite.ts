@@ -1,13 +1,10 @@
-import { widenFloat16 } from './float16.js';
-import type { OnnxModel, OnnxNode, OnnxTensor } from './onnx-schema.js';
-import { dataType } from './onnx-schema.js';
+import { dataType, type OnnxModel, type OnnxNode, type OnnxTensor } from './onnx-schema.js';
 
 /**
- * Rewrites an inference graph so that a CPU has less to do for the same mask:
- * half-precision weights become single precision (CPUs compute in single
- * precision anyway and would convert around every operator), the casts between
- * the two are dropped, every output but `outputName` is cut, and what nobody
- * reads any more is removed. Changes `model`.
+ * Rewrites an inference graph so that a CPU computes the same mask with less work. Widens
+ * half-precision weights to single precision (CPUs compute in single precision anyway and would
+ * convert around every operator), drops the casts between the two, and removes all outputs
+ * except `outputName` and everything unused. Mutates `model`.
  */
 export function rewriteGraph(model: OnnxModel, outputName: string): void {
   const graph = model.graph;
@@ -27,7 +24,10 @@ function castTarget(node: OnnxNode): number | undefined {
   return node.opType === 'Cast' ? node.attribute?.find(({ name }) => name === 'to')?.i : undefined;
 }
 
-/** Casts between half and single precision become aliases once all is single precision. */
+/**
+ * Replaces casts between half and single precision with aliases, since everything becomes
+ * single precision.
+ */
 function dropFloatCasts(model: OnnxModel): void {
   const { graph } = model;
   const types = new Map<string, number | undefined>();
@@ -51,7 +51,7 @@ function dropFloatCasts(model: OnnxModel): void {
       dropped.add(node);
     }
   }
-  // A cast that makes the graph's output: its source takes over the output's name.
+  // If a cast produces the graph's output, its source takes over the output's name.
   for (const node of graph.node) {
     const from = node.input?.[0];
     const to = node.output[0];
@@ -90,11 +90,11 @@ function widenWeights({ graph }: OnnxModel): void {
     const tensorType = value.type?.tensorType;
     if (tensorType?.elemType === dataType.float16) tensorType.elemType = dataType.float32;
   }
-  // Types of intermediate values are inferred again when the graph is loaded.
+  // The runtime infers the types of intermediate values when it loads the graph.
   delete graph.valueInfo;
 }
 
-/** Removes what no output depends on. Changes `model`. */
+/** Removes nodes and initializers that no output depends on. Mutates `model`. */
 export function removeDeadNodes({ graph }: OnnxModel): void {
   const producers = new Map<string, OnnxNode>();
   for (const node of graph.node) for (const name of node.output) producers.set(name, node);
@@ -112,4 +112,30 @@ export function removeDeadNodes({ graph }: OnnxModel): void {
   graph.node = graph.node.filter((node) => needed.has(node));
   if (graph.initializer)
     graph.initializer = graph.initializer.filter(({ name }) => name !== undefined && names.has(name));
+}
+
+/**
+ * Widens IEEE 754 half-precision numbers (little endian) to single precision. Exact for every
+ * value, including subnormals and infinities.
+ */
+export function widenFloat16(halves: Uint8Array): Uint8Array {
+  if (halves.byteLength % 2 !== 0) throw new Error('Half-precision data has an odd number of bytes.');
+  const source = new DataView(halves.buffer, halves.byteOffset, halves.byteLength);
+  const count = halves.byteLength / 2;
+  const result = new Uint8Array(count * 4);
+  const target = new DataView(result.buffer);
+  for (let i = 0; i < count; i++) target.setUint32(i * 4, floatBits(source.getUint16(i * 2, true)), true);
+  return result;
+}
+
+function floatBits(half: number): number {
+  const sign = (half & 0x8000) << 16;
+  const exponent = (half >> 10) & 0x1f;
+  const fraction = half & 0x3ff;
+  if (exponent === 0x1f) return (sign | 0x7f800000 | (fraction << 13)) >>> 0;
+  if (exponent !== 0) return (sign | ((exponent + 112) << 23) | (fraction << 13)) >>> 0;
+  if (fraction === 0) return sign >>> 0;
+  // Subnormal half: normalise the fraction, whose leading one becomes implicit.
+  const shift = Math.clz32(fraction) - 21;
+  return (sign | ((113 - shift) << 23) | ((fraction << (13 + shift)) & 0x7fffff)) >>> 0;
 }

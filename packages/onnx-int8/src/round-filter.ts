@@ -1,6 +1,6 @@
 import { largestMagnitude } from './nodes.js';
 
-/** A filter in whole steps of `scale`. */
+/** A filter in integer steps of `scale`. */
 export interface RoundedFilter {
   /** -127 to 127. */
   readonly steps: Int8Array<ArrayBuffer>;
@@ -16,27 +16,27 @@ const largestPairSum = 128;
 const scaleIncrease = 1.004;
 
 /**
- * Rounds a filter with the smallest scale, from `leastScale` on, for which no sum of two
+ * Rounds a filter with the smallest scale of at least `leastScale` for which no sum of two
  * neighbouring products can saturate ({@link largestPairSum}).
  * @param values channel by channel, `area` weights each
  */
 export function quantiseFilter(values: Float32Array, area: number, leastScale = 0): RoundedFilter {
-  const most = Math.max(largestMagnitude(values) / 127, pairSumOf(values, area) / largestPairSum);
+  const most = Math.max(largestMagnitude(values) / 127, maxPairSum(values, area) / largestPairSum);
   let scale = Math.fround(Math.max(most, leastScale, 1e-8));
   for (;;) {
     const steps = roundFilter(values, scale, area);
-    if (pairSumOf(steps, area) <= largestPairSum) return { steps, scale };
+    if (maxPairSum(steps, area) <= largestPairSum) return { steps, scale };
     scale = Math.fround(scale * scaleIncrease);
   }
 }
 
 /**
- * The largest sum, without regard to its sign, of two weights of the same sign that a kernel
- * multiplies in one step. Kernels read channels first and then positions, in pairs from the
- * first weight on. With an odd number of channels some kernels pad each position and others
- * don't, so that every two neighbours may be a pair.
+ * The largest absolute sum of two weights of the same sign that a kernel multiplies in one
+ * step. Kernels read channels first, then positions, in pairs from the first weight on. With an
+ * odd number of channels, some kernels pad each position and others don't, so any two
+ * neighbours may be a pair.
  */
-export function pairSumOf(values: Float32Array | Int8Array, area: number): number {
+export function maxPairSum(values: Float32Array | Int8Array, area: number): number {
   const channels = values.length / area;
   const at = (k: number): number => values[(k % channels) * area + Math.floor(k / channels)] ?? 0;
   let largest = 0;
@@ -48,13 +48,13 @@ export function pairSumOf(values: Float32Array | Int8Array, area: number): numbe
 }
 
 /**
- * Rounds to whole steps of `scale`, -127 to 127, so that errors cancel out where it matters:
- * neighbouring pixels are alike, so what counts is the error of a channel's weights together,
- * and activations are positive, so the errors of channels add up. Each weight is rounded to
- * the nearest step. Then, in every channel and after that in the whole filter, as many weights
- * as bring the sum of errors within half a step go to the step on the other side, nearest
- * first (Guo et al., "SQuant: on-the-fly data-free quantization via diagonal Hessian
- * approximation", ICLR 2022).
+ * Rounds to integer steps of `scale`, -127 to 127, so that errors cancel where it matters:
+ * neighbouring pixels are similar, so the total error of a channel's weights counts, and
+ * activations are positive, so the errors of channels add up. First rounds each weight to the
+ * nearest step. Then moves weights to the step on the other side, nearest first, until the sum
+ * of errors is within half a step; first in every channel, then in the whole filter (Guo et
+ * al., "SQuant: on-the-fly data-free quantization via diagonal Hessian approximation", ICLR
+ * 2022).
  * @param values channel by channel, `area` weights each
  */
 export function roundFilter(values: Float32Array, scale: number, area: number): Int8Array<ArrayBuffer> {
@@ -83,9 +83,9 @@ function sumOfErrors(steps: Int8Array, exact: Float64Array, first: number, end: 
 }
 
 /**
- * Moves the weight from `first` to before `end` that is nearest to its next step in the
- * direction of `by`, +1 or −1.
- * @returns what it was moved by: 0 if none can go further
+ * Moves one weight in `[first, end)` by one step: the one nearest to its next step in the
+ * direction `by` (+1 or −1).
+ * @returns the change, or 0 if no weight can move
  */
 function step(steps: Int8Array, exact: Float64Array, first: number, end: number, by: number): number {
   let nearest = -1;

@@ -1,8 +1,7 @@
-import { widenFloat16 } from '../dist/float16.js';
+import { rewriteGraph, widenFloat16 } from '../dist/rewrite.js';
 import { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
-import { rewriteGraph } from '../dist/rewrite.js';
 
-/** The value of a half by its definition. */
+/** The value of a half-precision number by definition. */
 function halfValue(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;
@@ -18,7 +17,7 @@ test('every half-precision number keeps its value', () => {
   expect(wrong).toBe(-1);
 });
 
-/** `mask = Relu(x·w)` in half precision between casts, with a side output that nobody needs. */
+/** `mask = Relu(x·w)` in half precision between casts, with an unused side output. */
 function halfNetwork(): OnnxModel {
   const value = (name: string, elemType: number) => ({ name, type: { tensorType: { elemType } } });
   const cast = (from: string, to: string, type: number) => ({
@@ -56,7 +55,7 @@ function halfNetwork(): OnnxModel {
   };
 }
 
-test('a rewritten graph has single-precision weights, no casts, one output and nothing unused', () => {
+test('a rewritten graph has single-precision weights, no casts, one output and no unused parts', () => {
   const model = decodeModel(encodeModel(halfNetwork()));
   rewriteGraph(model, 'mask');
   const { graph } = decodeModel(encodeModel(model));
@@ -71,7 +70,7 @@ test('a rewritten graph has single-precision weights, no casts, one output and n
   expect(new Float32Array(Uint8Array.from(weight?.rawData ?? []).buffer)).toEqual(Float32Array.of(1.5));
 });
 
-test('a cast that changes more than precision stays', () => {
+test('a cast that changes more than precision is kept', () => {
   const model = halfNetwork();
   model.graph.valueInfo =
     model.graph.valueInfo?.map((info) =>
@@ -81,7 +80,7 @@ test('a cast that changes more than precision stays', () => {
   expect(model.graph.node.map(({ opType }) => opType)).toEqual(['Mul', 'Relu', 'Cast']);
 });
 
-test('an output that is not there is an error', () => {
+test('a missing output is an error', () => {
   expect(() => rewriteGraph(halfNetwork(), 'alpha')).toThrow('no output named alpha');
 });
 
@@ -90,6 +89,6 @@ test('the same model always gives the same bytes', () => {
   expect(encodeModel(decodeModel(bytes))).toEqual(bytes);
 });
 
-test('what is not an ONNX model is refused', () => {
+test('rejects bytes that are not an ONNX model', () => {
   expect(() => decodeModel(Uint8Array.of())).toThrow('Not an ONNX model');
 });

@@ -1,10 +1,8 @@
-import { equaliseChannels } from '../dist/equalise.js';
+import { equaliseChannels, sharedScales } from '../dist/equalise.js';
 import { fixInputSize } from '../dist/fixed-size.js';
 import { decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
 import { quantiseGraph } from '../dist/quantise.js';
-import { exposeActivations, MagnitudeMeter } from '../dist/magnitude-meter.js';
-import type { ChannelMagnitudes } from '../dist/channel-magnitudes.js';
-import { sharedScales } from '../dist/shared-scales.js';
+import { type ChannelMagnitudes, exposeActivations, MagnitudeMeter } from '../dist/magnitude-meter.js';
 import { runGraph } from './support/run-graph.js';
 import { seededNumbers, smallNetwork } from './support/small-network.js';
 
@@ -27,12 +25,12 @@ async function measuredMagnitudes(
   size: number,
   network: (size: number) => OnnxModel = smallNetwork,
 ): Promise<ChannelMagnitudes> {
-  const tapped = network(size);
-  const channels = channelCounts(tapped);
-  const tensors = exposeActivations(tapped);
+  const exposed = network(size);
+  const channels = channelCounts(exposed);
+  const tensors = exposeActivations(exposed);
   const meter = new MagnitudeMeter();
   for (const seed of [1, 2, 3]) {
-    const outputs = await runGraph(tapped, planes(picture(size, seed)));
+    const outputs = await runGraph(exposed, planes(picture(size, seed)));
     for (const tensor of tensors) {
       meter.add(tensor, Float32Array.from(outputs[tensor] ?? []), channels.get(tensor) ?? NaN);
     }
@@ -40,7 +38,7 @@ async function measuredMagnitudes(
   return meter.magnitudes();
 }
 
-/** Of all activations; a copy is fixed in size, which tells the shapes. */
+/** Counts the channels of all activations, using a copy with a fixed size. */
 function channelCounts(model: OnnxModel): Map<string, number> {
   const shapes = fixInputSize(decodeModel(encodeModel(model)), { width: 32, height: 32 });
   return new Map([...shapes].map(([name, { channels }]) => [name, channels]));
@@ -51,7 +49,7 @@ function meanDifference(a: readonly number[] = [], b: readonly number[] = []): n
   return a.reduce((sum, value, i) => sum + Math.abs(value - (b[i] ?? NaN)), 0) / a.length;
 }
 
-test('eight bits give nearly the same mask from the pixels themselves', async () => {
+test('the int8 network gives nearly the same mask, directly from pixels', async () => {
   const size = 32;
   const rgb = picture(size, 99);
   const exact = await runGraph(smallNetwork(size), planes(rgb));
@@ -61,12 +59,12 @@ test('eight bits give nearly the same mask from the pixels themselves', async ()
   );
   expect(quantised['output']).toHaveLength(size * size);
   expect(meanDifference(quantised['output'], exact['output'])).toBeLessThan(0.01);
-  // Much finer than the 256 steps of one byte: the copies of the last layer differ.
+  // Finer than the 256 steps of one byte, because the copies of the last layer differ.
   expect(new Set(quantised['output']).size).toBeGreaterThan(256);
 });
 
-/** With hard edges: logits beyond ±6, where {@link smallNetwork} is unsure everywhere. */
-function decidedNetwork(size: number): OnnxModel {
+/** A network with hard edges: its logits exceed ±6, while {@link smallNetwork} is uncertain everywhere. */
+function confidentNetwork(size: number): OnnxModel {
   const model = smallNetwork(size);
   const last = model.graph.node.findLast(({ opType }) => opType === 'Conv');
   for (const tensor of model.graph.initializer ?? []) {
@@ -77,14 +75,14 @@ function decidedNetwork(size: number): OnnxModel {
   return model;
 }
 
-test('edges between sure decisions stay where they are', async () => {
+test('edges between confident regions do not move', async () => {
   const size = 32;
   const rgb = picture(size, 99);
-  const { output: exact = [] } = await runGraph(decidedNetwork(size), planes(rgb));
+  const { output: exact = [] } = await runGraph(confidentNetwork(size), planes(rgb));
   expect(Math.min(...exact, ...exact.map((value) => 1 - value))).toBeLessThan(0.001);
   const magnitudes = await measuredMagnitudes(size);
   const { output } = await runGraph(
-    quantiseGraph(decidedNetwork(size), magnitudes, { width: size, height: size }),
+    quantiseGraph(confidentNetwork(size), magnitudes, { width: size, height: size }),
     rgb,
   );
   expect(meanDifference(output, exact)).toBeLessThan(0.01);
@@ -99,7 +97,8 @@ function unevenNetwork(size: number): OnnxModel {
     expect(values.length).toBeGreaterThan(0);
     if (found) found.rawData = new Uint8Array(values.map((value, i) => value * factorOf(i)).buffer);
   };
-  // 16 channels in 9 places; `c` reads those of `up`, then those of `a`. What is added to `a` shrinks with it.
+  // 16 channels in 9 positions; `c` reads the channels of `up`, then those of `a`. Terms added to
+  // `a` shrink with it.
   const factor = (channel: number): number => (channel % 2 === 0 ? 1 : 1 / 16);
   scale('a_w', (i) => factor(Math.floor(i / (9 * 8))));
   scale('a_b', factor);
@@ -113,15 +112,15 @@ function unevenNetwork(size: number): OnnxModel {
   return model;
 }
 
-test('channels of very different size keep their steps', async () => {
+test('channels of very different magnitude keep their precision', async () => {
   const size = 32;
   const rgb = picture(size, 99);
   const { output: exact } = await runGraph(unevenNetwork(size), planes(rgb));
   const { output: even } = await runGraph(smallNetwork(size), planes(rgb));
   expect(meanDifference(exact, even)).toBeLessThan(1e-6);
   const magnitudes = await measuredMagnitudes(size, unevenNetwork);
-  const error = async (told: ChannelMagnitudes): Promise<number> => {
-    const graph = quantiseGraph(unevenNetwork(size), told, { width: size, height: size });
+  const error = async (given: ChannelMagnitudes): Promise<number> => {
+    const graph = quantiseGraph(unevenNetwork(size), given, { width: size, height: size });
     return meanDifference((await runGraph(graph, rgb))['output'], exact);
   };
   const largestOnly = Object.fromEntries(
@@ -132,30 +131,30 @@ test('channels of very different size keep their steps', async () => {
   expect(evened).toBeLessThan((await error(largestOnly)) / 2);
 });
 
-test('with channels evened out the network computes what it did before', async () => {
+test('equalised channels do not change the result', async () => {
   const rgb = planes(picture(32, 5));
   const model = unevenNetwork(32);
   fixInputSize(model, { width: 32, height: 32 });
   const magnitudes = await measuredMagnitudes(32, unevenNetwork);
   const ranges = equaliseChannels(model, magnitudes, sharedScales(model.graph.node));
-  // Without Relu there are values on either side of 0.
+  // Without Relu there are values on both sides of 0.
   expect(ranges['features']?.[0]).toBeLessThan(0);
   expect(ranges['a']?.[0]).toBe(0);
   const [before, after] = [await runGraph(unevenNetwork(32), rgb), await runGraph(model, rgb)];
   expect(meanDifference(after['output'], before['output'])).toBeLessThan(1e-6);
-  // Evened out in fact, with room for pictures that reach further than those that were measured.
+  // The channels are in fact equalised, with headroom for images with larger values.
   exposeActivations(model);
   const { a = [] } = await runGraph(model, rgb);
   const largest = Array.from({ length: 16 }, (_, c) =>
     Math.max(...a.slice((c * a.length) / 16, ((c + 1) * a.length) / 16)),
   );
   expect(Math.max(...largest)).toBeLessThan(ranges['a']?.[1] ?? NaN);
-  // 16 times before, and what differs anyway.
+  // The factor was 16 before, on top of natural differences.
   const smaller = largest.filter((value, c) => c % 2 === 1 && value > 0);
   expect(Math.max(...smaller)).toBeGreaterThan(Math.max(...largest) / 8);
 });
 
-test('the magnitude of a channel holds all but the outliers, in four of five pictures', () => {
+test("a channel's magnitude covers all but the outliers, in four of five images", () => {
   const meter = new MagnitudeMeter();
   for (const picture of [1, 2, 3, 4, 5, 600]) {
     // Two channels; the second has an outlier in a thousand and is negative.
@@ -181,14 +180,14 @@ test('an activation that was not measured is an error that names it', async () =
   expect(() => quantiseGraph(smallNetwork(), magnitudes, { width: 32, height: 32 })).toThrow('sum');
 });
 
-test('an operator without an eight-bit form is an error that names it', async () => {
+test('an operator without an int8 form is an error that names it', async () => {
   const model = smallNetwork();
   const magnitudes = await measuredMagnitudes(32);
   for (const node of model.graph.node) if (node.opType === 'Add') node.opType = 'Mul';
   expect(() => quantiseGraph(model, magnitudes, { width: 32, height: 32 })).toThrow('Mul');
 });
 
-test('with sizes fixed, the mask is what it was and no shape is computed any more', async () => {
+test('fixing the size keeps the mask and removes shape computations', async () => {
   const rgb = planes(picture(32, 5));
   const fixed = smallNetwork();
   fixInputSize(fixed, { width: 32, height: 32 });
@@ -198,7 +197,7 @@ test('with sizes fixed, the mask is what it was and no shape is computed any mor
   expect(meanDifference(after['output'], before['output'])).toBe(0);
 });
 
-test('a network can be fixed to another size, unless a part of it would not be whole', async () => {
+test('a network can be fixed to another size, unless a layer would have a fractional size', async () => {
   const model = smallNetwork(32);
   fixInputSize(model, { width: 64, height: 48 });
   const { output } = await runGraph(model, planes(picture(64, 5)).slice(0, 64 * 48 * 3));

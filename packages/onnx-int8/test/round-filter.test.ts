@@ -1,10 +1,10 @@
-import { pairSumOf, quantiseFilter, roundFilter } from '../dist/round-filter.js';
+import { maxPairSum, quantiseFilter, roundFilter } from '../dist/round-filter.js';
 import { seededNumbers } from './support/small-network.js';
 
 const area = 9;
 const scale = 0.02;
 
-/** 40 channels of 9 weights, up to 127 steps; rounded one by one their errors lean to one side. */
+/** 40 channels of 9 weights, up to 127 steps. Rounded individually, their errors would be biased. */
 function filter(seed: number): Float32Array {
   const random = seededNumbers(seed);
   return Float32Array.from({ length: 40 * area }, (_, i) =>
@@ -20,28 +20,29 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-test.each([1, 2, 3])('errors cancel out in every channel and in the filter (seed %i)', (seed) => {
+test.each([1, 2, 3])('errors cancel in every channel and in the filter (seed %i)', (seed) => {
   const values = filter(seed);
   const errors = errorsOf(values, roundFilter(values, scale, area));
   const ofChannels = Array.from({ length: 40 }, (_, c) => sum(errors.slice(c * area, (c + 1) * area)));
-  // Weight by weight each channel would be off by about -2.7, the filter by more than 100.
+  // Rounded individually, each channel would be off by about -2.7 and the filter by more than
+  // 100.
   expect(Math.max(...ofChannels.map(Math.abs))).toBeLessThan(1.5);
   expect(Math.abs(sum(errors))).toBeLessThan(0.51);
   expect(Math.max(...errors.map(Math.abs))).toBeLessThan(1);
 });
 
-test('weights that need no other step are rounded to the nearest', () => {
+test('weights are rounded to the nearest step if errors already cancel', () => {
   const values = Float32Array.of(0.4, -0.4, 0.3, -0.3, 12.2, -7.2, 1, 2, 3).map((value) => value * scale);
   expect(Array.from(roundFilter(values, scale, area))).toEqual([0, 0, 0, 0, 12, -7, 1, 2, 3]);
 });
 
-test('the weight that is nearest to its next step goes there', () => {
+test('moves the weight that is nearest to its next step', () => {
   const values = Float32Array.of(0.1, 0.45, 0.2, 0.1, 0.15, 0, 0, 0, 0).map((value) => value * scale);
   expect(Array.from(roundFilter(values, scale, area))).toEqual([0, 1, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-test('no weight goes beyond 127 steps', () => {
-  // The error of the others would be made up for by the largest, if that could go further.
+test('no weight exceeds 127 steps', () => {
+  // The largest weight would compensate the error of the others if it could go further.
   const values = Float32Array.of(127, 126.6, 126.6, -127).map((value) => value * scale);
   const steps = roundFilter(values, scale, 1);
   expect(Math.max(...steps)).toBe(127);
@@ -56,16 +57,16 @@ test.each([
   [64, 9],
   [64, 1],
 ])(
-  'no two neighbouring products of a filter with %i channels in %i places can saturate',
+  'no two neighbouring products of a filter with %i channels in %i positions can saturate',
   (channels, area) => {
     const random = seededNumbers(channels + area);
     for (let n = 0; n < 20; n++) {
       // All of one sign: every pair is a candidate.
       const values = Float32Array.from({ length: channels * area }, () => Math.abs(random()));
       const { steps, scale } = quantiseFilter(values, area);
-      // Two products as the processor adds them, whatever the activations are.
-      expect(255 * pairSumOf(steps, area)).toBeLessThanOrEqual(32_767);
-      expect(pairSumOf(steps, area)).toBeGreaterThan(120);
+      // Two products as the processor adds them, for any activations.
+      expect(255 * maxPairSum(steps, area)).toBeLessThanOrEqual(32_767);
+      expect(maxPairSum(steps, area)).toBeGreaterThan(120);
       for (const [i, step] of steps.entries())
         expect(Math.abs(step * scale - (values[i] ?? NaN))).toBeLessThan(1.01 * scale);
     }
@@ -73,12 +74,12 @@ test.each([
 );
 
 test('pairs follow the channels of a position, then the next position', () => {
-  // Two channels in two places, channel by channel: (1, 3), (100, 40).
-  expect(pairSumOf(Int8Array.of(1, 100, 3, 40), 2)).toBe(140);
-  // The order of storage would pair 100 with 27.
-  expect(pairSumOf(Int8Array.of(100, 27, -100, -27), 2)).toBe(0);
-  // Of three channels, any neighbours may be a pair: 2 + 70 across two places.
-  expect(pairSumOf(Int8Array.of(1, 70, 0, -5, 2, -6), 2)).toBe(72);
+  // Two channels in two positions, channel by channel: (1, 3), (100, 40).
+  expect(maxPairSum(Int8Array.of(1, 100, 3, 40), 2)).toBe(140);
+  // Storage order would pair 100 with 27.
+  expect(maxPairSum(Int8Array.of(100, 27, -100, -27), 2)).toBe(0);
+  // With three channels, any neighbours may be a pair: 2 + 70 across two positions.
+  expect(maxPairSum(Int8Array.of(1, 70, 0, -5, 2, -6), 2)).toBe(72);
 });
 
 test('a filter that cannot saturate keeps the finest scale', () => {

@@ -4,7 +4,7 @@ import type { EngineHealth } from './engine-supervisor.js';
 
 /**
  * Prometheus metrics of one pool of processes.
- * @param prefix of their names; a service with several pools gives each its own
+ * @param prefix of the metrics' names; a service with several pools gives each its own
  * @returns the listener for `onEvent`; the gauges read `health` when they are scraped.
  */
 export function engineMetrics(

@@ -5,19 +5,19 @@ import type { z } from 'zod';
 export interface EngineCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to what every child gets. The service's own environment is not passed on. */
+  /** Added to the variables that every child gets. The service's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
 /**
- * How messages travel. `json-lines`: one JSON object a line on stdin and stdout.
- * `ipc`: Node's channel with structured clones, so that binary data passes.
+ * How messages are sent. `json-lines`: one JSON object per line on stdin and stdout. `ipc`:
+ * Node's channel with structured clones, which can carry binary data.
  */
 export type ChannelKind = 'json-lines' | 'ipc';
 
 export interface EngineOptions<Result, Ready> {
-  /** What messages and logs call the engine, for example `download engine`. */
+  /** The engine's name in messages and logs, for example `download engine`. */
   readonly name: string;
   readonly logger: Logger;
   readonly spawn: () => EngineCommand;
@@ -28,13 +28,13 @@ export interface EngineOptions<Result, Ready> {
   readonly poolSize: number;
   /** Jobs that may wait for a process. Beyond that, we reject the newest job of the client with the most waiting jobs (`overloaded`). */
   readonly maxQueue: number;
-  /** From the start, or from the last `starting` message that the engine sends between its steps, to `ready`. */
+  /** Time allowed until `ready`, counted from the start or from the engine's last `starting` message. */
   readonly readyTimeoutMs: number;
-  /** From the call of `run` to the result, including the wait. */
+  /** Time from the call of `run` to the result, including the wait. */
   readonly jobTimeoutMs: number;
   /** How long a cancelled job may take to stop before we kill its process. */
   readonly cancelGraceMs: number;
-  /** From SIGTERM to SIGKILL of the process group. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
   /** Restart an idle process after this many jobs; 0 or absent: never. */
   readonly recycleAfterJobs?: number;
@@ -62,7 +62,10 @@ export type EngineEvent =
       readonly runMs: number;
     };
 
-/** Receives an intermediate result of a job and returns what the engine continues with; a failure ends the job. */
+/**
+ * Receives a job's intermediate result and returns the data the engine continues with. If it
+ * fails, so does the job.
+ */
 export type OnStep = (step: unknown) => Promise<unknown>;
 
 /** The engine reported that the job failed. `payload` is its report, not yet validated. */

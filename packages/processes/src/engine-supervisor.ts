@@ -12,14 +12,14 @@ interface WaitingJob<Engine> {
 }
 
 /** After this many failed starts in a row, jobs are rejected instead of queued. */
-const failuresBeforeRefusal = 3;
+const failuresBeforeRejecting = 3;
 
 export interface RunOptions {
-  /** Gives the job up; `run` rejects with the signal's reason at once. */
+  /** Cancels the job; `run` rejects with the signal's reason at once. */
   readonly signal: AbortSignal;
   /** Overrides `jobTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** Whose job it is, for example a client's IP. Clients share the engines fairly. */
+  /** The job's owner, for example a client's IP. Clients share the engines fairly. */
   readonly client?: string;
   /** Handles intermediate results; absent for engines that have none. */
   readonly onStep?: OnStep;
@@ -74,14 +74,14 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   /**
    * Runs a job on the next free engine.
    * @throws EngineJobError when the engine reports that the job failed
-   * @throws DomainError `overloaded` (queue full, or waited until the deadline), `engine_unavailable` (crash,
-   *   broken answer, draining), `timeout`
+   * @throws DomainError `overloaded` (queue full, or waited until the deadline),
+   *   `engine_unavailable` (crash, invalid response, draining), `timeout`
    * @throws the signal's reason
    */
   async run(job: Job, options: RunOptions): Promise<Result> {
     options.signal.throwIfAborted();
-    const inability = this.#inability();
-    if (inability !== undefined) throw inability;
+    const unavailability = this.#unavailability();
+    if (unavailability !== undefined) throw unavailability;
 
     const timeoutMs = options.timeoutMs ?? this.#options.jobTimeoutMs;
     const queuedAt = performance.now();
@@ -123,9 +123,10 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   /**
-   * Replaces every process, one by one and between jobs, so that no job is lost.
-   * Resolves when all new ones are ready.
-   * @throws DomainError `engine_unavailable` at the first that does not become ready; the others are left as they are
+   * Replaces every process, one by one and between jobs, so that no job is lost. Resolves when
+   * all new processes are ready.
+   * @throws DomainError `engine_unavailable` if a new process doesn't become ready; the
+   *   remaining old ones keep running
    */
   async recycle(reason: string): Promise<void> {
     for (const slot of this.#slots) {
@@ -133,7 +134,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     }
   }
 
-  /** Process ids of the engines, leaders of their process groups. */
+  /** Process ids of the engines; each leads its process group. */
   pids(): number[] {
     return this.#slots.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
@@ -143,7 +144,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     this.#draining = true;
   }
 
-  /** Ends every engine with its process group; jobs not yet done fail as `engine_unavailable`. */
+  /** Terminates every engine's process group; unfinished jobs fail as `engine_unavailable`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.drain();
     const error = this.#unavailableError('is shutting down');
@@ -173,7 +174,10 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     }
   }
 
-  /** Waits in the queue. The job starts in the same turn in which a slot becomes free, so that no other job takes it. */
+  /**
+   * Waits in the queue. The job starts in the same event loop turn that frees the slot, so no
+   * other job can take it.
+   */
   async #whenFree(
     runOn: (slot: EngineSlot<Job, Result, Ready>) => Promise<Result>,
     signal: AbortSignal,
@@ -202,19 +206,19 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   #onChange(): void {
     if (this.#slots.some(({ readyInfo }) => readyInfo !== undefined)) this.#firstReady.resolve(undefined);
-    const inability = this.#draining ? undefined : this.#inability();
-    if (inability !== undefined) {
-      this.#rejectWaiting(inability);
+    const unavailability = this.#draining ? undefined : this.#unavailability();
+    if (unavailability !== undefined) {
+      this.#rejectWaiting(unavailability);
       return;
     }
     for (const slot of this.#slots) if (slot.isFree) this.#queue.take()?.start(slot);
   }
 
-  /** Why no job can be taken at all, if so. */
-  #inability(): DomainError | undefined {
+  /** Why the pool can't accept any job, if it can't. */
+  #unavailability(): DomainError | undefined {
     if (this.#draining) return this.#unavailableError('is shutting down');
     const hopeless = this.#slots.every(
-      (slot) => slot.readyInfo === undefined && slot.failedStarts >= failuresBeforeRefusal,
+      (slot) => slot.readyInfo === undefined && slot.failedStarts >= failuresBeforeRejecting,
     );
     return hopeless ? this.#unavailableError('does not start') : undefined;
   }

@@ -1,13 +1,12 @@
-/** Something that waits for its turn. */
 export interface Waiting {
-  /** Whose it is, for example a client's address. */
+  /** The owner, for example a client's IP. */
   readonly client: string;
 }
 
 /**
- * Shares turns between clients. The next turn goes to the client with the fewest running,
- * among those to the one served longest ago, and there to its oldest entry. How many may
- * wait is up to the caller.
+ * Shares turns between clients. The next turn goes to the client with the fewest running
+ * entries, on a tie to the one served longest ago. Each client's oldest entry goes first. The
+ * caller bounds how many may wait.
  */
 export class FairQueue<Entry extends Waiting> {
   /** Oldest first. */
@@ -15,11 +14,11 @@ export class FairQueue<Entry extends Waiting> {
   readonly #mayRun: (client: string, queue: FairQueue<Entry>) => boolean;
   #running = 0;
   readonly #runningOf = new Map<string, number>();
-  /** The turn in which a client was served last, for clients with something running or waiting. */
+  /** The turn in which each client was last served, for clients with entries running or waiting. */
   readonly #lastServed = new Map<string, number>();
   #turn = 0;
 
-  /** @param mayRun whether one more entry of the client may run now */
+  /** @param mayRun whether the client may run one more entry now */
   constructor(mayRun: (client: string, queue: FairQueue<Entry>) => boolean) {
     this.#mayRun = mayRun;
   }
@@ -55,7 +54,7 @@ export class FairQueue<Entry extends Waiting> {
     this.#forgetIdle(entry.client);
   }
 
-  /** Removes the entry whose turn it is; undefined if no waiting client may run more. */
+  /** Removes and returns the entry whose turn it is; undefined if no waiting client may run more. */
   take(): Entry | undefined {
     let next: Entry | undefined;
     for (const entry of this.#entries) {
@@ -66,7 +65,7 @@ export class FairQueue<Entry extends Waiting> {
     return next;
   }
 
-  /** Counts one more as running. @returns ends it; calling it again does nothing */
+  /** Counts one more entry as running. @returns a function that ends it; calling it again does nothing */
   start(client: string): () => void {
     this.#count(client, 1);
     this.#lastServed.set(client, ++this.#turn);
@@ -80,8 +79,8 @@ export class FairQueue<Entry extends Waiting> {
   }
 
   /**
-   * Makes room after `newcomer` was added: removes the newest entry of the client that has the
-   * most waiting, or `newcomer` if its own client is one of those.
+   * Makes room after `newcomer` was added: removes the newest entry of the client with the most
+   * waiting entries, or `newcomer` if its own client has as many.
    */
   evict(newcomer: Entry): Entry {
     const waiting = new Map<string, number>();
@@ -115,5 +114,79 @@ export class FairQueue<Entry extends Waiting> {
 
   #forgetIdle(client: string): void {
     if (!this.#runningOf.has(client) && this.waitingOf(client) === 0) this.#lastServed.delete(client);
+  }
+}
+
+interface WaitingForSlot extends Waiting {
+  readonly grant: (release: () => void) => void;
+}
+
+/** Slots shared fairly between clients, in the order of a `FairQueue`. */
+export class FairSlots {
+  readonly #queue: FairQueue<WaitingForSlot>;
+
+  /** @param mayRun whether the client may take one more slot now */
+  constructor(mayRun: (client: string, slots: FairSlots) => boolean) {
+    this.#queue = new FairQueue((client) => mayRun(client, this));
+  }
+
+  get running(): number {
+    return this.#queue.running;
+  }
+
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  runningOf(client: string): number {
+    return this.#queue.runningOf(client);
+  }
+
+  waitingOf(client: string): number {
+    return this.#queue.waitingOf(client);
+  }
+
+  /** Whether the client would get a slot at once. */
+  isFreeFor(client: string): boolean {
+    return this.#queue.mayRun(client);
+  }
+
+  /**
+   * Waits for a slot.
+   * @returns a function that releases the slot; calling it again does nothing
+   * @throws the signal's reason if it aborts first
+   */
+  async acquire(client: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.isFreeFor(client)) return this.#take(client);
+    return new Promise((resolve, reject) => {
+      const entry: WaitingForSlot = {
+        client,
+        grant: (release) => {
+          signal.removeEventListener('abort', onAbort);
+          resolve(release);
+        },
+      };
+      const onAbort = (): void => {
+        this.#queue.remove(entry);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#queue.add(entry);
+    });
+  }
+
+  #take(client: string): () => void {
+    const end = this.#queue.start(client);
+    return () => {
+      end();
+      this.#grantNext();
+    };
+  }
+
+  /** We count the slot as taken before its new owner resumes, so nobody else can take it in between. */
+  #grantNext(): void {
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
+      next.grant(this.#take(next.client));
   }
 }

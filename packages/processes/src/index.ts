@@ -1,15 +1,15 @@
 export { childEnvironment } from './child/child-environment.js';
 export {
   ChildGroup,
+  signalProcessGroup,
   SpawnError,
   type ChildExit,
   type ChildGroupOptions,
   type MemoryLimit,
 } from './child/child-group.js';
-export { signalProcessGroup } from './child/process-group.js';
 export { residentMemoryBytes, treeMemoryBytes } from './child/resident-memory.js';
 export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';
 export { EngineSupervisor, type EngineHealth, type RunOptions } from './engine-supervisor.js';
-export { FairSlots } from './fair-slots.js';
+export { FairSlots } from './fair-queue.js';

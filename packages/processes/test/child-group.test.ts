@@ -9,7 +9,12 @@ const never = () => new AbortController().signal;
 function node(script: string, signal = never()): Promise<ChildGroup> {
   const args = ['-e', script];
   return ChildGroup.start({
-    ...{ file: process.execPath, args, signal, env: childEnvironment(), stdin: 'ignore', killGraceMs: 100 },
+    file: process.execPath,
+    args,
+    signal,
+    env: childEnvironment(),
+    stdin: 'ignore',
+    killGraceMs: 100,
   });
 }
 
@@ -17,7 +22,7 @@ function firstChunk(child: ChildGroup): Promise<Buffer> {
   return new Promise((resolve) => child.stdout.once('data', resolve));
 }
 
-/** A zombie is dead: it only waits for its new parent to take note. */
+/** A zombie counts as dead: it only waits for its new parent to reap it. */
 function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.startsWith('Z');
@@ -27,7 +32,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a child group', () => {
-  it('gives stdout and the exit code', async () => {
+  it('provides stdout and the exit code', async () => {
     await using child = await node('process.stdout.write("out"); process.exitCode = 3');
     expect((await firstChunk(child)).toString()).toBe('out');
     await expect(child.exited).resolves.toEqual({ code: 3, signal: null });
@@ -42,7 +47,7 @@ describe('a child group', () => {
     });
   });
 
-  it('reports that no descriptor is left, and the process that asked lives on', async () => {
+  it('reports that no descriptor is left and keeps the parent alive', async () => {
     const { stdout } = await execa('sh', [
       '-c',
       'ulimit -n 150 && exec "$0" "$1"',
@@ -69,7 +74,7 @@ describe('a child group', () => {
     while (isAlive(grandchild)) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('kills what a child that succeeded left behind', async () => {
+  it('kills processes left behind by a child that succeeded', async () => {
     const script = `
       const grandchild = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       grandchild.unref();
@@ -93,12 +98,12 @@ describe('a child group', () => {
     expect(exit.code === 0).toBe(false);
   });
 
-  it('does not start under a signal that is aborted already', async () => {
-    const given = AbortSignal.abort(new Error('given up'));
-    await expect(node('setInterval(() => {}, 1000)', given)).rejects.toThrow('given up');
+  it('does not start if the signal is already aborted', async () => {
+    const aborted = AbortSignal.abort(new Error('cancelled'));
+    await expect(node('setInterval(() => {}, 1000)', aborted)).rejects.toThrow('cancelled');
   });
 
-  it('keeps the last lines of a flood on stderr, without URLs in them', async () => {
+  it('keeps the last lines of a stderr flood, with URLs redacted', async () => {
     const script = `
       for (let i = 0; i < 20000; i++) console.error("line " + i + " of http://127.0.0.1:1234/secret-token?a=b'");
       console.error('x'.repeat(5_000_000));
@@ -111,7 +116,7 @@ describe('a child group', () => {
     expect(Math.max(...child.stderr.lines.map(({ length }) => length))).toBe(400);
   });
 
-  it('does not hand the environment of the service to the child', async () => {
+  it("does not pass the service's environment to the child", async () => {
     process.env.http_proxy = 'http://proxy.example';
     try {
       await using child = await node('process.stdout.write(String(process.env.http_proxy))');

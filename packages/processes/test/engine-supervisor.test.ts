@@ -30,7 +30,7 @@ const code = (error: unknown): string => (error instanceof DomainError ? error.c
 const failure = async (work: Promise<unknown>): Promise<string> => work.then(() => 'no error', code);
 
 describe('an engine pool', () => {
-  it('is starting before the handshake and ready with what the engine said after it', async () => {
+  it("is starting before the handshake, then ready with the engine's handshake data", async () => {
     const { supervisor } = fakeSupervisor();
     started.push(supervisor);
     expect(supervisor.health().status).toBe('starting');
@@ -42,14 +42,14 @@ describe('an engine pool', () => {
     });
   });
 
-  it.each(['json-lines', 'ipc'] as const)('answers jobs over %s', async (channel) => {
+  it.each(['json-lines', 'ipc'] as const)('runs jobs over %s', async (channel) => {
     const { supervisor } = await start({ channel });
     await expect(supervisor.run({ do: 'echo', value: 'grüße\n' }, { signal: noAbort() })).resolves.toEqual({
       echo: 'grüße\n',
     });
   });
 
-  it.each(['json-lines', 'ipc'] as const)('goes on with what a step is answered over %s', async (channel) => {
+  it.each(['json-lines', 'ipc'] as const)('passes a step and its reply over %s', async (channel) => {
     const { supervisor } = await start({ channel });
     const onStep = (step: unknown) => Promise.resolve({ seen: step });
     await expect(supervisor.run({ do: 'step', value: 7 }, { signal: noAbort(), onStep })).resolves.toEqual({
@@ -57,13 +57,15 @@ describe('an engine pool', () => {
     });
   });
 
-  it('ends a job whose step fails, with the reason of the failure', async () => {
+  it("fails a job whose step fails, with the step's error", async () => {
     const { supervisor } = await start();
-    const onStep = () => Promise.reject(new Error('no answer to give'));
+    const onStep = () => Promise.reject(new Error('no reply available'));
     await expect(supervisor.run({ do: 'step' }, { signal: noAbort(), onStep })).rejects.toThrow(
-      'no answer to give',
+      'no reply available',
     );
-    await expect(supervisor.run({ do: 'step' }, { signal: noAbort() })).rejects.toThrow('nobody waits for');
+    await expect(supervisor.run({ do: 'step' }, { signal: noAbort() })).rejects.toThrow(
+      'that nothing handles',
+    );
     await expect(supervisor.run({ do: 'echo', value: 'on' }, { signal: noAbort() })).resolves.toEqual({
       echo: 'on',
     });
@@ -88,7 +90,7 @@ describe('an engine pool', () => {
     expect(await stalled).toContain('enough');
   });
 
-  it('passes on what the engine says of a failed job and keeps the engine', async () => {
+  it("reports the engine's error for a failed job and keeps the engine", async () => {
     const { supervisor } = await start();
     const pids = supervisor.pids();
     const error: unknown = await supervisor
@@ -101,7 +103,7 @@ describe('an engine pool', () => {
 });
 
 describe('the queue', () => {
-  it('refuses the job beyond its bound as overloaded with a Retry-After, and runs the waiting ones in order', async () => {
+  it('rejects a job beyond its limit as overloaded with a Retry-After, and runs waiting jobs in order', async () => {
     const { supervisor } = await start({ maxQueue: 2 });
     const controller = new AbortController();
     const order: string[] = [];
@@ -111,17 +113,17 @@ describe('the queue', () => {
       order.push(echo);
     });
     expect(supervisor.health()).toMatchObject({ queueLength: 2, active: 1 });
-    const refused: unknown = await supervisor
+    const rejected: unknown = await supervisor
       .run({ do: 'echo' }, { signal: noAbort() })
       .catch((e: unknown) => e);
-    expect(refused).toMatchObject({ code: 'overloaded', retryAfterSeconds: expect.any(Number) as number });
+    expect(rejected).toMatchObject({ code: 'overloaded', retryAfterSeconds: expect.any(Number) as number });
     controller.abort();
     await stalled;
     await Promise.all(waiting);
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('lets go of a waiting job that is given up', async () => {
+  it('removes a waiting job that is cancelled', async () => {
     const { supervisor } = await start();
     const running = new AbortController();
     const waiting = new AbortController();
@@ -161,17 +163,17 @@ describe('a misbehaving engine', () => {
     },
   );
 
-  it('that gives a result of the wrong form fails that job as our fault, and goes on', async () => {
+  it('that returns an invalid result fails that job as an internal error and stays up', async () => {
     const { supervisor } = await start();
     const pids = supervisor.pids();
     expect(await failure(supervisor.run({ do: 'wrong-result' }, { signal: noAbort() }))).toContain(
-      'wrong form',
+      'invalid result',
     );
     await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
     expect(supervisor.pids()).toEqual(pids);
   });
 
-  it('that dies in job after job is never said not to start', async () => {
+  it('that dies in job after job never counts as failing to start', async () => {
     const { supervisor } = await start();
     for (let death = 0; death < 5; death += 1) {
       expect(await failure(supervisor.run({ do: 'crash' }, { signal: noAbort() }))).toBe(
@@ -184,7 +186,7 @@ describe('a misbehaving engine', () => {
   });
 
   it.each(['take-memory', 'take-memory-in-child'])(
-    'that takes more memory than it may in the middle of a job is killed (%s)',
+    'that exceeds its memory limit during a job is killed (%s)',
     async (behaviour) => {
       const { supervisor } = await start({ maxMemoryBytes: 300 * 1024 * 1024 });
       const [pid] = supervisor.pids();
@@ -208,7 +210,7 @@ describe('a misbehaving engine', () => {
     expect(supervisor.pids()).not.toEqual([pid]);
   });
 
-  it('that stalls hits the deadline as timeout and is ready for the next job', async () => {
+  it('that stalls fails its job as timeout and is ready for the next job', async () => {
     const { supervisor } = await start();
     expect(await failure(supervisor.run({ do: 'stall' }, { signal: noAbort(), timeoutMs: 100 }))).toBe(
       'timeout',
@@ -243,7 +245,7 @@ describe('a misbehaving engine', () => {
     expect(pids.map(isAlive)).toEqual([false]);
   });
 
-  it('takes its children with it', async () => {
+  it('is killed together with its children', async () => {
     const { supervisor } = await start();
     const { echo: childPid } = await supervisor.run({ do: 'start-child' }, { signal: noAbort() });
     expect(isAlive(Number(childPid))).toBe(true);
@@ -283,7 +285,7 @@ describe('a start that fails', () => {
   });
 
   it.each(['crash', 'wrong-ready'])(
-    'again and again (%s) refuses jobs as engine_unavailable',
+    'repeatedly (%s) makes jobs fail as engine_unavailable',
     async (FAKE_START) => {
       const { supervisor, nextEvent } = fakeSupervisor({ env: { FAKE_START } });
       started.push(supervisor);
@@ -301,7 +303,7 @@ describe('a start that fails', () => {
     },
   );
 
-  it('by never becoming ready is ended at the ready deadline', async () => {
+  it('because the engine never becomes ready is ended at the ready deadline', async () => {
     const { supervisor, nextEvent } = fakeSupervisor({
       env: { FAKE_START: 'never-ready' },
       readyTimeoutMs: 300,
@@ -318,12 +320,12 @@ describe('a start that fails', () => {
     expect(await ready).toBe('engine_unavailable');
   });
 
-  it('is not one when it takes longer than the ready deadline, step by step', async () => {
+  it('is not assumed while steps report progress beyond the ready deadline', async () => {
     const { supervisor } = await start({ env: { FAKE_START: 'step-by-step' }, readyTimeoutMs: 4000 });
     expect(supervisor.health()).toMatchObject({ status: 'ready', restarts: 0 });
   });
 
-  it('is given up when the starter gives up', async () => {
+  it("is abandoned when the caller's signal aborts", async () => {
     const { supervisor } = fakeSupervisor({ env: { FAKE_START: 'never-ready' } });
     started.push(supervisor);
     await expect(supervisor.start(AbortSignal.timeout(50))).rejects.toThrow(/timeout/i);
@@ -367,7 +369,7 @@ describe('replacing all engines', () => {
     expect(supervisor.health().enginesReady).toBe(2);
   });
 
-  it('tells when a new process does not start, and leaves the others alone', async () => {
+  it('reports a new process that does not start, and leaves the others alone', async () => {
     const env: Record<string, string> = {};
     const { supervisor } = await start({
       poolSize: 2,
@@ -385,7 +387,7 @@ describe('clients that share a pool', () => {
   const stall = (supervisor: FakeSupervisor, client: string, signal: AbortSignal) =>
     failure(supervisor.run({ do: 'stall' }, { signal, client }));
 
-  it('leave an engine to a newcomer', async () => {
+  it('leave an engine for a newcomer', async () => {
     const { supervisor } = await start({ poolSize: 2, maxQueue: 10, maxRunningPerClient: 1 });
     const leaving = new AbortController();
     const greedy = Array.from({ length: 6 }, () => stall(supervisor, 'greedy', leaving.signal));
@@ -411,7 +413,7 @@ describe('clients that share a pool', () => {
     expect(order).toEqual(['newcomer', 'other', 'greedy', 'greedy', 'greedy']);
   });
 
-  it('make room in a full queue for whoever has less waiting', async () => {
+  it('make room in a full queue for the client with fewer waiting jobs', async () => {
     const { supervisor } = await start({ maxQueue: 3 });
     const leaving = new AbortController();
     const greedy = Array.from({ length: 4 }, () => stall(supervisor, 'greedy', leaving.signal));
@@ -425,7 +427,7 @@ describe('clients that share a pool', () => {
 });
 
 describe('shutting down', () => {
-  it('refuses new jobs while running ones finish', async () => {
+  it('rejects new jobs while running ones finish', async () => {
     const { supervisor } = await start();
     const running = supervisor.run({ do: 'flood-stderr', value: 'done' }, { signal: noAbort() });
     supervisor.drain();
@@ -433,7 +435,7 @@ describe('shutting down', () => {
     await expect(running).resolves.toEqual({ echo: 'done' });
   });
 
-  it('fails what still runs or waits and leaves no process', async () => {
+  it('fails running and waiting jobs and leaves no process', async () => {
     const { supervisor } = await start();
     const pids = supervisor.pids();
     const running = failure(supervisor.run({ do: 'stall-for-ever' }, { signal: noAbort() }));

@@ -1,7 +1,6 @@
 import { DomainError, gatewayClient, type Logger } from '@media-services/http-common';
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
-import { clientKey } from './client-key.js';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { RedisWindowLog } from './redis-window-log.js';
 import { inMemory, type WindowLimit, type WindowLogStatus, type WindowLogStore } from './window-log.js';
 import { WindowStore } from './window-store.js';
@@ -9,36 +8,35 @@ import { WindowStore } from './window-store.js';
 export interface RateLimiterOptions extends WindowLimit {
   /** Names the limit in the RateLimit headers. */
   readonly name: string;
-  /** Absent or empty: each process counts for itself. */
+  /** Absent or empty: each process counts on its own. */
   readonly redisUrl?: string;
-  /** Put before every key in Redis. */
+  /** Prefix of every key in Redis. */
   readonly prefix: string;
   readonly logger: Logger;
   /** The `detail` of a rejection, given the seconds to wait. */
-  readonly refusal: (retryAfterSeconds: number, limit: number) => string;
+  readonly rejectionDetail: (retryAfterSeconds: number, limit: number) => string;
 }
 
 export interface RateLimiter extends AsyncDisposable {
   readonly middleware: RequestHandler;
   /**
-   * Goes after the limited handlers. A request that failed with such an error
-   * is not counted, and its `RateLimit` header says so.
+   * Error middleware to use after the limited handlers. Removes a request's hit if its error is
+   * refundable, and corrects its `RateLimit` header.
    */
-  giveBackOn(isGivenBack: (thrown: unknown) => boolean): ErrorRequestHandler;
+  refundIf(isRefundable: (thrown: unknown) => boolean): ErrorRequestHandler;
   status(): WindowLogStatus;
 }
 
 /**
  * At most `limit` requests per client in any window, with the `RateLimit` and
- * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key
- * if the gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may
- * have its own limit. All limits share one connection to Redis.
- * A limit of 0 switches it off.
+ * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key if the
+ * gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may have its own
+ * limit. All limits share one connection to Redis. A limit of 0 disables limiting.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { redisUrl = '', prefix, logger } = options;
   const shared = redisUrl === '' ? undefined : new RedisWindowLog({ url: redisUrl, prefix, logger });
-  /** By number; the keys of a deployment have few distinct limits. */
+  /** Limits by number of requests; a deployment's keys have few distinct limits. */
   const limits = new Map<number, Limit>();
   const limitOf = (limit: number): Limit => {
     const known = limits.get(limit);
@@ -47,7 +45,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     limits.set(limit, made);
     return made;
   };
-  const givesBack = new WeakMap<Response, () => Promise<boolean>>();
+  const refunds = new WeakMap<Response, () => Promise<boolean>>();
   return {
     middleware: (req, res, next) => {
       const limit = gatewayClient(req)?.limitPerMinute ?? options.limit;
@@ -56,20 +54,20 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         return;
       }
       const { store, middleware } = limitOf(limit);
-      givesBack.set(
+      refunds.set(
         res,
         store.forRequest(() => void middleware(req, res, next)),
       );
     },
-    giveBackOn: (isGivenBack) => (thrown, _req, res, next) => {
-      const giveBack = givesBack.get(res);
-      // A response that has started means that the work was done.
-      if (giveBack === undefined || res.headersSent || !isGivenBack(thrown)) {
+    refundIf: (isRefundable) => (thrown, _req, res, next) => {
+      const refund = refunds.get(res);
+      // If the response has started, the work was done.
+      if (refund === undefined || res.headersSent || !isRefundable(thrown)) {
         next(thrown);
         return;
       }
-      giveBack().then((wasCounted) => {
-        if (wasCounted) reportOneMore(res);
+      refund().then((wasCounted) => {
+        if (wasCounted) incrementRemaining(res);
         next(thrown);
       }, next);
     },
@@ -101,7 +99,7 @@ function createLimit(options: RateLimiterOptions, shared: WindowLogStore | undef
     handler: (_req, res, next) => {
       const retryAfterSeconds = Math.max(1, Number(res.getHeader('Retry-After') ?? 1));
       next(
-        new DomainError('rate_limited', options.refusal(retryAfterSeconds, options.limit), {
+        new DomainError('rate_limited', options.rejectionDetail(retryAfterSeconds, options.limit), {
           retryAfterSeconds,
         }),
       );
@@ -110,12 +108,25 @@ function createLimit(options: RateLimiterOptions, shared: WindowLogStore | undef
   return { middleware, store };
 }
 
-/** Corrects the `RateLimit` header of a request that was given back. */
-function reportOneMore(res: Response): void {
+/** Adds the refunded request back to the `RateLimit` header. */
+function incrementRemaining(res: Response): void {
   const header = res.getHeader('RateLimit');
   if (typeof header !== 'string' || res.headersSent) return;
   res.setHeader(
     'RateLimit',
     header.replace(/\br=(\d+)/, (_all, left: string) => `r=${Number(left) + 1}`),
   );
+}
+
+/** An IPv6 client has at least a /64. */
+const ipv6PrefixLength = 64;
+
+/**
+ * The client that a request counts for: the name of the API key that the gateway recognised,
+ * otherwise the IP address (`req.ip`, which only trusted proxies can set). For IPv6 we use the
+ * /64 prefix.
+ */
+export function clientKey(req: Request): string {
+  const name = gatewayClient(req)?.name;
+  return name === undefined ? ipKeyGenerator(req.ip ?? '', ipv6PrefixLength) : `key:${name}`;
 }

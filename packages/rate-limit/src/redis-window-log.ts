@@ -4,9 +4,8 @@ import { z } from 'zod';
 import type { StoredHit, WindowLimit, WindowLogStatus, WindowLogStore } from './window-log.js';
 
 /**
- * The sliding-window log as one atomic step on the server's clock, so
- * replicas with different clocks and simultaneous requests share one exact
- * limit. The list has the newest time first, in microseconds.
+ * Updates the sliding-window log in one atomic step on the server's clock, so replicas with
+ * different clocks share one exact limit. The list holds times in microseconds, newest first.
  */
 const hitScript = `
 local time = redis.call('TIME')
@@ -33,12 +32,12 @@ const replySchema = z.tuple([z.int(), z.int(), z.int(), z.int()]);
 
 export interface RedisWindowLogOptions {
   readonly url: string;
-  /** Put before every key. */
+  /** Prefix of every key. */
   readonly prefix: string;
   readonly logger: Logger;
 }
 
-/** How long a request waits at most for a server that does not respond. */
+/** Maximum time a request waits for an unresponsive server. */
 const commandTimeoutMs = 500;
 
 /** The sliding-window log in Redis, or in a server with the same protocol, over one connection. */
@@ -90,7 +89,7 @@ export class RedisWindowLog implements WindowLogStore {
     }
   }
 
-  async giveBack(key: string, atMicroseconds: number): Promise<void> {
+  async refund(key: string, atMicroseconds: number): Promise<void> {
     try {
       await this.#redis.lrem(this.#prefix + key, 1, String(atMicroseconds));
     } catch (error) {

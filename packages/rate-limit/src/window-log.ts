@@ -35,19 +35,18 @@ export interface WindowLogStore extends AsyncDisposable {
   /** @throws Error when the store is unavailable, which {@link status} then reports */
   hit(key: string, limit: WindowLimit): Promise<StoredHit>;
   /** Removes a hit, given the time at which it was counted. {@link status} reports a failure. */
-  giveBack(key: string, atMicroseconds: number): Promise<void>;
+  refund(key: string, atMicroseconds: number): Promise<void>;
   forget(key: string): Promise<void>;
 }
 
-/** The status of a process that counts for itself, as configured. */
+/** The status of a process that counts on its own, as configured. */
 export const inMemory: WindowLogStatus = { status: 'ok', store: 'memory' };
 
 /**
- * A sliding-window log in memory: the times of each key's accepted hits.
- * Rejected hits are not kept, so a client that keeps trying is accepted as
- * soon as there is room. A hit leaves the window after exactly `windowMs`.
- * The number of keys is bounded: above it, the key with the oldest last hit
- * is forgotten.
+ * A sliding-window log in memory: the times of each key's accepted hits. Rejected hits are not
+ * kept, so a client that keeps trying is accepted as soon as there is room. A hit leaves the
+ * window after exactly `windowMs`. The number of keys is bounded: above the limit, we drop the
+ * key whose last hit is oldest.
  */
 export class WindowLog {
   readonly #limit: WindowLimit;
@@ -87,11 +86,11 @@ export class WindowLog {
     const times = this.#live(key, nowMs);
     this.#times.delete(key);
     this.#times.set(key, [...times, nowMs].slice(-this.#limit.limit));
-    this.#forgetQuietKeys(nowMs);
+    this.#dropIdleKeys(nowMs);
   }
 
   /** Removes a hit, given the time at which it was counted. */
-  giveBack(key: string, atMs: number): void {
+  refund(key: string, atMs: number): void {
     const times = this.#times.get(key);
     const at = times?.indexOf(atMs) ?? -1;
     if (times === undefined || at < 0) return;
@@ -107,10 +106,10 @@ export class WindowLog {
     return (this.#times.get(key) ?? []).filter((time) => time > nowMs - this.#limit.windowMs);
   }
 
-  #forgetQuietKeys(nowMs: number): void {
+  #dropIdleKeys(nowMs: number): void {
     for (const [key, times] of this.#times) {
-      const quiet = (times.at(-1) ?? 0) <= nowMs - this.#limit.windowMs;
-      if (!quiet && this.#times.size <= this.#maxKeys) return;
+      const isIdle = (times.at(-1) ?? 0) <= nowMs - this.#limit.windowMs;
+      if (!isIdle && this.#times.size <= this.#maxKeys) return;
       this.#times.delete(key);
     }
   }

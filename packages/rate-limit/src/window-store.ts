@@ -3,20 +3,19 @@ import type { IncrementResponse, Store } from 'express-rate-limit';
 import { WindowLog, type Hit, type WindowLimit, type WindowLogStore } from './window-log.js';
 
 /** A hit with the function that removes it. */
-interface CountedHit extends Hit {
-  readonly giveBack: () => Promise<void>;
+interface RefundableHit extends Hit {
+  readonly refund: () => Promise<void>;
 }
 
 /** The hit that a request was counted as. */
-interface Counted {
-  hit?: CountedHit;
+interface CountedRequest {
+  hit?: RefundableHit;
 }
 
 /**
- * One limit as a store of express-rate-limit. With a shared log, all replicas
- * share the limit. While that is unavailable each process counts in memory,
- * where it always records its own hits: the change neither admits a client
- * twice nor rejects one early.
+ * One limit as a store of express-rate-limit. With a shared log, all replicas share the limit.
+ * While Redis is unavailable, each process counts in memory. It always records its own hits
+ * there, so switching neither admits a client twice nor rejects one early.
  */
 export class WindowStore implements Store {
   readonly localKeys = false;
@@ -24,9 +23,9 @@ export class WindowStore implements Store {
   readonly #memory: WindowLog;
   readonly #shared: WindowLogStore | undefined;
   /** express-rate-limit passes the key but not the request, so we find a request's hit by its async context. */
-  readonly #counted = new AsyncLocalStorage<Counted>();
+  readonly #counted = new AsyncLocalStorage<CountedRequest>();
 
-  /** @param shared belongs to the caller; absent, each process counts for itself */
+  /** @param shared owned by the caller; if absent, each process counts on its own */
   constructor({ limit, windowMs }: WindowLimit, shared?: WindowLogStore) {
     this.#limit = { limit, windowMs };
     this.#memory = new WindowLog(this.#limit);
@@ -50,17 +49,17 @@ export class WindowStore implements Store {
    * @returns a function that removes that hit; a no-op if no hit was accepted, and the second time
    */
   forRequest(run: () => void): () => Promise<boolean> {
-    const counted: Counted = {};
+    const counted: CountedRequest = {};
     this.#counted.run(counted, run);
     return async () => {
       const { hit } = counted;
       delete counted.hit;
-      await hit?.giveBack();
+      await hit?.refund();
       return hit !== undefined;
     };
   }
 
-  /** A key alone does not say which of its hits to remove; {@link forRequest} does. */
+  /** No-op: a key alone doesn't identify which hit to remove. See {@link forRequest}. */
   decrement(): void {
     return;
   }
@@ -70,21 +69,21 @@ export class WindowStore implements Store {
     if (this.#shared?.isReady) await this.#shared.forget(key);
   }
 
-  async #hit(key: string): Promise<CountedHit> {
+  async #hit(key: string): Promise<RefundableHit> {
     const nowMs = performance.now();
     const shared = this.#shared;
     if (!shared?.isReady) return this.#hitInMemory(key, nowMs);
     // This process's own hits alone may already reach the limit.
     const own = this.#memory.peek(key, nowMs);
-    if (!own.accepted) return { ...own, giveBack: () => Promise.resolve() };
+    if (!own.accepted) return { ...own, refund: () => Promise.resolve() };
     try {
       const hit = await shared.hit(key, this.#limit);
       if (hit.accepted) this.#memory.record(key, nowMs);
       return {
         ...hit,
-        giveBack: async () => {
-          this.#memory.giveBack(key, nowMs);
-          await shared.giveBack(key, hit.atMicroseconds);
+        refund: async () => {
+          this.#memory.refund(key, nowMs);
+          await shared.refund(key, hit.atMicroseconds);
         },
       };
     } catch {
@@ -92,12 +91,12 @@ export class WindowStore implements Store {
     }
   }
 
-  #hitInMemory(key: string, nowMs: number): CountedHit {
+  #hitInMemory(key: string, nowMs: number): RefundableHit {
     const hit = this.#memory.hit(key, nowMs);
-    const giveBack = (): Promise<void> => {
-      this.#memory.giveBack(key, nowMs);
+    const refund = (): Promise<void> => {
+      this.#memory.refund(key, nowMs);
       return Promise.resolve();
     };
-    return { ...hit, giveBack };
+    return { ...hit, refund };
   }
 }

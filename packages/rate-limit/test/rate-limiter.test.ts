@@ -14,18 +14,29 @@ import { Redis } from 'ioredis';
 import { createRateLimiter } from '../dist/index.js';
 import { startRedis } from './support/redis-server.js';
 
-/** A service with one limited path behind that many proxies. `/gives-back` and `/keeps` always fail. */
+/**
+ * A service with one limited path behind `trustProxyHops` proxies. `/gives-back` and `/keeps`
+ * always fail.
+ */
 async function startService(limit: number, trustProxyHops: number, redisUrl = '') {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const limiter = createRateLimiter({
-    ...{ name: 'test', limit, windowMs: 60_000, prefix: 'test:', redisUrl, logger },
-    refusal: (seconds, of) => `more than ${of}, wait ${seconds} s`,
+    name: 'test',
+    limit,
+    windowMs: 60_000,
+    prefix: 'test:',
+    redisUrl,
+    logger,
+    rejectionDetail: (seconds, of) => `more than ${of}, wait ${seconds} s`,
   });
   const app = createHttpApp({
-    ...{ logger, metrics: createMetrics({ service: 'test' }), trustProxyHops },
-    ...{ errors: sharedErrors, docsBaseUrl: '' },
+    logger,
+    metrics: createMetrics({ service: 'test' }),
+    trustProxyHops,
+    errors: sharedErrors,
+    docsBaseUrl: '',
     routes: (router) => {
-      const isGivenBack = (thrown: unknown) =>
+      const isRefundable = (thrown: unknown) =>
         thrown instanceof DomainError && thrown.message === '/gives-back';
       const fails = (req: Request) => {
         throw new DomainError('invalid_request', req.path);
@@ -34,10 +45,10 @@ async function startService(limit: number, trustProxyHops: number, redisUrl = ''
       router.get(
         '/unlimited',
         fails,
-        limiter.giveBackOn(() => true),
+        limiter.refundIf(() => true),
       );
       for (const path of ['/gives-back', '/keeps'])
-        router.get(path, limiter.middleware, fails, limiter.giveBackOn(isGivenBack));
+        router.get(path, limiter.middleware, fails, limiter.refundIf(isRefundable));
     },
   });
   const server = createServer(app).listen(0, '127.0.0.1');
@@ -70,7 +81,7 @@ const key = (name: string, limit?: number): Record<string, string> => ({
   ...(limit === undefined ? {} : { 'X-Client-Limit': String(limit) }),
 });
 
-test('a client with a key is counted by its name, with its own limit where it has one', async () => {
+test('a client with a key is counted by its name, with its own limit if it has one', async () => {
   await using service = await startService(2, 1);
 
   expect(await service.ask(3)).toEqual([200, 200, 429]);
@@ -82,7 +93,7 @@ test('a client with a key is counted by its name, with its own limit where it ha
   expect(new Set(await service.ask(20, key('carol', 0)))).toEqual(new Set([200]));
 });
 
-test('where nobody else has a limit, a key may have one', async () => {
+test('a key may have a limit when others have none', async () => {
   await using service = await startService(0, 1);
   expect(new Set(await service.ask(10))).toEqual(new Set([200]));
   expect(await service.ask(2, key('alice', 1))).toEqual([200, 429]);
@@ -90,14 +101,14 @@ test('where nobody else has a limit, a key may have one', async () => {
 
 test.each([
   ['without a gateway in front', 0, key('alice', 0)],
-  ['that is none', 1, key('al ice', 0)],
+  ['that is invalid', 1, key('al ice', 0)],
   ['that is empty', 1, { 'X-Client-Name': '', 'X-Client-Limit': '0' }],
 ])('a name %s changes nothing', async (_name, hops, headers) => {
   await using service = await startService(2, hops);
   expect(await service.ask(3, headers)).toEqual([200, 200, 429]);
 });
 
-test('an address is counted for itself where a trusted proxy tells it, of IPv6 the /64', async () => {
+test('each forwarded IP address is counted separately, IPv6 by its /64', async () => {
   await using service = await startService(2, 1);
 
   expect(await service.ask(3, forwarded('203.0.113.1'))).toEqual([200, 200, 429]);
@@ -108,29 +119,31 @@ test('an address is counted for itself where a trusted proxy tells it, of IPv6 t
   expect(await service.ask(1, forwarded('2001:db8:0:2::1'))).toEqual([200]);
 });
 
-test('a key named like an address is not that address', async () => {
+test('a key named like an IP address is counted separately from it', async () => {
   await using service = await startService(1, 1);
   expect(await service.ask(2, forwarded('203.0.113.1'))).toEqual([200, 429]);
   expect(await service.ask(1, key('203.0.113.1'))).toEqual([200]);
 });
 
-test('every answer tells the limit and what is left, and a refusal how long to wait', async () => {
+test('responses have the limit and what remains, and a rejection has Retry-After', async () => {
   await using service = await startService(2, 1);
 
   const first = await service.get('/');
   expect(first.headers.get('RateLimit-Policy')).toMatch(/^"test"; q=2; w=60/);
   expect([first, await service.get('/')].map(left)).toEqual(['1', '0']);
-  const refused = await service.get('/');
-  expect(refused.headers.get('X-RateLimit-Limit')).toBeNull();
-  const seconds = Number(refused.headers.get('Retry-After'));
+  const rejected = await service.get('/');
+  expect(rejected.headers.get('X-RateLimit-Limit')).toBeNull();
+  const seconds = Number(rejected.headers.get('Retry-After'));
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
-  expect(await refused.json()).toMatchObject({
-    ...{ status: 429, code: 'rate_limited', detail: `more than 2, wait ${seconds} s` },
+  expect(await rejected.json()).toMatchObject({
+    status: 429,
+    code: 'rate_limited',
+    detail: `more than 2, wait ${seconds} s`,
   });
 });
 
-test('a request that fails in a way that is given back is not counted, and is told so', async () => {
+test('a request with a refundable error is not counted, and its header says so', async () => {
   await using service = await startService(2, 1);
 
   for (let request = 0; request < 4; request += 1) {
@@ -142,19 +155,19 @@ test('a request that fails in a way that is given back is not counted, and is to
   expect((await service.get('/gives-back')).status).toBe(429);
 });
 
-test('what is left is told in full where one is given back', async () => {
+test('a refund corrects a two-digit remaining count', async () => {
   await using service = await startService(12, 1);
   await service.ask(1);
   expect(left(await service.get('/gives-back'))).toBe('11');
 });
 
-test('two clients with keys of one limit are counted apart', async () => {
+test('two clients whose keys share a limit are counted separately', async () => {
   await using service = await startService(1, 1);
   expect(await service.ask(2, key('alice'))).toEqual([200, 429]);
   expect(await service.ask(2, key('dave'))).toEqual([200, 429]);
 });
 
-test('what was never counted is not given back', async () => {
+test('a request that was never counted is not refunded', async () => {
   await using service = await startService(2, 1);
   const answer = await service.get('/unlimited');
   expect([answer.status, answer.headers.get('RateLimit')]).toEqual([400, null]);

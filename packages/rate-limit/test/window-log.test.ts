@@ -11,7 +11,7 @@ const five = { limit: 5, windowMs: 60_000 };
 const limits = fc.integer({ min: 1, max: 7 });
 
 describe('in memory', () => {
-  test('decides like the oracle, whatever the order of hits', () => {
+  test('agrees with the oracle for any order of hits', () => {
     const hits = fc.array(fc.record({ key: keys, after: fc.integer({ min: 0, max: 40 }) }), {
       maxLength: 120,
     });
@@ -34,13 +34,13 @@ describe('in memory', () => {
     );
   });
 
-  test('decides like the oracle when hits are given back, the newest or an older one', () => {
+  test('agrees with the oracle when newest or older hits are refunded', () => {
     const steps = fc.array(
       fc.record({
         key: keys,
         after: fc.integer({ min: 0, max: 30 }),
-        /** Which of the hits accepted so far is given back, if any. */
-        giveBack: fc.option(fc.nat({ max: 5 })),
+        /** Index of the accepted hit to refund, if any. */
+        refund: fc.option(fc.nat({ max: 5 })),
       }),
       { maxLength: 120 },
     );
@@ -50,22 +50,22 @@ describe('in memory', () => {
         const oracle = new Oracle(limit, windowMs);
         const accepted: { key: string; now: number }[] = [];
         let now = 1000;
-        for (const { key, after, giveBack } of sequence) {
+        for (const { key, after, refund } of sequence) {
           now += after;
           const expected = oracle.hit(key, now);
           expect(log.hit(key, now).accepted).toBe(expected.accepted);
           if (expected.accepted) accepted.unshift({ key, now });
-          const [taken] = giveBack === null ? [] : accepted.splice(giveBack, 1);
+          const [taken] = refund === null ? [] : accepted.splice(refund, 1);
           if (taken === undefined) continue;
-          log.giveBack(taken.key, taken.now);
-          oracle.giveBack(taken.key, taken.now);
+          log.refund(taken.key, taken.now);
+          oracle.refund(taken.key, taken.now);
         }
         expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
       }),
     );
   });
 
-  test('never accepts more than five, even across the border of a fixed window', () => {
+  test('never accepts more than five, even across the boundary of a fixed window', () => {
     const log = new WindowLog({ limit: 5, windowMs: 60_000 });
     const at = (...times: number[]) => times.filter((time) => log.hit('client', time).accepted).length;
     expect(at(0)).toBe(1);
@@ -74,7 +74,7 @@ describe('in memory', () => {
     expect(at(60_000, 60_001, 60_002)).toBe(1);
   });
 
-  test('reports to the millisecond when there is room again', () => {
+  test('reports to the millisecond when the next hit is possible', () => {
     const log = new WindowLog({ limit: 1, windowMs: 60_000 });
     log.hit('client', 500);
     const rejected = log.hit('client', 20_500);
@@ -127,7 +127,7 @@ describe('in Redis', () => {
     return log;
   }
 
-  test('decides like the oracle on the clock of the server', async () => {
+  test("agrees with the oracle on the server's clock", async () => {
     const hits = fc.array(fc.record({ key: keys, afterMs: fc.integer({ min: 0, max: 12 }) }), {
       maxLength: 30,
     });
@@ -148,8 +148,8 @@ describe('in Redis', () => {
     );
   });
 
-  test('decides like the oracle when hits are given back', async () => {
-    const steps = fc.array(fc.record({ key: keys, giveBack: fc.option(fc.nat({ max: 3 })) }), {
+  test('agrees with the oracle when hits are refunded', async () => {
+    const steps = fc.array(fc.record({ key: keys, refund: fc.option(fc.nat({ max: 3 })) }), {
       maxLength: 40,
     });
     let run = 0;
@@ -158,21 +158,21 @@ describe('in Redis', () => {
         const log = await open(`give back ${run++}:`);
         const oracle = new Oracle(limit, 60_000_000);
         const accepted: { key: string; at: number }[] = [];
-        for (const { key, giveBack } of sequence) {
+        for (const { key, refund } of sequence) {
           const hit = await log.hit(key, { limit, windowMs: 60_000 });
           expect(hit.accepted).toBe(oracle.hit(key, hit.atMicroseconds).accepted);
           if (hit.accepted) accepted.unshift({ key, at: hit.atMicroseconds });
-          const [taken] = giveBack === null ? [] : accepted.splice(giveBack, 1);
+          const [taken] = refund === null ? [] : accepted.splice(refund, 1);
           if (taken === undefined) continue;
-          await log.giveBack(taken.key, taken.at);
-          oracle.giveBack(taken.key, taken.at);
+          await log.refund(taken.key, taken.at);
+          oracle.refund(taken.key, taken.at);
         }
       }),
       { numRuns: 20 },
     );
   });
 
-  test('simultaneous hits over several connections never get more than the limit', async () => {
+  test('simultaneous hits over several connections never exceed the limit', async () => {
     const replicas = await Promise.all([1, 2, 3].map(() => open('shared:')));
     const hits = await Promise.all(
       replicas.flatMap((log) => Array.from({ length: 20 }, () => log.hit('client', five))),

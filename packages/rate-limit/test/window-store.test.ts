@@ -9,7 +9,7 @@ const limit = { limit: 3, windowMs: 60_000 };
 let server: RedisServer | undefined;
 const shared = new Map<WindowStore, RedisWindowLog>();
 afterEach(async () => {
-  // First: a log waits for the response of the Redis that it leaves, even of a paused one.
+  // Kill Redis first: disposing a log waits for a response, even from a paused Redis.
   await server?.kill();
   server = undefined;
   for (const log of shared.values()) await log[Symbol.asyncDispose]();
@@ -48,7 +48,7 @@ const degraded = {
   reason: expect.stringMatching(/^Redis: \w/) as string,
 } satisfies WindowLogStatus;
 
-/** How many of `count` hits are accepted. */
+/** Counts the accepted hits out of `count`. */
 async function accepted(store: WindowStore, count: number, key = 'client'): Promise<number> {
   let sum = 0;
   for (let i = 0; i < count; i++) if ((await store.increment(key)).totalHits <= limit.limit) sum++;
@@ -80,7 +80,7 @@ test('a rejected hit counts as more than the limit and says when to retry', asyn
   expect(resetTime?.getTime()).toBeLessThanOrEqual(acceptedAt + 60_001);
 });
 
-test('counts in memory and is degraded if Redis was never reachable', async () => {
+test('counts in memory and is degraded while Redis was never reachable', async () => {
   const store = open('redis://127.0.0.1:1');
   expect(await accepted(store, 10)).toBe(3);
   await until(store, { ...degraded, reason: 'Redis: ECONNREFUSED' });
@@ -111,47 +111,47 @@ test('a Redis that stops responding does not block requests', async () => {
   expect(statusOf(store)).toEqual(degraded);
 });
 
-/** A request with one hit: whether it was accepted, and the function that gives it back. */
-async function request(store: WindowStore): Promise<{ accepted: boolean; giveBack: () => Promise<boolean> }> {
+/** Makes a request with one hit. Returns whether it was accepted, and a function that refunds it. */
+async function request(store: WindowStore): Promise<{ accepted: boolean; refund: () => Promise<boolean> }> {
   let hit: Promise<{ totalHits: number }> | undefined;
-  const giveBack = store.forRequest(() => {
+  const refund = store.forRequest(() => {
     hit = store.increment('client');
   });
-  return { accepted: ((await hit)?.totalHits ?? 0) <= limit.limit, giveBack };
+  return { accepted: ((await hit)?.totalHits ?? 0) <= limit.limit, refund };
 }
 
-describe.each(['memory', 'redis'])('a request that is given back (%s)', (kind) => {
-  test('leaves room for another, once', async () => {
+describe.each(['memory', 'redis'])('a refunded request (%s)', (kind) => {
+  test('makes room for another, once', async () => {
     server = kind === 'redis' ? await startRedis() : undefined;
     const store = open(server?.url);
     if (server !== undefined) await until(store, redisOk);
-    const { giveBack } = await request(store);
+    const { refund } = await request(store);
     expect(await accepted(store, 5)).toBe(2);
-    expect(await giveBack()).toBe(true);
-    expect(await giveBack()).toBe(false);
+    expect(await refund()).toBe(true);
+    expect(await refund()).toBe(false);
     expect(await accepted(store, 5)).toBe(1);
   });
 
-  test('gives nothing back if it was rejected', async () => {
+  test('refunds nothing if it was rejected', async () => {
     server = kind === 'redis' ? await startRedis() : undefined;
     const store = open(server?.url);
     if (server !== undefined) await until(store, redisOk);
     await accepted(store, 3);
     const rejected = await request(store);
     expect(rejected.accepted).toBe(false);
-    expect(await rejected.giveBack()).toBe(false);
+    expect(await rejected.refund()).toBe(false);
     expect(await accepted(store, 2)).toBe(0);
   });
 });
 
-test('gives a hit back in this process while Redis is unavailable', async () => {
+test('refunds a hit in memory while Redis is unavailable', async () => {
   server = await startRedis();
   const store = open(server.url);
   await until(store, redisOk);
-  const { giveBack } = await request(store);
+  const { refund } = await request(store);
   await accepted(store, 2);
   await server.kill();
-  expect(await giveBack()).toBe(true);
+  expect(await refund()).toBe(true);
   expect(statusOf(store)).toEqual(degraded);
   expect(await accepted(store, 3)).toBe(1);
 });

@@ -14,7 +14,7 @@ const systemFfmpeg = findExecutable('ffmpeg') ?? '';
 const asked: string[] = [];
 let mirror: Server;
 
-/** The releases of ffmpeg-static, with the system's ffmpeg in them. */
+/** A mirror of ffmpeg-static's releases that serves the system's ffmpeg. */
 beforeAll(async () => {
   mirror = createServer((req, res) => {
     asked.push(req.url ?? '');
@@ -33,11 +33,13 @@ afterAll(async () => {
   await once(mirror, 'close');
 });
 
-/** Nothing on PATH, and a mirror on loopback. */
+/** An environment with an empty PATH and a mirror on loopback. */
 function bareEnvironment(release = 'b6.1.1'): NodeJS.ProcessEnv {
   const { port } = mirror.address() as AddressInfo;
   return {
-    ...{ PATH: scratch(), HOME: scratch(), XDG_CACHE_HOME: scratch() },
+    PATH: scratch(),
+    HOME: scratch(),
+    XDG_CACHE_HOME: scratch(),
     FFMPEG_BINARIES_URL: `http://127.0.0.1:${port}`,
     FFMPEG_BINARY_RELEASE: release,
   };
@@ -45,11 +47,11 @@ function bareEnvironment(release = 'b6.1.1'): NodeJS.ProcessEnv {
 
 const log = () => undefined;
 
-test('an ffmpeg on PATH is used as it is', async () => {
+test('uses ffmpeg from PATH', async () => {
   await expect(setUpFfmpeg({ root, log, env: process.env })).resolves.toEqual({ source: 'present' });
 });
 
-test('where nothing has ffmpeg, it comes from ffmpeg-static and its ffprobe from a package', async () => {
+test('without a system ffmpeg, gets ffmpeg from ffmpeg-static and ffprobe from a package', async () => {
   const folder = join(scratch(), 'ffmpeg');
   const env = bareEnvironment();
 
@@ -69,12 +71,12 @@ test('where nothing has ffmpeg, it comes from ffmpeg-static and its ffprobe from
 
   const before = asked.length;
   await expect(setUpFfmpeg({ root, log, env, folder })).resolves.toMatchObject({
-    source: 'ffmpeg-static, fetched before',
+    source: 'ffmpeg-static, downloaded earlier',
   });
   expect(asked).toHaveLength(before);
 });
 
-test('where the mirror cannot be reached either, all that was tried is said', async () => {
+test('reports everything it tried if the mirror is unreachable too', async () => {
   const env = { ...bareEnvironment(), FFMPEG_BINARIES_URL: 'http://127.0.0.1:9' };
 
   const failing = setUpFfmpeg({ root, log, env, folder: join(scratch(), 'ffmpeg') });

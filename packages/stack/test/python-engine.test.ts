@@ -12,7 +12,7 @@ function checkout(): string {
   return root;
 }
 
-test('YTDLP_PYTHON is used as it is', async () => {
+test('uses YTDLP_PYTHON unchanged', async () => {
   const root = checkout();
   const python = fakeProgram(root, 'python', 'echo 2026.01.31');
 
@@ -30,7 +30,7 @@ test('a YTDLP_PYTHON that cannot import yt-dlp is explained', async () => {
 
 const systemTest = findSystemYtDlp() === undefined ? test.skip : test;
 
-systemTest("with PyPI out of reach the system's yt-dlp is taken, and remembered", async () => {
+systemTest("uses and remembers the system's yt-dlp if PyPI is unreachable", async () => {
   const root = checkout();
   const lines: string[] = [];
   const unreachable = { PIP_INDEX_URL: 'http://127.0.0.1:9/simple', PIP_NO_INDEX: '', PIP_FIND_LINKS: '' };

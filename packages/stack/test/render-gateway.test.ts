@@ -5,7 +5,7 @@ import { gatewayDir } from '../src/set-up/index.mjs';
 import { gatewaySettings, renderGateway, substitute } from '../dist/gateway/render-gateway.js';
 import { scratch } from './support/scratch.js';
 
-test('only ${UPPER_CASE} is replaced: the variables of nginx stay', () => {
+test('replaces only ${UPPER_CASE} and keeps nginx variables', () => {
   expect(substitute('listen ${PORT}; return 200 $uri${args} $status;', { PORT: '80' })).toBe(
     'listen 80; return 200 $uri${args} $status;',
   );
@@ -15,7 +15,7 @@ test('a variable without a value is an error that names it', () => {
   expect(() => substitute('${MISSING_ONE}', {})).toThrow(/MISSING_ONE/);
 });
 
-test('renders every template and leaves no variable of ours in it', () => {
+test('renders every template and leaves no placeholder', () => {
   const runDir = join(scratch(), 'run');
 
   const main = renderGateway({
@@ -35,7 +35,7 @@ test('renders every template and leaves no variable of ours in it', () => {
   expect(readFileSync(join(runDir, 'upstreams-static.conf'), 'utf8')).toMatch(/server 127\.0\.0\.1:2 /);
 });
 
-test('the gateway lets through what the service accepts, and its wrapping', () => {
+test('the gateway accepts the largest image plus its multipart overhead', () => {
   const sizeFor = (IMAGE_MAX_BYTES: string) =>
     gatewaySettings(gatewayDir, { IMAGE_MAX_BYTES }).GATEWAY_MAX_BODY_SIZE;
 
@@ -44,19 +44,20 @@ test('the gateway lets through what the service accepts, and its wrapping', () =
   expect(sizeFor('1000000')).toBe(String(1_000_000 + 1024 * 1024));
 });
 
-test('earlier names still work and are reported with the present ones', () => {
+test('earlier names still work and are reported with the current ones', () => {
   expect(gatewaySettings(gatewayDir, { MAX_FILE_BYTES: '20MiB' }).GATEWAY_MAX_BODY_SIZE).toBe(
     String(21 * 1024 * 1024),
   );
   const { stderr } = spawnSync('awk', ['-f', 'settings.awk', 'settings.tsv'], {
-    ...{ cwd: gatewayDir, encoding: 'utf8' },
+    cwd: gatewayDir,
+    encoding: 'utf8',
     env: { PATH: process.env.PATH, MAX_FILE_BYTES: '20MiB', VIDEO_BURST: '3' },
   });
   expect(stderr).toContain('MAX_FILE_BYTES is now called IMAGE_MAX_BYTES');
   expect(stderr).toContain('VIDEO_BURST is no longer a setting');
 });
 
-test('the gateway waits longer than the services may take', () => {
+test("the gateway's timeout exceeds the services' timeouts", () => {
   const timeout = (settings: Record<string, string>) =>
     gatewaySettings(gatewayDir, settings).GATEWAY_READ_TIMEOUT;
 
@@ -65,7 +66,7 @@ test('the gateway waits longer than the services may take', () => {
   expect(timeout({ EXTRACTION_TIMEOUT_SECONDS: '500', FIRST_BYTE_TIMEOUT_SECONDS: '2m' })).toBe('680s');
 });
 
-test('all settings that make no sense are named at once', () => {
+test('reports all invalid settings at once', () => {
   const nonsense = {
     STREAMS_PER_CLIENT: '0',
     VIDEO_REQUESTS_PER_MINUTE: '-1',

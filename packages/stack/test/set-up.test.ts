@@ -1,11 +1,13 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { findExecutable } from '../src/set-up/executables.mjs';
+import { withLock } from '../src/set-up/lock.mjs';
 import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dependencies.mjs';
 import { checkNodeVersion, isAtLeast } from '../src/set-up/node/node-version.mjs';
 import { pinnedPnpmVersion } from '../src/set-up/node/pnpm.mjs';
-import { root } from '../src/set-up/project.mjs';
-import { readSettings } from '../src/set-up/settings.mjs';
+import { readSettings, root } from '../src/set-up/project.mjs';
 import { installSystemTools } from '../src/set-up/system/system-packages.mjs';
 import { scratch } from './support/scratch.js';
 
@@ -17,15 +19,15 @@ test('versions are compared as numbers', () => {
   expect(isAtLeast('18.99.9', '20.19')).toBe(false);
 });
 
-test('a Node that is too old is told what is needed', () => {
+test('a Node that is too old is rejected with the required version', () => {
   expect(() => checkNodeVersion(root, '18.0.0')).toThrow(/Node 18\.0\.0 is too old: 20\.19 or later/);
 });
 
-test('the pinned pnpm is the one of package.json', () => {
+test('reads the pinned pnpm version from package.json', () => {
   expect(pinnedPnpmVersion(root)).toMatch(/^\d+\.\d+\.\d+$/);
 });
 
-test('dependencies are installed again when the lockfile has changed, only then', () => {
+test('dependencies are outdated only after the lockfile has changed', () => {
   const folder = scratch();
   mkdirSync(join(folder, 'node_modules'));
   for (const name of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json']) {
@@ -41,7 +43,7 @@ test('dependencies are installed again when the lockfile has changed, only then'
   expect(dependenciesAreCurrent(folder)).toBe(false);
 });
 
-test('a program is found on PATH when it is a file that may be run', () => {
+test('finds a program on PATH only if it is an executable file', () => {
   const folder = scratch();
   mkdirSync(join(folder, 'tool'));
   const env = { PATH: folder };
@@ -52,7 +54,7 @@ test('a program is found on PATH when it is a file that may be run', () => {
   expect(findExecutable('other', [], env)).toBe(join(folder, 'other'));
 });
 
-test('where nothing can install a tool, the message names it and how to get it', async () => {
+test('if a tool cannot be installed, the message says how to install it', async () => {
   const tool = {
     name: 'ffmpeg',
     purpose: 'converts media',
@@ -67,7 +69,7 @@ test('where nothing can install a tool, the message names it and how to get it',
   await expect(installing).rejects.toThrow(/apt-get install -y --no-install-recommends ffmpeg/);
 });
 
-test('what is there is not installed again', async () => {
+test('an existing tool is not installed again', async () => {
   const tool = { name: 'x', purpose: '', isThere: () => true, apt: [], brew: [] };
   const lines: string[] = [];
 
@@ -77,7 +79,7 @@ test('what is there is not installed again', async () => {
   expect(lines).toEqual([]);
 });
 
-test('settings come from .env, the environment goes before', () => {
+test('settings come from .env, and the environment takes precedence', () => {
   const folder = scratch();
   writeFileSync(join(folder, '.env'), "# comment\nPORT=9000\nHOST='0.0.0.0'\nIMAGE_MAX_BYTES=\n");
   const env: NodeJS.ProcessEnv = { HOST: '127.0.0.1' };
@@ -87,10 +89,69 @@ test('settings come from .env, the environment goes before', () => {
   expect(env).toEqual({ HOST: '127.0.0.1', PORT: '9000', IMAGE_MAX_BYTES: '' });
 });
 
-test('no .env is no problem', () => {
+test('a missing .env is ignored', () => {
   const env: NodeJS.ProcessEnv = {};
 
   readSettings(scratch(), env);
 
   expect(env).toEqual({});
+});
+
+test('the second command waits for the first and says so', async () => {
+  const file = join(scratch(), 'lock');
+  const order: string[] = [];
+  const said: string[] = [];
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const running = withLock(
+    file,
+    () => undefined,
+    async () => {
+      await held;
+      order.push('first');
+    },
+  );
+
+  const waiting = withLock(
+    file,
+    (text) => {
+      said.push(text);
+      release();
+    },
+    () => Promise.resolve(order.push('second')),
+  );
+  await Promise.all([running, waiting]);
+
+  expect(order).toEqual(['first', 'second']);
+  expect(said).toEqual([expect.stringContaining(`process ${process.pid}`)]);
+  expect(existsSync(file)).toBe(false);
+});
+
+test('the lock of a command that was killed is taken over', async () => {
+  const file = join(scratch(), 'lock');
+  const dead = spawn(process.execPath, ['-e', '']);
+  await once(dead, 'exit');
+  writeFileSync(file, String(dead.pid));
+
+  await expect(
+    withLock(
+      file,
+      () => undefined,
+      () => Promise.resolve('done'),
+    ),
+  ).resolves.toBe('done');
+});
+
+test('work that fails releases the lock', async () => {
+  const file = join(scratch(), 'lock');
+
+  await expect(
+    withLock(
+      file,
+      () => undefined,
+      () => Promise.reject(new Error('no')),
+    ),
+  ).rejects.toThrow('no');
+
+  expect(existsSync(file)).toBe(false);
 });

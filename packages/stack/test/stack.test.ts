@@ -31,7 +31,7 @@ async function occupiedPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A program that prints the pid of a child of its own, ignores SIGTERM where told to, and waits. */
+/** A program that starts a child, prints its pid and waits. Ignores SIGTERM if `ignoring`. */
 const program = (ignoring: boolean) => `
   ${ignoring ? "process.on('SIGTERM', () => {});" : ''}
   const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
@@ -72,7 +72,7 @@ async function gone(pid: number): Promise<void> {
 
 const linuxTest = process.platform === 'linux' ? test : test.skip;
 
-test('a port in use is reported at once, with PORT as the way out', async () => {
+test('a port in use is reported at once, with PORT as the fix', async () => {
   const port = await occupiedPort();
 
   const checking = checkGatewayPort(port, '127.0.0.1');
@@ -81,7 +81,7 @@ test('a port in use is reported at once, with PORT as the way out', async () => 
   await expect(checking).rejects.toThrow(/PORT=\d+ npm start/);
 });
 
-test('npm start on a port in use ends before it sets anything up', async () => {
+test('npm start on a port in use fails before it sets anything up', async () => {
   const port = await occupiedPort();
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
     env: { ...process.env, PORT: String(port), HOST: '127.0.0.1' },
@@ -99,7 +99,7 @@ test('npm start on a port in use ends before it sets anything up', async () => {
   expect(output).not.toMatch(/pnpm|at file:/);
 });
 
-test('a value that is no port names the variable', () => {
+test('an invalid port is reported with its variable', () => {
   for (const value of ['x', '0', '65536', '80.5', '-1']) {
     expect(() => portFrom({ PORT: value }, 'PORT', 8080)).toThrow(/^PORT is /);
   }
@@ -107,7 +107,7 @@ test('a value that is no port names the variable', () => {
   expect(portFrom({ PORT: '9000' }, 'PORT', 8080)).toBe(9000);
 });
 
-test('a usual port that is taken gives way to a free one', async () => {
+test('uses a free port if the preferred one is taken', async () => {
   const taken = await occupiedPort();
 
   const port = await preferredPort(taken);
@@ -116,7 +116,7 @@ test('a usual port that is taken gives way to a free one', async () => {
   expect(await preferredPort(port)).toBe(port);
 });
 
-test('stopping ends the children of a program too', async () => {
+test('stopping a program also ends its children', async () => {
   const { child, pid, announced } = startProgram();
   const grandchild = await announced;
 
@@ -126,7 +126,7 @@ test('stopping ends the children of a program too', async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test('a program that ignores SIGTERM is killed when its grace is over', async () => {
+test('a program that ignores SIGTERM is killed after the grace period', async () => {
   const { child, announced } = startProgram({ ignoring: true });
   const grandchild = await announced;
 
@@ -136,9 +136,12 @@ test('a program that ignores SIGTERM is killed when its grace is over', async ()
   await gone(grandchild);
 });
 
-test('a program that cannot be started is an exit with the reason', async () => {
+test('a program that cannot be started exits with the reason', async () => {
   const child = new Child({
-    ...{ name: 'none', file: '/does/not/exist', args: [], env: {} },
+    name: 'none',
+    file: '/does/not/exist',
+    args: [],
+    env: {},
     logFile: join(scratch(), 'none.log'),
   });
 
@@ -146,11 +149,15 @@ test('a program that cannot be started is an exit with the reason', async () => 
   await child.stop(0);
 });
 
-test('the log of the run before is kept', async () => {
+test('keeps the log of the previous run', async () => {
   const logFile = join(scratch(), 'program.log');
   const run = async (text: string) => {
     const { exited } = new Child({
-      ...{ name: 'program', file: process.execPath, args: ['-p', `'${text}'`], env: process.env, logFile },
+      name: 'program',
+      file: process.execPath,
+      args: ['-p', `'${text}'`],
+      env: process.env,
+      logFile,
     });
     await exited;
   };
@@ -162,7 +169,7 @@ test('the log of the run before is kept', async () => {
   expect(readFileSync(logFile.replace('.log', '.previous.log'), 'utf8')).toBe('first\n');
 });
 
-linuxTest('what a stack has left is found by its mark', async () => {
+linuxTest('finds the leftovers of a stack by their marker', async () => {
   const marker = `test-${process.pid}`;
   const { announced } = startProgram({ env: { ...process.env, [markerName]: marker } });
   const grandchild = await announced;
@@ -172,7 +179,7 @@ linuxTest('what a stack has left is found by its mark', async () => {
   await gone(grandchild);
 });
 
-test('a second stack on the same port is refused while the first one runs, and names it', () => {
+test('rejects a second stack on the same port while the first one runs, and names the first', () => {
   const records = scratch();
   const first = claimStack({ port: 1, marker: 'a' }, records);
 
@@ -184,7 +191,7 @@ test('a second stack on the same port is refused while the first one runs, and n
   claimStack({ port: 1, marker: 'b' }, records).release();
 });
 
-linuxTest('what a killed run has left is ended by the next, what is running is left alone', async () => {
+linuxTest('the next run ends the leftovers of a killed run and leaves running stacks alone', async () => {
   const records = scratch();
   const orphan = startProgram({ argument: root });
   const stranger = startProgram();
@@ -210,9 +217,12 @@ linuxTest('what a killed run has left is ended by the next, what is running is l
   expect(endOrphans(records)).toBe(0);
 });
 
-test('the panel has a line to paste for every endpoint', () => {
+test('the panel has a command for every endpoint', () => {
   const text = panel({
-    ...{ url: 'http://127.0.0.1:8080', logsDir: '/logs', metricsUrls: [], readyAfterSeconds: 9 },
+    url: 'http://127.0.0.1:8080',
+    logsDir: '/logs',
+    metricsUrls: [],
+    readyAfterSeconds: 9,
   });
 
   for (const path of [

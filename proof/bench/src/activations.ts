@@ -10,20 +10,20 @@ import { parseArgs } from 'node:util';
 import { root } from '@media-services/stack/set-up';
 import * as ort from 'onnxruntime-node';
 import sharp, { type Sharp } from 'sharp';
-import { defaultModelsDir } from '@media-services/bg-removal/dist/model/locate-model.js';
+import { defaultModelsDir } from '@media-services/bg-removal/dist/model/known-models.js';
 import { decodeModel, encodeModel, exposeActivations, MagnitudeMeter } from '@media-services/onnx-int8';
 import { makeScene, sceneList } from './matting/scenes.js';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const [folder] = positionals;
-if (folder === undefined) throw new Error('name the folder of pictures');
+if (folder === undefined) throw new Error('Usage: name the folder with the images.');
 const name = 'isnet-general-use';
 const size = 1024;
 
 async function* pictures(from: string): AsyncGenerator<{ file: string; image: Sharp }> {
   for (const file of (await readdir(from)).sort()) yield { file, image: sharp(path.join(from, file)) };
   for (const spec of sceneList('small')) {
-    // Other scenes than those that quality is measured on.
+    // Different scenes than those used to measure quality.
     const { composite, width, height } = await makeScene({ ...spec, seed: spec.seed + 9000 });
     const image = sharp(composite, { raw: { width, height, channels: 3 } });
     yield { file: `generated scene: ${spec.group} on ${spec.background}`, image };
@@ -58,7 +58,8 @@ for await (const { file, image } of pictures(folder)) {
   const outputs = await session.run({ [inputName]: await input(image) });
   for (const tensor of tensors) {
     const output = outputs[tensor];
-    if (!(output?.data instanceof Float32Array)) throw new Error(`${tensor} is no single-precision tensor`);
+    if (!(output?.data instanceof Float32Array))
+      throw new Error(`${tensor} is not a single-precision tensor`);
     meter.add(tensor, output.data, output.dims[1] ?? NaN);
     output.dispose();
   }

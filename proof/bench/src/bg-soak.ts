@@ -39,7 +39,7 @@ try {
     for (const [i, file] of files.entries()) {
       const { status } = await service.request(file);
       images++;
-      if (status !== 200) throw new Error(`image ${images} was answered with ${status}`);
+      if (status !== 200) throw new Error(`image ${images} returned HTTP ${status}`);
       const picture = pictures[i];
       if (peer && picture) await peer.run(picture);
     }

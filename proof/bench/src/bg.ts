@@ -37,7 +37,7 @@ const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-bg-'));
 try {
   const pictures = await photographs(folder, values.sizes.split(',').map(Number), values.image);
   const [smallest] = pictures;
-  if (smallest === undefined) throw new Error('name at least one size');
+  if (smallest === undefined) throw new Error('Name at least one size.');
 
   const service = await startService();
   const ownRequests = enter(requests(service));

@@ -39,7 +39,9 @@ const folder = await mkdtemp(join(tmpdir(), 'media-services-lighthouse-'));
 try {
   const port = await freePort();
   await using gateway = await startNginx({
-    ...{ gatewayDir: join(root, 'nginx'), runDir: join(folder, 'run'), port },
+    gatewayDir: join(root, 'nginx'),
+    runDir: join(folder, 'run'),
+    port,
     variables: {
       GATEWAY_ACCESS_LOG: join(folder, 'access.log'),
       VIDEO_DL_UPSTREAM: service.host,
@@ -92,7 +94,7 @@ function section(rows: readonly string[], programs: string, load: number): strin
   return `${lighthouse.replace('@', ' ')} with ${programs}; load of the machine before: ${load.toFixed(1)}.\n\n${head}\n${rows.join('\n')}`;
 }
 
-/** Answers every request like the health of a service that is well. */
+/** Responds to every request like the health of a healthy service. */
 async function startHealthyService(): Promise<AsyncDisposable & { readonly host: string }> {
   const server = createServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'application/json' });

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { z } from 'zod';
-import { precisionSettings } from '@media-services/bg-removal/dist/inference/precision.js';
+import { precisionSettings } from '@media-services/bg-removal/dist/inference/choices.js';
 import { openNetwork, type Network } from './matting/network.js';
 import { cutOutScene, variants } from './matting/pipeline.js';
 import { makeScene, sceneList, type Shot } from './matting/scenes.js';
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
   options: { precisions: { type: 'string', default: 'auto' }, side: { type: 'string', default: '400' } },
 });
 const [out, ...files] = positionals;
-if (out === undefined) throw new Error('name the file to write');
+if (out === undefined) throw new Error('Name the output file.');
 const cell = { width: Number(values.side), height: Math.round(Number(values.side) * 0.75) };
 
 async function shotFrom(file: string): Promise<Shot> {

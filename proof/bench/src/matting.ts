@@ -35,7 +35,7 @@ const { values, positionals } = parseArgs({
 const [folder] = positionals;
 const size: SceneSize = values.large ? 'large' : values.small ? 'small' : 'medium';
 if (values.seed !== '0' && (values.gate || values.store)) {
-  throw new Error('--seed is for other scenes than those whose figures are stored');
+  throw new Error('--seed creates other scenes, so their metrics cannot be stored or compared');
 }
 
 async function* generatedScenes(): AsyncGenerator<Scene> {
@@ -67,7 +67,7 @@ for await (const scene of scenes()) {
     record(group, variant, score(cutOutScene(scene, mask, settings), scene));
   }
   const served = servedAlpha(scene);
-  // Feather makes pixels visible whose colours photographs do not have.
+  // Feathering makes pixels visible whose colours are unknown in photographs.
   const servedTruth = {
     ...scene,
     alpha: served,

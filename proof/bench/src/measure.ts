@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Runs `work` so many times, one after the other; the median of what it returns. */
+/** Runs `work` several times in sequence and returns the median of its results. */
 export async function medianOf(times: number, work: () => Promise<number>): Promise<number> {
   const values: number[] = [];
   for (let index = 0; index < times; index += 1) values.push(await work());
@@ -29,7 +29,7 @@ export async function inTurn<Name extends string>(
   return measured;
 }
 
-/** Milliseconds until a whole answer is there. */
+/** Milliseconds until a whole response is there. */
 export async function timeAnswer(url: string): Promise<number> {
   const start = performance.now();
   const response = await fetch(url);
@@ -48,7 +48,7 @@ export function timeFirstByte(url: string): Promise<number> {
         resolve(performance.now() - start);
         request.destroy();
       });
-      // What is not read any more breaks off.
+      // Aborting the unread rest is expected.
       response.on('error', () => undefined);
     });
     request.on('error', reject);
@@ -65,4 +65,22 @@ export async function timeCommand(file: string, args: readonly string[]): Promis
   const start = performance.now();
   await execa(file, args, { stdin: 'ignore', stdout: 'ignore' });
   return performance.now() - start;
+}
+
+const copyToPipe = [
+  ...['-c', 'copy', '-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
+  ...['-f', 'mp4', 'pipe:1'],
+];
+
+/** What the service asks of ffmpeg. */
+export const bareFfmpeg = {
+  mp4: copyToPipe,
+  hls: ['-bsf:a', 'aac_adtstoasc', ...copyToPipe],
+  mp3: ['-vn', '-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3', 'pipe:1'],
+};
+
+/** ffmpeg reads the same URL and writes its output to a pipe, as the service's has to. */
+export function timeBareFfmpeg(url: string, args: readonly string[]): Promise<number> {
+  const command = ['ffmpeg', '-v', 'error', '-nostdin', '-i', url, ...args].join(' ');
+  return timeCommand('bash', ['-o', 'pipefail', '-c', `${command} | cat > /dev/null`]);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeLongFilm, makeLongSound, makeQuickTime, makeSampleFilm } from '@media-services/fault-site';
 import { toolsDir } from '@media-services/stack/set-up';
 
-/** Makes what is not there yet, and keeps it for the next time. @returns the folder */
+/** Creates missing media and keeps them for the next run. @returns the folder */
 export async function benchMedia(largeBytes: number): Promise<string> {
   const folder = join(toolsDir, 'bench-media', `${Math.round(largeBytes / 1e6)}-mb`);
   if (await exists(folder)) return folder;

@@ -5,9 +5,12 @@
  * in turn with the others; and the most memory of the process that runs it.
  */
 import { parseArgs } from 'node:util';
-import type { Precision } from '@media-services/bg-removal/dist/inference/precision.js';
-import { defaultModelId, knownModels } from '@media-services/bg-removal/dist/model/known-models.js';
-import { defaultModelsDir } from '@media-services/bg-removal/dist/model/locate-model.js';
+import type { Precision } from '@media-services/bg-removal/dist/inference/choices.js';
+import {
+  defaultModelId,
+  defaultModelsDir,
+  knownModels,
+} from '@media-services/bg-removal/dist/model/known-models.js';
 import { setUpModel } from '@media-services/bg-removal/dist/model/set-up-model.js';
 import { bareNetwork } from './bg/contenders.js';
 import type { LineProcess } from './bg/line-process.js';
@@ -70,8 +73,8 @@ try {
   }
   const contenders = candidates.map(({ contender }) => contender);
   const [own] = contenders;
-  if (own === undefined) throw new Error('name at least one model');
-  // A bare network looks at no picture.
+  if (own === undefined) throw new Error('Name at least one model.');
+  // A bare network needs no image.
   const runs = await takeTurns(contenders, [{ megapixels: 0, file: '' }], Number(values.rounds), log);
   const speeds = new Map(speedsOf(runs, own).map((speed) => [speed.name, speed]));
   const sets = ['generated scenes', 'photographs'].slice(0, candidates[0]?.quality.length);

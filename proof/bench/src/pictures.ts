@@ -13,7 +13,7 @@ import { pictureList, type Registry } from './pictures/list.js';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const [target] = positionals;
-if (target === undefined) throw new Error('name the folder to put the pictures into');
+if (target === undefined) throw new Error('Name the folder for the images.');
 
 interface RegistryTool {
   /** The command that fetches a package's archive into the current folder. */

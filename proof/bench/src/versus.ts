@@ -1,11 +1,12 @@
 /**
  * Measures this checkout's video-dl beside another checkout's, such as an earlier commit,
+ * and beside yt-dlp and ffmpeg alone,
  * alternating in one run on loopback, without the gateway.
  *
  *   git worktree add ../before f0ae776 && (cd ../before && npm run setup)
  *   pnpm bench:versus ../before           about five minutes
  *   pnpm bench:versus ../before --keep    also writes the result into docs/internals/benchmarks.md
- *   pnpm bench:versus ../before --only f  throughput, first byte or memory alone: t, f, m
+ *   pnpm bench:versus ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
 import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -13,10 +14,19 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSampleSite, type SampleSite } from '@media-services/fault-site';
-import { freePort, root } from '@media-services/stack/set-up';
+import { freePort, root, setUpPythonEngine } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { infoUrl, streamUrl } from './measured-stack.js';
-import { inTurn, median, timeAnswer, timeDownload, timeFirstByte } from './measure.js';
+import {
+  bareFfmpeg,
+  inTurn,
+  median,
+  timeAnswer,
+  timeBareFfmpeg,
+  timeCommand,
+  timeDownload,
+  timeFirstByte,
+} from './measure.js';
 import { benchMedia } from './media.js';
 import { keep, machine, mb, ms, renderTable, times, type Row } from './report.js';
 import { holdStreams } from './video/memory.js';
@@ -26,13 +36,14 @@ const { values: options, positionals } = parseArgs({
   options: {
     keep: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'tfm' },
+    only: { type: 'string', default: 'itfm' },
   },
 });
 const [other] = positionals;
 if (other === undefined)
   throw new Error('Name the other checkout, with its dependencies installed and built.');
 const rounds = Number(options.rounds);
+const ticksPerSecond = 100;
 const slowClients = 10;
 const slowBytesPerSecond = 500_000;
 const slowSeconds = 20;
@@ -40,14 +51,19 @@ const maxSlowerMs = 5;
 /** Noise between two runs of the same code. */
 const minSpeedRatio = 0.95;
 const maxStreamBytes = 4e6;
+const minInfoRatio = 40;
+const maxCpuSecondsPerGb = 2;
 
 interface Service extends AsyncDisposable {
   readonly videoDlUrl: string;
   videoDlMemory(): Promise<number>;
+  /** Of the Node process, so far. */
+  cpuSeconds(): Promise<number>;
 }
 
 const load = loadavg()[0] ?? 0;
-const folder = await benchMedia(300e6);
+const largeBytes = 300e6;
+const folder = await benchMedia(largeBytes);
 const { stdout: commit } = await execa('git', ['-C', resolve(other), 'rev-parse', '--short', 'HEAD']);
 let pages = 0;
 const newPage = (site: SampleSite, media: string) => site.url(`/watch?media=${media}&page=${(pages += 1)}`);
@@ -62,6 +78,7 @@ const add = (row: Row) => {
   await using now = await startService(root, site);
   await using before = await startService(resolve(other), site);
   const both = { now, before };
+  if (options.only.includes('i')) await info(both, site);
   if (options.only.includes('t')) await throughput(both, site);
   if (options.only.includes('f')) await firstByte(both, site);
   if (options.only.includes('m')) await memory(both, site);
@@ -70,7 +87,7 @@ const add = (row: Row) => {
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
     const heading = `## Beside ${commit}\n\n\`pnpm bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
-    const notes = `Speed is the best of ${rounds}, first bytes are medians of ${3 * rounds}. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
+    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${3 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }
 }
@@ -80,9 +97,15 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
   const child = execa(process.execPath, [resolve(checkout, 'apps/video-dl/dist/main.js')], {
     cwd: checkout,
     env: {
-      ...{ HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), LOG_LEVEL: 'error' },
-      ...{ ALLOWED_PRIVATE_SOURCES: site.host, ENGINE_POOL_SIZE: '1', MAX_CONCURRENT_STREAMS: '64' },
-      ...{ CLIENT_IDLE_TIMEOUT_SECONDS: '600', SHUTDOWN_GRACE_SECONDS: '0' },
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'error',
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      ENGINE_POOL_SIZE: '1',
+      MAX_CONCURRENT_STREAMS: '64',
+      CLIENT_IDLE_TIMEOUT_SECONDS: '600',
+      SHUTDOWN_GRACE_SECONDS: '0',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
     reject: false,
@@ -103,6 +126,15 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/u.exec(status)?.[1]) * 1024;
     },
+    cpuSeconds: async () => {
+      const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+      const [user = 0, system = 0] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11, 13)
+        .map(Number);
+      return (user + system) / ticksPerSecond;
+    },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM');
       await child;
@@ -112,30 +144,70 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
 
 type Both = Readonly<Record<'now' | 'before', Service>>;
 
-/** A page that both services know already. */
+/** A page that both services have already cached. */
 async function knownPage({ now, before }: Both, site: SampleSite, media: string): Promise<string> {
   const page = newPage(site, media);
   for (const { videoDlUrl } of [now, before]) await timeAnswer(infoUrl(videoDlUrl, page));
   return page;
 }
 
+async function info({ now, before }: Both, site: SampleSite): Promise<void> {
+  const { python } = await setUpPythonEngine({ root });
+  const uncached =
+    ({ videoDlUrl }: Service) =>
+    () =>
+      timeAnswer(infoUrl(videoDlUrl, newPage(site, 'film-720.mp4')));
+  const command = () => [
+    ...['-m', 'yt_dlp', '--ignore-config', '--no-cache-dir', '-J', newPage(site, 'film-720.mp4')],
+  ];
+  const fast = await inTurn(5 * rounds, { now: uncached(now), before: uncached(before) });
+  const slow = await inTurn(rounds, { ytDlp: () => timeCommand(python, command()) });
+  const ytDlp = median(slow.ytDlp);
+  const ratio = ytDlp / median(fast.now);
+  add({
+    ...{ what: '`/api/info`, page unknown', value: ms(median(fast.now)), ratio: times(ratio) },
+    reference: `\`yt-dlp -J\`: ${ms(ytDlp)}; ${commit}: ${ms(median(fast.before))}`,
+    ...{ goal: `≥ ${minInfoRatio} × \`yt-dlp -J\``, isMet: ratio >= minInfoRatio },
+  });
+}
+
 async function throughput(both: Both, site: SampleSite): Promise<void> {
-  for (const [what, media, target] of [
-    ['MP4 of 300 MB, passed on', 'long.mp4', 'mp4-1080'],
-    ['MP4 of 300 MB, muxed', 'long.mov', 'mp4-1080'],
-    ['HLS of 300 MB, muxed', 'long-hls/index.m3u8', 'mp4-1080'],
-    ['MP3 of 10 minutes', 'long.m4a', 'mp3'],
+  for (const [what, media, target, args, minBare] of [
+    ['MP4 of 300 MB, passed on', 'long.mp4', 'mp4-1080', bareFfmpeg.mp4, 0.95],
+    ['MP4 of 300 MB, muxed', 'long.mov', 'mp4-1080', bareFfmpeg.mp4, 0.7],
+    ['HLS of 300 MB, muxed', 'long-hls/index.m3u8', 'mp4-1080', bareFfmpeg.hls, 0.65],
+    ['MP3 of 10 minutes', 'long.m4a', 'mp3', bareFfmpeg.mp3, 0.98],
   ] as const) {
     const page = await knownPage(both, site, media);
-    const download =
-      ({ videoDlUrl }: Service) =>
-      () =>
-        timeDownload(streamUrl(videoDlUrl, page, target));
-    const measured = await inTurn(rounds, { now: download(both.now), before: download(both.before) });
+    let cpu: Record<keyof Both, number[]> = { now: [], before: [] };
+    const download = (name: keyof Both) => async () => {
+      const startedAt = await both[name].cpuSeconds();
+      const time = await timeDownload(streamUrl(both[name].videoDlUrl, page, target));
+      cpu[name].push((await both[name].cpuSeconds()) - startedAt);
+      return time;
+    };
+    const bare = () => timeBareFfmpeg(site.url(`/${media}`), args);
+    // The first download of a process compiles what later ones only run.
+    for (const name of ['now', 'before'] as const) await download(name)();
+    cpu = { now: [], before: [] };
+    const measured = await inTurn(rounds, { now: download('now'), before: download('before'), bare });
     const [now, before] = [Math.min(...measured.now), Math.min(...measured.before)];
     const ratio = before / now;
     const goal = { goal: `≥ ${minSpeedRatio} ×`, isMet: ratio >= minSpeedRatio };
     add({ what, value: ms(now), reference: `${commit}: ${ms(before)}`, ratio: times(ratio), ...goal });
+    const fastest = Math.min(...measured.bare);
+    add({
+      ...{ what: `${what}, beside bare ffmpeg`, value: times(fastest / now) },
+      reference: `ffmpeg: ${ms(fastest)}; ${commit}: ${times(fastest / before)}`,
+      ...{ goal: `≥ ${minBare} ×`, isMet: fastest / now >= minBare },
+    });
+    if (media !== 'long.mov') continue;
+    const perGb = (name: keyof Both) => median(cpu[name]) / (largeBytes / 1e9);
+    add({
+      ...{ what: `${what}: CPU of the Node process`, value: `${perGb('now').toFixed(2)} s a GB` },
+      ...{ reference: `${commit}: ${perGb('before').toFixed(2)} s`, goal: `≤ ${maxCpuSecondsPerGb} s a GB` },
+      isMet: perGb('now') <= maxCpuSecondsPerGb,
+    });
   }
 }
 
@@ -154,8 +226,12 @@ async function firstByte(both: Both, site: SampleSite): Promise<void> {
     const [now, before] = [median(measured.now), median(measured.before)];
     const later = now - before;
     add({
-      ...{ what: `first byte of ${what}, page known`, value: ms(now), reference: `${commit}: ${ms(before)}` },
-      ...{ ratio: `${later.toFixed(1)} ms`, goal: `≤ ${maxSlowerMs} ms later`, isMet: later <= maxSlowerMs },
+      what: `first byte of ${what}, page known`,
+      value: ms(now),
+      reference: `${commit}: ${ms(before)}`,
+      ratio: `${later.toFixed(1)} ms`,
+      goal: `≤ ${maxSlowerMs} ms later`,
+      isMet: later <= maxSlowerMs,
     });
   }
 }
@@ -171,7 +247,10 @@ async function memory(both: Both, site: SampleSite): Promise<void> {
   }
   const { now = Number.NaN, before = Number.NaN } = each;
   add({
-    ...{ what: 'memory of a stream', value: mb(now), reference: `${commit}: ${mb(before)}` },
-    ...{ goal: `≤ ${mb(maxStreamBytes)}`, isMet: now <= maxStreamBytes },
+    what: 'memory of a stream',
+    value: mb(now),
+    reference: `${commit}: ${mb(before)}`,
+    goal: `≤ ${mb(maxStreamBytes)}`,
+    isMet: now <= maxStreamBytes,
   });
 }

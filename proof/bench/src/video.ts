@@ -1,18 +1,27 @@
 /**
- * Measures video-dl against the tools it stands in for, on loopback.
+ * Measures video-dl against comparable tools, on loopback.
  *
  *   pnpm bench:video              everything, about five minutes
  *   pnpm bench:video --quick      fewer repetitions
  *   pnpm bench:video --only d     only rows whose letter is given: abcdef
  *   pnpm bench:video --keep       also writes the result into docs/internals/benchmarks.md
- *   pnpm bench:video --soak 30    only: one stream of so many minutes to a client that reads at 1 MB/s
+ *   pnpm bench:video --soak 30    only: one stream of 30 minutes to a client that reads at 1 MB/s
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startSampleSite, type SampleSite } from '@media-services/fault-site';
 import { root, setUpPythonEngine } from '@media-services/stack/set-up';
 import { infoUrl, startMeasuredStack, streamUrl, type MeasuredStack } from './measured-stack.js';
-import { inTurn, medianOf, timeAnswer, timeCommand, timeDownload, timeFirstByte } from './measure.js';
+import {
+  bareFfmpeg,
+  inTurn,
+  medianOf,
+  timeAnswer,
+  timeBareFfmpeg,
+  timeCommand,
+  timeDownload,
+  timeFirstByte,
+} from './measure.js';
 import { benchMedia } from './media.js';
 import { keep, machine, mb, ms, renderTable, times, type Row } from './report.js';
 import { holdStreams } from './video/memory.js';
@@ -38,14 +47,8 @@ interface Bench {
   readonly add: (row: Row) => void;
 }
 
-/** What the service asks of ffmpeg for an MP4. */
-const copyToPipe = [
-  ...['-c', 'copy', '-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
-  ...['-f', 'mp4', 'pipe:1'],
-];
-
 const pageCount = { value: 0 };
-/** A page that nobody has asked for before. */
+/** A page that has not been requested before. */
 const newPage = ({ site }: Bench, media: string, query = ''): string =>
   site.url(`/watch?media=${media}&page=${(pageCount.value += 1)}${query}`);
 
@@ -90,8 +93,12 @@ async function info(bench: Bench): Promise<void> {
   const cached = await medianOf(repeat(200), () => timeAnswer(infoUrl(videoDlUrl, known)));
   const faster = command / uncached;
   bench.add({
-    ...{ what: '(a) /api/info, uncached', value: ms(uncached), reference: `\`yt-dlp -J\`: ${ms(command)}` },
-    ...{ ratio: times(faster), goal: '≥ 10 ×', isMet: faster >= 10 },
+    what: '(a) /api/info, uncached',
+    value: ms(uncached),
+    reference: `\`yt-dlp -J\`: ${ms(command)}`,
+    ratio: times(faster),
+    goal: '≥ 10 ×',
+    isMet: faster >= 10,
   });
   bench.add({ what: '(b) /api/info, cached', value: ms(cached), goal: '< 10 ms', isMet: cached < 10 });
 }
@@ -123,7 +130,7 @@ async function firstByte(bench: Bench): Promise<void> {
 
 async function throughput(bench: Bench): Promise<void> {
   await passedOn(bench);
-  const muxed = { args: copyToPipe, target: 'mp4-1080' } as const;
+  const muxed = { args: bareFfmpeg.mp4, target: 'mp4-1080' } as const;
   await compare(bench, {
     what: 'MP4 of 300 MB, muxed, loopback speed',
     media: 'long.mov',
@@ -138,12 +145,17 @@ async function throughput(bench: Bench): Promise<void> {
     await compare(bench, { what, media: 'long.mov', query: `&rate=${rate}`, goal: 0.8, ...muxed });
   }
   await compare(bench, {
-    ...{ what: 'HLS of 300 MB, muxed, loopback speed', media: 'long-hls/index.m3u8', target: 'mp4-1080' },
-    args: ['-bsf:a', 'aac_adtstoasc', ...copyToPipe],
+    what: 'HLS of 300 MB, muxed, loopback speed',
+    media: 'long-hls/index.m3u8',
+    target: 'mp4-1080',
+    args: bareFfmpeg.hls,
   });
 }
 
-/** The site's own file beside ffmpeg, which makes it anew, and beside the least that Node needs to pass bytes on. */
+/**
+ * Compares the site's own file with ffmpeg's conversion, and with the minimum that Node needs
+ * to forward bytes.
+ */
 async function passedOn(bench: Bench): Promise<void> {
   const { site, stack } = bench;
   await using proxy = await startPlainProxy();
@@ -152,7 +164,7 @@ async function passedOn(bench: Bench): Promise<void> {
   const file = site.url('/long.mp4');
   const measured = await inTurn(repeat(8), {
     ours: () => timeDownload(streamUrl(stack.videoDlUrl, known, 'mp4-1080')),
-    ffmpeg: () => timeBareFfmpeg(file, copyToPipe),
+    ffmpeg: () => timeBareFfmpeg(file, bareFfmpeg.mp4),
     proxy: () => timeDownload(`${proxy.url}/?url=${encodeURIComponent(file)}`),
   });
   const best = { ours: Math.min(...measured.ours), proxy: Math.min(...measured.proxy) };
@@ -160,19 +172,24 @@ async function passedOn(bench: Bench): Promise<void> {
   const what = '(d) MP4 of 300 MB, passed on, loopback speed';
   const value = ms(best.ours);
   bench.add({
-    ...{ what, value, reference: `bare ffmpeg: ${ms(ffmpeg)}`, ratio: times(ffmpeg / best.ours) },
-    ...{ goal: '≥ 0.9 ×', isMet: ffmpeg / best.ours >= 0.9 },
+    what,
+    value,
+    reference: `bare ffmpeg: ${ms(ffmpeg)}`,
+    ratio: times(ffmpeg / best.ours),
+    goal: '≥ 0.9 ×',
+    isMet: ffmpeg / best.ours >= 0.9,
   });
   bench.add({
-    ...{ what, value, reference: `a plain Node proxy: ${ms(best.proxy)}` },
+    what,
+    value,
+    reference: `a plain Node proxy: ${ms(best.proxy)}`,
     ratio: times(best.proxy / best.ours),
   });
 }
 
 async function sound(bench: Bench): Promise<void> {
-  const args = ['-vn', '-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3', 'pipe:1'];
   const what = 'MP3 of 10 minutes';
-  await compare(bench, { what, media: 'long.m4a', args, target: 'mp3', goal: 0.95 }, '(e)');
+  await compare(bench, { what, media: 'long.m4a', args: bareFfmpeg.mp3, target: 'mp3', goal: 0.95 }, '(e)');
 }
 
 interface Comparison {
@@ -199,16 +216,12 @@ async function compare(bench: Bench, comparison: Comparison, letter = '(d)'): Pr
   const [bare, ours] = [Math.min(...measured.bare), Math.min(...measured.ours)];
   const ratio = bare / ours;
   bench.add({
-    ...{ what: `${letter} ${what}`, value: ms(ours), reference: `bare ffmpeg: ${ms(bare)}` },
+    what: `${letter} ${what}`,
+    value: ms(ours),
+    reference: `bare ffmpeg: ${ms(bare)}`,
     ratio: times(ratio),
     ...(goal !== undefined && { goal: `≥ ${goal} ×`, isMet: ratio >= goal }),
   });
-}
-
-/** ffmpeg reads the same address and hands its output to a pipe, as the service's has to. */
-function timeBareFfmpeg(address: string, args: readonly string[]): Promise<number> {
-  const command = ['ffmpeg', '-v', 'error', '-nostdin', '-i', address, ...args].join(' ');
-  return timeCommand('bash', ['-o', 'pipefail', '-c', `${command} | cat > /dev/null`]);
 }
 
 async function memory(bench: Bench): Promise<void> {
@@ -224,7 +237,9 @@ async function memory(bench: Bench): Promise<void> {
       value: mb(run.mean),
       reference: `upstream ahead of a client: ${mb(run.aheadPerStream)}`,
       ...(each !== undefined && {
-        ...{ ratio: `${mb(each)} a stream`, goal: '≤ 4 MB a stream', isMet: each <= 4e6 },
+        ratio: `${mb(each)} a stream`,
+        goal: '≤ 4 MB a stream',
+        isMet: each <= 4e6,
       }),
     });
   }
@@ -232,8 +247,11 @@ async function memory(bench: Bench): Promise<void> {
 
 async function soak(bench: Bench, minutes: number): Promise<void> {
   const run = await holdStreams({
-    ...{ ...bench, page: newPage(bench, 'long.mov'), clients: 1 },
-    ...{ bytesPerSecond: 1_000_000, seconds: minutes * 60 },
+    ...bench,
+    page: newPage(bench, 'long.mov'),
+    clients: 1,
+    bytesPerSecond: 1_000_000,
+    seconds: minutes * 60,
   });
   bench.add({
     what: `one client at 1 MB/s for ${minutes} minutes`,

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { startService } from '../dist/bg/service.js';
 
-it('is timed by its stages, tells its memory and ends', async () => {
+it('reports its stage times and memory, and ends', async () => {
   const drawing =
     '<svg width="256" height="256"><rect width="256" height="256" fill="teal"/><circle cx="128" cy="128" r="70" fill="gold"/></svg>';
   const picture = await sharp(Buffer.from(drawing)).jpeg().toBuffer();

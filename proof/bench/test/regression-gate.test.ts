@@ -40,12 +40,12 @@ describe('quality of the mattes with the real model', () => {
     ({ measured, worse } = await measure());
   }, 300_000);
 
-  test('no figure is more than 3 % worse than the stored one', () => {
+  test('no metric is more than 3 % worse than the stored one', () => {
     expect(worse).toEqual([]);
     expect(Object.keys(measured)).toHaveLength(7);
   });
 
-  test.each(['solid', 'hair', 'holes'])('%s: every step earns its place', (group) => {
+  test.each(['solid', 'hair', 'holes'])('%s: every step improves the result', (group) => {
     const of = (step: string) => figures.parse(measured[group]?.[step]);
     const colourOf = (step: string) => of(step).colour ?? Number.NaN;
     expect(of('refined').mae).toBeLessThanOrEqual(of('bare').mae);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a service answered. */
+/** The response of a service. */
 export interface Answer {
   readonly status: number;
   readonly body: Buffer;
@@ -12,7 +12,7 @@ const problemSchema = z.object({ code: z.string(), retryable: z.boolean(), detai
 
 let clients = 0;
 
-/** Sends one request as a client of its own, so that no limit per client is reached. */
+/** Sends one request as a separate client, so that no limit per client is reached. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
   clients += 1;
   const client = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;
@@ -26,14 +26,14 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
   }
 }
 
-/** How an answer that is no success reads in the report. */
+/** Describes an unsuccessful response for the report. */
 export function described({ status, body, isWhole }: Answer): string {
   if (!isWhole) return status === 0 ? 'no response' : 'reset';
   const problem = problemSchema.safeParse(jsonOf(body)).data;
   return problem === undefined ? String(status) : `${status} ${problem.code}: ${problem.detail}`;
 }
 
-/** Whether the service says that trying again may help. */
+/** Whether the service reports the error as retryable. */
 export function isRetryable({ body }: Answer): boolean {
   return problemSchema.safeParse(jsonOf(body)).data?.retryable ?? false;
 }

@@ -19,10 +19,10 @@ export interface CorporaOptions {
 const mediaExtensions =
   /\.(?:3gp|aac|ac3|aif|aiff|amr|ape|asf|avi|flac|flv|ivf|m4a|m4b|m4v|mka|mkv|mov|mp2|mp3|mp4|mpc|mpeg|mpg|mts|oga|ogg|ogv|opus|tak|ts|tta|wav|webm|wma|wmv|wv)$/i;
 const imageExtensions = /\.(?:avif|bmp|gif|heic|jpe?g|png|tiff?|webp)$/i;
-/** What bg-removal reads. */
+/** Extensions that bg-removal supports. */
 const imageFormats = new Set(['jpeg', 'png', 'webp']);
 
-/** One thing that is not as ffmpeg or libvips see it. */
+/** One difference from ffmpeg or libvips. */
 interface Finding {
   readonly file: string;
   readonly what: string;
@@ -72,9 +72,9 @@ async function startServices(site: FileSite, env: NodeJS.ProcessEnv): Promise<St
     env: {
       ...env,
       ALLOWED_PRIVATE_SOURCES: site.host,
-      // Every request has a client of its own.
+      // Every request uses a separate client.
       TRUSTED_PROXIES: '127.0.0.1',
-      // What is asked here is right or wrong, not fast or slow.
+      // This checks correctness, not speed.
       FIRST_BYTE_TIMEOUT_SECONDS: '120',
       EXTRACTION_TIMEOUT_SECONDS: '120',
       PROBE_TIMEOUT_SECONDS: '60',
@@ -143,12 +143,12 @@ async function checkStream(
   return differences(source, result, target).map((difference) => `${target}: ${difference}`);
 }
 
-/** A damaged source may be rejected or reset; only a healthy one has to come out. */
+/** A damaged source may be rejected or reset; only an intact one must succeed. */
 function unlessDamaged(source: Decoded | undefined, what: string): string[] {
   return source?.isDamaged === false ? [what] : [];
 }
 
-/** What can't be read must not be promised for later. */
+/** An unreadable file must not be reported as retryable. */
 function unreadable(name: string, answer: Answer): string[] {
   if (answer.status === 200) return [`${name}: 200 for a file that the oracle can't read`];
   return isRetryable(answer) ? [`${name}: retryable, though it never works: ${described(answer)}`] : [];

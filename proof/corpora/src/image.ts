@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** What libvips makes of an image. */
+/** An image as decoded by libvips. */
 export interface Picture {
   readonly format: string;
   /** As shown: with its orientation applied. */

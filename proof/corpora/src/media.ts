@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { z } from 'zod';
 
-/** What ffmpeg decodes of a file: the first video track that is no cover, and the first audio track. */
+/** A file as decoded by ffmpeg: the first video track that is not a cover, and the first audio track. */
 export interface Decoded {
   readonly videoFrames: number;
   /** Seconds of samples. */
@@ -48,7 +48,7 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
       ...['-select_streams', String(index), '-show_frames', '-show_entries', `frame=${entry}`],
       ...['-of', 'csv=p=0'],
     ]);
-    // Side data have lines of their own.
+    // ffprobe prints side data on separate lines.
     const values = run.stdout.split('\n').filter((line) => /^(?:video|\d)/.test(line));
     return { values, complaint: run.exitCode === 0 ? run.stderr : `exit code ${String(run.exitCode)}` };
   };
@@ -76,7 +76,7 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
 /** Encoders fill their first and last frames. */
 const audioToleranceSeconds = 0.15;
 
-/** What a result lacks, or has too much of, beside its source; empty where it is right. */
+/** The differences of a result from its source; empty if it is correct. */
 export function differences(source: Decoded, result: Decoded, target: 'mp3' | 'mp4'): string[] {
   const found: string[] = [];
   const audio = result.audioSeconds - source.audioSeconds;

@@ -28,7 +28,7 @@ async function probe(file: string) {
   return probed.parse(JSON.parse(stdout));
 }
 
-/** What a decoder that reads the whole file complains about; empty when nothing. */
+/** The errors of a decoder that reads the whole file; empty if there are none. */
 async function decodingErrors(file: string): Promise<string> {
   const { exitCode, stderr } = await execa(
     process.env.FFMPEG_PATH || 'ffmpeg',
@@ -46,7 +46,7 @@ function expectDuration(findings: Findings, name: string, seconds: number | unde
   );
 }
 
-/** Looks at a whole MP4 of the sample film: codecs, size, length, sync, every frame. */
+/** Checks a complete MP4 of the sample video: codecs, size, duration, sync, every frame. */
 export async function checkMp4(file: string, height: number): Promise<Verdict> {
   const findings = new Findings();
   const { streams, format } = await probe(file);
@@ -69,7 +69,7 @@ export async function checkMp4(file: string, height: number): Promise<Verdict> {
   };
 }
 
-/** Looks at a whole MP3 of the sample film: length, title, every frame. */
+/** Checks a complete MP3 of the sample video: duration, title, every frame. */
 export async function checkMp3(file: string): Promise<Verdict> {
   const findings = new Findings();
   const { streams, format } = await probe(file);
@@ -92,7 +92,7 @@ const described = z.object({
   downloads: z.array(z.object({ target: z.string() })),
 });
 
-/** Looks at what /api/info says about the sample film. */
+/** Checks the response of /api/info for the sample video. */
 export function checkInfo(answer: unknown): Verdict {
   const findings = new Findings();
   const info = described.parse(answer);

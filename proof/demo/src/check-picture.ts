@@ -3,15 +3,15 @@ import type { SamplePicture } from '@media-services/fault-site';
 import { Findings, type Verdict } from './findings.js';
 
 const minimumIntersectionOverUnion = 0.95;
-/** Transparent pixels may keep colour for the edge's sake, no more than this share. */
+/** Maximum share of transparent pixels that may keep a colour, for soft edges. */
 const maximumColouredShare = 0.01;
 
-/** Looks at every pixel of a cut-out of the sample picture. */
+/** Checks every pixel of a cut-out of the sample image. */
 export async function checkCutout(png: Buffer, truth: SamplePicture): Promise<Verdict> {
   const findings = new Findings();
   const { format } = await sharp(png).metadata();
   const { data, info } = await sharp(png).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
-  findings.expect(format === 'png', `the answer is ${format}, not png`);
+  findings.expect(format === 'png', `the response is ${format}, not png`);
   if (info.width !== truth.width || info.height !== truth.height) {
     return { problems: [`the size is ${info.width}×${info.height}`], summary: 'wrong size' };
   }

@@ -6,12 +6,12 @@ import { freePort, logsDir, root, UserError, type Progress } from '@media-servic
 import { makeSampleFilm } from '@media-services/fault-site';
 import { drawSamplePicture } from '@media-services/fault-site';
 import { startSampleSite } from '@media-services/fault-site';
-import { deathNotice, startStack, type Stack } from '@media-services/stack';
-import { toldToStop } from '@media-services/stack';
+import { deathMessage, startStack, type Stack } from '@media-services/stack';
+import { stopRequested } from '@media-services/stack';
 import { demoJobs, runJob, type Job, type JobResult } from './jobs.js';
 import { sizeText, table } from './table.js';
 
-/** Where progress is shown. */
+/** Receives progress messages. */
 type Shown = Pick<Progress, 'say' | 'step'>;
 
 const outputDir = join(root, 'demo-output');
@@ -38,8 +38,8 @@ export async function runDemo(progress: Shown, env: NodeJS.ProcessEnv): Promise<
       freeServicePorts: true,
       logsDir: demoLogs,
     });
-    const interrupted = toldToStop(() => stack.kill()).then((reason) => `interrupted (${reason})`);
-    const died = stack.died.then(deathNotice);
+    const interrupted = stopRequested(() => stack.kill()).then((reason) => `interrupted (${reason})`);
+    const died = stack.died.then(deathMessage);
     const results = await Promise.race([
       runAll(progress, stack, demoJobs({ site, picture, outputDir })),
       Promise.race([interrupted, died]).then((reason) => Promise.reject(new UserError(reason))),

@@ -1,12 +1,12 @@
-/** What a look at a result came to. */
+/** The outcome of checking a result. */
 export interface Verdict {
-  /** Empty where everything is right. */
+  /** Empty if everything is correct. */
   readonly problems: readonly string[];
-  /** The result in a few words. */
+  /** A short summary of the result. */
   readonly summary: string;
 }
 
-/** Collects what is wrong instead of stopping at the first. */
+/** Collects all problems instead of stopping at the first. */
 export class Findings {
   readonly problems: string[] = [];
 

@@ -10,12 +10,12 @@ import { checkInfo, checkMp3, checkMp4 } from './check-media.js';
 import { checkCutout } from './check-picture.js';
 import type { Verdict } from './findings.js';
 
-/** One request through the gateway, and what its result has to be. */
+/** One request through the gateway, with its expected result. */
 export interface Job {
   readonly name: string;
-  /** Resolves when the answer has begun. */
+  /** Resolves when the response has started. */
   readonly ask: (client: MediaServicesClient) => Promise<Readable>;
-  /** Where the answer is put. */
+  /** File for the response. */
   readonly file: string;
   readonly check: (file: string) => Promise<Verdict>;
 }
@@ -27,10 +27,10 @@ export interface JobResult extends Verdict {
   readonly totalMs: number;
 }
 
-/** A result that is right at the second try is not right. */
+/** No retries, because a result that is only correct at the second attempt is wrong. */
 const once = { retries: 0 };
 
-/** The main jobs of both services. */
+/** The main requests of both services. */
 export function demoJobs(context: {
   readonly site: SampleSite;
   readonly picture: SamplePicture;
@@ -72,14 +72,17 @@ export function demoJobs(context: {
   ];
 }
 
-/** Does one job through the gateway and checks what came out. */
+/** Runs one request through the gateway and checks its result. */
 export async function runJob(job: Job, gatewayUrl: string): Promise<JobResult> {
   const startedAt = performance.now();
   const elapsed = () => Math.round(performance.now() - startedAt);
   const failed = (problem: string): JobResult => ({
     name: job.name,
-    ...{ bytes: 0, firstByteMs: elapsed(), totalMs: elapsed() },
-    ...{ summary: '', problems: [problem] },
+    bytes: 0,
+    firstByteMs: elapsed(),
+    totalMs: elapsed(),
+    summary: '',
+    problems: [problem],
   });
   let firstByteMs: number;
   try {
@@ -94,7 +97,7 @@ export async function runJob(job: Job, gatewayUrl: string): Promise<JobResult> {
   return { name: job.name, bytes: size, firstByteMs, totalMs, ...(await job.check(job.file)) };
 }
 
-/** What is received, as a stream of Node; the types of the two differ in their iterators only. */
+/** The body as a Node stream; the two stream types differ only in their iterators. */
 function bodyOf({ body }: Media): Readable {
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }

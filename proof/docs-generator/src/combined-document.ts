@@ -3,12 +3,12 @@ import type { OpenApiDocument } from './gateway-answers.js';
 type Documents = Readonly<Record<string, OpenApiDocument>>;
 type PathItem = OpenApiDocument['paths'][string];
 
-/** Behind the gateway, this path is the health of both. */
+/** Behind the gateway, this path returns the health of both services. */
 const healthPath = '/api/health';
 
 /**
- * One document of everything behind the gateway, for generators of clients: both services under
- * the gateway's own paths, the health of each under its name, and the optional key.
+ * One document of everything behind the gateway, for client generators: both services under the
+ * gateway's own paths, the health of each under its name, and the optional key.
  */
 export function combinedDocument(documents: Documents): OpenApiDocument {
   const all = Object.values(documents);
@@ -29,10 +29,10 @@ export function combinedDocument(documents: Documents): OpenApiDocument {
       ...first.info,
       title: 'Media Services',
       description:
-        'Two services behind one gateway. video-dl: the URL of a public video page in; JSON details, audio or video out. bg-removal: an image in; the same image without its background out.',
+        'Two services behind one gateway. video-dl: takes the URL of a public video page and returns details as JSON, audio or video. bg-removal: an image in; the same image without its background out.',
     },
     servers: [{ url: '..', description: 'The gateway that serves this document' }],
-    // Either nothing or the key: a gateway without keys asks for none.
+    // Either nothing or the key, because a gateway without keys requires none.
     security: [{}, { key: [] }],
     paths: {
       ...Object.fromEntries(Object.entries(documents).flatMap(([name, document]) => pathsOf(name, document))),
@@ -53,7 +53,7 @@ export function combinedDocument(documents: Documents): OpenApiDocument {
   };
 }
 
-/** Under the gateway's own paths; what both services have is named after the service. */
+/** Paths at the gateway; those that both services have include the service's name. */
 function pathsOf(name: string, { paths }: OpenApiDocument): [string, PathItem][] {
   const suffix = name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
   return Object.entries(paths).map(([path, item]) => {
@@ -66,7 +66,7 @@ function pathsOf(name: string, { paths }: OpenApiDocument): [string, PathItem][]
   });
 }
 
-/** The gateway asks both services, and answers by itself where one is away. */
+/** The gateway queries both services, and responds even if one is down. */
 function gatewayHealth(item: PathItem): PathItem {
   const operations = Object.entries(item).map(([method, operation]) => {
     const responses = Object.fromEntries(
@@ -90,7 +90,7 @@ const gatewayHealthSchema = {
           { type: 'object', properties: { status: { const: 'down' } }, required: ['status'] },
         ],
       },
-      description: 'By name: `video-dl` and `bg-removal`; `down` where a service does not answer.',
+      description: 'By name: `video-dl` and `bg-removal`; `down` if a service does not respond.',
     },
   },
   required: ['status', 'services'],

@@ -13,7 +13,7 @@ interface Section {
   readonly settings: readonly SettingDescription[];
 }
 
-/** Each setting once: what more than one part reads has a section too. */
+/** Lists each setting once; settings read by several parts have their own section. */
 export function settingSections(root: string): Section[] {
   const gateway = gatewaySettings(root);
   const videoDl = describeConfig(videoDlConfig);
@@ -67,10 +67,10 @@ A file \`.env\` in the root of the repository reaches everything, under \`npm st
 ${tables.join('\n')}`;
 }
 
-/** Set for each service by whatever starts it: in a file for all of them they would only do harm. */
+/** Set for each service by the program that starts it; setting them for all services would be harmful. */
 const setByTheStarter = new Set(['METRICS_PORT', 'TRUST_PROXY_HOPS']);
 
-/** What most people change, in this order. */
+/** The most commonly changed settings, in this order. */
 const common = [
   ...['PORT', 'HOST', 'SERVICES', 'BASE_PATH', 'TRUSTED_PROXIES', 'API_KEYS_FILE'],
   ...['VIDEO_REQUESTS_PER_MINUTE', 'IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES'],

@@ -1,12 +1,12 @@
 import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
 import { documentationPage, escapeHtml, inlineHtml } from './html.js';
 
-/** A service leads to its endpoints; the gateway has no document of its own. */
+/** A service links to its endpoints; the gateway has no separate document. */
 function originHtml(origin: string): string {
   return origin === 'gateway' ? origin : `<a href="./#${origin}">${origin}</a>`;
 }
 
-/** The page at /docs/errors, where the `type` of every problem leads. */
+/** The page at /docs/errors, which the `type` of every problem links to. */
 export function renderErrorsPage(): string {
   const sections = documentedErrors().map(
     ({

@@ -10,7 +10,7 @@ const languages = [
 
 const tasks = [
   { file: 'video-info', title: 'What is on a page, and what each download will be' },
-  { file: 'save-audio', title: 'Save the sound as MP3' },
+  { file: 'save-audio', title: 'Save the audio as MP3' },
   { file: 'save-video', title: 'Save the video as MP4' },
   { file: 'resume-download', title: 'Go on with a download that broke' },
   { file: 'remove-background', title: 'Cut the subject out of an image' },

@@ -31,17 +31,17 @@ type Response = z.infer<typeof response>;
 const atEveryEndpoint = gatewayProblems.filter((problem) => problem.atEveryEndpoint);
 const gatewayCodes = atEveryEndpoint.map(({ code }) => code);
 
-/** Health is asked without a key (nginx/templates). */
+/** Health needs no key (nginx/templates). */
 const withoutKey = '/api/health';
 
 /**
- * The OpenAPI document of a service as it is behind the gateway: each endpoint can also
- * end in what the gateway answers in its place.
- * @throws TypeError where the document is not one of createOpenApiDocument
+ * The OpenAPI document of a service behind the gateway: each endpoint can also return the
+ * gateway's own errors.
+ * @throws TypeError if the document was not made by createOpenApiDocument
  */
 export function withGatewayAnswers(json: unknown): OpenApiDocument {
   const described: unknown = structuredClone(json);
-  if (!isDocument(described)) throw new TypeError('This is not a document of createOpenApiDocument.');
+  if (!isDocument(described)) throw new TypeError('This document was not made by createOpenApiDocument.');
   const { code } = described.components.schemas.Problem.properties;
   code.enum = [...new Set([...code.enum, ...gatewayCodes])];
   for (const [path, item] of Object.entries(described.paths)) {
@@ -57,12 +57,12 @@ export function withGatewayAnswers(json: unknown): OpenApiDocument {
   return described;
 }
 
-/** Parsing would copy, and put what is known before the rest. */
+/** A type guard, because parsing would copy the document and change the order of its members. */
 function isDocument(json: unknown): json is OpenApiDocument {
   return document.safeParse(json).success;
 }
 
-/** An answer of nginx alone; HEAD has no body. */
+/** A response of nginx itself; HEAD has no body. */
 function emptyResponse(status: number, method: string): Response {
   const waits = atEveryEndpoint.some(
     (each) => each.status === status && each.retryAfterSeconds !== undefined,
@@ -84,7 +84,7 @@ function emptyResponse(status: number, method: string): Response {
   };
 }
 
-/** The response with one more code, where it has not got it. */
+/** Adds a code to the response, unless it already has it. */
 function alsoWith(known: Response, error: DocumentedError): Response {
   const { code, title } = error;
   const line = `[\`${code}\`](errors#${anchorOf(code)}) ${title}.`;

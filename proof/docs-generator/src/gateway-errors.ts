@@ -6,21 +6,21 @@ export type DocumentedError = ErrorDefinition & {
   readonly origins: readonly string[];
 };
 
-/** A problem that nginx answers with by itself. */
+/** A problem that nginx itself returns. */
 export interface GatewayProblem {
   readonly status: number;
   readonly code: string;
   /** Only for codes that the services don't have: their error tables define the others. */
   readonly definition?: Pick<ErrorDefinition, 'title' | 'retryable' | 'cause' | 'remedy'>;
-  /** Absent where njs writes it for each request. */
+  /** Absent if njs creates it per request. */
   readonly detail?: string;
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
-  /** Any request to an endpoint may end so, so OpenAPI lists it for all of them. */
+  /** Any request to an endpoint can fail like this, so OpenAPI lists it for all of them. */
   readonly atEveryEndpoint?: true;
 }
 
-/** Add a row here, and answer with its status in nginx/. `pnpm docs:generate` writes the rest. */
+/** To add an error, add a row here and use its status in nginx/. `pnpm docs:generate` writes the rest. */
 export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 400,
@@ -34,11 +34,11 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     definition: {
       title: 'A key is needed',
       retryable: false,
-      cause: 'The operator has handed out keys (API_KEYS_FILE), and the request has none of them.',
+      cause: 'The operator requires API keys (API_KEYS_FILE), and the request has no valid one.',
       remedy: 'Send the key as `Authorization: Bearer KEY`.',
     },
     detail:
-      'This server answers to its own clients. Send the key that its operator gave you as "Authorization: Bearer KEY".',
+      'This server requires an access key. Send the key from its operator as "Authorization: Bearer KEY".',
     atEveryEndpoint: true,
   },
   {
@@ -49,7 +49,7 @@ export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 405,
     code: 'method_not_allowed',
-    detail: 'This path does not answer this method. Use one that the Allow header names.',
+    detail: 'This path does not support this method. Use one listed in the Allow header.',
   },
   {
     status: 413,
@@ -60,42 +60,42 @@ export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 500,
     code: 'internal_error',
-    detail: 'The gateway failed in an unexpected way. Report it with the requestId.',
+    detail: 'The gateway failed unexpectedly. Report it with the requestId.',
   },
   {
     status: 502,
     code: 'service_unavailable',
     definition: {
-      title: 'The service does not answer',
+      title: 'The service does not respond',
       retryable: true,
       cause: 'The service behind the gateway is starting, restarting or stopped.',
-      remedy: 'Wait as many seconds as `Retry-After` says; `/api/health` tells which service it is.',
+      remedy: 'Wait for the number of seconds in `Retry-After`; `/api/health` shows which service it is.',
     },
     retryAfterSeconds: 5,
     detail:
-      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health tells which one it is.',
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health shows which service it is.',
     atEveryEndpoint: true,
   },
   {
     status: 503,
     code: 'overloaded',
     retryAfterSeconds: 5,
-    detail: 'The gateway cannot take this request now. Try again in a few seconds.',
+    detail: 'The gateway cannot accept this request now. Try again in a few seconds.',
   },
   {
     status: 504,
     code: 'timeout',
-    detail: 'The service did not answer within the deadline of the gateway. Try again later.',
+    detail: "The service did not respond within the gateway's deadline. Try again later.",
     atEveryEndpoint: true,
   },
 ];
 
-/** Codes that only the gateway answers with. */
+/** Codes that only the gateway returns. */
 export const gatewayErrors = gatewayProblems.flatMap(({ status, code, definition }): DocumentedError[] =>
   definition === undefined ? [] : [{ code, status, ...definition, origins: ['gateway'] }],
 );
 
-/** `nginx/njs/problems.js`, by status; its syntax is that of nginx 1.22's njs 0.7.9. */
+/** Renders `nginx/njs/problems.js`, by status, in the syntax of njs 0.7.9 (nginx 1.22). */
 export function renderGatewayProblems(errors: readonly DocumentedError[]): string {
   const documented = new Map(errors.map((each) => [each.code, each]));
   const problems = gatewayProblems.map(({ status, code, detail, retryAfterSeconds, errors: fields }) => {

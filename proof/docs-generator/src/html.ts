@@ -16,7 +16,7 @@ export function inlineHtml(text: string): string {
  */
 export function documentationPage(options: {
   readonly title: string;
-  /** One sentence for who finds the page in a list. */
+  /** One sentence for search results. */
   readonly description: string;
   readonly path: string;
   readonly main: string;

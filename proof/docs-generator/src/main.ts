@@ -1,4 +1,4 @@
-// Writes the documents that are made from the code; a test tells when they are not current.
+// Writes the documents generated from the code; a test fails if they are stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -19,7 +19,7 @@ describe('the generated documents', () => {
     },
   );
 
-  it('show in .env.example the twelve settings that people change', () => {
+  it('.env.example has the twelve most common settings', () => {
     const names = [...read('.env.example').matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name);
     expect(new Set(names).size).toBe(12);
     expect(names).toHaveLength(12);
@@ -28,7 +28,7 @@ describe('the generated documents', () => {
     expect(names).not.toContain('TRUST_PROXY_HOPS');
   });
 
-  it('have at most 60 settings, those of compose and Swarm included, each in one table', () => {
+  it('have at most 60 settings, including those of compose and Swarm, each in one table', () => {
     const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
     expect(new Set(names).size).toBe(names.length);
     const files = ['docker-compose.yml', 'deploy/compose/tls.yml', 'deploy/swarm/stack.yml'];
@@ -39,7 +39,7 @@ describe('the generated documents', () => {
     expect([...new Set([...names, ...ofCompose])].length).toBeLessThanOrEqual(60);
   });
 
-  it('name every setting by one scheme: what it bounds, then max or min, then the unit', () => {
+  it('name every setting by one scheme: the subject, then max or min, then the unit', () => {
     const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
     expect(names.filter((name) => /^(MAX|MIN)_/.test(name))).toEqual([]);
     const timed = names.filter((name) => /TIMEOUT|GRACE|CACHE/.test(name));
@@ -47,12 +47,12 @@ describe('the generated documents', () => {
     for (const name of timed) expect(name).toMatch(/_SECONDS$/);
   });
 
-  it('give every code an anchor, where the `type` of its problems leads', () => {
+  it('give every code an anchor, which the `type` of its problems links to', () => {
     const page = documents.get('nginx/html/docs/errors.html') ?? '';
     for (const { code } of documentedErrors()) expect(page).toContain(`id="${code.replaceAll('_', '-')}"`);
   });
 
-  it('list at every endpoint what the gateway answers in the place of its service', () => {
+  it("list the gateway's own errors at every endpoint", () => {
     for (const { paths } of Object.values(openApiDocuments)) {
       for (const [path, item] of Object.entries(paths)) {
         for (const [method, { responses }] of Object.entries(item)) {
@@ -69,7 +69,9 @@ describe('the generated documents', () => {
           }).toEqual({
             endpoint: `${method} ${path}`,
             unauthorized: path !== '/api/health', // which is asked without a key
-            ...{ limited: true, away: true, late: true },
+            limited: true,
+            away: true,
+            late: true,
             example: method !== 'head',
           });
         }
@@ -77,7 +79,7 @@ describe('the generated documents', () => {
     }
   });
 
-  it('name an unsatisfiable range only where parts can be asked for', () => {
+  it('list an unsatisfiable range only for endpoints with ranges', () => {
     const operations = Object.values(openApiDocuments).flatMap(({ paths }) =>
       Object.values(paths).flatMap((item) => Object.values(item)),
     );
@@ -87,7 +89,7 @@ describe('the generated documents', () => {
     ]);
   });
 
-  it('keep what a service says of the codes that it shares with the gateway', () => {
+  it("keep a service's description of codes that it shares with the gateway", () => {
     const before = openApiDocuments['video-dl'].paths['/api/info']?.['get']?.responses[502];
     const again = withGatewayAnswers(openApiDocuments['video-dl']).paths['/api/info']?.['get']
       ?.responses[502];
@@ -100,7 +102,7 @@ describe('the generated documents', () => {
     expect(() => withGatewayAnswers({ paths: {} })).toThrow(TypeError);
   });
 
-  it('describe everything behind the gateway in one more, with the optional key', () => {
+  it('describe everything behind the gateway in one additional document, with the optional key', () => {
     const combined = combinedDocument(openApiDocuments);
     expect(Object.keys(combined.paths)).toEqual([
       ...['/api/info', '/api/stream', '/api/stream/video', '/video-dl/api/health'],
@@ -120,5 +122,11 @@ describe('the generated documents', () => {
     for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
       expect(Object.keys((combined.components as Record<string, object>)[kind] ?? {})).toContain(name);
     }
+  });
+
+  it('have no constant booleans, which openapi-generator compares as strings', () => {
+    const text = JSON.stringify(combinedDocument(openApiDocuments));
+    expect(text).toContain('"const":');
+    expect(text).not.toMatch(/"const":(true|false)/);
   });
 });

@@ -24,7 +24,7 @@ async function command(url: string, ...args: string[]): Promise<string> {
   return (await run(process.execPath, [program, ...args], { cwd: folder, env })).stdout;
 }
 
-/** The first bytes of the file whose path a command printed. */
+/** The first bytes of the file at the path that a command printed. */
 function firstBytes(stdout: string): string {
   return readFileSync(join(folder, stdout.trim())).subarray(0, 12).toString('latin1');
 }

@@ -150,7 +150,7 @@ async function answerTo({ service, path, query = '', method = 'get', form }: Cas
   });
 }
 
-describe('every answer is as documented', () => {
+describe('every response is as documented', () => {
   it.each(cases)('$service: $name → $status', async (example) => {
     const answer = await answerTo(example);
     expect({ status: answer.status, body: answer.ok ? '' : await answer.clone().text() }).toMatchObject({
@@ -160,7 +160,7 @@ describe('every answer is as documented', () => {
     expect(await contracts[service].violations(path, method, answer)).toEqual([]);
   });
 
-  it('bg-removal: the sixth image of a minute → 429, and what is refused is given back', async () => {
+  it('bg-removal: the sixth image of a minute → 429, and rejected images are refunded', async () => {
     const send = async (body: FormData) =>
       fetch(`${client.url}/bg-removal/api/remove-background`, { method: 'POST', body });
     expect((await send(formOf({ x: '1' }))).status).toBe(400);
@@ -171,7 +171,7 @@ describe('every answer is as documented', () => {
   }, 120_000);
 });
 
-describe('what the documentation does not list', () => {
+describe('undocumented requests', () => {
   it.each([
     ['/video-dl/api/info', 'POST', 405],
     ['/bg-removal/api/remove-background', 'GET', 405],
@@ -185,12 +185,12 @@ describe('what the documentation does not list', () => {
   });
 });
 
-it('the short paths of the gateway answer what the service does', async () => {
+it('the short paths of the gateway return the same as the service', async () => {
   const bodyAt = async (path: string) => (await fetch(client.url + path + film)).text();
   expect(await bodyAt('/api/info')).toBe(await bodyAt('/video-dl/api/info'));
 });
 
-it('an answer that is not as documented is found out', async () => {
+it('an undocumented response is detected', async () => {
   const answer = Response.json({ id: 'x', title: 7 }, { headers: { 'x-request-id': 'not valid!' } });
   const found = await contracts['video-dl'].violations('/api/info', 'get', answer);
   expect(found.join('\n')).toMatch(/X-Request-Id[^]*Server-Timing is missing[^]*title must be string/);

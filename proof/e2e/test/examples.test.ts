@@ -23,7 +23,7 @@ const interpreters: Readonly<Record<string, readonly string[]>> = {
   '.py': ['python3'],
 };
 
-/** What each example leaves behind: a file with its first bytes, or words on its output. */
+/** The result of each example: a file with its first bytes, or words in its output. */
 const results: Readonly<
   Record<string, { file: string; offset: number; signature: string } | { says: RegExp }>
 > = {
@@ -34,7 +34,7 @@ const results: Readonly<
   'remove-background': { file: 'cutout.png', offset: 1, signature: 'PNG' },
 };
 
-describe('the examples of the documentation do what they say', () => {
+describe('the documented examples work', () => {
   it.each(readdirSync(examples))('%s', async (name) => {
     await using client = await newClient();
     const folder = mkdtempSync(join(tmpdir(), 'media-services-example-'));
@@ -60,7 +60,7 @@ describe('the examples of the documentation do what they say', () => {
   });
 });
 
-it('the example that resumes goes on with the halves of its files', async () => {
+it('the resume example continues half-finished files', async () => {
   await using client = await newClient();
   const folder = mkdtempSync(join(tmpdir(), 'media-services-example-'));
   try {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   photo = { width, height };
 });
 
-/** Sends the sample photo through the gateway, from an IP address of its own, and decodes the result. */
+/** Sends the sample photo through the gateway from a separate IP address, and decodes the result. */
 async function cutOut(fields: Record<string, string>, form?: FormData) {
   await using client = await newClient();
   const body = form ?? (await imageForm(fields));
@@ -82,7 +82,7 @@ test('channels=alpha is the alpha of the cut-out as a grey PNG', async () => {
   }
 });
 
-test('crop=true is the rectangle of the headers, crop_margin widens it as far as the image goes', async () => {
+test('crop=true crops to the rectangle in the headers, crop_margin widens it within the image', async () => {
   const { subject, metadata } = await cutOut({ crop: 'true' });
   expect([metadata.width, metadata.height]).toEqual([subject.width, subject.height]);
 
@@ -99,7 +99,7 @@ test('crop=true is the rectangle of the headers, crop_margin widens it as far as
   expect(none.metadata.width).toBe(subject.width);
 });
 
-test('max_width and max_height scale down with the proportions kept, and never up', async () => {
+test('max_width and max_height scale down proportionally, and never up', async () => {
   const narrow = await cutOut({ max_width: '1' });
   expect(narrow.metadata.width).toBe(1);
   const half = await cutOut({ max_width: '65535', max_height: String(Math.round(photo.height / 2)) });
@@ -108,7 +108,7 @@ test('max_width and max_height scale down with the proportions kept, and never u
   expect((await cutOut({ max_width: '65535', max_height: '65535' })).metadata).toMatchObject(photo);
 });
 
-test('image_url gives what the upload of the same file gives', async () => {
+test('image_url gives the same result as uploading the file', async () => {
   const form = new FormData();
   form.append('image_url', `${stack.films}/photo.jpg`);
   const fetched = await cutOut({}, form);

@@ -7,7 +7,7 @@ import { root, stack } from './support/stack.js';
 const dashboard = readFileSync(join(root, 'deploy/grafana/media-services.json'), 'utf8');
 const alerts = readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8');
 
-/** Names of the series that both services expose, with every label that one of them has. */
+/** Names of all series of both services, with all their labels. */
 async function exposedSeries(): Promise<Map<string, Set<string>>> {
   const texts = await Promise.all(stack.metrics.map(async (url) => (await fetch(url)).text()));
   const series = new Map<string, Set<string>>();
@@ -19,10 +19,10 @@ async function exposedSeries(): Promise<Map<string, Set<string>>> {
   return series;
 }
 
-/** What Prometheus itself adds. */
+/** Labels added by Prometheus itself. */
 const scrapeLabels = new Set(['instance', 'job']);
 
-/** Selectors such as `media_streams_total{end="ok"}` with the labels that they ask for. */
+/** Selectors such as `media_streams_total{end="ok"}`, with their labels. */
 function selectors(text: string): { name: string; labels: string[] }[] {
   return [...text.matchAll(/\b((?:media|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name = '', labels = '']) => ({
@@ -32,7 +32,7 @@ function selectors(text: string): { name: string; labels: string[] }[] {
   );
 }
 
-it('every series and label of the dashboard and the alerts is one that the services have', async () => {
+it('every series and label in the dashboard and the alerts exists', async () => {
   await using client = await newClient();
   const film = new URLSearchParams({ url: `${stack.films}/film` });
   await (await fetch(`${client.url}/api/stream?${film}`)).arrayBuffer();

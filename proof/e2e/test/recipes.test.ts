@@ -17,8 +17,8 @@ async function startOf(response: Response): Promise<string> {
   return Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 4);
 }
 
-describe('the requests that the recipes make', () => {
-  it('Home Assistant looks a page up and plays its sound', async () => {
+describe('the requests of the recipes', () => {
+  it('Home Assistant looks up a page and plays its audio', async () => {
     const schema = z.object({
       rest_command: z.object({ video_info: z.object({ url: z.string(), method: z.literal('get') }) }),
     });
@@ -37,7 +37,7 @@ describe('the requests that the recipes make', () => {
     expect(z.object({ detail: z.string() }).parse(await refused.json()).detail).not.toBe('');
   });
 
-  it('n8n cuts out a picture', async () => {
+  it('n8n removes the background of an image', async () => {
     const node = z.object({
       method: z.string(),
       url: z.string(),
@@ -65,7 +65,7 @@ describe('the requests that the recipes make', () => {
     expect(await startOf(answer)).toBe('\x89PNG');
   });
 
-  it('a shortcut of iOS sends the fields that its table names', async () => {
+  it('an iOS shortcut sends the documented fields', async () => {
     const text = readFileSync(join(root, 'docs/recipes.md'), 'utf8');
     const [upload = '', sound = ''] = [...text.matchAll(/`(http:\/\/media\.lan:8080\/api[^`]*)`/g)].map(
       ([, url]) => url,

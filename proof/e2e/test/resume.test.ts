@@ -32,7 +32,7 @@ async function undisturbed(kind: Kind, page: string): Promise<Buffer> {
 
 const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Lets curl go on with a file, and kills it when that has so many bytes. */
+/** Lets curl resume a file, and kills it once the file has a given size. */
 async function downloadUpTo(bytes: number, file: string, url: string): Promise<void> {
   const start = sizeOf(file);
   const curl = spawn('curl', ['-sS', '-f', '-C', String(start), url], {
@@ -53,7 +53,7 @@ async function downloadUpTo(bytes: number, file: string, url: string): Promise<v
 
 const seenSchema = z.object({ requests: z.array(z.object({ range: z.string().nullable() })) });
 
-/** The ranges of all requests for media that the site has had. */
+/** The ranges of all media requests to the site. */
 async function siteRanges(): Promise<(string | null)[]> {
   const { requests } = seenSchema.parse(await (await fetch(`${stack.films}/seen`)).json());
   return requests.map(({ range }) => range);
@@ -110,7 +110,7 @@ it.each([
   },
 );
 
-/** Of one answer, not of the stream. */
+/** Applies to one response, not the whole stream. */
 const ownHeaders = new Set(['date', 'server-timing', 'x-request-id', 'connection', 'transfer-encoding']);
 
 const told = ({ status, headers }: Response) => ({

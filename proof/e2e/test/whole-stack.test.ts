@@ -8,14 +8,14 @@ import { imageForm } from './support/form.js';
 import { descendantsOf } from './support/process-tree.js';
 import { stack } from './support/stack.js';
 
-// Both real services behind the real gateway: what only shows when all are there.
+// Both services behind the gateway: tests that need the whole stack.
 let site: SampleSite;
 let privateSite: SampleSite;
 let client: Client;
 
 beforeAll(async () => {
   privateSite = await startSampleSite(stack.folder);
-  // A site that this file can watch, on the other host that the stack may read.
+  // A site that this test can observe, on the other host that the stack may read.
   site = await startSampleSite(stack.folder, { port: stack.ownSitePort });
 });
 
@@ -43,7 +43,7 @@ async function noConverterLeft(): Promise<void> {
   while (converters().length > 0) await delay(20);
 }
 
-test('health is merged from both', async () => {
+test('health combines both services', async () => {
   const response = await fetch(`${client.url}/api/health`);
 
   expect(response.status).toBe(200);
@@ -54,7 +54,7 @@ test('health is merged from both', async () => {
   expect(services['bg-removal']?.checks).toHaveProperty('engine');
 });
 
-test('a film comes through whole', async () => {
+test('a video arrives complete', async () => {
   const response = await fetch(address('/api/stream/video', filmPage(), '&fmt=mp4-1080'));
 
   expect(response.status).toBe(200);
@@ -65,14 +65,14 @@ test('a film comes through whole', async () => {
   await noConverterLeft();
 });
 
-test('a film that its site never sends whole begins, and is reset where it ends', async () => {
+test('a video that the site never sends completely starts, then is reset', async () => {
   const response = await fetch(address('/api/stream/video', filmPage('&cut=0.5'), '&fmt=mp4-1080'));
 
   expect(response.status).toBe(200);
   await expect(response.arrayBuffer()).rejects.toThrow('terminated');
 }, 120_000);
 
-test('a client that goes away ends the converter and the reading of the site', async () => {
+test('a client that leaves stops the conversion and the download from the site', async () => {
   const abort = new AbortController();
   const response = await fetch(address('/api/stream', filmPage('&rate=320000')), { signal: abort.signal });
   expect(response.status).toBe(200);
@@ -84,7 +84,7 @@ test('a client that goes away ends the converter and the reading of the site', a
   await Promise.all([noConverterLeft(), readerGone]);
 });
 
-test('a private address is refused, also when an allowed page redirects there', async () => {
+test('a private address is rejected, even if an allowed page redirects there', async () => {
   const direct = await fetch(address('/api/info', privateSite.url('/film')));
   await expectProblem(direct, 403, 'forbidden_address');
 
@@ -103,7 +103,7 @@ test("a request's id is in the logs of the gateway and of the service", async ()
   }
 });
 
-test('five images a minute, whatever address the client says it has', async () => {
+test('five images per minute, whatever address the client claims', async () => {
   const upload = async (index: number, form: FormData) => {
     const headers = { 'X-Forwarded-For': `203.0.113.${index}` };
     return fetch(`${client.url}/api/remove-background`, { method: 'POST', body: form, headers });
@@ -115,14 +115,14 @@ test('five images a minute, whatever address the client says it has', async () =
     await response.arrayBuffer();
   }
 
-  // The whole problem arrives: neither a small nor a large upload is cut off.
+  // The complete problem arrives for both a small and a large upload.
   for (const size of [10, 14_000_000]) {
     const form = await imageForm({}, { bytes: new Uint8Array(size), name: 'large.jpg' });
     await expectProblem(await upload(size, form), 429, 'rate_limited');
   }
 }, 120_000);
 
-test('an engine that is killed fails the request that it worked on, and no later one', async () => {
+test('a killed engine fails only its current request', async () => {
   const asked = site.asked('/hangs');
   const failing = fetch(address('/api/info', site.url('/hangs')));
   await asked;

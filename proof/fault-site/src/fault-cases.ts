@@ -1,4 +1,4 @@
-/** What a client gets: all of it, correct; an error status before any byte; a connection that is reset. */
+/** What a client gets: the complete correct file, an error status before any byte, or a reset connection. */
 export type FaultOutcome = 'complete' | 'reset' | `${number} ${string}`;
 
 export interface FaultCase {
@@ -12,11 +12,13 @@ export interface FaultCase {
   mp3: FaultOutcome;
   /** Absent where there are no pictures. */
   mp4?: FaultOutcome;
-  /** The site's MP4 passed on as it is; absent where there is no such file. */
+  /** The site's MP4 passed through unchanged; absent if there is no such file. */
   original?: FaultOutcome;
-  /** The audio as the site has it; absent where that is not tested. */
+  /** The site's original audio; absent if not tested. */
   audio?: FaultOutcome;
-  /** Seconds of the medium. */
+  /** The requested part, in seconds; absent for the whole. */
+  clip?: { readonly start: number; readonly end: number };
+  /** Duration of the result. */
   seconds: number;
 }
 
@@ -30,7 +32,12 @@ const long = (
   mp4: FaultOutcome = mp3,
   original: FaultOutcome = mp4,
 ): FaultCase => ({
-  ...{ fault, mp3, mp4, original, audio: mp3, seconds: 20 },
+  fault,
+  mp3,
+  mp4,
+  original,
+  audio: mp3,
+  seconds: 20,
   page: `/watch?media=long{kind}.mp4&${query}&n=$`,
 });
 
@@ -42,11 +49,15 @@ const short = (
   mp4: FaultOutcome = mp3,
   original: FaultOutcome = mp4,
 ): FaultCase => ({
-  ...{ fault, mp3, mp4, original, seconds: 4 },
+  fault,
+  mp3,
+  mp4,
+  original,
+  seconds: 4,
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
-/** A file of a container that is no MP4; sound alone unless the outcome of an MP4 is given. */
+/** A file in a container other than MP4; audio only, unless an outcome for MP4 is given. */
 const other = (
   fault: string,
   media: string,
@@ -63,7 +74,9 @@ const other = (
 
 /** Damage inside frames, which nothing shows where the file is passed on as original audio. */
 const made = (fault: string, media: string, query: string, mp3: FaultOutcome): FaultCase => ({
-  ...{ fault, mp3, seconds: 4 },
+  fault,
+  mp3,
+  seconds: 4,
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
@@ -78,14 +91,95 @@ const segmentOf =
     mp3: FaultOutcome,
     mp4: FaultOutcome = mp3,
   ): FaultCase => ({
-    ...{ fault: `${protocol}: ${fault}`, mp3, mp4, audio: mp3, seconds: 12 },
+    fault: `${protocol}: ${fault}`,
+    mp3,
+    mp4,
+    audio: mp3,
+    seconds: 12,
     page: `/watch?media=${media}&n=$&slowBefore=150000${playlist}&segment=${place}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
   });
 
 const segment = segmentOf('HLS', 'hls-long/index.m3u8');
 const dashSegment = segmentOf('DASH', 'dash-long/manifest.mpd');
 
-/** Each fault of the sample site, and what each kind of stream makes of it. */
+const flvSeconds = (seconds: string) => `overwrite=${Buffer.from('duration\0').toString('hex')}:${seconds}`;
+const overstated = flvSeconds('4079000000000000');
+
+/** Containers that state a wrong length: complete ones are delivered, truncated ones are not. */
+const untrueLengths = [
+  other('FLV that overstates its length', 'film.flv', overstated, {
+    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+  }),
+  other('FLV that overstates its length, its end missing', 'film.flv', `${overstated}&short=150000`, {
+    ...{ mp3: 'reset', mp4: 'reset', seconds: 4 },
+  }),
+  other('FLV that understates its length', 'film.flv', flvSeconds('3fd999999999999a'), {
+    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+  }),
+  other('AVI without sizes and lengths', 'streamed.avi', '', {
+    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+  }),
+  other('AVI without sizes and lengths, its end missing', 'streamed.avi', 'slow=300000&short=150001', {
+    ...{ mp3: 'reset', mp4: 'reset', audio: '502 upstream_error', seconds: 4 },
+  }),
+] satisfies FaultCase[];
+
+/** A clip from 10 s to 14 s of a file of 20 s. */
+const clipOf = (
+  fault: string,
+  media: string,
+  query: string,
+  mp3: FaultOutcome,
+  mp4: FaultOutcome = mp3,
+): FaultCase => ({
+  ...{ fault: `Clip: ${fault}`, mp3, mp4, seconds: 4, clip: { start: 10, end: 14 } },
+  page: `/watch?media=${media}&${query}&n=$`,
+});
+
+/** A clip of 7 s. Of the segments outside it, only the first is read. */
+const clipOfSegments = (kind: string, media: string, { start, segmentSeconds }: SegmentedClip) => {
+  const row = (fault: string, at: number, query: string, mp3: FaultOutcome): FaultCase => ({
+    ...{ fault: `Clip of ${kind}: ${fault}`, mp3, mp4: mp3, seconds: 7, clip: { start, end: start + 7 } },
+    // A fault inside the clip comes after the first byte. What comes before the clip may be its first segment, which is probed.
+    page: `/watch?media=${media}&n=$${at < 0 ? '' : '&slowBefore=75000'}&segment=${Math.floor((start + at) / segmentSeconds)}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
+  });
+  return [
+    row('segment missing', 6, 'status=404', 'reset'),
+    row('segment cut, once', 6, 'cut=5000&times=1', 'complete'),
+    row('segment silent, always', 6, 'stall=5000', 'reset'),
+    row('segment before it missing', -1.5 * segmentSeconds, 'status=404', 'complete'),
+    row('segment after it missing', 8 + segmentSeconds / 2, 'status=404', 'complete'),
+  ];
+};
+
+interface SegmentedClip {
+  readonly start: number;
+  readonly segmentSeconds: number;
+}
+
+/** Of `long.mp4` and `long.mkv`, in bytes. */
+const inClip = 3_000_000;
+const afterClip = 4_300_000;
+
+const clips = [
+  clipOf('none', 'long.mp4', '', 'complete'),
+  clipOf('connection cut inside it, once', 'long.mp4', `cut=${inClip}&times=1`, 'complete'),
+  clipOf('connection cut inside it, always', 'long.mp4', `cut=${inClip}`, 'reset'),
+  clipOf('silence inside it, always', 'long.mp4', `stall=${inClip}`, 'reset'),
+  clipOf('connection cut after its end, always', 'long.mp4', `cut=${afterClip}`, 'complete'),
+  clipOf('no ranges', 'long.mp4', 'ignoreRange', 'complete'),
+  clipOf('no Content-Length', 'long.mp4', 'chunked', 'complete'),
+  clipOf('no Content-Length, validators or ranges', 'long.mp4', 'bare', 'complete'),
+  clipOf('index at the end: none', 'numbered-end.mp4', '', 'complete'),
+  clipOf('Matroska: none', 'long.mkv', '', 'complete'),
+  clipOf('Matroska: connection cut inside it, always', 'long.mkv', `cut=${inClip}`, 'reset'),
+  clipOf('Matroska: connection cut after its end, always', 'long.mkv', `cut=${afterClip}`, 'complete'),
+  ...clipOfSegments('HLS', 'hls-long/index.m3u8', { start: 3, segmentSeconds: 1 }),
+  ...clipOfSegments('HLS in fMP4', 'hls-numbered-fmp4/index.m3u8', { start: 6, segmentSeconds: 2 }),
+  ...clipOfSegments('DASH', 'dash-long/manifest.mpd', { start: 3, segmentSeconds: 1 }),
+] satisfies FaultCase[];
+
+/** Each fault of the sample site, with the outcome for each kind of stream. */
 export const faultCases: readonly FaultCase[] = [
   long('none', '', 'complete'),
   long('connection cut in the middle, once', `cut=${middle}&times=1`, 'complete'),
@@ -107,9 +201,11 @@ export const faultCases: readonly FaultCase[] = [
   long('no Content-Length', 'chunked', 'complete'),
   long('no Content-Length, validators or ranges', 'bare', 'complete'),
   other('no Content-Length, validators or ranges, less than 128 kB', 'small.mp4', 'bare', {
-    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 4,
   }),
-  // Nobody can go back in what is sent once.
+  // Bytes that are already sent can't be changed.
   short(
     'no Content-Length, validators or ranges, index at the end',
     'end{kind}.mp4',
@@ -147,42 +243,57 @@ export const faultCases: readonly FaultCase[] = [
     '403 forbidden_address',
   ),
   {
-    ...{ fault: 'address expires in the middle (403), a new one works', seconds: 20 },
+    fault: 'address expires in the middle (403), a new one works',
+    seconds: 20,
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
-    ...{ mp3: 'complete', mp4: 'complete', original: 'complete' },
+    mp3: 'complete',
+    mp4: 'complete',
+    original: 'complete',
   },
   {
     ...made('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', 'reset'),
-    ...{ mp4: 'reset', seconds: 20 },
+    mp4: 'reset',
+    seconds: 20,
   },
   made('MP4: a damaged frame of its audio', 'sound.m4a', 'damage=20000', 'complete'),
   made('MP4: more damage than a player skips', 'sound.m4a', 'noise=5000', 'reset'),
   other('FLV: timestamps that do not advance', 'equal-times.flv', '', {
-    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 4,
   }),
+  ...untrueLengths,
   other('Matroska: the end is missing, as if that were all', 'long.mkv', 'short=150000', {
-    ...{ mp3: '502 upstream_error', mp4: '502 upstream_error', seconds: 20 },
+    mp3: '502 upstream_error',
+    mp4: '502 upstream_error',
+    seconds: 20,
   }),
   long('the end is missing, as if that were all', 'short=150000', 'reset'),
   other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
   other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
-    ...{ mp3: 'reset', mp4: 'reset', seconds: 20 },
+    mp3: 'reset',
+    mp4: 'reset',
+    seconds: 20,
   }),
   other('MP3, passed on: none', 'long.mp3', '', { mp3: 'complete', seconds: 60 }),
   other('MP3, passed on: 40 kB of noise in the middle', 'long.mp3', 'noise=500000', {
-    ...{ mp3: 'reset', seconds: 60 },
+    mp3: 'reset',
+    seconds: 60,
   }),
   other('MP3 without Content-Length: none', 'long.mp3', 'chunked', { mp3: 'complete', seconds: 60 }),
   other('MP3 without Content-Length: 40 kB of noise', 'long.mp3', 'chunked&noise=500000&slow=250000', {
-    ...{ mp3: 'reset', seconds: 60 },
+    mp3: 'reset',
+    seconds: 60,
   }),
   other('ADTS: none', 'long.aac', '', { mp3: 'complete', seconds: 60 }),
   other('ADTS: 40 kB of noise in the middle', 'long.aac', 'noise=300000&slow=150000', {
-    ...{ mp3: 'reset', seconds: 60 },
+    mp3: 'reset',
+    seconds: 60,
   }),
   other('Ogg: none', 'long.ogg', '', { mp3: 'complete', seconds: 60 }),
   other('Ogg: 40 kB of noise in the middle', 'long.ogg', 'noise=400000&slow=200000', {
-    ...{ mp3: 'reset', seconds: 60 },
+    mp3: 'reset',
+    seconds: 60,
   }),
   segment('none', {}, 'complete'),
   segment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found'),
@@ -242,4 +353,5 @@ export const faultCases: readonly FaultCase[] = [
   dashSegment('half a segment', { query: 'half' }, 'reset'),
   dashSegment('segment redirects to a private address', { query: `redirect=${privateUrl}` }, 'reset'),
   dashSegment('segment cut between two fragments', { query: 'halfFragments' }, 'reset'),
+  ...clips,
 ];

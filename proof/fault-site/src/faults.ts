@@ -7,35 +7,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SiteHandler, SiteOptions } from './server.js';
 
 /**
- * What a media address can be made to do wrong, by its query:
+ * Faults of a media URL, selected by its query:
  *
  * | parameter | fault |
  * |---|---|
- * | `cut=N` | the connection breaks in front of byte N |
- * | `cutEvery=N` | every answer breaks after N bytes |
- * | `stall=N` | nothing more comes from byte N on, the connection stays |
- * | `slow=N` | N bytes a second |
- * | `status=N` | HTTP status N instead of the medium |
- * | `expire=N` | 403 once N bytes have been sent from this very address |
- * | `ignoreRange` | the whole file, whatever part was asked for |
- * | `wrongRange` | a `Content-Range` that is not what was asked for, from the second part on |
- * | `etag=change`, `modified=change`, `size=change` | another version of the file in every answer |
+ * | `cut=N` | the connection breaks before byte N |
+ * | `cutEvery=N` | every response breaks after N bytes |
+ * | `stall=N` | stalls at byte N with the connection open |
+ * | `slow=N` | N bytes per second |
+ * | `status=N` | HTTP status N instead of the file |
+ * | `expire=N` | 403 once N bytes have been sent from this URL |
+ * | `ignoreRange` | the whole file for any range |
+ * | `wrongRange` | a `Content-Range` other than requested, from the second part on |
+ * | `etag=change`, `modified=change`, `size=change` | another version of the file in every response |
  * | `length=N` | a `Content-Length` that is N bytes too large, or too small when negative |
  * | `chunked` | no `Content-Length` |
  * | `bare` | no `Content-Length`, no validators and no ranges |
- * | `endless` | a body without end |
+ * | `endless` | an endless body |
  * | `garbage` | noise of the right length |
  * | `noise=N` | 40 kB of noise from byte N on |
  * | `damage=N` | 300 bytes of ones from byte N on |
- * | `short=N` | the last N bytes are missing, as if the file had never had them |
- * | `page` | a web page instead of the medium |
- * | `empty` | nothing, as if that were all |
- * | `half` | the first half, as if that were all; cut between packets of a transport stream |
+ * | `overwrite=KEY:VALUE` | VALUE instead of the bytes after the first KEY, both in hexadecimal |
+ * | `short=N` | the file is N bytes shorter |
+ * | `page` | a web page instead of the file |
+ * | `empty` | an empty file |
+ * | `half` | the first half as the whole file; cut between packets of a transport stream |
  * | `redirect=URL` | a redirect |
- * | `segment=I&segmentFault=QUERY` | on a playlist, or each track of a manifest: gives the I-th address in it a query of its own |
- * | `slowBefore=N` | with `segment`: the one before it comes with N bytes a second, so that the fault comes late |
- * | `discontinuous` | with `segment`: a discontinuity in front of each |
- * | `extinf=N` | with `segment`: says of each that it lasts N seconds |
+ * | `segment=I&segmentFault=QUERY` | on a playlist, or each track of a manifest: gives its I-th URL a separate query |
+ * | `slowBefore=N` | with `segment`: sends the previous segment with N bytes per second, so that the fault comes late |
+ * | `discontinuous` | with `segment`: a discontinuity before each |
+ * | `extinf=N` | with `segment`: states a duration of N seconds for each |
  * | `times=N` | only the first N times (`cut`, `stall`, `status`, `wrongRange`, `redirect`) |
  */
 export class Faults {
@@ -45,12 +46,12 @@ export class Faults {
   readonly #byPath = new Map<string, string>();
   #tokens = 0;
 
-  /** Makes an address faulty that no page can give a query, such as a DASH segment. */
+  /** Makes a URL faulty that can't have a query, such as a DASH segment. */
   set(path: string, query: string): void {
     this.#byPath.set(path, query);
   }
 
-  /** A page whose medium has a new address every time it is read: `expire=` ends with a new extraction. */
+  /** A page whose media URL changes on each request: `expire=` ends with a new extraction. */
   readonly expiringPage: SiteHandler = (_req, res, url) => {
     const name = url.searchParams.get('media') ?? 'front.mp4';
     const query = new URLSearchParams({
@@ -126,7 +127,7 @@ export class Faults {
     return { start, end };
   }
 
-  /** The first byte that does not come any more, and how the answer stops there. */
+  /** The first byte that is not sent, and how the response stops there. */
   #stop({ query, key }: FaultyRequest, start: number): { byte: number; how: string } {
     const at = (name: string, offset: number) => ({ how: name, byte: offset + Number(query.get(name)) });
     if (query.has('expire')) return at('expire', start - this.#sentFrom(key));
@@ -143,6 +144,7 @@ export class Faults {
     const slow = Number(query.get('slow') ?? 0);
     const noiseAt = Number(query.get('noise') ?? Infinity);
     const damageAt = Number(query.get('damage') ?? Infinity);
+    const patch = await patchOf(path, query.get('overwrite'));
     let at = start;
     const count = (bytes: number) => this.#sent.set(key, this.#sentFrom(key) + bytes);
     await pipeline(
@@ -154,7 +156,7 @@ export class Faults {
             count(piece.length);
             yield query.has('garbage')
               ? Buffer.alloc(piece.length, 'not media ')
-              : withOnes(withNoise(piece, noiseAt - at), damageAt - at);
+              : patched(withOnes(withNoise(piece, noiseAt - at), damageAt - at), at, patch);
             at += piece.length;
           }
         }
@@ -168,7 +170,7 @@ export class Faults {
     return (this.#uses.get(key) ?? 0) < Number(query.get('times') ?? Infinity);
   }
 
-  /** Whether the fault happens this time too; counts it. */
+  /** Counts a use of the fault. Returns whether it still happens. */
   #strikes(request: FaultyRequest): boolean {
     const isDue = this.#isDue(request);
     if (isDue) this.#uses.set(request.key, (this.#uses.get(request.key) ?? 0) + 1);
@@ -205,6 +207,7 @@ const faultNames = new Set([
   ],
   ...[
     'noise',
+    'overwrite',
     'size',
     'length',
     'chunked',
@@ -308,6 +311,31 @@ function withNoise(piece: Buffer, from: number): Buffer {
   const end = Math.min(piece.length, from + noiseBytes);
   if (end <= first) return piece;
   return Buffer.concat([piece.subarray(0, first), randomBytes(end - first), piece.subarray(end)]);
+}
+
+interface Patch {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
+async function patchOf(path: string, overwrite: string | null): Promise<Patch | null> {
+  if (overwrite === null) return null;
+  const [key, bytes] = overwrite.split(':').map((part) => Buffer.from(part, 'hex'));
+  const found = key === undefined ? -1 : (await readFile(path)).indexOf(key);
+  if (found < 0 || key === undefined || bytes === undefined)
+    throw new Error(`nothing to overwrite: ${overwrite}`);
+  return { at: found + key.length, bytes };
+}
+
+function patched(piece: Buffer, offset: number, patch: Patch | null): Buffer {
+  if (patch === null || patch.at >= offset + piece.length || patch.at + patch.bytes.length <= offset)
+    return piece;
+  const copy = Buffer.from(piece);
+  for (const [index, byte] of patch.bytes.entries()) {
+    const at = patch.at + index - offset;
+    if (at >= 0 && at < copy.length) copy[at] = byte;
+  }
+  return copy;
 }
 
 function withOnes(piece: Buffer, from: number): Buffer {

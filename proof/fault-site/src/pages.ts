@@ -1,6 +1,6 @@
-/** What a page of the site is made with. */
+/** The input for a page of the site. */
 export interface PageContext {
-  /** Origin of the site, without a slash at its end. */
+  /** Origin of the site, without a trailing slash. */
   readonly origin: string;
   readonly query: URLSearchParams;
 }

@@ -48,7 +48,11 @@ const numberedSeconds = 20;
 const numbered: Track = {
   input: [
     ...['-f', 'lavfi', '-i'],
-    `nullsrc=size=320x180:rate=${frameRate}:duration=${numberedSeconds},geq=lum='if(lt(Y,20),if(mod(floor(N/pow(2,floor(X/20))),2),235,16),16+220*random(1))':cb=128:cr=128`,
+    [
+      `nullsrc=size=16x2:rate=${frameRate}:duration=${numberedSeconds},geq=lum='if(mod(floor(N/pow(2,X)),2),235,16)':cb=128:cr=128,scale=320:20:flags=neighbor,format=yuv420p[bits]`,
+      `color=gray:size=320x160:rate=${frameRate}:duration=${numberedSeconds},noise=alls=100:allf=t+u,format=yuv420p[noise]`,
+      '[bits][noise]vstack',
+    ].join(';'),
   ],
   codec: [
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-crf', '26'],
@@ -58,7 +62,7 @@ const numbered: Track = {
   seconds: numberedSeconds,
 };
 
-/** No two moments of it are alike. */
+/** No two moments are alike. */
 const noise = (codec: readonly string[] = aac): Track => ({
   input: ['-f', 'lavfi', '-i', `anoisesrc=seed=7:color=pink:amplitude=0.4:r=44100:d=${numberedSeconds}`],
   codec,
@@ -133,11 +137,21 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     ],
     'vp8.webm',
   ),
-  // Timestamps that do not advance, as live encoders leave them.
+  // Timestamps that do not advance, as produced by live encoders.
   'equal-times.flv': file(
     av(),
     ...['-bsf:v', "setts=dts='if(eq(mod(N,40),39),PREV_OUTDTS,DTS)'"],
     'equal-times.flv',
+  ),
+  'film.flv': file(av(), 'film.flv'),
+  // Its writer can't go back to fill in sizes and lengths.
+  'streamed.avi': file(av(), ...['-seekable', '0'], 'streamed.avi'),
+  // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.
+  'jump.ts': file(
+    av(),
+    ...['-bsf:v', "setts=ts='TS+if(gte(N,50),90000000,0)'"],
+    ...['-bsf:a', "setts=ts='TS+if(gte(N,86),90000000,0)'"],
+    'jump.ts',
   ),
   'h264.mkv': file(av(), 'h264.mkv'),
   'long.mkv': file(av({ seconds: 20 }), 'long.mkv'),
@@ -250,6 +264,21 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     [numbered, noise()],
     ...['-f', 'dash', '-seg_duration', '2', '-use_template', '1', '-use_timeline', '1', ...separate],
     'manifest.mpd',
+  ),
+  // A file for each track, with an index in front.
+  'numbered-indexed-video.mp4': file(
+    [numbered],
+    ...['-movflags', '+dash+global_sidx+frag_keyframe', 'numbered-indexed-video.mp4'],
+  ),
+  'numbered-indexed-audio.mp4': file(
+    [noise()],
+    ...['-movflags', '+dash+global_sidx+delay_moov', '-frag_duration', '2000000'],
+    'numbered-indexed-audio.mp4',
+  ),
+  // Cut where no key frame is: an edit list hides what comes before.
+  'numbered-trimmed.mp4': file(
+    [numbered, noise()],
+    ...['-output_ts_offset', '-1.2', '-avoid_negative_ts', 'disabled', 'numbered-trimmed.mp4'],
   ),
   'cover.jpg': {
     args: ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=1:duration=1', '-frames:v', '1', 'cover.jpg'],

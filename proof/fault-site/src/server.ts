@@ -15,9 +15,9 @@ export interface Site extends AsyncDisposable {
   readonly url: string;
   /** `host:port`, as ALLOWED_PRIVATE_SOURCES wants it. */
   readonly host: string;
-  /** What was asked for, in order. */
+  /** Received requests, in order. */
   readonly requests: readonly SiteRequest[];
-  /** Answers a path in a test's own way, before everything else. */
+  /** Sets a test's own handler for a path; takes precedence. */
   on(path: string, handler: SiteHandler): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export type SiteHandler = (req: IncomingMessage, res: ServerResponse, url: URL) 
 export interface SiteOptions {
   readonly host?: string;
   readonly port?: number;
-  /** Looked at first; true when it has answered (the fault switches). */
+  /** Runs first; returns true if it has responded (used for faults). */
   readonly intercept?: (
     req: IncomingMessage,
     res: ServerResponse,
@@ -142,7 +142,7 @@ async function mediaPath(pathname: string): Promise<string | undefined> {
   return join(await media(name), ...rest);
 }
 
-/** Sends a file with what a good media server does: length, ranges, a validator. */
+/** Sends a file like a good media server: with length, ranges and a validator. */
 export async function sendFile(
   req: IncomingMessage,
   res: ServerResponse,

@@ -20,7 +20,7 @@ async function bodyOf(path: string, init: RequestInit = {}): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-test('a file comes whole', async () => {
+test('a file arrives complete', async () => {
   const before = site.sentBytes();
 
   expect((await bodyOf('/film-720.mp4')).equals(bytes)).toBe(true);
@@ -36,7 +36,7 @@ test('a range is exactly that part', async () => {
   expect(Buffer.from(await response.arrayBuffer()).equals(bytes.subarray(1000, 2000))).toBe(true);
 });
 
-test('a range of another version of the file is answered with the whole', async () => {
+test('a range of another version of the file gets the whole file', async () => {
   const etag = (await fetch(site.url('/film-720.mp4'), { method: 'HEAD' })).headers.get('etag') ?? '';
   const part = (version: string) =>
     fetch(site.url('/film-720.mp4'), { headers: { Range: 'bytes=1000-', 'If-Range': version } });
@@ -45,14 +45,14 @@ test('a range of another version of the file is answered with the whole', async 
   expect((await part('"another"')).status).toBe(200);
 });
 
-test('nothing is behind the end of a file', async () => {
+test('a range past the end of a file is rejected', async () => {
   const response = await fetch(site.url('/film-720.mp4'), { headers: { Range: `bytes=${bytes.length}-` } });
 
   expect(response.status).toBe(416);
   expect(response.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
 });
 
-test('what was asked for is told', async () => {
+test('requests are recorded', async () => {
   await bodyOf('/film-720.mp4', { headers: { Range: 'bytes=7-9' } });
 
   const { requests } = JSON.parse((await bodyOf('/seen')).toString()) as { requests: unknown[] };
@@ -60,11 +60,11 @@ test('what was asked for is told', async () => {
   expect(requests.at(-1)).toEqual({ path: '/film-720.mp4', range: 'bytes=7-9' });
 });
 
-test('a page hands its faults on to the files', async () => {
+test('a page passes its faults on to the files', async () => {
   expect((await bodyOf('/film?cut=0.5')).toString()).toContain('src="/film-720.mp4?cut=0.5"');
 });
 
-test('a file that is cut breaks off', async () => {
+test('a cut file ends early', async () => {
   await expect(bodyOf('/film-720.mp4?cut=0.5')).rejects.toThrow();
 });
 
@@ -79,7 +79,7 @@ test('a reader that leaves is noticed', async () => {
   await gone;
 });
 
-test('what is not there is a 404', async () => {
+test('a missing file is a 404', async () => {
   expect((await fetch(site.url('/nothing'))).status).toBe(404);
   expect((await fetch(site.url('/other.mp4'))).status).toBe(404);
 });

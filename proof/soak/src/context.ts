@@ -4,7 +4,7 @@ import { exchange, newClient, type Answer, type Upload } from './exchange.js';
 import type { Killer } from './killer.js';
 import type { Ledger } from './ledger.js';
 
-/** What every client of a soak works with. */
+/** The context of every client of a soak. */
 export interface SoakContext {
   readonly gatewayUrl: string;
   readonly site: Site;
@@ -14,10 +14,10 @@ export interface SoakContext {
   readonly signal: AbortSignal;
 }
 
-/** A request that has a right answer. */
+/** A request with a correct response. */
 export interface GoodRequest {
   readonly kind: string;
-  /** Path and query at the gateway; another page each time, so that nothing is remembered. */
+  /** Path and query at the gateway; a new page each time, so that nothing is cached. */
   readonly path: () => string;
   readonly upload?: Upload;
   /** What is wrong with an answer of 200 that came whole; undefined where nothing is. */
@@ -27,8 +27,8 @@ export interface GoodRequest {
 const maxAttempts = 5;
 
 /**
- * Asks until the answer is right. Only an answer that says itself that it is none, in
- * the time of a kill, may be asked for again; every other one that is not right is a problem.
+ * Repeats a request until its response is correct. Only an honest error around the time of a
+ * kill may be retried; any other incorrect response is a problem.
  */
 export async function expectRight(context: SoakContext, good: GoodRequest): Promise<void> {
   const { ledger, killer, gatewayUrl } = context;
@@ -58,7 +58,7 @@ async function wrongWith(answer: Answer, good: GoodRequest): Promise<string | un
   return answer.isWhole ? good.wrongWith(answer) : `the connection broke after ${answer.body.length} bytes`;
 }
 
-/** A request whose answer has to be an error, or to break off. */
+/** A request whose response must be an error or an interrupted connection. */
 export async function expectFailure(
   { ledger, gatewayUrl }: SoakContext,
   { kind, path, upload }: Pick<GoodRequest, 'kind' | 'upload'> & { readonly path: string },

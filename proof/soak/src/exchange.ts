@@ -1,27 +1,27 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How an answer came to its client. */
+/** How a response arrived at its client. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** All of it came; false where the connection broke. */
+  /** Whether the response was complete; false if the connection broke. */
   readonly isWhole: boolean;
 }
 
 export interface Exchange {
   readonly url: string;
-  /** The client's address, as a trusted proxy tells it to the gateway. */
+  /** The client's IP address, as a trusted proxy reports it to the gateway. */
   readonly client: string;
   readonly upload?: Upload | undefined;
-  /** Bytes a second that the client reads; as many as come unless given. */
+  /** Bytes per second that the client reads; unlimited by default. */
   readonly bytesPerSecond?: number;
   /** The client leaves. */
   readonly signal?: AbortSignal;
 }
 
-/** A form as it goes over the wire. */
+/** A form in its wire format. */
 export interface Upload {
   readonly contentType: string;
   readonly body: Buffer;
@@ -29,7 +29,7 @@ export interface Upload {
 
 let clients = 0;
 
-/** An address that nobody has used yet, so that no limit per client is reached. */
+/** An unused IP address, so that no limit per client is reached. */
 export function newClient(): string {
   clients += 1;
   return `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What a running stack holds at one moment (Linux). */
+/** The resources of a running stack at one moment (Linux). */
 export interface Footprint {
   /** Processes by part. */
   readonly processes: ReadonlyMap<string, number>;
@@ -18,7 +18,7 @@ interface Process {
   readonly part: string;
 }
 
-/** The parts of the stack by what stands in a process's command line, the first that fits. */
+/** The parts of the stack by a process's command line; the first match counts. */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['gateway', /nginx/],
   ['ffmpeg', /ffmpeg|ffprobe/],

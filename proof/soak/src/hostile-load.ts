@@ -26,7 +26,9 @@ export async function sendHostile(
 ): Promise<void> {
   asked += 1;
   const { status, isWhole, body } = await exchange({
-    ...{ url: gatewayUrl + path(asked), client: newClient(), upload },
+    url: gatewayUrl + path(asked),
+    client: newClient(),
+    upload,
     signal: AbortSignal.any([signal, AbortSignal.timeout(maxHostileMs)]),
   });
   ledger.count(kind, isWhole ? String(status) : status === 0 ? 'left' : 'reset or left');

@@ -13,7 +13,7 @@ export interface ImageLoad {
   readonly bad: readonly { readonly kind: string; readonly upload: Upload }[];
 }
 
-/** Pictures that are cut out, and what is none. */
+/** Valid and invalid images. */
 export async function imageLoad(): Promise<ImageLoad> {
   const { jpeg } = await drawSamplePicture();
   const picture = sharp(jpeg).resize(width, height);

@@ -1,4 +1,4 @@
-/** What the clients of a soak got, and what was wrong with it. */
+/** The responses to the clients of a soak, and their problems. */
 export class Ledger {
   readonly problems: string[] = [];
   readonly #startedAt = performance.now();
@@ -25,7 +25,7 @@ export class Ledger {
     });
   }
 
-  /** Outcomes altogether. */
+  /** Total number of outcomes. */
   get total(): number {
     const all = [...this.#outcomes.values()].flatMap((outcomes) => [...outcomes.values()]);
     return all.reduce((sum, times) => sum + times, 0);

@@ -8,12 +8,12 @@ import { streamPath } from './video-load.js';
 
 let counter = 0;
 
-/** What a rude client does, one after the other. */
+/** The actions of a rude client, in sequence. */
 export type RudeClient = (context: SoakContext) => Promise<void>;
 
 const upTo = (milliseconds: number) => Math.floor(Math.random() * milliseconds);
 
-/** Leaves a stream: before its page has answered, before its first byte, or in the middle. */
+/** Abandons a stream: before its page has responded, before its first byte, or in the middle. */
 export const leaves: RudeClient = async ({ gatewayUrl, site, ledger }) => {
   counter += 1;
   const page = ['/hangs?', '/watch?media=long.mkv&slow=300000&', '/watch?media=long.mp4&slow=300000&'][
@@ -29,7 +29,7 @@ export const leaves: RudeClient = async ({ gatewayUrl, site, ledger }) => {
   ledger.count('leaves a stream', isWhole ? 'was answered before' : 'left');
 };
 
-/** Takes what it gets slowly, and leaves after a while or at the end. */
+/** Reads slowly, and leaves after a while or at the end. */
 export const readsSlowly: RudeClient = async ({ gatewayUrl, site, ledger, signal }) => {
   counter += 1;
   const file = counter % 2 === 0 ? 'long.mkv' : 'long.mp4';
@@ -42,7 +42,7 @@ export const readsSlowly: RudeClient = async ({ gatewayUrl, site, ledger, signal
   ledger.count('reads slowly', isWhole ? 'had all' : 'left');
 };
 
-/** Asks, takes the head, reads nothing of what follows, and is still there for a while. */
+/** Sends a request, reads only the headers, and stays connected for a while. */
 export const readsNothing =
   (picture: Upload): RudeClient =>
   async ({ gatewayUrl, site, ledger, signal }) => {
@@ -59,7 +59,7 @@ export const readsNothing =
     ledger.count('reads nothing', 'left');
   };
 
-/** Sends a part of a picture and goes, or sends it so slowly that it is sent away. */
+/** Sends part of an image and leaves, or sends it so slowly that it is disconnected. */
 export const abortsUpload =
   ({ body, contentType }: Upload): RudeClient =>
   async ({ gatewayUrl, ledger, signal }) => {
@@ -118,7 +118,7 @@ export const dripsRequest: RudeClient = async ({ gatewayUrl, ledger, signal }) =
   ledger.count('drips 70 requests', 'left');
 };
 
-/** Waits until work on an image has begun, then leaves. */
+/** Waits until an image is being processed, then leaves. */
 export const leavesImage =
   (picture: Upload): RudeClient =>
   async ({ gatewayUrl, ledger }) => {

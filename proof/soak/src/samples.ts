@@ -61,7 +61,7 @@ export class Samples {
     });
   }
 
-  /** Rows of what, at the start, median, most, after the end, limit. */
+  /** Rows with the part, start, median, maximum, end and limit. */
   rows(start: Footprint, end: Footprint): string[][] {
     const row = (name: string, measure: (sample: Footprint) => number, limit = '') => {
       const each = this.#samples.map(measure);
@@ -84,7 +84,7 @@ export class Samples {
   }
 }
 
-/** What is there that was not there at the start. */
+/** Resources that did not exist at the start. */
 export function leftOver(start: Footprint, end: Footprint): string[] {
   const parts = new Set([...start.processes.keys(), ...end.processes.keys()]);
   const counts = [...parts].map((part) => [

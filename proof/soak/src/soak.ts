@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Faults, startSite, type Site } from '@media-services/fault-site';
 import { freePort, logsDir, toolsDir, UserError, type Progress } from '@media-services/stack/set-up';
-import { deathNotice, startStack, type Stack } from '@media-services/stack';
-import { toldToStop } from '@media-services/stack';
+import { deathMessage, startStack, type Stack } from '@media-services/stack';
+import { stopRequested } from '@media-services/stack';
 import { expectFailure, expectRight, type SoakContext } from './context.js';
 import { takeFootprint, type Footprint } from './footprint.js';
 import { hostileImages, hostileSources, sendHostile, type HostileInput } from './hostile-load.js';
@@ -24,12 +24,12 @@ import {
 import { leftOver, Samples } from './samples.js';
 import { askFaulty, faultyVideos, goodVideos } from './video-load.js';
 
-/** Where progress is shown. */
+/** Receives progress messages. */
 type Shown = Pick<Progress, 'say' | 'step'>;
 
 const sampleEveryMs = 1000;
 const killEveryMs = 20_000;
-/** Kept-alive connections and engines that come back need their time. */
+/** Time for keep-alive connections to close and engines to restart. */
 const settleMs = 120_000;
 const soakLogs = join(logsDir, 'soak');
 
@@ -57,8 +57,8 @@ export async function runSoak({ progress, env, minutes }: SoakOptions): Promise<
   const ending = new AbortController();
   try {
     await using stack = await start(site, scratch, env);
-    const interrupted = toldToStop(() => stack.kill()).then((reason) => `interrupted (${reason})`);
-    const died = stack.died.then(deathNotice);
+    const interrupted = stopRequested(() => stack.kill()).then((reason) => `interrupted (${reason})`);
+    const died = stack.died.then(deathMessage);
     return await Promise.race([
       soak({ progress, site, stack, scratch, minutes, ending }),
       Promise.race([interrupted, died]).then((reason) => Promise.reject(new UserError(reason))),
@@ -167,7 +167,7 @@ async function loadFor(minutes: number, ending: AbortController): Promise<void> 
   ending.abort();
 }
 
-/** All clients of a soak, each one request after the other until the load ends. */
+/** All clients of a soak, each sending one request after the other until the load ends. */
 async function runLoad(context: SoakContext, images: ImageLoad, hostile: HostileLoad): Promise<void> {
   const picture = images.good[0]?.upload;
   if (picture === undefined) throw new Error('There is no picture.');
@@ -193,7 +193,7 @@ async function runLoad(context: SoakContext, images: ImageLoad, hostile: Hostile
     each(images.good, 0, 1, (request) => expectRight(context, request)),
     each(images.bad, 0, 1, async (request) => {
       await expectFailure(context, { ...request, path: imagePath });
-      // These cost nothing to answer; without a pause there would be little else.
+      // These are cheap; without a pause they would dominate the load.
       await delay(500);
     }),
     ...[0, 8].map((first) => each(hostile.sources, first, 1, (input) => sendHostile(context, input))),

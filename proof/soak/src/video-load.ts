@@ -8,7 +8,7 @@ import type { Answer } from './exchange.js';
 const described = z.object({ title: z.string(), duration: z.number() });
 
 let pages = 0;
-/** A number of its own for every page. */
+/** A unique number for every page. */
 const nextPage = () => String((pages += 1));
 
 type Target = 'mp3' | 'mp4' | 'original';

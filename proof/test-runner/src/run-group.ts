@@ -26,8 +26,16 @@ export async function runGroup(
   const { cwd, env, timeoutMs, onOutput } = options;
   const output = onOutput === undefined ? 'inherit' : 'pipe';
   const child = execa(file, args, {
-    ...{ cwd, env, extendEnv: false, detached: true, cleanup: false, reject: false, buffer: false },
-    ...{ stdin: 'ignore', stdout: output, stderr: output },
+    cwd,
+    env,
+    extendEnv: false,
+    detached: true,
+    cleanup: false,
+    reject: false,
+    buffer: false,
+    stdin: 'ignore',
+    stdout: output,
+    stderr: output,
   });
   if (onOutput !== undefined) {
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput);

@@ -4,11 +4,12 @@ import { root } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { scratch } from '../../../packages/stack/test/support/scratch.js';
 
-// The checks of `npm test` can fail: each is shown something wrong, and the same thing mended.
+// Proves that the checks of `npm test` can fail: feeds each a violation, then the corrected
+// version.
 
 const tool = (name: string) => join(root, 'node_modules', '.bin', name);
 
-/** A repository of these files, with this one's configuration of the checks. */
+/** A repository with these files and this repository's check configuration. */
 function repository(files: Readonly<Record<string, string>>): string {
   const folder = scratch();
   for (const config of [
@@ -45,7 +46,8 @@ describe('the format', () => {
   test('an unformatted file is found', async () => {
     expect(await check("export const a = 'a';\n")).toMatchObject({ failed: false });
     expect(await check('export  const a = "a"\n')).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('a.ts') as string },
+      failed: true,
+      output: expect.stringContaining('a.ts') as string,
     });
   });
 });
@@ -53,13 +55,14 @@ describe('the format', () => {
 describe('imports', () => {
   const one = "import './two.js';\nexport const one = 1;\n";
 
-  test('a circle is found', async () => {
+  test('a cycle is found', async () => {
     const files = { 'packages/a/src/one.ts': one, 'packages/a/src/two.ts': 'export const two = 2;\n' };
     expect(await imports(files, 'packages')).toMatchObject({ failed: false });
 
     const circle = { ...files, 'packages/a/src/two.ts': "import './one.js';\n" };
     expect(await imports(circle, 'packages')).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('no-circles') as string },
+      failed: true,
+      output: expect.stringContaining('no-circles') as string,
     });
   });
 
@@ -93,7 +96,8 @@ describe('imports', () => {
     const rooms = [...new Set([from, target].map((file) => file.split('/')[0] ?? ''))];
 
     expect(await imports(files, ...rooms)).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining(rule) as string },
+      failed: true,
+      output: expect.stringContaining(rule) as string,
     });
   });
 });
@@ -116,14 +120,16 @@ describe('dead code', () => {
       await unused({ 'packages/a/src/parts.ts': 'export const used = 1;\nexport const dead = 2;\n' }),
     ).toMatchObject({ failed: true, output: expect.stringContaining('dead') as string });
     expect(await unused({ 'packages/a/src/alone.ts': 'export const alone = 1;\n' })).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('alone.ts') as string },
+      failed: true,
+      output: expect.stringContaining('alone.ts') as string,
     });
     const withDependency = files['packages/a/package.json'].replace(
       ' }',
       ', "dependencies": { "express": "5" } }',
     );
     expect(await unused({ 'packages/a/package.json': withDependency })).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('express') as string },
+      failed: true,
+      output: expect.stringContaining('express') as string,
     });
   });
 });
@@ -135,13 +141,16 @@ describe('patterns', () => {
   test('one that takes quadratic or exponential time is found', async () => {
     expect(await lint('export const a = /^[a-z]+=/;\n')).toMatchObject({ failed: false });
     expect(await lint('export const a = /[a-z]+=/;\n')).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('no-super-linear-move') as string },
+      failed: true,
+      output: expect.stringContaining('no-super-linear-move') as string,
     });
     expect(await lint('export const a = /^(?:a+)+$/;\n')).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('no-super-linear-backtracking') as string },
+      failed: true,
+      output: expect.stringContaining('no-super-linear-backtracking') as string,
     });
     expect(await lint('export const a = /^(?:a|a)+$/;\n')).toMatchObject({
-      ...{ failed: true, output: expect.stringContaining('no-dupe-disjunctions') as string },
+      failed: true,
+      output: expect.stringContaining('no-dupe-disjunctions') as string,
     });
   });
 });

@@ -18,17 +18,23 @@ test('every package of the workspace that has tests is run', () => {
 });
 
 const suite = (passed: number, failed: number, skipped = 0) => ({
-  ...{ name: 'a', passed, failed, skipped, failures: [] },
+  name: 'a',
+  passed,
+  failed,
+  skipped,
+  failures: [],
 });
 
-test('the last line counts over all suites, and names skipped only where there are some', () => {
+test('the last line counts all suites, and mentions skipped tests only if there are any', () => {
   expect(totalLine([suite(3, 0), suite(4, 1)])).toBe('7 passed, 1 failed');
   expect(totalLine([suite(3, 0, 2)])).toBe('3 passed, 0 failed, 2 skipped');
 });
 
-test('a runner that crashed is a failure, beside what it had found', () => {
+test('a crashed runner is a failure, in addition to its results', () => {
   expect(crashed('a', 'no result', suite(3, 1))).toMatchObject({
-    ...{ passed: 3, failed: 2, failures: ['no result'] },
+    passed: 3,
+    failed: 2,
+    failures: ['no result'],
   });
 });
 
@@ -77,11 +83,11 @@ test('a test file that jest cannot even load is a failure', () => {
   });
 });
 
-test('a jest that something keeps running is a failure', () => {
+test('a jest run that does not exit is a failure', () => {
   expect(jestResult('x', { ...report, hung: true })).toMatchObject({ passed: 2, failed: 3 });
 });
 
-test("unittest's closing lines are understood", () => {
+test("unittest's closing lines are parsed", () => {
   expect(unittestResult('Traceback …')).toBeUndefined();
   expect(
     unittestResult('ERROR: test_a (x)\n\nRan 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)\n'),
@@ -89,7 +95,7 @@ test("unittest's closing lines are understood", () => {
   expect(unittestResult('Ran 1 test in 0.1s\n\nOK\n')).toMatchObject({ passed: 1, failed: 0 });
 });
 
-test('a check that failed or could not be run is a failure, what was built for it does not count', () => {
+test('a check that failed or could not run is a failure; its builds do not count', () => {
   const summary = {
     tasks: [
       { taskId: 'a#build', task: 'build', execution: { exitCode: 0 } },
@@ -100,6 +106,8 @@ test('a check that failed or could not be run is a failure, what was built for i
   };
 
   expect(checksResult('checks', summary, ['lint'])).toMatchObject({
-    ...{ passed: 1, failed: 2, failures: ['b: lint', 'c: lint'] },
+    passed: 1,
+    failed: 2,
+    failures: ['b: lint', 'c: lint'],
   });
 });

@@ -1,6 +1,7 @@
 /** npm run verify:compose: proves the images and docker-compose.yml on the Docker engine that is there. */
 import { parseArgs } from 'node:util';
 import { freePort } from '@media-services/stack/set-up';
+import { checkAdditions } from './compose/additions.js';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';
 import { checkDegraded, checkLittleMemory } from './compose/degraded.js';
@@ -92,7 +93,7 @@ async function imageSizes(): Promise<string> {
 
 async function up(compose: Compose): Promise<void> {
   try {
-    await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '180');
+    await compose('up', '-d', '--no-build', '--wait', '--wait-timeout', '600');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${reason}\n${await compose('logs', '--tail', '20')}`, { cause: error });
@@ -115,6 +116,7 @@ async function proofs(report: Report, compose: Compose, setting: ComposeSetting)
   await checkVersions(report);
   await checkKeys(report, setting);
   await checkSettings(report);
+  await checkAdditions(report, setting);
   await checkDegraded(report, compose);
   await checkLittleMemory(report, setting);
 }

@@ -26,7 +26,7 @@ const containerSchema = z.object({
   }),
 });
 
-/** What the engine says of a container. */
+/** The engine's data about a container. */
 export type ContainerState = z.infer<typeof containerSchema>;
 
 /** Runs the engine's command; returns its standard output. */

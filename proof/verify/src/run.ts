@@ -9,7 +9,7 @@ export interface RunOptions {
   /** In addition to this process's own. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Its standard output is wanted whatever its exit code. */
+  /** Returns the standard output for any exit code. */
   readonly allowFailure?: boolean;
 }
 
@@ -22,7 +22,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   return Buffer.from(await runBinary(file, args, options)).toString();
 }
 
-/** As `run`, for output that is no text. */
+/** Like `run`, for binary output. */
 export async function runBinary(
   file: string,
   args: readonly string[],

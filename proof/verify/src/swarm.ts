@@ -1,10 +1,15 @@
 /** npm run verify:swarm: deploys deploy/swarm/stack.yml on the Docker engine that is there, in swarm mode. */
 import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { root } from '@media-services/stack/set-up';
+import { z } from 'zod';
 import { containersWith, docker, inspect } from './docker.js';
 import { gatewayLines, replicaOf } from './place/gateway-log.js';
 import { overallStatus } from './place/health.js';
-import type { Box } from './place/box.js';
+import { shell, type Box } from './place/box.js';
 import { Report } from './report.js';
 import { run } from './run.js';
 import { inBackground, NotYet, until } from './wait.js';
@@ -14,6 +19,12 @@ const port = process.env.PORT ?? '18081';
 const gateway = `http://127.0.0.1:${port}`;
 const expected = { gateway: 1, 'video-dl': 2, 'bg-removal': 2, redis: 1 };
 type Service = keyof typeof expected;
+
+/** As an operator writes them into settings.env. */
+const settings = 'IMAGES_PER_MINUTE=3\nIMAGE_MAX_BYTES=1MiB\nBASE_PATH=/media\n';
+const uploadSchema = z.object({
+  checks: z.object({ upload: z.object({ imagesPerMinute: z.number(), maxFileBytes: z.number() }) }),
+});
 
 const report = new Report();
 const wasActive = (await docker('info', '-f', '{{.Swarm.LocalNodeState}}')).trim() === 'active';
@@ -35,6 +46,7 @@ async function proofs(): Promise<void> {
       return overallStatus(health.json).status === 'ok' ? health : new NotYet(JSON.stringify(health));
     });
   });
+  await report.check('settings reach the gateway and both services', settingsReach);
   await report.check('tasks are read-only, without root, capabilities or missing limits', hardened);
   await report.check('requests spread over the tasks of each service', async () => {
     await spread('video-dl', 2);
@@ -49,8 +61,16 @@ async function proofs(): Promise<void> {
 }
 
 async function deployed(): Promise<string> {
-  const options = ['--resolve-image', 'never', '--compose-file', 'deploy/swarm/stack.yml'];
-  await run('docker', ['stack', 'deploy', ...options, stack], { env: { PORT: port } });
+  const folder = await mkdtemp(join(tmpdir(), 'verify-swarm-'));
+  try {
+    await cp(join(root, 'deploy/swarm'), folder, { recursive: true });
+    await writeFile(join(folder, 'settings.env'), settings);
+    const options = ['--resolve-image', 'never', '--compose-file', join(folder, 'stack.yml')];
+    const env = { PORT: port, SHUTDOWN_GRACE_SECONDS: '10' };
+    await run('docker', ['stack', 'deploy', ...options, stack], { env });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
   await healthy(expected);
   const services = await docker('stack', 'services', '--format', '{{.Name}} {{.Replicas}}', stack);
   return services.trim().split('\n').sort().join(', ');
@@ -67,7 +87,7 @@ async function container(service: Service): Promise<Box> {
 }
 
 async function healthy(wanted: Record<Service, number>): Promise<void> {
-  await until('every task healthy', 300, async () => {
+  await until('every task healthy', 600, async () => {
     const missing: string[] = [];
     for (const service of services()) {
       const states = await Promise.all((await containers(service)).map(inspect));
@@ -86,6 +106,27 @@ function services(): Service[] {
 async function get(path: string, id: string): Promise<{ status: number; json: unknown }> {
   const response = await fetch(gateway + path, { headers: { 'X-Request-Id': id } });
   return { status: response.status, json: await response.json() };
+}
+
+async function settingsReach(): Promise<string> {
+  const health = await get('/media/bg-removal/api/health', 'settings');
+  const { upload } = uploadSchema.parse(health.json).checks;
+  assert.deepEqual([upload.imagesPerMinute, upload.maxFileBytes], [3, 1024 ** 2]);
+  const large = { method: 'POST', body: new Uint8Array(3 * 1024 ** 2) };
+  assert.equal((await fetch(`${gateway}/media/api/remove-background`, large)).status, 413);
+  for (const service of ['video-dl', 'bg-removal'] as const) {
+    const { output } = await shell(await container(service), 'printenv BASE_PATH SHUTDOWN_GRACE_SECONDS');
+    assert.deepEqual(output.trim().split('\n'), ['/media', '10'], service);
+  }
+  const seconds = await docker(
+    'service',
+    'inspect',
+    '-f',
+    '{{.Spec.TaskTemplate.ContainerSpec.StopGracePeriod}}',
+    `${stack}_video-dl`,
+  );
+  assert.equal(seconds.trim(), '25s');
+  return 'IMAGES_PER_MINUTE, IMAGE_MAX_BYTES, BASE_PATH, SHUTDOWN_GRACE_SECONDS';
 }
 
 async function hardened(): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** There is no answer yet, and what was seen instead. */
+/** There is no result yet; `seen` describes the current state. */
 export class NotYet {
   constructor(readonly seen: string) {}
 }
@@ -20,7 +20,7 @@ export async function until<T>(what: string, seconds: number, ask: () => Promise
   }
 }
 
-/** For work that is awaited later: its failure shows there, and does not end the process before. */
+/** For work that is awaited later: prevents an unhandled rejection until then. */
 export function inBackground<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   return work;

@@ -73,8 +73,10 @@ await report.check('a scan that finds something ends a release before anything i
     const scanner = join(work, 'scanner');
     await writeFile(scanner, `#!/bin/sh\necho scan >>"${calls}"; exit 1\n`, { mode: 0o755 });
     const env = {
-      ...{ PATH: `${work}:${process.env.PATH ?? ''}`, OSV_SCANNER: scanner },
-      ...{ IMAGE_PREFIX: 'registry.example.org/x', IMAGE_TAG: '1.2.3' },
+      PATH: `${work}:${process.env.PATH ?? ''}`,
+      OSV_SCANNER: scanner,
+      IMAGE_PREFIX: 'registry.example.org/x',
+      IMAGE_TAG: '1.2.3',
     };
     await assert.rejects(run('deploy/images/build', ['amd64'], { env }), /ended with 1/);
     const made = await readFile(calls, 'utf8');

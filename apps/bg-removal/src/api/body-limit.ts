@@ -1,10 +1,10 @@
 import { DomainError } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 
-/** What multipart borders, headers and the other fields may add to the file. */
+/** Room for multipart boundaries, headers and the other fields, in addition to the file. */
 export const multipartOverheadBytes = 64 * 1024;
 
-/** How much of a refused body is still read, so that the client gets to see the answer, and for how long. */
+/** How much of a rejected body we still read, and for how long, so that the client receives the response. */
 const lingerBytes = 4 * 1024 * 1024;
 const lingerMs = 5000;
 
@@ -15,8 +15,8 @@ export function fileTooLarge(maxFileBytes: number): DomainError {
   );
 }
 
-/** Answers 413 from the announced length, before any of the body is read. */
-export function refuseLargeBody(maxFileBytes: number): RequestHandler {
+/** Responds with 413 based on `Content-Length`, before reading the body. */
+export function rejectLargeBody(maxFileBytes: number): RequestHandler {
   return (req, _res, next) => {
     const announced = Number(req.headers['content-length'] ?? 0);
     if (announced > maxFileBytes + multipartOverheadBytes) throw fileTooLarge(maxFileBytes);
@@ -25,11 +25,11 @@ export function refuseLargeBody(maxFileBytes: number): RequestHandler {
 }
 
 /**
- * After an early answer the client may go on sending. A connection that is cut
- * at once can lose the answer (RFC 9112 §9.6), one that is read for ever is a
- * free ride: the rest is read up to a bound, then the connection is closed.
+ * After an early response, the client may still be sending. Closing the connection at once can
+ * lose the response (RFC 9112 §9.6), and reading without a limit would waste resources. So we
+ * read up to a limit, then close the connection.
  */
-export function lingerAfterEarlyAnswer(): RequestHandler {
+export function lingerAfterEarlyResponse(): RequestHandler {
   return (req, res, next) => {
     res.once('finish', () => {
       if (req.complete) return;
@@ -49,4 +49,47 @@ export function lingerAfterEarlyAnswer(): RequestHandler {
     });
     next();
   };
+}
+
+export interface MinRate {
+  /** A lower rate over a whole window is too slow; 0 for no limit. */
+  readonly bytesPerSecond: number;
+  readonly windowMs: number;
+}
+
+/**
+ * Runs `transfer` and aborts it if it is too slow. Otherwise a client that sends or reads
+ * almost nothing would hold its slot until the deadline.
+ * @param passed returns the bytes transferred so far; never decreases
+ * @throws DomainError `timeout`, or the result of `tooSlowError`, if a window is below the
+ *   minimum rate
+ * @throws the errors of `transfer`
+ */
+export async function withMinRate<T>(
+  { bytesPerSecond, windowMs }: MinRate,
+  passed: () => number,
+  signal: AbortSignal,
+  transfer: (signal: AbortSignal) => Promise<T>,
+  tooSlowError: () => DomainError = () => tooSlowClient(bytesPerSecond),
+): Promise<T> {
+  if (bytesPerSecond === 0) return transfer(signal);
+  const tooSlow = new AbortController();
+  let before = passed();
+  const timer = setInterval(() => {
+    const now = passed();
+    if (now - before < (bytesPerSecond * windowMs) / 1000) tooSlow.abort(tooSlowError());
+    before = now;
+  }, windowMs);
+  try {
+    return await transfer(AbortSignal.any([signal, tooSlow.signal]));
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function tooSlowClient(bytesPerSecond: number): DomainError {
+  return new DomainError(
+    'timeout',
+    `The connection transferred less than ${bytesPerSecond} bytes per second. Try again with a faster connection or a smaller image.`,
+  );
 }

@@ -7,9 +7,9 @@ interface Hold {
 }
 
 /**
- * Bounds the bytes in memory for transfers whose pace the client sets. When a new hold
- * does not fit, the oldest hold of the client with the most bytes is reclaimed, so slow
- * transfers of a few clients never keep another one out.
+ * Bounds the bytes in memory of transfers whose speed depends on the client. If a new transfer
+ * does not fit, we abort the oldest transfer of the client that holds the most bytes, so slow
+ * clients never block others.
  */
 export class ByteBudget {
   readonly #maxBytes: number;
@@ -26,8 +26,8 @@ export class ByteBudget {
   }
 
   /**
-   * Runs a transfer that keeps `bytes` in memory. Its signal aborts with `overloaded` when
-   * the bytes are needed for another client; a transfer larger than the budget gets all of it.
+   * Runs a transfer that keeps `bytes` in memory. Its signal aborts with `overloaded` if
+   * another client needs the bytes. A transfer larger than the budget gets the whole budget.
    */
   async run<T>(
     client: string,
@@ -36,7 +36,7 @@ export class ByteBudget {
     transfer: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const reclaimed = new AbortController();
-    const hold: Hold = { client, bytes, onReclaimed: () => reclaimed.abort(tooSlowForOthers()) };
+    const hold: Hold = { client, bytes, onReclaimed: () => reclaimed.abort(tooSlowError()) };
     this.#holds.add(hold);
     this.#heldBytes += bytes;
     while (this.#heldBytes > this.#maxBytes && this.#holds.size > 1) this.#reclaim(hold);
@@ -66,7 +66,7 @@ export class ByteBudget {
   }
 }
 
-function tooSlowForOthers(): DomainError {
+function tooSlowError(): DomainError {
   return new DomainError(
     'overloaded',
     'The connection was too slow while other clients waited. Try again with a faster one, or with a smaller image.',

@@ -2,27 +2,26 @@ import { Coalescer, type Guard } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import { imageTypeOf } from '../images/image-type.js';
-import { fileTooLarge } from './body-limit.js';
-import { atLeastRate, type LeastRate } from './least-rate.js';
+import { withMinRate, fileTooLarge, type MinRate } from './body-limit.js';
 
 const maxRedirects = 5;
-/** A server chooses where it redirects. */
+/** Also limits redirect targets, which the server chooses. */
 export const maxUrlLength = 2048;
-/** Enough to tell an image from a web page or a film. */
+/** Enough to distinguish an image from a web page or a video. */
 const headBytes = 4096;
 
 export interface FetchImageOptions {
   readonly guard: Guard;
-  /** Whose look-ups these are. */
+  /** Name lookups are limited per client. */
   readonly client: string;
   readonly maxFileBytes: number;
-  readonly leastRate: LeastRate;
+  readonly minRate: MinRate;
   readonly signal: AbortSignal;
 }
 
 export interface FetchedImage {
   readonly bytes: Buffer;
-  /** The last part of the path that it was found under. */
+  /** The last segment of the final URL's path. */
   readonly name: string;
 }
 
@@ -39,29 +38,29 @@ function webUrl(text: string, base?: string): URL | undefined {
 }
 
 /**
- * Reads an image from a URL. Each connection, those of redirects included, goes to an address that
- * the guard has checked. Stops at the first byte too many, and at the first bytes that are no image.
+ * Downloads an image. Every connection, including redirects, goes to an address that the guard
+ * has checked. Stops as soon as the file is too large or its first bytes are not an image.
  * @throws DomainError `forbidden_address`, `upstream_unreachable`, `upstream_timeout`, `upstream_error`,
  * `file_too_large`, `unsupported_media_type`; the signal's reason
  */
 export async function fetchImage(
   address: string,
-  { guard, client, maxFileBytes, leastRate, signal }: FetchImageOptions,
+  { guard, client, maxFileBytes, minRate, signal }: FetchImageOptions,
 ): Promise<FetchedImage> {
   const ended = new AbortController();
   const dispatcher = guard.createDispatcher({ signal: ended.signal, client });
   let received = 0;
   try {
-    return await atLeastRate(
-      leastRate,
+    return await withMinRate(
+      minRate,
       () => received,
       signal,
       async (paced) => {
         const { response, url } = await follow(address, dispatcher, paced);
         if (response.status !== 200)
-          throw siteError(`answered ${response.status} instead of an image. Check the URL`);
+          throw siteError(`returned HTTP ${response.status} instead of an image. Check the URL`);
         if ((response.header('content-encoding') ?? 'identity') !== 'identity')
-          throw siteError('sent the image compressed once more');
+          throw siteError('sent the image with an unsupported content encoding');
         if (Number(response.header('content-length') ?? 0) > maxFileBytes) throw fileTooLarge(maxFileBytes);
         const bytes = await readWhole(response, maxFileBytes, (count) => (received += count));
         return { bytes, name: nameIn(url) };
@@ -76,7 +75,7 @@ export async function fetchImage(
 interface SiteResponse {
   readonly status: number;
   header(name: string): string | undefined;
-  /** In chunks of 16 to 64 KiB, whatever pieces the server sends. */
+  /** Delivers chunks of 16 to 64 KiB, however the server splits the data. */
   readonly body: Coalescer;
 }
 
@@ -93,13 +92,16 @@ async function follow(
       : undefined;
     if (location === undefined) return { response, url };
     const target = webUrl(location, url.href);
-    if (target === undefined) throw siteError('redirects to something that is no web URL');
+    if (target === undefined) throw siteError('redirects to something that is not a web URL');
     url = target;
   }
   throw siteError(`redirected more than ${maxRedirects} times`);
 }
 
-/** One GET, which follows no redirect; the site decides neither how often we work nor what is kept. */
+/**
+ * Sends one GET without following redirects. The site can't control how often we work or how
+ * much we store.
+ */
 function request(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<SiteResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -126,7 +128,7 @@ function request(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise
           'accept-encoding': 'identity',
           'user-agent': 'Mozilla/5.0 (compatible; media-services)',
         },
-        // The request's deadline and the least rate hold from the start.
+        // The request's deadline and the minimum rate already apply.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -180,10 +182,10 @@ async function read(body: Coalescer): Promise<Buffer | null> {
   }
 }
 
-/** The guard's own failures are clear; undici's are not for clients. */
+/** The guard's errors are meant for clients; undici's are not. */
 function siteFailure(error: unknown): Error {
   if (error instanceof DomainError) return error;
-  return siteError('broke off or does not follow the rules of HTTP. Try again later', error);
+  return siteError('closed the connection early or violated HTTP. Try again later', error);
 }
 
 function siteError(what: string, cause?: unknown): DomainError {

@@ -14,15 +14,15 @@ export function openApiDocument(): JsonObject {
     title: 'bg-removal',
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
-      'An image in; the same image with a transparent background out. Through the gateway the endpoint is also at `/api/remove-background` without the name of the service.',
+      'Removes the background of an image at full size. Through the gateway, the endpoint is also available at `/api/remove-background`, without the service name.',
     operations: [
       {
         path: '/api/remove-background',
         method: 'post',
         operationId: 'removeBackground',
-        summary: 'Cut the subject out of an image',
+        summary: 'Remove the background of an image',
         description:
-          'At most 5 images in any 60 seconds per client IP, unless the operator has set another number. The `RateLimit` headers say how many are left. An upload that is rejected before it is decoded (type, size, parameters, header) does not count; an `image_url` counts as soon as it is fetched.',
+          'At most 5 images in any 60 seconds per client IP, unless the operator has set another limit. The `RateLimit` headers say how many are left. An upload that is rejected before it is decoded (type, size, parameters, header) does not count; an `image_url` counts as soon as it is fetched.',
         form: {
           fields: parametersSchema,
           file: {
@@ -33,20 +33,20 @@ export function openApiDocument(): JsonObject {
         },
         success: {
           description:
-            'The cut-out, in the size of the upright image. Always 8-bit sRGB: uploads with 16 bits or a wider gamut are converted. Without EXIF.',
+            'The cut-out, as large as the upright image. Always 8-bit sRGB: uploads with 16 bits or a wider gamut are converted. Contains no EXIF data.',
           mediaType: 'image/png',
           headers: {
             'Content-Disposition': {
               description: "The upload's name with the result's extension (RFC 6266).",
               schema: { type: 'string' },
             },
-            'X-Width': { description: 'Pixels of the result.', schema: size },
-            'X-Height': { description: 'Pixels of the result.', schema: size },
+            'X-Width': { description: 'Size of the result in pixels.', schema: size },
+            'X-Height': { description: 'Size of the result in pixels.', schema: size },
             ...Object.fromEntries(
               (['Left', 'Top', 'Width', 'Height'] as const).map((edge) => [
                 `X-Foreground-${edge}`,
                 {
-                  description: 'Where the subject is, in pixels of the upright upload.',
+                  description: 'Position of the subject in pixels of the upright upload.',
                   schema: { type: 'integer', minimum: edge === 'Left' || edge === 'Top' ? 0 : 1 },
                 },
               ]),
@@ -57,7 +57,7 @@ export function openApiDocument(): JsonObject {
               schema: { type: 'string' },
             },
             'RateLimit-Policy': {
-              description: 'Images (`q`) per window of so many seconds (`w`).',
+              description: 'Images (`q`) per window (`w`, in seconds).',
               schema: { type: 'string' },
             },
           },

@@ -6,7 +6,7 @@ import { defaultTuning, type Tuning } from '../matte/tuning.js';
 import { isWebUrl, maxUrlLength } from './fetch-image.js';
 import { fileField, type Upload } from './upload.js';
 
-/** A decimal number, written plainly and within its range; nothing is rounded, cut or guessed. */
+/** A decimal number in plain notation within a range. Nothing is rounded, clamped or guessed. */
 function decimal(min: number, max: number, fallback: number, description: string) {
   const message = `must be a number from ${min} to ${max}`;
   return z
@@ -24,7 +24,7 @@ function decimal(min: number, max: number, fallback: number, description: string
     });
 }
 
-/** One of some words. */
+/** One of several words. */
 function word<const Words extends readonly [string, ...string[]]>(
   words: Words,
   fallback: Words[number],
@@ -37,7 +37,7 @@ function word<const Words extends readonly [string, ...string[]]>(
     .meta({ type: 'string', enum: [...words], default: fallback, description });
 }
 
-/** Text of a form that is absent when it is not given. */
+/** An optional text field. */
 function text(pattern: RegExp, message: string, description: string) {
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
@@ -64,42 +64,42 @@ export const parametersSchema = z.strictObject({
     0,
     255,
     defaultTuning.threshold,
-    'Opacity up to this, of 255, becomes full transparency; the rest is stretched. Clears faint leftovers.',
+    'Opacity up to this value (of 255) becomes fully transparent; the rest is stretched. Removes faint leftovers.',
   ),
   feather: decimal(
     0,
     24,
     defaultTuning.feather,
-    'Width of hard edges, in pixels of the image. Edges that are nearly as wide are softened less. 0 leaves all as they are.',
+    'Width of hard edges, in pixels of the image. Edges that are almost as wide already are softened less. 0 changes nothing.',
   ),
   foreground_strength: decimal(
     0.5,
     2,
     defaultTuning.foregroundStrength,
-    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that the network holds for foreground, but is unsure of, become solid; below 1 they stay translucent, such as glass.',
+    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that are probably foreground become solid; below 1 they stay translucent, such as glass.',
   ),
   format: word(
     formats,
     'png',
-    'Type of the result. `webp` and `jpg` have quality 90; the alpha of `webp` is lossless. `jpg` has a background, white unless `bg_color` says otherwise.',
+    'Type of the result. `webp` and `jpg` have quality 90; the alpha of `webp` is lossless. `jpg` has a background: `bg_color`, or white by default.',
   ),
-  channels: word(['rgba', 'alpha'], 'rgba', '`alpha` returns the matte alone, as an 8-bit grey PNG.'),
+  channels: word(['rgba', 'alpha'], 'rgba', '`alpha` returns only the matte, as an 8-bit grey PNG.'),
   bg_color: text(
     /^(#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})|[a-z]+)$/i,
     colourMessage,
-    'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth part is opacity) or a CSS colour name. Transparent when absent.',
+    'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth component is opacity) or a CSS colour name. Transparent by default.',
   ).refine((value) => value === undefined || colourOf(value) !== undefined, colourMessage),
   crop: word(['true', 'false'], 'false', 'Crops the result to the subject.'),
   crop_margin: text(
     /^\d{1,5}(\.\d+)?(px|%)?$/,
     marginMessage,
-    'Margin around the cropped subject, as far as the image goes: pixels (`20`, `20px`) or a percentage of the subject (`10%`).',
+    'Margin around the cropped subject, limited by the image: pixels (`20`, `20px`) or a percentage of the subject (`10%`).',
   ).refine(
     (value) => value === undefined || parseFloat(value) <= (value.endsWith('%') ? 100 : maxMarginPixels),
     marginMessage,
   ),
-  max_width: length('Most pixels across; a wider result is scaled down with its proportions.'),
-  max_height: length('Most pixels down; a taller result is scaled down with its proportions.'),
+  max_width: length('Maximum width in pixels; a wider result is scaled down proportionally.'),
+  max_height: length('Maximum height in pixels; a taller result is scaled down proportionally.'),
   image_url: z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : urlMessage) })
     .refine(isWebUrl, urlMessage)
@@ -109,13 +109,13 @@ export const parametersSchema = z.strictObject({
       format: 'uri',
       maxLength: maxUrlLength,
       description:
-        'Public URL of the image, instead of a file. Only where the operator has set IMAGE_URLS=true. It counts as an image towards the rate limit once it is fetched.',
+        'Public URL of the image, instead of a file. Only available if the operator has set IMAGE_URLS=true. Counts towards the rate limit once the image is fetched.',
     }),
 });
 
 type Parameters = z.output<typeof parametersSchema>;
 
-/** Fields that make no sense together. */
+/** Finds fields that contradict each other. */
 function contradictions({ channels, format, bg_color, crop, crop_margin }: Parameters): FieldError[] {
   const problems: FieldError[] = [];
   if (channels === 'alpha' && format !== 'png')
@@ -148,30 +148,30 @@ function colourOf(value: string): Output['background'] {
   const named = Object.hasOwn(colourNames, name) ? colourNames[name] : undefined;
   if (named !== undefined) return [...named, 255];
   const digits = name.replace('#', '');
-  // A word of these letters, such as `ff`, is no colour by its length.
+  // Other lengths of hex digits, such as `ff`, are not a colour.
   if (!/^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.test(digits)) return undefined;
   const long = digits.length <= 4 ? Array.from(digits, (digit) => digit + digit).join('') : digits;
   const [red = 0, green = 0, blue = 0, alpha = 255] = Buffer.from(long, 'hex');
   return [red, green, blue, alpha];
 }
 
-/** An image that came with the form, or the URL of one. */
+/** An uploaded image, or an image URL. */
 export type Source = { readonly bytes: Buffer; readonly name: string } | { readonly url: string };
 
 /**
- * Checks the form and the query, and names every problem at once.
- * @param takesUrls whether the operator allows `image_url`
- * @throws InvalidRequestError, or DomainError `missing_file` when that is the only problem
+ * Validates the form and the query, and reports all problems at once.
+ * @param allowsUrls whether the operator allows `image_url`
+ * @throws InvalidRequestError, or DomainError `missing_file` if that is the only problem
  */
 export function readParameters(
   upload: Upload,
   query: object,
-  takesUrls: boolean,
+  allowsUrls: boolean,
 ): { source: Source; tuning: Tuning; output: Output } {
   const { [fileField]: fileAsText, ...fields } = upload.fields;
   const problems: FieldError[] = Object.keys(query).map((field) => ({
     field,
-    message: 'is not read from the query; send it as a field of the form',
+    message: 'is not accepted in the query; send it as a form field',
   }));
   let tuning = defaultTuning;
   let output = defaultOutput;
@@ -193,7 +193,7 @@ export function readParameters(
   const { file } = upload;
   const hasFile = file !== undefined && file.bytes.length > 0;
   const hasUrl = Object.hasOwn(fields, 'image_url');
-  if (hasUrl && !takesUrls) problems.push({ field: 'image_url', message: urlsAreOff });
+  if (hasUrl && !allowsUrls) problems.push({ field: 'image_url', message: urlsDisabled });
   else if (hasUrl && hasFile)
     problems.push({ field: 'image_url', message: `cannot be used with "${fileField}"; send one of them` });
   if (problems.length > 0) {
@@ -205,11 +205,11 @@ export function readParameters(
   if (!hasFile) {
     const detail =
       fileAsText === undefined
-        ? `The form has no image. Send it in the field "${fileField}"${takesUrls ? ', or its URL in "image_url"' : ''}.`
+        ? `The form has no image. Send it in the field "${fileField}"${allowsUrls ? ', or its URL in "image_url"' : ''}.`
         : `The field "${fileField}" is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg.`;
     throw new DomainError('missing_file', detail);
   }
   return { source: file, tuning, output };
 }
 
-const urlsAreOff = `is switched off on this server; send the image in the field "${fileField}". If you run this server: set IMAGE_URLS=true`;
+const urlsDisabled = `is disabled on this server; send the image in the field "${fileField}". If you run this server: set IMAGE_URLS=true`;

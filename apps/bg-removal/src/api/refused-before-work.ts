@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
 import { PixelProcessError } from '../pixels/pixel-pool.js';
-import { HeaderRefusalError } from '../remove-background.js';
+import { HeaderRejectionError } from '../remove-background.js';
 
 const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
@@ -12,9 +12,9 @@ const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'engine_unavailable',
 ]);
 
-/** A failure of a request for which an image was fetched: that has cost traffic, so it counts. */
-class AfterFetchError extends DomainError {
-  override readonly name = 'AfterFetchError';
+/** A request that failed after its image was fetched. It counts, because the download has cost traffic. */
+class FailedAfterFetchError extends DomainError {
+  override readonly name = 'FailedAfterFetchError';
 
   constructor(cause: DomainError) {
     const { code, message, fields, retryAfterSeconds } = cause;
@@ -26,25 +26,25 @@ class AfterFetchError extends DomainError {
   }
 }
 
-/** Makes each failure of `work` count towards the client's images. */
-export async function countingFailures<T>(work: () => Promise<T>): Promise<T> {
+/** Makes every failure of `work` count towards the client's limit. */
+export async function countFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof DomainError ? new AfterFetchError(error) : error;
+    throw error instanceof DomainError ? new FailedAfterFetchError(error) : error;
   }
 }
 
 /**
- * Whether a request failed before any pixel was decoded, so that it does not count towards the client's
- * images. A process that ended at work may have ended because of the image: that counts.
+ * Whether a request failed before any pixel was decoded, so that it does not count towards the
+ * client's limit. A crash counts, because the image may have caused it.
  */
-export function isRefusedBeforeWork(thrown: unknown): boolean {
+export function isRejectedBeforeWork(thrown: unknown): boolean {
   if (
     !(thrown instanceof DomainError) ||
     thrown instanceof PixelProcessError ||
-    thrown instanceof AfterFetchError
+    thrown instanceof FailedAfterFetchError
   )
     return false;
-  return thrown instanceof HeaderRefusalError || codes.has(thrown.code);
+  return thrown instanceof HeaderRejectionError || codes.has(thrown.code);
 }

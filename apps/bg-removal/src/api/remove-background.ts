@@ -3,46 +3,44 @@ import { DomainError, requestContext, withDeadline, type RequestContext } from '
 import contentDisposition from 'content-disposition';
 import type { Request, RequestHandler } from 'express';
 import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
-import { multipartOverheadBytes } from './body-limit.js';
+import { withMinRate, type MinRate, multipartOverheadBytes } from './body-limit.js';
 import { ByteBudget } from './byte-budget.js';
 import { fetchImage, type FetchedImage } from './fetch-image.js';
-import { atLeastRate, type LeastRate } from './least-rate.js';
 import { readParameters } from './parameters.js';
-import { countingFailures } from './refused-before-work.js';
-import { outputFileName } from './output-file-name.js';
-import { sendBytes } from './send-bytes.js';
+import { countFailures } from './refused-before-work.js';
+import { outputFileName, sendBytes } from './send-bytes.js';
 import { uploadReader } from './upload.js';
 
 export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependencies {
   readonly clientKey: (req: Request) => string;
   readonly maxFileBytes: number;
-  /** From the first byte of the request to the first of the answer. */
+  /** Time from the first byte of the request to the first byte of the response. */
   readonly requestTimeoutMs: number;
-  /** From the first byte of the answer to the last. */
-  readonly answerTimeoutMs: number;
-  /** Of the upload, and of the answer. */
-  readonly leastRate: LeastRate;
-  /** Bytes in memory of uploads on their way in, and of results on their way out. */
+  /** Time from the first to the last byte of the response. */
+  readonly responseTimeoutMs: number;
+  /** Minimum rate of the upload and of the response. */
+  readonly minRate: MinRate;
+  /** Limits for the bytes of incoming uploads and outgoing results in memory. */
   readonly maxUploadingBytes: number;
   readonly maxSendingBytes: number;
-  /** The way out to `image_url`; undefined where that is switched off. */
+  /** The guard for `image_url`; undefined if URLs are disabled. */
   readonly guard: Guard | undefined;
 }
 
-/** `POST /api/remove-background`: an image in a form in, its cut-out out. */
+/** `POST /api/remove-background`: takes an image in a form and returns its cut-out. */
 export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): RequestHandler {
   const readUpload = uploadReader(options.maxFileBytes);
-  // Apart from the turns: a slow transfer holds memory, but never keeps a process from working.
+  // Separate from the turns, because a slow transfer holds memory but must never block a process.
   const uploading = new ByteBudget(options.maxUploadingBytes);
   const sending = new ByteBudget(options.maxSendingBytes);
 
   const fetchFrom = (url: string, client: string, context: RequestContext, deadline: AbortSignal) => {
-    const { guard, maxFileBytes, leastRate } = options;
-    if (guard === undefined) throw new Error('image_url is switched off');
+    const { guard, maxFileBytes, minRate } = options;
+    if (guard === undefined) throw new Error('image_url is disabled');
     context.note({ host: new URL(url).host });
     return context.timings.measure('fetch', () =>
       uploading.run(client, maxFileBytes, deadline, (signal) =>
-        fetchImage(url, { guard, client, maxFileBytes, leastRate, signal }),
+        fetchImage(url, { guard, client, maxFileBytes, minRate, signal }),
       ),
     );
   };
@@ -56,15 +54,15 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
       signal: context.signal,
       late: () => timeoutError(timeoutMs),
     });
-    // Rejected before the upload rather than after it.
+    // Reject before the upload rather than after it.
     options.turns.assertRoom(client);
 
     const made = await withDeadline(deadline(options.requestTimeoutMs), async (signal) => {
       const { socket } = req;
       const upload = await timings.measure('upload', () =>
         uploading.run(client, uploadBytes(req, options.maxFileBytes), signal, (kept) =>
-          atLeastRate(
-            options.leastRate,
+          withMinRate(
+            options.minRate,
             () => socket.bytesRead,
             kept,
             (paced) => readUpload(req, res, paced),
@@ -78,10 +76,10 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
         return { ...image, fileName, bytesIn: file.length };
       };
       if (!('url' in source)) return cutOut(source);
-      // Before anything is fetched, while failures don't count yet.
+      // Check before fetching, while failures don't count yet.
       options.turns.assertRoom(client);
       options.engine.assertReady();
-      return countingFailures(async () => cutOut(await fetchFrom(source.url, client, context, signal)));
+      return countFailures(async () => cutOut(await fetchFrom(source.url, client, context, signal)));
     });
 
     const { image, subject, fileName, bytesIn } = made;
@@ -97,11 +95,11 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     res.setHeader('X-Foreground-Top', String(subject.top));
     res.setHeader('X-Foreground-Width', String(subject.width));
     res.setHeader('X-Foreground-Height', String(subject.height));
-    await withDeadline(deadline(options.answerTimeoutMs), (signal) =>
+    await withDeadline(deadline(options.responseTimeoutMs), (signal) =>
       sending.run(client, bytes.length, signal, (kept) => {
         let taken = 0;
-        return atLeastRate(
-          options.leastRate,
+        return withMinRate(
+          options.minRate,
           () => taken,
           kept,
           (paced) => sendBytes(res, bytes, paced, (sent) => (taken = sent)),
@@ -111,7 +109,7 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
   };
 }
 
-/** What an upload may take in memory, its connection included. */
+/** The maximum memory of an upload, including its connection. */
 function uploadBytes(req: Request, maxFileBytes: number): number {
   const announced = Number(req.headers['content-length'] ?? Infinity);
   return Math.min(announced, maxFileBytes) + multipartOverheadBytes;
@@ -120,6 +118,6 @@ function uploadBytes(req: Request, maxFileBytes: number): number {
 function timeoutError(timeoutMs: number): DomainError {
   return new DomainError(
     'timeout',
-    `The image was not done within ${timeoutMs / 1000} s. Try again later, or with a smaller image.`,
+    `The image was not finished within ${timeoutMs / 1000} s. Try again later or with a smaller image.`,
   );
 }

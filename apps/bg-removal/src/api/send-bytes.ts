@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** What is handed to the connection at a time: how finely the client's pace is seen. */
+/** Bytes written at a time. Determines how precisely we see the client's speed. */
 const chunkBytes = 64 * 1024;
 
 /**
- * Sends a whole body at the pace at which the client takes it.
- * @param onTaken told the bytes that the system has taken so far
- * @throws the signal's reason; the answer is then cut
+ * Sends a whole body at the client's speed.
+ * @param onTaken receives the number of bytes that the operating system has accepted so far
+ * @throws the signal's reason; the response is then truncated
  */
 export async function sendBytes(
   res: Response,
@@ -23,11 +23,27 @@ export async function sendBytes(
   aborted.catch(() => undefined);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     const chunk = bytes.subarray(at, at + chunkBytes);
-    // The callback and not `drain`: it comes when the chunk has left this process.
+    // Use the callback instead of `drain`, because it runs when the chunk has left this process.
     await Promise.race([new Promise<void>((resolve) => res.write(chunk, () => resolve())), aborted]);
     onTaken(at + chunk.length);
   }
   const finished = once(res, 'finish');
   res.end();
   await Promise.race([finished, aborted]);
+}
+
+const maxStemLength = 150;
+
+/** Control characters, direction marks, and characters that file systems reserve. */
+const unwanted = /[\p{Cc}\p{Bidi_Control}<>:"|?*]/gu;
+
+/** The upload's name with the result's extension: no folders, no control or reserved characters, bounded length. */
+export function outputFileName(uploadName: string, extension: string): string {
+  const base = uploadName.split(/[\\/]/).at(-1) ?? '';
+  const stem = Array.from(base.replace(/\.[^.]*$/, '').replace(unwanted, ''))
+    .slice(0, maxStemLength)
+    .join('')
+    .trim()
+    .replace(/^\.+/, '');
+  return `${stem === '' ? 'image' : stem}.${extension}`;
 }

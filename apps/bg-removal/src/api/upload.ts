@@ -7,7 +7,7 @@ import { fileTooLarge, multipartOverheadBytes } from './body-limit.js';
 
 export const fileField = 'file';
 
-/** A parsed form: the file, if there was one, and the text fields as they came. */
+/** A parsed form: the file, if any, and the unvalidated text fields. */
 export interface Upload {
   readonly file: { readonly bytes: Buffer; readonly name: string } | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ const limits = {
   fieldNestingDepth: 0,
 };
 
-/** Reads multipart forms into memory, with a limit on everything that a client chooses. */
+/** Reads multipart forms into memory, with limits on everything that the client controls. */
 export function uploadReader(
   maxFileBytes: number,
 ): (req: Request, res: Response, signal: AbortSignal) => Promise<Upload> {
@@ -47,17 +47,19 @@ export function uploadReader(
       let received = 0;
       req.on('data', (chunk: Buffer) => {
         received += chunk.length;
-        // A body of unannounced length: multer would read it to its end before it says so.
+        // For a body without Content-Length: multer would read it to the end before it reports an
+        // error.
         if (received > maxFileBytes + multipartOverheadBytes) reject(fileTooLarge(maxFileBytes));
       });
       parse(req, res, (error: unknown) => {
         if (error === undefined || error === null) resolve();
         else reject(toDomainError(error, maxFileBytes));
       });
-      // Node keeps a combined signal, and with it the request and its file, as long as somebody listens.
+      // Node keeps a combined signal, and with it the request and its file, in memory while it
+      // has listeners.
     }).finally(() => read.abort());
     const { file } = req;
-    // The request lives until its response is sent; the upload need not.
+    // The request stays in memory until its response is sent; the upload doesn't have to.
     delete req.file;
     return {
       file: file && { bytes: file.buffer, name: file.originalname },
@@ -97,6 +99,6 @@ function toDomainError(error: unknown, maxFileBytes: number): DomainError {
     case 'MISSING_FIELD_NAME':
       return invalid('has a part without a name', 'body');
     default:
-      return invalid('has a part with a name that cannot be read');
+      return invalid('has a part with an invalid name');
   }
 }

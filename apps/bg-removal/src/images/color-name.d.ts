@@ -1,5 +1,5 @@
 declare module 'color-name' {
-  /** The named colours of CSS, as sRGB. */
+  /** The named CSS colours as sRGB. */
   const names: Readonly<Record<string, readonly [number, number, number]>>;
   export default names;
 }

@@ -1,69 +1,68 @@
 import type { SharpOptions } from 'sharp';
-import type { ImageLimits, ImageRefusal } from './image-limits.js';
+import { countJpegScans, type ImageLimits, type ImageRejection } from './image-limits.js';
 import { imageTypeOf } from './image-type.js';
-import { countJpegScans } from './jpeg-scans.js';
-import { withStatedColours } from './png-colours.js';
+import { addIccProfile } from './png-colours.js';
 import type { RgbaImage } from './rgba-image.js';
-import { isFaultOfImage } from './sharp-failure.js';
-import { sharp } from './sharp.js';
+import { isImageFault, sharp } from './sharp.js';
 
-/** What libvips reports where a file states no density. */
-const unstatedDensity = 72;
+/** libvips reports this if a file has no density. */
+const defaultDensity = 72;
 
-/** Only the first frame; damaged or incomplete files are errors, harmless oddities are not. */
+/** Reads only the first frame. Damaged or incomplete files are errors; harmless deviations are not. */
 function options(): SharpOptions {
-  // The size is checked from the header beforehand, against the service's own limit.
+  // We already check the size in the header against our own limit.
   return { failOn: 'error', limitInputPixels: false, pages: 1, sequentialRead: true };
 }
 
-/** An image that its header does not reject, ready to be decoded. */
+/** An image whose header passed the checks, ready to be decoded. */
 export interface OpenedImage {
   readonly file: Uint8Array;
-  /** 16 bits a channel and a profile, which sharp does not convert right. */
+  /** Has 16 bits per channel and a profile, which sharp converts incorrectly. */
   readonly isDeepWithProfile: boolean;
-  /** Pixels per inch, where the file says so. */
+  /** Pixels per inch, if stated in the file. */
   readonly density: number | undefined;
 }
 
 /**
- * Reads the header alone. Rejects too many pixels, a side that is too long, and a JPEG with too many passes.
- * @throws Error when sharp fails through no fault of the image
+ * Reads only the header. Rejects too many pixels, a side that is too long, and a JPEG with too
+ * many scans.
+ * @throws Error if sharp fails for a reason other than the image
  */
 export async function openImage(
   file: Uint8Array,
   limits: ImageLimits,
-): Promise<OpenedImage | { readonly refusal: ImageRefusal }> {
+): Promise<OpenedImage | { readonly rejection: ImageRejection }> {
   const type = imageTypeOf(file);
   const metadata = await unlessDamaged(() => sharp(file, options()).metadata());
-  if (metadata === undefined) return { refusal: { code: 'unreadable_header' } };
+  if (metadata === undefined) return { rejection: { code: 'unreadable_header' } };
   const { width, height } = metadata.autoOrient;
   const pixels = width * height;
   if (pixels > limits.maxPixels || Math.max(width, height) > limits.maxSide) {
-    return { refusal: { code: 'image_too_large', width, height } };
+    return { rejection: { code: 'image_too_large', width, height } };
   }
   if (type === 'jpeg') {
     const scans = countJpegScans(file);
     const maxScans = Math.min(limits.maxScans, Math.max(1, Math.floor(limits.maxScannedPixels / pixels)));
-    if (scans > maxScans) return { refusal: { code: 'too_many_scans', scans, maxScans } };
+    if (scans > maxScans) return { rejection: { code: 'too_many_scans', scans, maxScans } };
   }
-  const coloured = type === 'png' ? withStatedColours(file) : file;
+  const coloured = type === 'png' ? addIccProfile(file) : file;
   const { density, depth } = metadata;
   const hasProfile = metadata.icc !== undefined || coloured !== file;
   return {
     file: coloured,
     isDeepWithProfile: hasProfile && depth === 'ushort',
-    density: density === unstatedDensity ? undefined : density,
+    density: density === defaultDensity ? undefined : density,
   };
 }
 
 /**
- * Every pixel, upright, 8-bit sRGB whatever the file's profile, depth or colour space, with the image's own
- * alpha; undefined when the file is damaged.
- * @throws Error when sharp fails through no fault of the image
+ * Decodes all pixels, upright and in 8-bit sRGB for any profile, depth or colour space, with
+ * the image's own alpha. Returns undefined if the file is damaged.
+ * @throws Error if sharp fails for a reason other than the image
  */
 export async function decodeFull({ file, isDeepWithProfile }: OpenedImage): Promise<RgbaImage | undefined> {
   return unlessDamaged(async () => {
-    const source = isDeepWithProfile ? await withEightBits(file) : file;
+    const source = isDeepWithProfile ? await reduceToEightBits(file) : file;
     const { data, info } = await sharp(source, options())
       .autoOrient()
       .toColourspace('srgb')
@@ -75,7 +74,7 @@ export async function decodeFull({ file, isDeepWithProfile }: OpenedImage): Prom
 }
 
 /** Sharp converts 16-bit colours to Display P3 instead of sRGB, and ignores the profile of 16-bit grey. */
-async function withEightBits(file: Uint8Array): Promise<Uint8Array> {
+async function reduceToEightBits(file: Uint8Array): Promise<Uint8Array> {
   const deep = sharp(file, { ...options(), ignoreIcc: true });
   const isGrey = (await deep.metadata()).space === 'grey16';
   return deep
@@ -90,8 +89,8 @@ async function unlessDamaged<T>(decode: () => Promise<T>): Promise<T | undefined
   try {
     return await decode();
   } catch (error) {
-    // Whatever the decoder says of a broken file, the client only needs to know that it is broken.
-    if (isFaultOfImage(error)) return undefined;
+    // The client only needs to know that the file is damaged, not the decoder's message.
+    if (isImageFault(error)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { afterHeader, chunksBeforePixels, pngChunk } from './png-chunks.js';
+import { afterHeader, chunksBeforePixels, pngChunk } from './png-colours.js';
 import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './output.js';
 import { pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
@@ -9,12 +9,12 @@ const compressionLevel = 3;
 const inchesPerMetre = 1 / 0.0254;
 const srgbChunk = pngChunk('sRGB', Buffer.of(0));
 
-/** Of JPEG and of WebP's colours; WebP's alpha is lossless. */
+/** Quality of JPEG and of WebP colours; WebP's alpha is lossless. */
 const quality = 90;
 
 /**
- * Makes the file that the client asked for from a cut-out; `image` may be changed.
- * @returns undefined when it would be larger than WebP allows
+ * Encodes a cut-out in the requested form. May modify `image`.
+ * @returns undefined if it would be larger than WebP allows
  */
 export async function encode(
   image: RgbaImage,
@@ -64,7 +64,7 @@ async function write(
   }
 }
 
-/** Puts a colour behind the image; both may be translucent. */
+/** Paints a colour behind the image; both may be translucent. */
 function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): void {
   const words = pixelWords(image);
   for (let at = 0; at < words.length; at++) {
@@ -84,7 +84,7 @@ function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): voi
   }
 }
 
-/** The smallest rectangle around what is visible; undefined when nothing is. */
+/** The bounding box of the visible pixels; undefined if there are none. */
 export function visibleArea(image: RgbaImage): Rectangle | undefined {
   const words = pixelWords(image);
   const { width, height } = image;
@@ -104,7 +104,7 @@ export function visibleArea(image: RgbaImage): Rectangle | undefined {
   return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** With a margin on all sides, as far as the image goes; a percentage is of the subject's sides. */
+/** Adds a margin on all sides, limited by the image. A percentage refers to the subject's size. */
 function grow(
   subject: Rectangle,
   { value, unit }: NonNullable<Output['cropMargin']>,
@@ -119,7 +119,7 @@ function grow(
   return { left, top, width: right - left, height: bottom - top };
 }
 
-/** Scaled down, with its proportions, to what it may have at most. */
+/** Scales a size down proportionally to fit the limits. */
 function fittingSize(
   { width, height }: { width: number; height: number },
   maxWidth = width,
@@ -130,13 +130,13 @@ function fittingSize(
 }
 
 /**
- * A PNG that says it is sRGB. (`quality` or `effort` would silently make a
- * palette of 256 colours.)
- * @param density in pixels per inch; undefined when the upload states none
+ * Writes a PNG that declares sRGB. (`quality` or `effort` would silently reduce it to a palette
+ * of 256 colours.)
+ * @param density in pixels per inch; undefined if the upload has none
  */
 async function writePng(pipeline: Sharp, density: number | undefined): Promise<Uint8Array> {
   const png = await pipeline.png({ compressionLevel, palette: false }).toBuffer();
-  // libvips would write a made-up density.
+  // libvips would write an arbitrary density.
   const parts: Uint8Array[] = [png.subarray(0, afterHeader), srgbChunk];
   if (density !== undefined) parts.push(pngChunk('pHYs', physicalSize(density)));
   let at = afterHeader;

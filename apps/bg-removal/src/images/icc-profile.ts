@@ -8,14 +8,14 @@ export interface Primaries {
 
 export interface ColourSpace {
   readonly primaries: Primaries;
-  /** From a stored value, 0-1, to linear light, 0-1. */
+  /** Converts a stored value (0-1) to linear light (0-1). */
   readonly toLinear: (value: number) => number;
 }
 
 type Vector = readonly [number, number, number];
 type Matrix = readonly [Vector, Vector, Vector];
 
-/** The white of ICC's connection space. */
+/** The white point of ICC's profile connection space. */
 const d50: Vector = [0.9642, 1, 0.8249];
 const bradford: Matrix = [
   [0.8951, 0.2664, -0.1614],
@@ -24,7 +24,7 @@ const bradford: Matrix = [
 ];
 const curvePoints = 4096;
 
-/** A version 2 ICC profile of a colour space (ICC.1:2001-04): a matrix and a curve, or of grey the curve alone. */
+/** Builds a version 2 ICC profile (ICC.1:2001-04): a matrix and a curve, or only a curve for grey. */
 export function iccProfile({ primaries, toLinear }: ColourSpace, isGrey: boolean): Buffer {
   const curve = Buffer.alloc(4 + 2 * curvePoints);
   curve.writeUInt32BE(curvePoints);
@@ -79,7 +79,7 @@ function xyz(values: Vector): Buffer {
   return tag('XYZ ', content);
 }
 
-/** From linear RGB to XYZ, adapted to D50 (Bradford). */
+/** The matrix from linear RGB to XYZ, adapted to D50 (Bradford). */
 function toD50({ red, green, blue, white }: Primaries): Matrix {
   const unscaled = transpose([fromXy(red), fromXy(green), fromXy(blue)]);
   const whiteXyz = fromXy(white);

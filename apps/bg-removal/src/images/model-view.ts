@@ -3,8 +3,9 @@ import { neutralGrey, pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 
 /**
- * The network's view: interleaved RGB over grey, squashed to its input size with a filter. Large images
- * are halved first, as a JPEG decoder can: the filter then has a quarter of the pixels to read.
+ * The network's view of an image: interleaved RGB over grey, resized to the input size without
+ * keeping proportions. Large images are halved first, so that the resize filter reads a quarter
+ * of the pixels.
  */
 export async function viewForModel(image: RgbaImage, width: number, height: number): Promise<Uint8Array> {
   const isLarge = image.width >= 2 * width && image.height >= 2 * height;
@@ -20,7 +21,7 @@ export async function viewForModel(image: RgbaImage, width: number, height: numb
     .toBuffer();
 }
 
-/** Interleaved RGB, over grey, of half the size: means over two by two pixels, at odd borders over fewer. */
+/** Halves an image to interleaved RGB over grey, with means of two by two pixels (fewer at odd borders). */
 export function halve(image: RgbaImage): { width: number; height: number; data: Uint8Array } {
   const words = pixelWords(image);
   const width = Math.ceil(image.width / 2);
@@ -36,7 +37,7 @@ export function halve(image: RgbaImage): { width: number; height: number; data: 
       let c = words[at + down]! | 0;
       let d = words[at + down + across]! | 0;
       if ((a & b & c & d) >>> 24 !== 255) [a, b, c, d] = [overGrey(a), overGrey(b), overGrey(c), overGrey(d)];
-      // Red and blue in the two halves of a word; the sum of four fits.
+      // Red and blue share a word, one in each half; the sum of four fits.
       const redAndBlue = (a & 0xff00ff) + (b & 0xff00ff) + (c & 0xff00ff) + (d & 0xff00ff) + 0x20002;
       const green = ((a >>> 8) & 255) + ((b >>> 8) & 255) + ((c >>> 8) & 255) + ((d >>> 8) & 255) + 2;
       data[to] = (redAndBlue & 0xffff) >>> 2;

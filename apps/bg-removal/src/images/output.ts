@@ -4,14 +4,14 @@ export const formats = ['png', 'webp', 'jpg'] as const;
 
 const side = z.int().positive();
 
-/** What becomes of a cut-out. */
+/** The requested form of the result. */
 export const outputSchema = z.object({
   format: z.enum(formats),
-  /** `alpha`: the matte alone, as an 8-bit grey PNG. */
+  /** `alpha`: only the matte, as an 8-bit grey PNG. */
   channels: z.enum(['rgba', 'alpha']),
-  /** sRGB and alpha, 0-255 each; undefined leaves the background transparent. */
+  /** sRGB and alpha, 0-255 each; undefined keeps the background transparent. */
   background: z.tuple([z.number(), z.number(), z.number(), z.number()]).optional(),
-  /** Crops to the subject and this much around it. */
+  /** Crops to the subject plus this margin. */
   cropMargin: z.object({ value: z.number(), unit: z.enum(['px', '%']) }).optional(),
   maxWidth: side.optional(),
   maxHeight: side.optional(),
@@ -20,10 +20,10 @@ export type Output = z.output<typeof outputSchema>;
 
 export const defaultOutput: Output = { format: 'png', channels: 'rgba' };
 
-/** The most that WebP can have on a side. */
+/** WebP's maximum width and height. */
 export const maxWebpSide = 16_383;
 
-/** Where the subject is: the smallest rectangle around all that is visible, in pixels of the upright image. */
+/** The subject's bounding box: all visible pixels, in coordinates of the upright image. */
 export const rectangleSchema = z.object({ left: z.int(), top: z.int(), width: side, height: side });
 export type Rectangle = z.output<typeof rectangleSchema>;
 

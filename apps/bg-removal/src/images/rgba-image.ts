@@ -1,4 +1,4 @@
-/** Grey that stands in for what is transparent in the upload when the network looks at it. */
+/** Grey that replaces the upload's transparent areas in the network's input. */
 export const neutralGrey = 128;
 
 /** An upright image: interleaved 8-bit RGBA, sRGB, alpha not premultiplied. */

@@ -1,15 +1,15 @@
 import { InferenceSession } from 'onnxruntime-node';
 
 /**
- * Entry point: opens the graph named on the command line on the GPU. Ends with exit code 0
- * when that works, else with 1 and the reason on standard output.
+ * Entry point: loads the graph given on the command line on the GPU. Exits with code 0 on
+ * success, otherwise with 1 and the reason on standard output.
  */
 try {
   const session = await InferenceSession.create(process.argv[2] ?? '', { executionProviders: ['cuda'] });
   await session.release();
 } catch (error) {
   process.exitCode = 1;
-  // The first sentence; what follows are paths and lines of onnxruntime's own log.
+  // Only the first line; the rest is paths and onnxruntime's log.
   process.stdout.write(
     String(error instanceof Error ? error.message : error)
       .split('\n')[0]

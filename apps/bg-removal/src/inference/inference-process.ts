@@ -6,9 +6,9 @@ import { inferenceJobSchema, inferenceSettingsSchema, type InferenceReady } from
 import { MattingSession } from './matting-session.js';
 
 /**
- * Entry point of the inference process, run under the engine supervisor: loads
- * the network named on the command line, warms it up, says `ready`, then answers
- * one job at a time. Only the channel keeps it alive, so it ends when its parent goes.
+ * Entry point of the inference process, run by the engine supervisor. Loads the network given
+ * on the command line, warms it up, sends `ready`, then runs one job at a time. Only the IPC
+ * channel keeps it alive, so it ends with its parent.
  */
 const runMessageSchema = z.object({ type: z.literal('run'), id: z.int(), job: inferenceJobSchema });
 
@@ -22,10 +22,10 @@ async function loadWarm(settingsJson: string): Promise<{ session: MattingSession
   send({ type: 'starting' });
   const session = await MattingSession.load(settings);
   send({ type: 'starting' });
-  // onnxruntime makes this file, empty, and leaves it where the process is killed.
+  // onnxruntime creates this empty file, and it would remain if the process is killed.
   await rm(join(tmpdir(), `mat-debug-${process.pid}.log`), { force: true });
   const warmUpStartedAt = performance.now();
-  // The first run allocates and is slower: no client should wait for that.
+  // The first run allocates memory and is slower; no client should wait for it.
   await session.run(new Uint8Array(settings.inputSize.width * settings.inputSize.height * 3).fill(128));
   const now = performance.now();
   return {
@@ -38,7 +38,7 @@ const { session, ready } = await loadWarm(process.argv[2] ?? '{}');
 
 process.on('message', (raw) => {
   const message = runMessageSchema.safeParse(raw);
-  // A `cancel` can only be read after the run that it means: nothing is left to cancel.
+  // A `cancel` can only arrive after its run has finished, so there is nothing to cancel.
   if (!message.success) return;
   const { id, job } = message.data;
   session.run(job.rgb).then(

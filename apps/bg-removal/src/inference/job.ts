@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { typedArray } from '../typed-array.js';
 
-/** What the inference process needs to know, passed as JSON on its command line. */
+/** Settings of the inference process, passed as JSON on its command line. */
 export const inferenceSettingsSchema = z.object({
   graphPath: z.string(),
   inputSize: z.object({ width: z.int(), height: z.int() }),

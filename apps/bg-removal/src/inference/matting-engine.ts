@@ -25,20 +25,27 @@ import {
   type InferenceResult,
   type InferenceSettings,
 } from './job.js';
-import { neededBytes, requireMemory, type InferenceCapacity } from './capacity.js';
-import { chooseDevice, probeCuda, type CudaProbe, type Device } from './device.js';
-import { choosePrecision, hasAvx2, type Precision } from './precision.js';
-import { defaultModelId } from '../model/known-models.js';
-import { locateModel } from '../model/locate-model.js';
-import { ModelError, ModelMissingError } from '../model/model-error.js';
-import { readManifest, type ModelManifest } from '../model/manifest.js';
+import {
+  chooseDevice,
+  choosePrecision,
+  type CudaProbe,
+  type Device,
+  hasAvx2,
+  type InferenceCapacity,
+  neededBytes,
+  type Precision,
+  probeCuda,
+  requireMemory,
+} from './choices.js';
+import { defaultModelId, locateModel } from '../model/known-models.js';
+import { ModelError, type ModelManifest, ModelMissingError, readManifest } from '../model/manifest.js';
 import { verifyModel } from '../model/verify-model.js';
 
 const missingModelPollMs = 2000;
 const readyTimeoutMs = 120_000;
-/** An inference cannot be interrupted; one that was given up is left to finish for at most this long. */
+/** An inference can't be interrupted, so we let a cancelled one finish for at most this long. */
 const maxCancelGraceMs = 20_000;
-/** An idle process above it is replaced. */
+/** We replace an idle process that uses more memory. */
 const recycleAboveBytes = 2 * 1024 ** 3;
 const killGraceMs = 2000;
 
@@ -47,15 +54,15 @@ export interface MattingEngineOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly capacity: InferenceCapacity;
-  /** Whether a GPU works; replaced in tests, which have none. */
+  /** Checks whether a GPU works; replaced in tests. */
   readonly probeCuda?: CudaProbe;
-  /** How the inference process is started; replaced in tests of its failures. */
+  /** Command that starts the inference process; replaced in tests of its failures. */
   readonly command?: (settings: InferenceSettings) => EngineCommand;
 }
 
 type Supervisor = EngineSupervisor<InferenceJob, InferenceResult, InferenceReady>;
 
-/** One of the verified model's graphs, and what runs it. */
+/** One graph of the verified model, with the device that runs it. */
 interface ChosenModel {
   readonly manifest: ModelManifest;
   readonly graphPath: string;
@@ -64,7 +71,7 @@ interface ChosenModel {
   readonly device: Device;
 }
 
-/** The model in its own processes: verified, warm, supervised. */
+/** Runs the verified model in warm, supervised processes. */
 export class MattingEngine implements AsyncDisposable {
   readonly #options: MattingEngineOptions;
   #model: ChosenModel | undefined;
@@ -87,8 +94,8 @@ export class MattingEngine implements AsyncDisposable {
   }
 
   /**
-   * Verifies the model and warms the processes up; what goes wrong shows in {@link health} and
-   * the log. A model that is missing is awaited: another container may be fetching it.
+   * Verifies the model and warms up the processes. Reports errors in {@link health} and the
+   * log. Waits for a missing model, because another container may be downloading it.
    */
   async start(): Promise<void> {
     const { logger } = this.#options;
@@ -107,7 +114,7 @@ export class MattingEngine implements AsyncDisposable {
     const ready = this.#supervisor.health().ready;
     logger.info({ ...this.#description(this.#model), ...ready }, 'the model is warm');
     if (this.#model.manifest.licence === 'unstated') {
-      logger.warn('the licence of the model’s weights is not stated: clear it before commercial use');
+      logger.warn('the licence of the model’s weights is unknown: clarify it before commercial use');
     }
   }
 
@@ -120,7 +127,7 @@ export class MattingEngine implements AsyncDisposable {
       return await this.#ready().supervisor.run(job, { signal });
     } catch (error) {
       if (!(error instanceof EngineJobError)) throw error;
-      throw new DomainError('internal_error', 'The network could not work on this image.', {
+      throw new DomainError('internal_error', 'The network failed on this image.', {
         cause: error.payload,
       });
     }
@@ -265,8 +272,9 @@ export class MattingEngine implements AsyncDisposable {
 }
 
 /**
- * The precision that the model will run in, before it is verified and a GPU is looked for: how
- * many processes fit into memory depends on it. fp32, the larger, if the model can't be read.
+ * Estimates the model's precision before we verify it and look for a GPU, because the number of
+ * processes that fit into memory depends on it. Returns fp32, the larger one, if the model
+ * can't be read.
  */
 export async function expectedPrecision(config: BgRemovalConfig): Promise<Precision> {
   try {
@@ -284,7 +292,6 @@ export async function expectedPrecision(config: BgRemovalConfig): Promise<Precis
   }
 }
 
-/** The inference process of this service. */
 function inferenceCommand(settings: InferenceSettings): EngineCommand {
   const script = fileURLToPath(new URL('./inference-process.js', import.meta.url));
   return { file: execPath, args: [script, JSON.stringify(settings)] };

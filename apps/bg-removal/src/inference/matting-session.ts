@@ -2,14 +2,14 @@ import * as ort from 'onnxruntime-node';
 import type { InferenceResult, InferenceSettings } from './job.js';
 
 /**
- * One loaded network. Only the inference process may import this module: a run
- * blocks its event loop, and a crash takes the process with it.
+ * One loaded network. Only the inference process may import this module, because a run blocks
+ * the event loop and a crash ends the process.
  */
 export class MattingSession {
   readonly #session: ort.InferenceSession;
   readonly #settings: InferenceSettings;
   readonly #inputName: string;
-  /** Reused where the network wants normalised planes: one image is in work at a time. */
+  /** Reused buffer for networks with normalised input; only one image is processed at a time. */
   readonly #planes: Float32Array | undefined;
 
   private constructor(session: ort.InferenceSession, settings: InferenceSettings, input: NetworkInput) {
@@ -20,7 +20,7 @@ export class MattingSession {
     this.#planes = input.type === 'float32' ? new Float32Array(width * height * 3) : undefined;
   }
 
-  /** @throws Error when the file is not a network that onnxruntime can run, or has no such output */
+  /** @throws Error if onnxruntime can't run the file, or it has no such output */
   static async load(settings: InferenceSettings): Promise<MattingSession> {
     const session = await ort.InferenceSession.create(settings.graphPath, {
       // Measured choices; see docs/internals/decisions-bg-removal.md.
@@ -40,7 +40,7 @@ export class MattingSession {
     return new MattingSession(session, settings, inputOf(session));
   }
 
-  /** @throws Error when the image or the network's output has the wrong size */
+  /** @throws Error if the image or the network's output has the wrong size */
   async run(rgb: Uint8Array): Promise<InferenceResult> {
     const { width, height } = this.#settings.inputSize;
     if (rgb.length !== width * height * 3) {
@@ -98,7 +98,7 @@ function maskOf(
   output: ort.Tensor | undefined,
   activation: InferenceSettings['activation'],
 ): Omit<InferenceResult, 'inferenceMs'> {
-  if (output?.type !== 'float32') throw new Error('The network gave no single-precision output.');
+  if (output?.type !== 'float32') throw new Error('The network returned no single-precision output.');
   const [height, width] = output.dims.slice(-2);
   const mask = (output.data as Float32Array).slice();
   if (height === undefined || width === undefined || mask.length !== width * height) {

@@ -4,18 +4,20 @@ import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import type { Layers } from './layers.js';
 
-/** How far apart foreground and background have to be, in levels of 255, for colours to count as much as the matte. */
+/**
+ * Difference between foreground and background, in levels of 255, at which colours count as
+ * much as the matte.
+ */
 const clearDifference = 70;
-/** How much a colour beside the line between the two is distrusted: it is a mixture of something else. */
+/** How much to distrust a colour that is not on the line between the two, which is a different mixture. */
 const doubt = 10;
 
 /**
- * Corrects the matte by the colours: where those of foreground `F` and background
- * `B` are known, a mixed pixel `I` lies on the line between them, and its place
- * there, `(I−B)·(F−B)/|F−B|²`, is its alpha. The less that can be relied on, the
- * more the matte stays as it is. `alpha`, 0-255, is changed in place; its 0 and
- * 255 stay, and so does what lies under transparency of the image's own: its
- * colours are no mixture.
+ * Corrects the matte using colours. If the foreground colour `F` and background colour `B` are
+ * known, a mixed pixel `I` lies on the line between them, and its position there,
+ * `(I−B)·(F−B)/|F−B|²`, is its alpha. The less reliable that is, the less the matte changes.
+ * Modifies `alpha` (0-255) in place, except 0, 255 and pixels with transparency of the image's
+ * own, whose colours are not a mixture.
  */
 export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, layers: Layers): void {
   const { width, height, data } = image;

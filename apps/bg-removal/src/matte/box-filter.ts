@@ -2,9 +2,9 @@
 import type { Plane } from './plane.js';
 
 /**
- * Mean over a square window of side `2 × radius + 1`, cut at the borders. The
- * cost per pixel does not depend on the radius (running sums).
- * @param scratch of the same size as `source`; its contents are lost
+ * Mean over a square window of side `2 × radius + 1`, clipped at the borders. Uses running
+ * sums, so the cost per pixel does not depend on the radius.
+ * @param scratch a plane of the same size as `source`; overwritten
  * @param target may be `source`
  */
 export function boxFilter(source: Plane, radius: number, scratch: Plane, target: Plane = source): void {
@@ -34,7 +34,7 @@ function filterColumns({ width, height, data }: Plane, radius: number, target: P
   const out = target.data;
   const reach = Math.min(radius, height - 1);
   const shares = windowShares(height, reach);
-  // Doubles: sums that are added to and taken from thousands of times.
+  // Doubles, because each sum is updated thousands of times.
   const sums = new Float64Array(width);
   for (let i = 0; i < reach * width; i++) sums[i % width]! += data[i]!;
   const zeros = new Float32Array(width);

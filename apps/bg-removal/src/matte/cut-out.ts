@@ -7,13 +7,13 @@ import type { RgbaImage } from '../images/rgba-image.js';
 import { cellColours, gridFor } from './grid.js';
 import { guidedCoefficients, type GuidedFilterOptions } from './guided-filter.js';
 import { estimateLayers } from './layers.js';
-import { applyMatte, asSeen, hasOwnAlpha } from './own-alpha.js';
+import { applyMatte, compositeOverGrey, hasOwnAlpha } from './own-alpha.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
 import { tuneMatte, type Tuning } from './tuning.js';
 
-/** Steps that benchmarks switch off to measure what each is worth. */
+/** Steps that benchmarks can disable to measure their effect. */
 export interface CutOutSteps {
   readonly decideWideAreas: boolean;
   readonly refine: GuidedFilterOptions | false;
@@ -29,12 +29,12 @@ export const defaultSteps: CutOutSteps = {
 };
 
 /**
- * Turns an image into its cut-out, in place: matte at full resolution, colours
- * of the foreground alone at its edges, tuning, and nothing of the background
- * left where nothing is visible. What has transparency of its own keeps its
- * colours, and gets no more opaque.
- * @param mask what the network said, of any size; it is changed
- * @returns false when there is no foreground; `image` is then unchanged
+ * Turns an image into its cut-out, in place: computes the matte at full resolution, replaces
+ * edge colours by the foreground's, applies the tuning, and erases the colours of invisible
+ * pixels. Pixels with transparency of the image's own keep their colours and do not become more
+ * opaque.
+ * @param mask the network's output, of any size; modified
+ * @returns false if there is no foreground; `image` is then unchanged
  */
 export function cutOut(
   image: RgbaImage,
@@ -43,13 +43,14 @@ export function cutOut(
   steps: CutOutSteps = defaultSteps,
 ): boolean {
   if (!stretchMask(mask)) return false;
-  // A strength below 1 asks for translucent areas, such as glass.
+  // A strength below 1 is meant for translucent areas, such as glass.
   if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask);
   const { width, height } = image;
   const grid = gridFor(width, height);
-  const seen = hasOwnAlpha(image) ? asSeen(image) : image;
+  const seen = hasOwnAlpha(image) ? compositeOverGrey(image) : image;
   const colours = cellColours(seen, grid);
-  // Interpolation reads two samples a side; only a mask of more than twice the image needs a filter.
+  // Interpolation reads two samples per axis, so only a mask of more than twice the image's size
+  // needs a filter.
   const fine = mask.width > 2 * width || mask.height > 2 * height ? resample(mask, width, height) : mask;
   const model =
     steps.refine && guidedCoefficients(colours, resample(mask, grid.width, grid.height), steps.refine);
@@ -57,7 +58,7 @@ export function cutOut(
   const needsLayers = steps.correctAlpha || steps.estimateForeground;
   const layers = needsLayers ? estimateLayers(image, alpha, grid, colours) : undefined;
   if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers);
-  // A subject that is nowhere opaque is haze that the network was unsure of.
+  // A subject without any opaque pixel is haze that the network was unsure of.
   if (!alpha.includes(255)) return false;
   const visible = featherMatte(tuneMatte(alpha, tuning), width, height, tuning.feather);
   if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers);

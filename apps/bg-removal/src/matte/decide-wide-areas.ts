@@ -2,28 +2,34 @@
 import { boxFilter } from './box-filter.js';
 import { createPlane, type Plane } from './plane.js';
 
-/** Between these the network has not decided. */
+/** Between these values the network is undecided. */
 const undecided = { from: 0.04, to: 0.96 } as const;
-/** Share of the mask's longer side; edges and hair are narrower than twice this. */
+/** Radius as a share of the mask's longer side; edges and hair are narrower than twice this. */
 const reach = 3 / 128;
-/** Factor of the logits where an area is wide. */
+/** Radius, as a share of the mask's longer side, of the surroundings that must be mostly foreground. */
+const surroundings = 12 / 128;
+/** Mean of the surroundings at which an area starts to change, and at which it changes fully. */
+const leaning = { from: 0.45, to: 0.6 } as const;
+/** Factor for the logits in wide areas. */
 const gain = 3;
 
 /**
- * Moves wide undecided areas that are rather foreground towards 1, in place. Edges and hair are
- * undecided over a few pixels only. Where no pixel in reach is decided, the network usually hesitates
- * whether a solid part belongs to the subject, and would leave a half-transparent ghost. The change
- * fades in from the border of such an area. Areas below 0.5 stay: loose hair is among them.
+ * Moves wide undecided areas of the foreground towards 1, in place. Edges and hair are
+ * undecided over only a few pixels. If no pixel within reach is decided, the network is usually
+ * unsure whether a solid part belongs to the subject, which would leave a half-transparent
+ * ghost. The change fades in from the border of such an area. Two kinds of area don't change:
+ * pixels below 0.5, such as loose hair, and spots within the background, which the network
+ * mistakes for foreground.
  * @param mask 0-1
  */
 export function decideWideAreas(mask: Plane): void {
   const { width, height, data } = mask;
-  const radius = Math.max(1, Math.round(Math.max(width, height) * reach));
+  const side = Math.max(width, height);
+  const radius = Math.max(1, Math.round(side * reach));
+  if (!hasUndecidedBlock(mask, radius + 1)) return;
   const wide = createPlane(width, height);
   const scratch = createPlane(width, height);
-  for (let i = 0; i < data.length; i++) {
-    wide.data[i] = data[i]! > undecided.from && data[i]! < undecided.to ? 1 : 0;
-  }
+  for (let i = 0; i < data.length; i++) wide.data[i] = isUndecided(data[i]!) ? 1 : 0;
   boxFilter(wide, radius, scratch);
   let hasWideArea = false;
   for (let i = 0; i < data.length; i++) {
@@ -33,11 +39,37 @@ export function decideWideAreas(mask: Plane): void {
   }
   if (!hasWideArea) return;
   boxFilter(wide, radius, scratch);
+  const around = createPlane(width, height);
+  boxFilter(mask, Math.max(1, Math.round(side * surroundings)), scratch, around);
   for (let i = 0; i < data.length; i++) {
-    const weight = Math.min(1, 2 * wide.data[i]!);
+    const leans = Math.min(1, (around.data[i]! - leaning.from) / (leaning.to - leaning.from));
+    const weight = Math.min(1, 2 * wide.data[i]!) * leans;
     const value = data[i]!;
-    if (weight === 0 || value <= 0.5) continue;
+    if (weight <= 0 || value <= 0.5) continue;
     const odds = (value / (1 - value)) ** gain;
     data[i] = value + weight * (odds / (1 + odds) - value);
   }
+}
+
+function isUndecided(value: number): boolean {
+  return value > undecided.from && value < undecided.to;
+}
+
+/** Whether a block is undecided all over. Each window of twice its side holds a whole one, so most masks end here. */
+function hasUndecidedBlock(mask: Plane, side: number): boolean {
+  for (let top = 0; top < mask.height; top += side) {
+    for (let left = 0; left < mask.width; left += side) {
+      if (isBlockUndecided(mask, left, top, side)) return true;
+    }
+  }
+  return false;
+}
+
+function isBlockUndecided({ width, height, data }: Plane, left: number, top: number, side: number): boolean {
+  const right = Math.min(left + side, width);
+  const bottom = Math.min(top + side, height);
+  for (let y = top; y < bottom; y++) {
+    for (let i = y * width + left; i < y * width + right; i++) if (!isUndecided(data[i]!)) return false;
+  }
+  return true;
 }

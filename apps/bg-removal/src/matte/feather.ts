@@ -4,16 +4,16 @@ const widthPerSigma = 2.563;
 
 const tileSize = 32;
 const smallestBlock = 4;
-/** Softened edges get at least this share of the blur: less leaves roughness in defocused subjects. */
+/** Minimum share of the blur for softened edges; less would leave defocused subjects rough. */
 const leastShare = 0.75;
-/** Edges that span less of 0-255 are parts of soft areas, and get the whole blur. */
+/** Edges that span less of 0-255 belong to soft areas and get the full blur. */
 const fullSpan = 250;
 
 /**
  * Softens a matte (0-255) so that a hard edge gets a 10-90 % width of `feather` pixels. An edge
- * that is nearly as wide already is blurred less. One that is much wider gets the whole blur, which
- * hardly changes its width and smooths its roughness. Borders are replicated.
- * @returns the same array when `feather` is 0, else a new one
+ * that is already almost as wide is blurred less. A much wider edge gets the full blur, which
+ * smooths its roughness and hardly changes its width. Borders are replicated.
+ * @returns the same array if `feather` is 0, otherwise a new one
  */
 export function featherMatte(alpha: Uint8Array, width: number, height: number, feather: number): Uint8Array {
   if (feather <= 0) return alpha;
@@ -33,7 +33,7 @@ interface Tile {
   readonly bottom: number;
 }
 
-/** The tiles that a blur changes: not all pixels in reach are the same. */
+/** The tiles that a blur changes: those with different pixels within reach. */
 function tilesWithEdges(alpha: Uint8Array, width: number, height: number, reach: number): Tile[] {
   const tiles: Tile[] = [];
   for (let top = 0; top < height; top += tileSize) {
@@ -83,9 +83,9 @@ function blur(
 }
 
 /**
- * `count` neighbours of `source`, from `from`, each weighted with those that follow it at
- * `stride`. The kernel is symmetric. The seven weights of the default feather are unrolled,
- * which takes a third of the time.
+ * Convolves `count` values of `source`, starting at `from`, with a symmetric kernel whose taps
+ * are `stride` apart. The loop for the default feather's seven weights is unrolled, which takes
+ * a third of the time.
  */
 function convolve(
   source: Float32Array,
@@ -116,7 +116,7 @@ function convolve(
   }
 }
 
-/** Weights of the pixels around, each the integral of the Gaussian over the pixel, summing to 1. */
+/** Weights that sum to 1; each is the integral of the Gaussian over its pixel. */
 function gaussianKernel(sigma: number): Float32Array {
   const radius = Math.max(1, Math.ceil(3 * sigma));
   const weights = Float32Array.from({ length: 2 * radius + 1 }, (_, i) => {
@@ -159,10 +159,10 @@ interface BlurShares {
 }
 
 /**
- * Finds how wide the edges in and beside each block are. Across an edge of height `h` and variance
- * `e` (of the Gaussian that would make it from a hard one), the slopes sum to `h` and their squares
- * to `h² / 2√(πe)`; sums over a block are thus robust against single steep pixels. Central
- * differences add 1/3 to the variance.
+ * Estimates the width of the edges in and next to each block. Across an edge of height `h` and
+ * variance `e` (of the Gaussian that would make it from a hard one), the slopes sum to `h` and
+ * their squares to `h² / 2√(πe)`; so sums over a block are robust against single steep pixels.
+ * Central differences add 1/3 to the variance.
  */
 function blurShares(
   alpha: Uint8Array,
@@ -232,7 +232,7 @@ function blurShares(
   return { side, across, down, shares };
 }
 
-/** Mixes a matte into its blurred copy, by shares interpolated between the centres of blocks. */
+/** Blends a matte into its blurred copy, with shares interpolated between block centres. */
 function mix(
   alpha: Uint8Array,
   blurred: Uint8Array,

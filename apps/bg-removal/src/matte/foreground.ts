@@ -5,12 +5,11 @@ import { GridSampler } from './grid-sampler.js';
 import { estimateLayers, fuse, type Layers } from './layers.js';
 
 /**
- * Replaces the colours of translucent pixels by the foreground's own, so that
- * nothing of the old background shines through the edge. Pixels of full alpha
- * keep their colour, and so do those with transparency of their own, which are no
- * mixture; `image` is changed in place.
- * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
- * @param visible which pixels are visible at all; the others are left alone
+ * Replaces the colours of translucent pixels with the foreground colour, so that the old
+ * background does not show through at edges. Opaque pixels keep their colour, and so do pixels
+ * with transparency of the image's own, which are not a mixture. Modifies `image` in place.
+ * @param alpha the matte, 0-255, before tuning, because it must be the true mixture
+ * @param visible nonzero for visible pixels; the others are not changed
  */
 export function estimateForeground(
   image: RgbaImage,

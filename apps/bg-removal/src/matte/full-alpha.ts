@@ -9,15 +9,15 @@ import type { Plane } from './plane.js';
 /** Refinement starts above this distance from 0 and 1 and is complete at `fullRefinement`. */
 const refinementFloor = 0.02;
 const fullRefinement = 0.1;
-/** What rounds to 0 and to 255. */
+/** Values that round to 0 and to 255. */
 const empty = 0.5 / 255;
 const full = 1 - empty;
 
 /**
- * The alpha matte at full resolution, 0-255: the network's mask interpolated
- * linearly and, where it is neither background nor foreground, drawn to the
- * edges of the image by the guided filter's local model.
- * @param mask of any size up to about twice the image's
+ * The alpha matte at full resolution, 0-255. Interpolates the network's mask linearly. Where it
+ * is neither background nor foreground, the guided filter's local model aligns it with the
+ * image's edges.
+ * @param mask at most about twice the image's size
  */
 export function fullAlpha(
   image: RgbaImage,

@@ -4,18 +4,18 @@ import { interpolation, type Interpolation } from './interpolation.js';
 import type { Plane } from './plane.js';
 
 /**
- * Reads planes of a grid at the centres of pixels, linearly between the cells. Pixels
- * are visited row by row: the two rows of cells around one of pixels are mixed once,
- * cell by cell as they are needed, for all of the pixels between.
+ * Reads grid planes at pixel centres, with linear interpolation between cells. Pixels are
+ * visited row by row, so we blend the two cell rows around a pixel row only once per cell, when
+ * first needed.
  */
 export class GridSampler {
   readonly #channels: number;
   readonly #gridWidth: number;
   readonly #columns: Interpolation;
   readonly #rows: Interpolation;
-  /** All planes' values of a cell side by side. */
+  /** The values of all planes, interleaved per cell. */
   readonly #cells: Float32Array;
-  /** The same for the row of pixels in {@link #y}, where {@link #mixedFor} says so. */
+  /** Blended values for pixel row {@link #y}; valid for columns whose {@link #mixedFor} equals it. */
   readonly #mixed: Float32Array;
   readonly #mixedFor: Int32Array;
   #y = -1;
@@ -39,7 +39,7 @@ export class GridSampler {
     }
   }
 
-  /** Goes to a pixel of the image. */
+  /** Moves to a pixel of the image. */
   moveTo(x: number, y: number): void {
     const left = this.#columns.before[x]!;
     const right = this.#columns.after[x]!;
@@ -51,7 +51,7 @@ export class GridSampler {
     this.#across = this.#columns.fraction[x]!;
   }
 
-  /** The value of a plane, by its place in the list, at the pixel moved to. */
+  /** The value of a plane, by its index, at the current pixel. */
   read(channel: number): number {
     const left = this.#mixed[this.#left + channel]!;
     return left + (this.#mixed[this.#right + channel]! - left) * this.#across;

@@ -5,14 +5,13 @@ import { createPlane, type Plane } from './plane.js';
 /** One plane per channel. */
 export type Planes = readonly [Plane, Plane, Plane];
 
-/** The most cells a grid has: about what the network sees, and few enough to be quick. */
+/** Maximum number of cells: about the network's resolution, and few enough to be fast. */
 const maxGridCells = 400_000;
 
 /**
- * The coarse grid on which neighbourhoods are computed: cells of `step × step`
- * pixels (the last column and row may be narrower). Box means over a large
- * image equal box means over its cell means, so that their cost does not grow
- * with the image.
+ * The coarse grid for neighbourhood computations: cells of `step × step` pixels (the last
+ * column and row may be smaller). Box means over a large image equal box means over its cell
+ * means, so their cost does not grow with the image.
  */
 export interface Grid {
   readonly step: number;

@@ -1,4 +1,4 @@
-/** For each pixel: the sample before its centre, the one after, and how far it is towards that. */
+/** For each pixel: the samples before and after its centre, and its fractional position between them. */
 export interface Interpolation {
   readonly before: Int32Array;
   /** The same as `before` at the border. */
@@ -7,8 +7,8 @@ export interface Interpolation {
 }
 
 /**
- * How to read `samples` samples linearly at the centres of `pixels` pixels;
- * one sample is `pixelsPerSample` pixels wide and has its value at its centre.
+ * Linear interpolation of `samples` samples at the centres of `pixels` pixels. A sample is
+ * `pixelsPerSample` pixels wide and has its value at its centre.
  */
 export function interpolation(pixels: number, samples: number, pixelsPerSample: number): Interpolation {
   const before = new Int32Array(pixels);

@@ -10,32 +10,35 @@ interface Colours {
   readonly background: Planes;
 }
 
-/** What the image is mixed of around each cell of the grid. */
+/** The colours that the image is mixed from around each grid cell. */
 export interface Layers extends Colours {
-  /** 0-1: whether there is enough of both near by for their colours to be known. */
+  /** 0-1: whether there is enough of both nearby to know their colours. */
   readonly certainty: Plane;
 }
 
-/** Window sides of the two passes in an image of one megapixel; they grow with the image's sides. */
+/** Window sides of the two passes for an image of one megapixel; they scale with the image's sides. */
 const firstSide = 90;
 const secondSide = 12;
 /** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
 const power = 6;
 
-/** Where windows hold less than this share of foreground (or background), its colour is not known. */
+/** Below this share of foreground (or background) in a window, its colour is unknown. */
 const leastCoverage = 1e-9;
-/** Weighted coverage of a window above which a colour counts as known at all (half-opaque pixels reach it), and as known well. */
+/**
+ * Weighted coverage of a window above which a colour starts to count as known (half-opaque
+ * pixels reach it), and fully.
+ */
 const someCoverage = 0.5 ** power;
 const goodCoverage = 0.06;
 
 /**
- * Estimates the colours of foreground and background: Blur-Fusion ×2 (Forte,
- * "Approximate Fast Foreground Colour Estimation", ICIP 2021), with weights that
- * trust the purest pixels of a window most, because a mean over mixed pixels is
- * mixed itself, and by the image's own alpha: what is hidden has no colour. The sides and the power were chosen by measurement; see
+ * Estimates the colours of foreground and background: Blur-Fusion ×2 (Forte, "Approximate Fast
+ * Foreground Colour Estimation", ICIP 2021), weighted towards the purest pixels of a window,
+ * because a mean over mixed pixels is mixed too, and by the image's own alpha, because hidden
+ * pixels have no meaningful colour. The sides and the power were chosen by measurement; see
  * docs/internals/decisions-bg-removal.md.
- * @param alpha the matte, 0-255, before tuning: it has to be the true mixture
- * @param colours of the cells, where they are known already
+ * @param alpha the matte, 0-255, before tuning, because it must be the true mixture
+ * @param colours the cells' colours, if already computed
  */
 export function estimateLayers(
   image: RgbaImage,
@@ -53,7 +56,10 @@ export function estimateLayers(
   return blurLayers(cells, colours, radius(secondSide), scratch);
 }
 
-/** The foreground's colour in a pixel: `clip(F̂ + α(I − αF̂ − (1−α)B̂))`; everything 0-255 but `alpha` 0-1. */
+/**
+ * The foreground colour of a pixel: `clip(F̂ + α(I − αF̂ − (1−α)B̂))`. All values are 0-255,
+ * except `alpha` (0-1).
+ */
 export function fuse(foreground: number, background: number, alpha: number, value: number): number {
   const estimate = foreground + alpha * (value - alpha * foreground - (1 - alpha) * background);
   return estimate < 0 ? 0 : estimate > 255 ? 255 : estimate;
@@ -63,7 +69,7 @@ export function fuse(foreground: number, background: number, alpha: number, valu
 interface WeighedCells extends Colours {
   readonly foregroundWeight: Plane;
   readonly backgroundWeight: Plane;
-  /** 1 where a cell has pixels that are neither 0 nor 255. */
+  /** 1 if a cell has pixels that are neither 0 nor 255. */
   readonly mixed: Uint8Array;
 }
 
@@ -97,7 +103,7 @@ function weighCells(
         continue;
       }
       mixed[cell] = 1;
-      // Sums in locals: this is the innermost loop over every soft edge.
+      // Use local sums, because this is the innermost loop over every soft edge.
       let front = 0;
       let behind = 0;
       let [frontRed, frontGreen, frontBlue] = [0, 0, 0];
@@ -136,7 +142,7 @@ function weighCells(
   return { foregroundWeight, backgroundWeight, mixed, foreground, background };
 }
 
-/** Whether all of a cell is background or all of it foreground. */
+/** Whether a cell is entirely background or entirely foreground. */
 function isUniform(
   alpha: Uint8Array,
   width: number,
@@ -153,7 +159,7 @@ function isUniform(
   return true;
 }
 
-/** The own alpha of a cell's pixels where all have the same 0 or 255; else undefined. */
+/** The image's own alpha in a cell if it is uniformly 0 or 255, otherwise undefined. */
 function ownAlphaOf(
   words: Uint32Array,
   width: number,
@@ -197,7 +203,7 @@ function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratc
   };
 }
 
-/** Weighted means from weighted sums, in place; a cell's own colour where next to nothing was weighed. */
+/** Converts weighted sums to weighted means, in place. Uses a cell's own colour if the weight is almost 0. */
 function divide(sums: Float32Array, coverage: Float32Array, own: Float32Array): void {
   for (let i = 0; i < sums.length; i++) {
     const total = coverage[i]!;
@@ -217,8 +223,8 @@ function certaintyOf(front: Plane, behind: Plane): Plane {
 }
 
 /**
- * Puts the first estimate into the mixed cells: `F₁ = clip(F̂ + α(I − αF̂ − (1−α)B̂))`
- * for every pixel in place of its colour, and `B̂` for the background.
+ * Stores the first estimate in the mixed cells: `F₁ = clip(F̂ + α(I − αF̂ − (1−α)B̂))` instead
+ * of every pixel's colour, and `B̂` for the background.
  */
 function fuseCells(
   image: RgbaImage,

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
 
-/** Whether a pixel of an image is less than opaque. */
+/** Whether an image has pixels that are not opaque. */
 export function hasOwnAlpha(image: RgbaImage): boolean {
   const words = pixelWords(image);
   for (let at = 0; at < words.length; at++) if (words[at]! < 0xff000000) return true;
@@ -9,10 +9,10 @@ export function hasOwnAlpha(image: RgbaImage): boolean {
 }
 
 /**
- * A copy of an image with transparency over the grey that the network saw it over:
- * what lies hidden under transparent pixels says nothing of where edges are.
+ * Composites a transparent image over the same grey as the network's input. The hidden colours
+ * of transparent pixels tell nothing about edges.
  */
-export function asSeen({ width, height, data }: RgbaImage): RgbaImage {
+export function compositeOverGrey({ width, height, data }: RgbaImage): RgbaImage {
   const seen = new Uint8Array(data.length);
   for (let i = 0; i < data.length; i += 4) {
     const own = data[i + 3]!;
@@ -25,9 +25,8 @@ export function asSeen({ width, height, data }: RgbaImage): RgbaImage {
 }
 
 /**
- * The alpha that is served, as the image's own: the matte, but nowhere more than the
- * image had already (a soft edge in both is one edge and not two, so they are not
- * multiplied). The colours of what is invisible are erased.
+ * Sets the image's alpha to the matte, but never above its own alpha. They are not multiplied,
+ * because a soft edge in both is the same edge. Erases the colours of invisible pixels.
  */
 export function applyMatte(image: RgbaImage, matte: Uint8Array): void {
   const words = pixelWords(image);

@@ -2,13 +2,13 @@
 import { createPlane, type Plane } from './plane.js';
 
 /**
- * Resizes a plane with a triangle filter: linear interpolation where it grows,
- * widened to the scale where it shrinks, so that nothing is skipped. Pixel
- * centres are aligned (half-pixel convention); borders are replicated.
+ * Resizes a plane with a triangle filter: linear interpolation when enlarging, widened to the
+ * scale when shrinking, so that no sample is skipped. Pixel centres are aligned (half-pixel
+ * convention); borders are replicated.
  */
 export function resample(source: Plane, width: number, height: number): Plane {
   if (source.width === width && source.height === height) return source;
-  // The pass that shrinks goes first, so that the other has less to do; columns are the cheaper pass.
+  // Shrink first, so that the other pass has less to do; columns are the cheaper pass.
   return height < source.height
     ? resampleRows(resampleColumns(source, height), width)
     : resampleColumns(resampleRows(source, width), height);
@@ -35,7 +35,7 @@ function tapsFor(sourceSize: number, targetSize: number): Taps {
     let sum = 0;
     for (let k = Math.ceil(centre - support); k <= Math.floor(centre + support); k++) {
       const weight = Math.max(0, 1 - Math.abs(k - centre) / support);
-      // Outside: the border pixel stands in.
+      // Outside the plane, repeat the border pixel.
       const inside = Math.min(Math.max(k, 0), sourceSize - 1);
       const slot = Math.min(Math.max(inside - start, 0), count - 1);
       weights[i * count + slot]! += weight;

@@ -1,21 +1,21 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import type { Plane } from './plane.js';
 
-/** Below this raw maximum the network has seen no subject; stretching would turn its noise into a mask. */
+/** Below this raw maximum the network found no subject, and stretching would turn its noise into a mask. */
 export const foregroundFloor = 0.5;
 
-/** The least share of the mask above {@link foregroundFloor}: noise reaches it in single spots. */
+/** Minimum share of the mask above {@link foregroundFloor}; noise exceeds that in single spots. */
 const leastForegroundShare = 0.0002;
 
 /**
- * A sigmoid comes near 0 and 1 but hardly ever reaches them: what is this close
- * to either is meant to be it. Solid subjects come out solid.
+ * A sigmoid rarely reaches 0 and 1 exactly, so values this close count as 0 or 1. This keeps
+ * solid subjects solid.
  */
 const saturation = 0.01;
 
 /**
  * Stretches the network's output to 0-1 in place, as its training expects.
- * @returns false when there is no foreground; the plane is then unchanged
+ * @returns false if there is no foreground; the plane is then unchanged
  */
 export function stretchMask({ data }: Plane): boolean {
   let min = Infinity;

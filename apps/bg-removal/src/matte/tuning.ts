@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-/** What a client may tune. Neutral: strength 1, threshold 0, feather 0. */
+/** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {
   /** 0-255; alpha up to this becomes 0, the rest is stretched. */
   readonly threshold: number;
@@ -12,9 +12,8 @@ export interface Tuning {
 export const defaultTuning: Tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 
 /**
- * Strength, then threshold, of one alpha value in 0-1:
- * `α ← sα/(1+(s−1)α)`, then with `τ = t/255`: `α ← max(0, (α−τ)/(1−τ))`;
- * at `t = 255` only full alpha stays.
+ * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with
+ * `τ = t/255`: `α ← max(0, (α−τ)/(1−τ))`; at `t = 255` only full alpha remains.
  */
 export function tuneAlpha(alpha: number, { foregroundStrength: s, threshold }: Tuning): number {
   const strong = (s * alpha) / (1 + (s - 1) * alpha);

@@ -1,10 +1,12 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { HubSource, WeightsSource } from '@media-services/model-setup';
-import type { ModelManifest } from './manifest.js';
+import { ModelError, type ModelManifest } from './manifest.js';
 
-/** A model that set-up can install: its manifest but for what is found while installing. */
+/** A model that set-up can install: its manifest without the parts determined during installation. */
 export type KnownModel = Omit<ModelManifest, 'files' | 'source'> & {
   readonly source: WeightsSource;
-  /** SHA-256 of installed files that are the same on every machine. */
+  /** SHA-256 of installed files that are identical on every machine. */
   readonly pinned: Readonly<Record<string, string>>;
 };
 
@@ -140,3 +142,27 @@ export const knownModels: readonly KnownModel[] = [
     },
   ),
 ];
+
+/** The default of MODELS_DIR: `models/` in this package. */
+export const defaultModelsDir = fileURLToPath(new URL('../../models', import.meta.url));
+
+export interface ModelLocation {
+  readonly folder: string;
+  /** Absent for an operator's own folder. */
+  readonly known?: KnownModel;
+}
+
+/**
+ * Resolves the setting MODEL: the id of a known model, or the path of a folder
+ * with a manifest (absolute, or starting with a dot).
+ * @throws ModelError naming the known ids
+ */
+export function locateModel(model: string, modelsDir: string): ModelLocation {
+  if (path.isAbsolute(model) || model.startsWith('.')) return { folder: path.resolve(model) };
+  const known = knownModels.find(({ id }) => id === model);
+  if (known === undefined) {
+    const ids = knownModels.map(({ id }) => id).join(', ');
+    throw new ModelError(`MODEL "${model}" is not known. Use one of ${ids}, or the path of a model folder.`);
+  }
+  return { folder: path.join(modelsDir, known.id), known };
+}

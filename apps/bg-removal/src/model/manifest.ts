@@ -2,10 +2,19 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import parseSpdx from 'spdx-expression-parse';
 import { z } from 'zod';
-import { ModelError, ModelMissingError } from './model-error.js';
+
+/** The model can't be used. The message tells the operator what is wrong, where, and how to fix it. */
+export class ModelError extends Error {
+  override readonly name: string = 'ModelError';
+}
+
+/** The folder has no model yet; it may still be installed. */
+export class ModelMissingError extends ModelError {
+  override readonly name = 'ModelMissingError';
+}
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');
-/** An SPDX licence expression, or `unstated` where the authors do not say under what terms the weights are. */
+/** An SPDX licence expression, or `unstated` if the authors name no licence for the weights. */
 const licenceSchema = z.string().refine((licence) => licence === 'unstated' || isSpdxExpression(licence), {
   error: 'must be an SPDX licence expression such as Apache-2.0 or LicenseRef-own, or "unstated"',
 });
@@ -22,19 +31,19 @@ function isSpdxExpression(text: string): boolean {
 const channelsSchema = z.tuple([z.number(), z.number(), z.number()]);
 
 /**
- * Everything that has to be known to run a matting network. Images are squashed
- * to `inputSize`, scaled to 0-1 and normalised as `(value - mean) / std`.
+ * Everything needed to run a matting network. Images are resized to `inputSize` without keeping
+ * proportions, scaled to 0-1 and normalised as `(value - mean) / std`.
  */
 export const manifestSchema = z.object({
   id: z.string().min(1),
-  /** Where the weights were taken from; only told, never followed. */
+  /** The source of the weights, for information only. */
   source: z.object({ kind: z.enum(['npm-package', 'hub', 'folder']) }),
   licence: licenceSchema,
   /** The ONNX file, relative to the model's folder. */
   graph: z.string().min(1),
-  /** The same network in eight bits, for processors that multiply eight-bit numbers fast. */
+  /** The same network in eight bits, for CPUs with fast eight-bit multiplication. */
   int8Graph: z.string().min(1).optional(),
-  /** SHA-256 of every file that is used, by path relative to the model's folder. */
+  /** SHA-256 of every used file, by path relative to the model's folder. */
   files: z.record(z.string(), sha256Schema),
   inputSize: z.object({
     width: z.int().min(8).max(4096),
@@ -42,7 +51,7 @@ export const manifestSchema = z.object({
   }),
   mean: channelsSchema,
   std: channelsSchema.refine((std) => std.every((value) => value > 0), 'must be above 0'),
-  /** What has to be applied to the output to get 0-1. */
+  /** The function that maps the output to 0-1. */
   activation: z.enum(['none', 'sigmoid']),
   outputName: z.string().min(1),
 });
@@ -62,7 +71,7 @@ export async function readManifest(folder: string): Promise<ModelManifest> {
     text = await readFile(file, 'utf8');
   } catch (cause) {
     throw new ModelMissingError(
-      `The model folder ${folder} has no readable ${manifestFileName}. Run the set-up (npm run setup; under compose: docker compose up -d model), or point MODEL at a folder that has one. The service loads the model as soon as it is there.`,
+      `The model folder ${folder} has no readable ${manifestFileName}. Run the set-up (npm run setup; under compose: docker compose up -d model), or point MODEL at a folder that has one. The service loads the model as soon as it exists.`,
       { cause },
     );
   }

@@ -1,10 +1,8 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { installModel } from '@media-services/model-setup';
-import { manifestBase } from './known-models.js';
-import { locateModel } from './locate-model.js';
-import { manifestFileName, type ModelManifest } from './manifest.js';
-import { ModelError } from './model-error.js';
+import { locateModel, manifestBase } from './known-models.js';
+import { manifestFileName, ModelError, type ModelManifest } from './manifest.js';
 import { verifyModel, type VerifiedModel } from './verify-model.js';
 
 export interface SetUpOptions {
@@ -16,9 +14,8 @@ export interface SetUpOptions {
 }
 
 /**
- * Installs the model that MODEL names, unless it is there and intact. The new
- * folder takes its place in one rename, so that an interrupted set-up leaves
- * nothing half done.
+ * Installs the model named by MODEL, unless it is already intact. The new folder is moved into
+ * place with one rename, so that an interrupted set-up leaves no partial model.
  * @throws ModelError
  * @throws WeightsError
  */
@@ -54,7 +51,7 @@ async function emptyFolder(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     throw new ModelError(
-      `The model cannot be installed (${String(error)}). The folder, or the volume there, has to be writable for user ${process.getuid?.() ?? 'of this process'}.`,
+      `The model cannot be installed (${String(error)}). The folder or volume must be writable for user ${process.getuid?.() ?? 'of this process'}.`,
       { cause: error },
     );
   }
@@ -62,6 +59,6 @@ async function emptyFolder(folder: string): Promise<void> {
 
 function licenceNotice({ licence }: ModelManifest): string {
   return licence === 'unstated'
-    ? 'The licence of its weights is not stated: clear it before commercial use, or choose another MODEL (docs/models.md).'
+    ? 'The licence of its weights is unknown: clarify it before commercial use, or choose another MODEL (docs/models.md).'
     : `The licence of its weights is ${licence}.`;
 }

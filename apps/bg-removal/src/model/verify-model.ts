@@ -1,18 +1,18 @@
 import path from 'node:path';
-import { type ModelManifest, readManifest } from './manifest.js';
-import type { ModelLocation } from './locate-model.js';
-import { ModelError } from './model-error.js';
-import { fileSha256 } from './sha256.js';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { ModelLocation } from './known-models.js';
+import { ModelError, type ModelManifest, readManifest } from './manifest.js';
 
-/** A model whose files are there and are what they should be. */
+/** A model whose files are complete and intact. */
 export interface VerifiedModel {
   readonly folder: string;
   readonly manifest: ModelManifest;
 }
 
 /**
- * Checks every file of an installed model against its SHA-256.
- * @throws ModelError that names the missing or changed file and the way out
+ * Verifies the SHA-256 of every file of an installed model.
+ * @throws ModelError naming the missing or changed file and how to fix it
  */
 export async function verifyModel({ folder, known }: ModelLocation): Promise<VerifiedModel> {
   const manifest = await readManifest(folder);
@@ -37,4 +37,12 @@ export async function verifyModel({ folder, known }: ModelLocation): Promise<Ver
     }
   }
   return { folder, manifest };
+}
+
+/** SHA-256 of a file in lower-case hexadecimal, without loading the file into memory. */
+async function fileSha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 }))
+    hash.update(chunk as Buffer);
+  return hash.digest('hex');
 }

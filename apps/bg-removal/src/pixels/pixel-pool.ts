@@ -22,23 +22,29 @@ const readySchema = z.object({ type: z.literal('ready') });
 type Ready = z.output<typeof readySchema>;
 
 const readyTimeoutMs = 60_000;
-/** A decoder cannot be interrupted: what was given up may finish its step for so long, then its process is killed. */
+/**
+ * A decoder can't be interrupted. A cancelled task may finish its step for this long, then we
+ * kill its process.
+ */
 const cancelGraceMs = 1000;
 const killGraceMs = 500;
-/** Processes are cheap to start, and a client must not stop the service by images that end them. */
+/**
+ * Short, because processes start quickly and a client must not stop the service with images
+ * that crash them.
+ */
 const backoff = { initialMs: 50, maxMs: 500 };
 
 export interface PixelPoolOptions {
   readonly processes: number;
   /** Tasks that may wait for a process. */
   readonly maxQueue: number;
-  /** From the call to the answer, waiting included. */
+  /** Time from the call to the result, including waiting. */
   readonly taskTimeoutMs: number;
   readonly settings: PixelSettings;
   readonly logger: Logger;
 }
 
-/** A pixel process ended at work, perhaps because of the image. */
+/** A pixel process crashed during a task, perhaps because of the image. */
 export class PixelProcessError extends DomainError {
   override readonly name = 'PixelProcessError';
 
@@ -48,9 +54,9 @@ export class PixelProcessError extends DomainError {
 }
 
 /**
- * The processes in which images are decoded, cut out and encoded. Processes and not
- * threads: native code that is at work in a thread can neither be stopped at a
- * deadline nor kept from taking the whole service with it.
+ * The processes that decode, cut out and encode images. We use processes instead of threads
+ * because native code in a thread can't be stopped at a deadline, and its crash would end the
+ * whole service.
  */
 export class PixelPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<PixelTask, PixelResult, Ready>;
@@ -74,16 +80,18 @@ export class PixelPool implements AsyncDisposable {
     });
   }
 
-  /** Resolves when one process takes tasks. */
+  /** Resolves when one process is ready. */
   async start(): Promise<void> {
     await this.#supervisor.start();
   }
 
   /**
-   * Decodes an image, asks `maskOf` for the mask of the network's view, and makes the cut-out.
+   * Decodes an image, gets the mask for the network's view from `maskOf`, and makes the
+   * cut-out.
    * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
-   * @throws what `maskOf` throws
-   * @throws the signal's reason; the task then leaves the queue, or its process ends
+   * @throws the errors of `maskOf`
+   * @throws the signal's reason; the task is then removed from the queue, or its process is
+   *   stopped
    */
   async run(
     task: PixelTask,

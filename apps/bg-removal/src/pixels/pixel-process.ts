@@ -16,8 +16,8 @@ import {
 import { WarmUp } from './warm-up.js';
 
 /**
- * Entry point of a pixel process, run under the engine supervisor: one image at a
- * time. Only the channel keeps it alive, so it ends when its parent goes.
+ * Entry point of a pixel process, run by the engine supervisor. Processes one image at a time.
+ * Only the IPC channel keeps it alive, so it ends with its parent.
  */
 const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), id: z.int(), job: pixelTaskSchema }),
@@ -25,10 +25,10 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cancel'), id: z.int() }),
 ]);
 
-/** Between two looks at the memory in use while an image is in work. */
+/** Interval between memory checks while processing an image. */
 const memoryCheckMs = 50;
 
-/** What the parent says of the image in work. */
+/** Messages from the parent about the current image. */
 interface Conversation {
   readonly id: number;
   isCancelled: boolean;
@@ -41,44 +41,44 @@ function send(message: object): void {
   process.send?.(message);
 }
 
-/** Hands the view out and waits for its mask. */
+/** Sends the view to the parent and waits for its mask. */
 function maskOf(view: View, conversation: Conversation): Promise<Mask> {
   return new Promise((resolve, reject) => {
     conversation.onMask = resolve;
-    conversation.onCancel = () => reject(new Error('The image was given up.'));
+    conversation.onCancel = () => reject(new Error('The image was cancelled.'));
     send({ id: conversation.id, step: view });
   });
 }
 
-/** Decodes once, and keeps the pixels while the network looks at its view of them. */
+/** Decodes once, and keeps the pixels while the network processes its view. */
 async function run(
   { file, limits, inputSize, tuning, output }: PixelTask,
   conversation: Conversation,
 ): Promise<PixelResult> {
   const clock = stopwatch();
   const opened = await openImage(file, limits);
-  if ('refusal' in opened) return { kind: 'refused', refusal: opened.refusal };
+  if ('rejection' in opened) return { kind: 'rejected', rejection: opened.rejection };
   const image = await decodeFull(opened);
-  // The header was right, so the pixels are damaged or incomplete.
-  if (image === undefined) return { kind: 'refused', refusal: { code: 'damaged_pixels' } };
+  // The header is valid, so the pixels are damaged or incomplete.
+  if (image === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
   const decode = clock();
   const rgb = await viewForModel(image, inputSize.width, inputSize.height);
   const { mask, width, height } = await maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
   clock();
   if (!cutOut(image, { data: mask, width, height }, tuning))
-    return { kind: 'refused', refusal: { code: 'no_foreground' } };
+    return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const subject = visibleArea(image);
-  if (subject === undefined) return { kind: 'refused', refusal: { code: 'no_foreground' } };
+  if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();
-  // The only moment at which a cancellation during the matte can have been read.
+  // Yields to the event loop: the only chance to receive a cancellation sent during the matte.
   await new Promise((resolve) => setImmediate(resolve));
-  if (conversation.isCancelled) throw new Error('The image was given up.');
+  if (conversation.isCancelled) throw new Error('The image was cancelled.');
   const encoded = await encode(image, output, subject, opened.density);
-  if (encoded === undefined) return { kind: 'refused', refusal: { code: 'too_large_for_webp' } };
+  if (encoded === undefined) return { kind: 'rejected', rejection: { code: 'too_large_for_webp' } };
   return { kind: 'cut-out', image: encoded, subject, stages: { matte, encode: clock() } };
 }
 
-/** Each call gives the milliseconds since the one before. */
+/** Each call returns the milliseconds since the previous one. */
 function stopwatch(): () => number {
   let last = performance.now();
   return () => {
@@ -89,12 +89,12 @@ function stopwatch(): () => number {
   };
 }
 
-/** Ends the process, native work and all, when an image takes more memory than any may. */
+/** Kills the process, including native work, if an image takes more memory than allowed. */
 function watchMemory({ maxMemoryBytes }: PixelSettings): () => void {
   const timer = setInterval(() => {
     const bytes = process.memoryUsage.rss();
     if (bytes <= maxMemoryBytes) return;
-    process.stderr.write(`an image took ${bytes} bytes of memory, at most ${maxMemoryBytes} may be in use\n`);
+    process.stderr.write(`an image used ${bytes} bytes of memory; the limit is ${maxMemoryBytes}\n`);
     process.kill(process.pid, 'SIGKILL');
   }, memoryCheckMs);
   return () => clearInterval(timer);

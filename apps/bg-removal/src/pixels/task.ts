@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { imageLimitsSchema, imageRefusalSchema } from '../images/image-limits.js';
+import { imageLimitsSchema, imageRejectionSchema } from '../images/image-limits.js';
 import { imageOutputSchema, outputSchema, rectangleSchema } from '../images/output.js';
 import { typedArray } from '../typed-array.js';
 
-/** What the pixel processes do: everything that touches whole images, so that the service's own process never does. */
-
 const bytes = typedArray<Uint8Array>('Uint8Array');
 
-/** What a pixel process is told on its command line. */
+/** Settings of a pixel process, passed on its command line. */
 export const pixelSettingsSchema = z.object({
-  /** Resident memory above which the process ends, and its image with it. */
+  /** The process is killed if its resident memory exceeds this. */
   maxMemoryBytes: z.number().positive(),
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
@@ -23,7 +21,7 @@ export const pixelTaskSchema = z.object({
 });
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 
-/** Half-way, the process hands out the network's view, interleaved RGB, and waits for a mask of it. */
+/** An intermediate result: the network's view as interleaved RGB. The process then waits for the mask. */
 export const viewSchema = z.object({ rgb: bytes, stages: z.record(z.string(), z.number()) });
 export type View = z.output<typeof viewSchema>;
 
@@ -35,17 +33,17 @@ export const maskSchema = z.object({
 });
 export type Mask = z.output<typeof maskSchema>;
 
-/** Why there is no cut-out, where that is the image's own fault. */
-export const refusalSchema = z.discriminatedUnion('code', [
-  ...imageRefusalSchema.options,
+/** Why there is no cut-out, if the image is the reason. */
+export const rejectionSchema = z.discriminatedUnion('code', [
+  ...imageRejectionSchema.options,
   z.object({ code: z.literal('damaged_pixels') }),
   z.object({ code: z.literal('no_foreground') }),
   z.object({ code: z.literal('too_large_for_webp') }),
 ]);
-export type Refusal = z.output<typeof refusalSchema>;
+export type Rejection = z.output<typeof rejectionSchema>;
 
 export const pixelResultSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('refused'), refusal: refusalSchema }),
+  z.object({ kind: z.literal('rejected'), rejection: rejectionSchema }),
   z.object({
     kind: z.literal('cut-out'),
     image: imageOutputSchema,

@@ -8,10 +8,10 @@ const maskSide = 256;
 const roundsUntilWarm = 6;
 
 /**
- * Has the loops of a new process compiled while nobody waits for it: an interpreted pass
- * over a large image takes several times as long. One round a turn of the event loop, so
- * that a task waits for one at most. Warming up before the first task would take seconds
- * of the processor, and on a busy machine a minute, in which a killed process has no successor.
+ * Lets the JIT compile the loops of a new process while it is idle, because an interpreted pass
+ * over a large image takes several times as long. Runs one round per event loop turn, so that a
+ * task waits for at most one round. Warming up before `ready` would take seconds of CPU time,
+ * or a minute on a busy machine, during which a killed process has no replacement.
  */
 export class WarmUp {
   readonly #round: () => void;
@@ -39,7 +39,7 @@ export class WarmUp {
   }
 }
 
-/** Cuts a soft disc out of noise. */
+/** Cuts out a soft disc from noise. */
 function cutOutDisc(): void {
   const data = new Uint8Array(width * height * 4);
   for (let i = 0; i < data.length; i++) data[i] = i % 4 === 3 ? 255 : (i * 7919) % 251;

@@ -2,9 +2,10 @@ import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { ByteBudget } from '../../dist/api/byte-budget.js';
 import { uploadReader } from '../../dist/api/upload.js';
 
-test('a form that was read leaves nothing that listens to its signal', async () => {
+test('a parsed form leaves no listener on its signal', async () => {
   const read = uploadReader(1000);
   let signal: AbortSignal | undefined;
   const app = express().post('/', async (req, res) => {
@@ -25,4 +26,59 @@ test('a form that was read leaves nothing that listens to its signal', async () 
     server.close();
     await once(server, 'close');
   }
+});
+
+const never = new AbortController().signal;
+
+/** A transfer that runs until the test ends it or the budget reclaims its bytes. */
+function transfer(budget: ByteBudget, client: string, bytes: number) {
+  let end = (): void => undefined;
+  const outcome = budget
+    .run(client, bytes, never, (signal) => {
+      return new Promise<string>((resolve, reject) => {
+        end = () => resolve('done');
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    })
+    .catch((error: unknown) => (error as { code: string }).code);
+  return { outcome, end: () => end() };
+}
+
+test('reclaims the oldest transfer of the client that holds the most bytes', async () => {
+  const budget = new ByteBudget(100);
+  const first = transfer(budget, 'greedy', 30);
+  const second = transfer(budget, 'greedy', 30);
+  const other = transfer(budget, 'other', 40);
+  const newcomer = transfer(budget, 'newcomer', 20);
+  expect(await first.outcome).toBe('overloaded');
+  expect(budget.heldBytes).toBe(90);
+  for (const { end } of [second, other, newcomer]) end();
+  expect(await Promise.all([second.outcome, other.outcome, newcomer.outcome])).toEqual([
+    'done',
+    'done',
+    'done',
+  ]);
+  expect(budget.heldBytes).toBe(0);
+});
+
+test('a transfer larger than the budget gets the whole budget', async () => {
+  const budget = new ByteBudget(100);
+  const small = transfer(budget, 'a', 10);
+  const huge = transfer(budget, 'b', 500);
+  expect(await small.outcome).toBe('overloaded');
+  huge.end();
+  expect(await huge.outcome).toBe('done');
+});
+
+test('a transfer releases its bytes when its client leaves', async () => {
+  const budget = new ByteBudget(100);
+  const gone = new AbortController();
+  const lost = budget.run('a', 60, gone.signal, async (signal) => {
+    await new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error)),
+    );
+  });
+  gone.abort(new Error('gone'));
+  await expect(lost).rejects.toThrow('gone');
+  expect(budget.heldBytes).toBe(0);
 });

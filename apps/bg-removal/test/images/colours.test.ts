@@ -7,12 +7,12 @@ import { defaultOutput } from '../../dist/images/output.js';
 import { imageLimits } from '../../dist/images/image-limits.js';
 import { viewForModel } from '../../dist/images/model-view.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { adobeRgbProfile } from '../support/adobe-rgb.js';
+import { adobeRgbProfile } from '../support/colour-files.js';
 import { colourPng, pngChunk } from '../support/unusual-files.js';
 
 /**
- * Colours against textbook formulas that share nothing with libvips: XYZ of D65 by the published
- * matrices of each colour space, then the matrix and the curve of sRGB.
+ * Checks colours against textbook formulas that are independent of libvips: XYZ at D65 by the
+ * published matrices of each colour space, then sRGB's matrix and curve.
  */
 type Rgb = readonly [number, number, number];
 
@@ -55,7 +55,7 @@ function expected(stored: Rgb, space: keyof typeof toXyz, toLinear: (v: number) 
   return fromXyz.map((row) => 255 * Math.min(1, Math.max(0, linearToSrgb(Math.max(0, dot(row, xyz))))));
 }
 
-/** How a file may say what its numbers mean. */
+/** Ways in which a file can declare its colours. */
 interface Statement {
   readonly chunks: readonly Buffer[];
   readonly space: keyof typeof toXyz;
@@ -118,7 +118,7 @@ const statements: Record<string, Statement> = {
 
 async function decoded(file: Uint8Array): Promise<number[]> {
   const opened = await openImage(file, imageLimits(1_000_000));
-  if ('refusal' in opened) throw new Error(opened.refusal.code);
+  if ('rejection' in opened) throw new Error(opened.rejection.code);
   const image = await decodeFull(opened);
   return [...(image?.data.subarray(0, 4) ?? [])];
 }
@@ -162,8 +162,8 @@ describe.each(greyStatements)('a grey PNG that states %s', (_name, { chunks, toL
   });
 });
 
-test('HDR: the white of graphics comes out white, what is brighter too, black stays black', async () => {
-  // 203 cd/m² in PQ is 58 % of the signal; in HLG it is 75 %.
+test('HDR: graphics white and brighter become white, black stays black', async () => {
+  // 203 cd/m² is 58 % of the signal in PQ and 75 % in HLG.
   for (const [transfer, white] of [
     [16, 0.5807],
     [18, 0.75],
@@ -184,19 +184,19 @@ test('HDR: the white of graphics comes out white, what is brighter too, black st
 });
 
 describe("the network's view", () => {
-  test('of a large image averages the pixels, over grey where they are transparent', async () => {
+  test('of a large image averages the pixels, with grey behind transparent ones', async () => {
     const image = { width: 60, height: 40, data: new Uint8Array(60 * 40 * 4) };
     for (let i = 0; i < 60 * 40; i++) image.data.set(i % 2 === 0 ? [200, 100, 0, 255] : [0, 0, 0, 0], i * 4);
     const view = await viewForModel(image, 10, 10);
     expect(view).toHaveLength(10 * 10 * 3);
-    // Between the colour and the grey, half each.
+    // Half colour, half grey.
     [164, 114, 64].forEach((value, channel) => {
       for (let i = channel; i < view.length; i += 3)
         expect(Math.abs((view[i] ?? 0) - value)).toBeLessThanOrEqual(1);
     });
   });
 
-  test('is within rounding of a filter over all pixels', async () => {
+  test('equals a filter over all pixels, up to rounding', async () => {
     const noise = {
       create: {
         width: 900,
@@ -225,10 +225,10 @@ async function encodePng(image: RgbaImage, density: number | undefined): Promise
   return (await encode(image, defaultOutput, subject, density))?.bytes ?? new Uint8Array();
 }
 
-describe('the PNG that is served', () => {
+describe('the resulting PNG', () => {
   const image = () => ({ width: 2, height: 2, data: new Uint8Array(16).fill(200) });
 
-  test('says that it is sRGB, and no density where the upload states none', async () => {
+  test('declares sRGB, and no density if the upload has none', async () => {
     const png = Buffer.from(await encodePng(image(), undefined));
     expect(png.toString('latin1', 37, 41)).toBe('sRGB');
     expect(png.includes('pHYs')).toBe(false);
@@ -243,7 +243,7 @@ describe('the PNG that is served', () => {
     ]) {
       for (const file of [await upload.clone().png().toBuffer(), await upload.clone().jpeg().toBuffer()]) {
         const opened = await openImage(file, imageLimits(1000));
-        if ('refusal' in opened) throw new Error(opened.refusal.code);
+        if ('rejection' in opened) throw new Error(opened.rejection.code);
         const png = await encodePng(image(), opened.density);
         expect((await sharp(png).metadata()).density).toBe(300);
       }

@@ -1,6 +1,9 @@
-import { inferenceCapacity, requireMemory } from '../../dist/inference/capacity.js';
-import { chooseDevice } from '../../dist/inference/device.js';
-import { choosePrecision } from '../../dist/inference/precision.js';
+import {
+  chooseDevice,
+  choosePrecision,
+  inferenceCapacity,
+  requireMemory,
+} from '../../dist/inference/choices.js';
 
 const gibibyte = 1024 ** 3;
 
@@ -12,7 +15,7 @@ describe('precision', () => {
     expect(choosePrecision('auto', { ...model, hasAvx2: false })).toBe('fp32');
   });
 
-  test('auto never means int8 on a GPU, nor for a model without an int8 graph', () => {
+  test('auto never means int8 on a GPU or for a model without an int8 graph', () => {
     expect(choosePrecision('auto', { ...model, onCpu: false })).toBe('fp32');
     expect(choosePrecision('auto', { ...model, hasInt8Graph: false })).toBe('fp32');
   });
@@ -27,7 +30,7 @@ describe('precision', () => {
     expect(choosePrecision('int8', { ...model, hasAvx2: false })).toBe('int8');
   });
 
-  test('rejects int8 where the model or the device cannot run it', () => {
+  test('rejects int8 if the model or the device cannot run it', () => {
     expect(() => choosePrecision('int8', { ...model, hasInt8Graph: false })).toThrow(
       /INFERENCE_PRECISION.*no int8 graph/,
     );
@@ -45,12 +48,12 @@ describe('device', () => {
     await expect(chooseDevice('cpu', 'graph', look, signal)).resolves.toBe('cpu');
   });
 
-  test('auto uses a GPU that works, else the CPU', async () => {
+  test('auto uses a working GPU, otherwise the CPU', async () => {
     await expect(chooseDevice('auto', 'graph', works, signal)).resolves.toBe('cuda');
     await expect(chooseDevice('auto', 'graph', fails, signal)).resolves.toBe('cpu');
   });
 
-  test('cuda fails, and never falls back, when it does not work', async () => {
+  test('cuda fails instead of falling back if it does not work', async () => {
     await expect(chooseDevice('cuda', 'graph', works, signal)).resolves.toBe('cuda');
     await expect(chooseDevice('cuda', 'graph', fails, signal)).rejects.toThrow(
       /INFERENCE_DEVICE is cuda.*no CUDA library.*auto or cpu/,
@@ -73,14 +76,14 @@ describe('capacity', () => {
     expect(inferenceCapacity('auto', precision, machine)).toEqual(expected);
   });
 
-  test('too little memory for the model is named, with the way out', () => {
+  test('reports too little memory for the model and how to fix it', () => {
     expect(() => requireMemory('fp32', 1.7 * gibibyte)).not.toThrow();
     expect(() => requireMemory('fp32', gibibyte)).toThrow(/needs 1690 MiB .*1024 MiB .*int8/);
     expect(() => requireMemory('int8', gibibyte)).not.toThrow();
     expect(() => requireMemory('int8', 0.5 * gibibyte)).toThrow(/needs 871 MiB .*512 MiB/);
   });
 
-  test('processes whose number is given share the cores', () => {
+  test('an explicit number of processes shares the cores', () => {
     const machine = { cores: 16, memoryBytes: 64 * gibibyte };
     expect(inferenceCapacity(3, 'fp32', machine)).toEqual({ processes: 3, threadsPerProcess: 5 });
     expect(inferenceCapacity(20, 'fp32', machine)).toEqual({ processes: 20, threadsPerProcess: 1 });

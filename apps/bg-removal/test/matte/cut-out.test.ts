@@ -45,7 +45,7 @@ describe('foreground estimation', () => {
     expect(colourError(scene)).toBeLessThan(oracleError + before * 0.08);
   });
 
-  test('leaves opaque pixels alone', () => {
+  test('does not change opaque pixels', () => {
     const scene = softDisc(200, 140, 10);
     const original = scene.image.data.slice();
     estimateForeground(scene.image, scene.alpha, gridFor(200, 140));
@@ -55,7 +55,7 @@ describe('foreground estimation', () => {
     expect(changed).toBe(-1);
   });
 
-  test('gives about the same at a tenth of the cells', () => {
+  test('gives about the same result with a tenth of the cells', () => {
     const small = softDisc(600, 400, 20);
     const large = softDisc(1200, 800, 40);
     estimateForeground(small.image, small.alpha, gridFor(600, 400));
@@ -65,7 +65,7 @@ describe('foreground estimation', () => {
   });
 });
 
-describe('the correction of alpha by the colours', () => {
+describe('correcting alpha by colours', () => {
   function corrected({ image }: Composite, matte: Uint8Array): Uint8Array {
     const alpha = matte.slice();
     const grid = gridFor(image.width, image.height);
@@ -84,25 +84,25 @@ describe('the correction of alpha by the colours', () => {
     expect(distance(corrected(scene, soft), scene.alpha)).toBeLessThan(distance(soft, scene.alpha) * 0.5);
   });
 
-  test('hardly touches an exact matte', () => {
+  test('hardly changes an exact matte', () => {
     const scene = softDisc(400, 300, 12);
     const changes = corrected(scene, scene.alpha).map((value, i) => Math.abs(value - (scene.alpha[i] ?? 0)));
     expect(Math.max(...changes)).toBeLessThanOrEqual(12);
   });
 
-  test('leaves the matte alone where foreground and background look the same', () => {
+  test('does not change the matte where foreground and background look the same', () => {
     const scene = softDisc(200, 150, 12);
     scene.image.data.fill(128);
     expect(distance(corrected(scene, scene.alpha), scene.alpha)).toBe(0);
   });
 
-  test('leaves the matte alone far from anything pure', () => {
+  test('does not change the matte far from pure colours', () => {
     const scene = softDisc(200, 150, 1);
     const translucent = new Uint8Array(200 * 150).fill(128);
     expect(distance(corrected(scene, translucent), translucent)).toBe(0);
   });
 
-  test('keeps what is fully background or foreground', () => {
+  test('keeps pure background and foreground', () => {
     const scene = softDisc(300, 200, 1);
     const { alpha: soft } = softDisc(300, 200, 8);
     const wrong = corrected(scene, soft).findIndex((value, i) => {
@@ -114,7 +114,7 @@ describe('the correction of alpha by the colours', () => {
 });
 
 describe('the cut-out', () => {
-  test('with neutral tuning, no refinement and no correction has the mask as its alpha', () => {
+  test('has the mask as its alpha with neutral tuning, no refinement and no correction', () => {
     const scene = softDisc(120, 90, 12);
     cutOut(scene.image, maskOf(scene.alpha, 120, 90), neutral, {
       ...defaultSteps,
@@ -123,11 +123,11 @@ describe('the cut-out', () => {
       correctAlpha: false,
     });
     const errors = scene.alpha.map((value, i) => Math.abs((scene.image.data[i * 4 + 3] ?? 0) - value));
-    // The two ends are drawn in by 1 %, which is 2.55 levels.
+    // The two ends are drawRectangles in by 1 %, which is 2.55 levels.
     expect(Math.max(...errors)).toBeLessThanOrEqual(3);
   });
 
-  test('with refinement follows the edge of the image where the mask is blurred', () => {
+  test("follows the image's edge with refinement where the mask is blurred", () => {
     const [width, height] = [400, 300];
     const scene = softDisc(width, height, 1);
     const blurred = softDisc(width, height, 7);
@@ -143,12 +143,12 @@ describe('the cut-out', () => {
     expect(errorOf(true)).toBeLessThan(errorOf(false) * 0.7);
   });
 
-  test('is solid where the network hesitates over a wide area, unless a strength below 1 asks for glass', () => {
+  test('is solid where the network is unsure over a wide area, unless the strength is below 1 (glass)', () => {
     const side = 128;
     const alphaAt = (foregroundStrength: number): number => {
       const image = { width: side, height: side, data: new Uint8Array(side * side * 4).fill(255) };
       const mask = createPlane(side, side);
-      // A solid half beside one at 70 %.
+      // A solid half next to one at 70 %.
       for (let i = 0; i < mask.data.length; i++)
         mask.data[i] = i % side < side / 4 ? 0 : i % side < 64 ? 1 : 0.7;
       cutOut(image, mask, { ...neutral, foregroundStrength }, { ...defaultSteps, refine: false });
@@ -158,7 +158,7 @@ describe('the cut-out', () => {
     expect(alphaAt(0.99)).toBeLessThan(190);
   });
 
-  test('has no colour where it has no alpha', () => {
+  test('has no colour in transparent pixels', () => {
     const scene = softDisc(160, 120, 8);
     cutOut(scene.image, maskOf(scene.alpha, 160, 120), { threshold: 12, feather: 2, foregroundStrength: 1 });
     const words = new Uint32Array(scene.image.data.buffer);
@@ -166,14 +166,14 @@ describe('the cut-out', () => {
     expect(words.filter((word) => word === 0).length).toBeGreaterThan(words.length / 3);
   });
 
-  test('is refused, and the image left alone, when there is no foreground', () => {
+  test('fails and keeps the image unchanged if there is no foreground', () => {
     const scene = softDisc(40, 30, 4);
     const original = scene.image.data.slice();
     expect(cutOut(scene.image, createPlane(8, 8), neutral)).toBe(false);
     expect(scene.image.data).toEqual(original);
   });
 
-  test('is refused, and the image left alone, when nothing of it is opaque', () => {
+  test('fails and keeps the image unchanged if no pixel is opaque', () => {
     const scene = softDisc(40, 30, 4);
     const original = scene.image.data.slice();
     // No pixel lies between these peaks.

@@ -25,6 +25,11 @@ test.each([
   expect(data[128 * 256 + 50]).toBe(1);
 });
 
+test('the smallest wide area is found in the last corner, too, where windows are cut', () => {
+  const data = decided(mask((x, y) => (x >= 249 && y >= 249 ? 0.8 : 1)));
+  expect(data[255 * 256 + 255]).toBeGreaterThan(0.805);
+});
+
 test('the change fades in from the border of the area', () => {
   const data = decided(mask((x) => (x < 100 ? 1 : 0.7)));
   const row = Array.from(data.subarray(128 * 256 + 100, 128 * 256 + 130));
@@ -33,7 +38,13 @@ test('the change fades in from the border of the area', () => {
   for (const [i, value] of row.slice(1).entries()) expect(value - (row[i] ?? 0)).toBeLessThan(0.08);
 });
 
-test('edges, strands and small holes stay as they are', () => {
+test('a spot within the background does not change, even if it is undecided over a wide area', () => {
+  const spot = mask((x, y) => Math.max(0.01, 0.9 - Math.hypot(x - 128, y - 128) / 40));
+  const before = spot.data.slice();
+  expect(decided(spot)).toEqual(before);
+});
+
+test('edges, strands and small holes do not change', () => {
   const narrow = mask((x, y) => {
     if (y < 80) return Math.min(1, Math.max(0, (x - 120) / 10)); // an edge 10 pixels wide
     if (y < 160) return x % 16 < 8 ? 0.5 : 0; // strands

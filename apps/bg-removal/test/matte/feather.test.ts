@@ -9,7 +9,10 @@ interface Rectangle {
   readonly value: number;
 }
 
-/** Larger than a tile, so that edges lie inside, on and between tiles. Short of full height: these get the whole blur. */
+/**
+ * Larger than a tile, so that edges lie inside, on and between tiles. Below full height, so
+ * that they get the full blur.
+ */
 const mattes = fc.record({
   width: fc.integer({ min: 1, max: 90 }),
   height: fc.integer({ min: 1, max: 90 }),
@@ -25,7 +28,7 @@ const mattes = fc.record({
   ),
 });
 
-function drawn(width: number, height: number, rectangles: readonly Rectangle[]): Uint8Array {
+function drawRectangles(width: number, height: number, rectangles: readonly Rectangle[]): Uint8Array {
   const alpha = new Uint8Array(width * height);
   for (const { left, top, width: wide, height: high, value } of rectangles) {
     for (let y = top; y < Math.min(top + high, height); y++) {
@@ -35,7 +38,7 @@ function drawn(width: number, height: number, rectangles: readonly Rectangle[]):
   return alpha;
 }
 
-/** The share of a Gaussian that falls on each whole pixel around its centre, as the 10-90 % width defines it. */
+/** The share of a Gaussian on each pixel around its centre, for the given 10-90 % width. */
 function weightsOf(feather: number): number[] {
   const sigma = feather / 2.563;
   const radius = Math.max(1, Math.ceil(3 * sigma));
@@ -50,8 +53,8 @@ function weightsOf(feather: number): number[] {
   return weights.map((weight) => weight / total);
 }
 
-/** The definition: every pixel from all of its neighbours, those outside as the nearest inside. */
-function byDefinition(
+/** Reference implementation: a weighted sum of all neighbours, with replicated borders. */
+function referenceBlur(
   alpha: Uint8Array,
   width: number,
   height: number,
@@ -72,18 +75,18 @@ function byDefinition(
 }
 
 test.each([0.7, 2, 4])(
-  'a feather of %d pixels blurs parts of soft areas by the Gaussian of its definition',
+  'a feather of %d pixels blurs soft areas with the Gaussian that defines it',
   (feather) => {
     const weights = weightsOf(feather);
     fc.assert(
       fc.property(mattes, ({ width, height, rectangles }) => {
-        const alpha = drawn(width, height, rectangles);
-        const expected = byDefinition(alpha, width, height, weights);
+        const alpha = drawRectangles(width, height, rectangles);
+        const expected = referenceBlur(alpha, width, height, weights);
         const worst = featherMatte(alpha, width, height, feather).reduce(
           (most, value, i) => Math.max(most, Math.abs(value - (expected[i] ?? NaN))),
           0,
         );
-        // Rounded to whole numbers, and integrals in steps.
+        // Tolerance for integer rounding and stepwise integration.
         expect(worst).toBeLessThan(0.75);
       }),
       { numRuns: 10 },
@@ -101,7 +104,7 @@ function erf(x: number): number {
 
 const side = 120;
 
-/** Rises from 0 to `top` along the rows, with a 10-90 % width and a place between pixels. */
+/** An edge that rises from 0 to `top` along the rows, with a given 10-90 % width and subpixel position. */
 function edge({ own, place, top }: { own: number; place: number; top: number }): Uint8Array {
   const sigma = own / 2.563;
   const row = Uint8Array.from({ length: side }, (_, x) => {
@@ -125,7 +128,7 @@ function widthOf(matte: Uint8Array, top: number): number {
   return crossing(0.9 * top) - crossing(0.1 * top);
 }
 
-test.each([2, 4, 12])('a feather of %d pixels is the width that hard edges get', (feather) => {
+test.each([2, 4, 12])('a feather of %d pixels gives hard edges that width', (feather) => {
   for (const top of [255, 120]) {
     for (const place of [0, 0.3, 0.5]) {
       const width = widthOf(featherMatte(edge({ own: 0, place, top }), side, side, feather), top);

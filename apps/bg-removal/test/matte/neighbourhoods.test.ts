@@ -24,7 +24,7 @@ function naiveMean({ width, height, data }: Plane, radius: number, x: number, y:
   return sum / count;
 }
 
-test('the box filter is the mean of the window, cut at the borders, for any radius', () => {
+test('the box filter is the mean of the window, clipped at the borders, for any radius', () => {
   fc.assert(
     fc.property(planes, fc.integer({ min: 1, max: 40 }), (plane, radius) => {
       const { width, height } = plane;
@@ -53,7 +53,7 @@ describe('resample', () => {
     );
   });
 
-  test('stays within the values it was given', () => {
+  test('stays within the range of its input', () => {
     fc.assert(
       fc.property(planes, sizes, sizes, (plane, width, height) => {
         const [min, max] = [Math.min(...plane.data), Math.max(...plane.data)];
@@ -64,7 +64,7 @@ describe('resample', () => {
     );
   });
 
-  test('keeps a ramp a ramp when it grows', () => {
+  test('keeps a ramp when enlarging', () => {
     const ramp: Plane = { width: 5, height: 1, data: Float32Array.of(0, 1, 2, 3, 4) };
     const { data } = resample(ramp, 10, 1);
     [0, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4].forEach((value, i) =>
@@ -72,7 +72,7 @@ describe('resample', () => {
     );
   });
 
-  test('takes every pixel into account when it shrinks', () => {
+  test('takes every pixel into account when shrinking', () => {
     const plane = createPlane(64, 1);
     plane.data[31] = 1;
     const sum = resample(plane, 8, 1).data.reduce((a, b) => a + b, 0);
@@ -87,20 +87,20 @@ describe('stretch', () => {
     data: Float32Array.from(values),
   });
 
-  test('takes the range of the network to 0-1', () => {
+  test("maps the network's range to 0-1", () => {
     const plane = mask(0.1, 0.5, 0.9);
     expect(stretchMask(plane)).toBe(true);
     [0, 0.5, 1].forEach((value, i) => expect(plane.data[i]).toBeCloseTo(value, 6));
   });
 
-  test('refuses a mask whose maximum is below the floor, and one that is not a number', () => {
+  test('rejects a mask whose maximum is below the floor or not a number', () => {
     const plane = mask(0, foregroundFloor - 0.01);
     expect(stretchMask(plane)).toBe(false);
     expect(plane.data[1]).toBeCloseTo(foregroundFloor - 0.01, 6);
     expect(stretchMask(mask(NaN, NaN))).toBe(false);
   });
 
-  test('refuses a mask with no more than single spots of foreground', () => {
+  test('rejects a mask with only single spots of foreground', () => {
     const spots = { width: 1000, height: 100, data: new Float32Array(100_000) };
     spots.data.fill(1, 0, 19);
     expect(stretchMask(spots)).toBe(false);
@@ -108,7 +108,7 @@ describe('stretch', () => {
     expect(stretchMask(spots)).toBe(true);
   });
 
-  test('does not make a hole into a mask that is foreground everywhere', () => {
+  test('does not create a hole in a mask that is foreground everywhere', () => {
     const plane = mask(0.8, 0.9, 1);
     stretchMask(plane);
     expect(Math.min(...plane.data)).toBeGreaterThanOrEqual(0.79);

@@ -8,7 +8,7 @@ const [width, height] = [160, 120];
 const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
 const subject = [200, 60, 40] as const;
 
-/** A disc that was cut out already, softly, with something else hidden under what is transparent. */
+/** A soft disc that is already cut out, with a hidden colour in its transparent pixels. */
 function alreadyCutOut(hidden: number): { image: RgbaImage; own: Uint8Array } {
   const { alpha: own } = softDisc(width, height, 9);
   const data = new Uint8Array(width * height * 4);
@@ -26,7 +26,7 @@ const maskOf = (alpha: Uint8Array) => ({
 });
 const alphaOf = ({ data }: RgbaImage) => data.filter((_value, i) => i % 4 === 3);
 
-describe('an image that was cut out already', () => {
+describe('an image that is already cut out', () => {
   test.each([neutral, defaultTuning])('keeps its colours everywhere (%j)', (tuning) => {
     const { image, own } = alreadyCutOut(0);
     cutOut(image, maskOf(own), tuning);
@@ -35,14 +35,14 @@ describe('an image that was cut out already', () => {
     for (const i of opaque) expect([...image.data.subarray(i * 4, i * 4 + 3)]).toEqual([...subject]);
   });
 
-  test('keeps its soft edge where the matte has the same one: the two are not multiplied', () => {
+  test('keeps its soft edge if the matte has the same one, without multiplying them', () => {
     const { image, own } = alreadyCutOut(0);
     cutOut(image, maskOf(own), neutral);
     const largest = Math.max(...alphaOf(image).map((value, i) => Math.abs(value - (own[i] ?? 0))));
     expect(largest).toBeLessThanOrEqual(12);
   });
 
-  test('is nowhere more opaque than it was, and nowhere less than matte and own alpha say', () => {
+  test('is never more opaque than before, and never less than both matte and own alpha', () => {
     const { image, own } = alreadyCutOut(0);
     cutOut(image, maskOf(own), defaultTuning);
     const served = featherMatte(tuneMatte(own, defaultTuning), width, height, defaultTuning.feather);
@@ -53,10 +53,10 @@ describe('an image that was cut out already', () => {
     });
   });
 
-  test('comes out the same whatever is hidden under what is transparent', () => {
+  test('gives the same result for any hidden colours', () => {
     const results = [0, 255].map((hidden) => {
       const { image, own } = alreadyCutOut(hidden);
-      // A matte that knows better than the own alpha: what is hidden must not come forth.
+      // Even a matte that differs from the own alpha must not reveal hidden colours.
       cutOut(image, maskOf(own.map((value) => Math.min(255, value * 2))), defaultTuning);
       return image.data;
     });
@@ -64,7 +64,7 @@ describe('an image that was cut out already', () => {
   });
 });
 
-test('an opaque part of an image with transparency has the background taken out of its edge as ever', () => {
+test('removes the background from the edge of an opaque part of an image with transparency', () => {
   const plain = softDisc(width, height, 9);
   const withHole = softDisc(width, height, 9);
   for (let y = 0; y < 10; y++) withHole.image.data.fill(0, y * width * 4, (y * width + 10) * 4);

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { featherMatte } from '../../dist/matte/feather.js';
 import { tuneAlpha, tuneMatte, tuningTable } from '../../dist/matte/tuning.js';
 
-/** Of 8 bits, as they are in a matte. */
+/** 8-bit alpha values, as in a matte. */
 const alphas = fc.nat(255).map((value) => value / 255);
 const strengths = fc.double({ min: 0.5, max: 2, noNaN: true });
-/** Right below 255 the stretch divides by next to nothing, and only rounding would be compared. */
+/** Just below 255 the stretch divides by almost 0, so we would only compare rounding. */
 const thresholds = fc.oneof(fc.double({ min: 0, max: 254, noNaN: true }), fc.constant(255));
 const tunings = fc.record({ foregroundStrength: strengths, threshold: thresholds, feather: fc.constant(0) });
 const neutral = { foregroundStrength: 1, threshold: 0, feather: 0 };
@@ -16,7 +16,7 @@ describe('strength and threshold', () => {
     expect(tuningTable(neutral)).toEqual(Uint8Array.from({ length: 256 }, (_, i) => i));
   });
 
-  test('stay in range, and keep 0 and 1', () => {
+  test('stay in range and keep 0 and 1', () => {
     fc.assert(
       fc.property(alphas, tunings, (alpha, tuning) => {
         const tuned = tuneAlpha(alpha, tuning);
@@ -37,7 +37,7 @@ describe('strength and threshold', () => {
     );
   });
 
-  test('more strength never gives less alpha, more threshold never more', () => {
+  test('more strength never gives less alpha, and a higher threshold never more', () => {
     fc.assert(
       fc.property(alphas, strengths, strengths, thresholds, (alpha, s, t, threshold) => {
         const [weak, strong] = s < t ? [s, t] : [t, s];
@@ -55,7 +55,7 @@ describe('strength and threshold', () => {
     );
   });
 
-  test('have the exact definitions, strength before threshold', () => {
+  test('match the exact definitions, strength before threshold', () => {
     fc.assert(
       fc.property(alphas, strengths, fc.double({ min: 0, max: 254, noNaN: true }), (alpha, s, t) => {
         const strong = (s * alpha) / (1 + (s - 1) * alpha);
@@ -71,7 +71,7 @@ describe('strength and threshold', () => {
     expect(tuneAlpha(0.4, { foregroundStrength: 2, threshold: 127.5, feather: 0 })).toBeCloseTo(1 / 7, 12);
   });
 
-  test('threshold 255 leaves only full alpha', () => {
+  test('threshold 255 keeps only full alpha', () => {
     const table = tuningTable({ ...neutral, threshold: 255 });
     expect([...table]).toEqual([...new Array<number>(255).fill(0), 255]);
   });
@@ -92,7 +92,7 @@ describe('feather', () => {
     return Uint8Array.from({ length: width * height }, (_, i) => (i % width < width / 2 ? 255 : 0));
   }
 
-  /** Where the profile crosses a level, between pixel centres. */
+  /** The position where the profile crosses a level, interpolated between pixel centres. */
   function crossing(row: Uint8Array, level: number): number {
     const i = row.findIndex((value, at) => value >= level && (row[at + 1] ?? 0) < level);
     const [a = 0, b = 0] = [row[i], row[i + 1]];
@@ -111,7 +111,7 @@ describe('feather', () => {
     expect(featherMatte(matte, 40, 30, 0)).toBe(matte);
   });
 
-  test('leaves a uniform matte as it is, borders included', () => {
+  test('does not change a uniform matte, including its borders', () => {
     fc.assert(
       fc.property(fc.nat(255), fc.double({ min: 0.1, max: 24, noNaN: true }), (value, feather) => {
         const matte = new Uint8Array(37 * 23).fill(value);
@@ -132,8 +132,9 @@ describe('feather', () => {
     );
   });
 
-  test('gives the same whether or not tiles without edges are skipped', () => {
-    // A dot in the middle of a large matte, and the same dot in a small one that is all one tile's reach.
+  test('gives the same result whether or not tiles without edges are skipped', () => {
+    // The same dot in the middle of a large matte, and in a small one within a single tile's
+    // reach.
     const dot = (side: number): Uint8Array => {
       const matte = new Uint8Array(side * side);
       matte[Math.floor(side / 2) * side + Math.floor(side / 2)] = 255;

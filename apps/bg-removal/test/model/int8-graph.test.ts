@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeModel, type OnnxModel } from '@media-services/onnx-int8';
-import { defaultModelId } from '../../dist/model/known-models.js';
-import { defaultModelsDir, locateModel } from '../../dist/model/locate-model.js';
+import { defaultModelId, defaultModelsDir, locateModel } from '../../dist/model/known-models.js';
 import { verifyModel } from '../../dist/model/verify-model.js';
 
 /**
- * The largest sum of two weights of the same sign that are neighbours where kernels read them:
- * channels first, then positions. Written without the quantiser's own code.
+ * The largest sum of two neighbouring weights of the same sign, in the kernels' reading order:
+ * channels first, then positions. Independent of the quantiser's code.
  */
 function largestPairs({ graph }: OnnxModel): Map<string, number> {
   const tensors = new Map((graph.initializer ?? []).map((tensor) => [tensor.name, tensor]));
@@ -39,13 +38,13 @@ function largestPairs({ graph }: OnnxModel): Map<string, number> {
   );
 }
 
-// 255 × 128 fits into the 16 bits in which processors without VNNI add two products; 255 × 129 does not.
+// Processors without VNNI add two products in 16 bits: 255 × 128 fits, 255 × 129 does not.
 test('no two neighbouring weights of the installed int8 graph can saturate', async () => {
   const { folder, manifest } = await verifyModel(locateModel(defaultModelId, defaultModelsDir));
   const graph = decodeModel(await readFile(path.join(folder, manifest.int8Graph ?? '')));
   const pairs = largestPairs(graph);
   expect(pairs.size).toBeGreaterThan(100);
   expect([...pairs].filter(([, sum]) => !(sum <= 128))).toEqual([]);
-  // Filters use the whole range: the limit decides the scale, and is not met by chance.
+  // Filters use the full range, so the limit determines the scale and is not met by chance.
   expect([...pairs].filter(([, sum]) => sum > 110).length).toBeGreaterThan(pairs.size / 2);
 });

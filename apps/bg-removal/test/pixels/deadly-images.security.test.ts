@@ -1,21 +1,22 @@
 import { createLogger, DomainError } from '@media-services/http-common';
-import { imageLimits } from '../../dist/images/image-limits.js';
+import fc from 'fast-check';
+import sharp from 'sharp';
+import { countJpegScans, imageLimits } from '../../dist/images/image-limits.js';
 import { defaultOutput } from '../../dist/images/output.js';
+import { isImageFault } from '../../dist/images/sharp.js';
 import { PixelPool } from '../../dist/pixels/pixel-pool.js';
-import { isFaultOfImage } from '../../dist/images/sharp-failure.js';
-import { manyScansJpeg } from '../support/deadly-images.js';
+import { blackPng, manyScansJpeg } from '../support/unusual-files.js';
 import { picture } from '../support/pictures.js';
-import { blackPng } from '../support/unusual-files.js';
 
 const inputSize = { width: 64, height: 64 };
 const limits = imageLimits(50_000_000);
-/** The first lock taken off: whatever the header says is decoded. */
+/** Removes the header check, so that everything is decoded. */
 const unlimited = { maxPixels: 1e12, maxSide: 1e12, maxScans: 1e12, maxScannedPixels: 1e18 };
 const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 const never = new AbortController().signal;
-/** Takes everything for the subject. */
+/** A mask that is all subject. */
 const allOfIt = () => Promise.resolve({ mask: new Float32Array(4).fill(1), width: 2, height: 2 });
-/** Fails where an image gets as far as the network. */
+/** Fails if an image gets as far as the network. */
 const noMask = () => Promise.reject(new Error('reached the network'));
 
 let pool: PixelPool | undefined;
@@ -44,7 +45,7 @@ const good = async () => ({
   output: defaultOutput,
 });
 
-describe('refused from the header, before anything is decoded', () => {
+describe('rejected by the header, before anything is decoded', () => {
   const deadly: Record<string, [() => Buffer | Promise<Buffer>, object]> = {
     'a progressive JPEG of 14 000 scans': [
       () => manyScansJpeg(2000, 14_000),
@@ -63,7 +64,7 @@ describe('refused from the header, before anything is decoded', () => {
       { code: 'image_too_large', width: 1, height: 49_000_000 },
     ],
   };
-  for (const [name, [make, refusal]] of Object.entries(deadly)) {
+  for (const [name, [make, rejection]] of Object.entries(deadly)) {
     test(name, async () => {
       const running = await startPool();
       const [pid] = running.pids();
@@ -72,14 +73,14 @@ describe('refused from the header, before anything is decoded', () => {
         noMask,
         never,
       );
-      expect(result).toEqual({ kind: 'refused', refusal });
+      expect(result).toEqual({ kind: 'rejected', rejection });
       expect(running.pids()).toEqual([pid]);
     });
   }
 });
 
-describe('where the header were not looked at', () => {
-  test('an image that is given up leaves no work behind: its process ends and the next image is done', async () => {
+describe('without the header check', () => {
+  test('a cancelled image leaves no work behind: its process ends and the next image works', async () => {
     const running = await startPool();
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
@@ -96,7 +97,7 @@ describe('where the header were not looked at', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  test('an image that takes more memory than one may ends its own process, and is not called damaged', async () => {
+  test('an image that exceeds the memory limit ends its own process and is not reported as damaged', async () => {
     const running = await startPool(400 * 1024 ** 2);
     const [pid = 0] = running.pids();
     const file = blackPng(12_000, 12_000);
@@ -107,7 +108,7 @@ describe('where the header were not looked at', () => {
     expect(running.pids()).not.toContain(pid);
   });
 
-  test('a process that is killed at work fails that image alone, as a failure of the service', async () => {
+  test('a process killed during a task fails only that image, as a service failure', async () => {
     const running = await startPool();
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
@@ -122,7 +123,7 @@ describe('where the header were not looked at', () => {
   });
 });
 
-test('a task whose request is gone leaves the queue without being worked on', async () => {
+test('a task whose request was aborted leaves the queue without being processed', async () => {
   const running = await startPool();
   const gone = new AbortController();
   const first = running.run(await good(), allOfIt, never);
@@ -135,7 +136,7 @@ test('a task whose request is gone leaves the queue without being worked on', as
   expect((await first).kind).toBe('cut-out');
 });
 
-test('an image without a mask fails with the reason, and its process takes the next one', async () => {
+test('an image without a mask fails with the reason, and its process handles the next one', async () => {
   const running = await startPool();
   const pids = running.pids();
   await expect(running.run(await good(), noMask, never)).rejects.toThrow('reached the network');
@@ -143,7 +144,7 @@ test('an image without a mask fails with the reason, and its process takes the n
   expect(running.pids()).toEqual(pids);
 });
 
-test('an image that is given up while the network looks at it lets its process go at once', async () => {
+test('an image cancelled during inference frees its process at once', async () => {
   const running = await startPool();
   const pids = running.pids();
   const gone = new AbortController();
@@ -156,7 +157,7 @@ test('an image that is given up while the network looks at it lets its process g
   expect(running.pids()).toEqual(pids);
 });
 
-describe('whose fault a failure of sharp is', () => {
+describe('classifying errors of sharp', () => {
   test.each([
     'VipsJpeg: premature end of JPEG image',
     'vipspng: libpng read error',
@@ -166,7 +167,7 @@ describe('whose fault a failure of sharp is', () => {
     'Input buffer has corrupt header: webp: unable to parse image',
     'Unknown error',
   ])('the image: %s', (message) => {
-    expect(isFaultOfImage(new Error(message))).toBe(true);
+    expect(isImageFault(new Error(message))).toBe(true);
   });
 
   test.each([
@@ -176,6 +177,35 @@ describe('whose fault a failure of sharp is', () => {
     'Cannot read properties of undefined',
     'VipsOperation: class "resize" not found',
   ])('the service: %s', (message) => {
-    expect(isFaultOfImage(new Error(message))).toBe(false);
+    expect(isImageFault(new Error(message))).toBe(false);
   });
+});
+
+const jpeg = (progressive: boolean) =>
+  sharp({ create: { width: 64, height: 48, channels: 3, background: '#335577' } })
+    .jpeg({ progressive })
+    .toBuffer();
+
+test('a baseline JPEG has one scan, a progressive one ten, and additional ones are counted', async () => {
+  expect(countJpegScans(await jpeg(false))).toBe(1);
+  expect(countJpegScans(await jpeg(true))).toBe(10);
+  expect(countJpegScans(await manyScansJpeg(64, 500))).toBe(510);
+});
+
+test('a scan inside a segment (a thumbnail in EXIF) is not counted', async () => {
+  const plain = await jpeg(false);
+  const segment = Buffer.concat([Buffer.from([0xff, 0xe1, 0, 10]), Buffer.from('ffda0008ffd8ffda', 'hex')]);
+  expect(countJpegScans(Buffer.concat([plain.subarray(0, 2), segment, plain.subarray(2)]))).toBe(1);
+});
+
+test('counting terminates for any bytes, and never exceeds the scans that fit', () => {
+  const markers = fc.constantFrom(0xff, 0xda, 0x00, 0xd9, 0xd0, 0xc4);
+  const bytes = fc.array(fc.oneof(fc.integer({ min: 0, max: 255 }), markers), { maxLength: 2000 });
+  fc.assert(
+    fc.property(bytes, (data) => {
+      const scans = countJpegScans(Uint8Array.from(data));
+      expect(scans).toBeGreaterThanOrEqual(0);
+      expect(scans).toBeLessThanOrEqual(data.length / 2);
+    }),
+  );
 });

@@ -9,14 +9,14 @@ async function turns(number: number): Promise<void> {
   for (let turn = 0; turn < number; turn += 1) await nextTurn();
 }
 
-test('begins after the turn in which the process says that it is there', async () => {
+test('starts in the turn after the process sends ready', async () => {
   new WarmUp(count, 2).resume();
   expect(rounds).toBe(0);
   await turns(2);
   expect(rounds).toBe(2);
 });
 
-test('is one round a turn, so that a task need not wait for all of it', async () => {
+test('runs one round per turn, so that a task does not wait for all rounds', async () => {
   const warmUp = new WarmUp(count, 100);
   warmUp.resume();
   await turns(3);
@@ -24,7 +24,7 @@ test('is one round a turn, so that a task need not wait for all of it', async ()
   warmUp.pause();
 });
 
-test('rests while a task is there, goes on after it, and ends', async () => {
+test('pauses during a task, continues after it, and ends', async () => {
   const warmUp = new WarmUp(count, 5);
   warmUp.resume();
   await turns(2);
@@ -37,7 +37,7 @@ test('rests while a task is there, goes on after it, and ends', async () => {
   expect(rounds).toBe(5);
 });
 
-test('goes at one pace however often it is resumed', async () => {
+test('keeps the same pace however often it is resumed', async () => {
   const warmUp = new WarmUp(count, 100);
   for (let task = 0; task < 5; task += 1) warmUp.resume();
   await turns(2);

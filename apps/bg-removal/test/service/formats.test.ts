@@ -2,11 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
-import { adobeRgbProfile } from '../support/adobe-rgb.js';
+import { adobeRgbProfile, ycckJpeg } from '../support/colour-files.js';
 import { backdrop, picture, pixelsOf, subject } from '../support/pictures.js';
 import { postImage, startWarmService, type TestService } from '../support/service.js';
 import { animatedPng, interlacedGreyAlpha } from '../support/unusual-files.js';
-import { ycckJpeg } from '../support/ycck-jpeg.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -136,7 +135,7 @@ describe('accepts', () => {
       .extract({ left: 32, top: 32, width: 1, height: 1 })
       .raw()
       .toBuffer();
-    // The file's numbers are not sRGB's: reading them as such would show.
+    // The file's values are not sRGB, so misinterpreting them would be detected.
     expect(Math.abs(stored - subject.r)).toBeGreaterThan(3);
     await expectDisc(wide, { tolerance: 3 });
   });
@@ -146,7 +145,7 @@ describe('orientation', () => {
   for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8] as const) {
     test(`EXIF ${orientation} comes out upright`, async () => {
       const upright = await picture().png().toBuffer();
-      // Store the pixels so that this orientation puts them right again.
+      // Store the pixels so that this orientation makes them upright again.
       const turned = {
         1: sharp(upright),
         2: sharp(upright).flop(),
@@ -187,7 +186,7 @@ describe('sizes', () => {
 });
 
 describe("the upload's own alpha", () => {
-  test('is kept: what was transparent stays so, what was translucent is no more opaque', async () => {
+  test('is kept: transparent stays transparent, and translucent does not become more opaque', async () => {
     const half = await picture().ensureAlpha(0.5).png().toBuffer();
     const pixels = await cutOut(half, { feather: '0', threshold: '0' });
     expect(pixels.at(32, 32).alpha).toBeGreaterThanOrEqual(126);
@@ -195,7 +194,7 @@ describe("the upload's own alpha", () => {
     expect(pixels.at(90, 5).alpha).toBe(0);
   });
 
-  test('hidden colours of transparent pixels do not get into the output', async () => {
+  test('hidden colours of transparent pixels do not appear in the output', async () => {
     const { data, info } = await picture().ensureAlpha().raw().toBuffer({ resolveWithObject: true });
     for (let i = 0; i < data.length / 2; i += 4) data[i + 3] = 0;
     const file = await sharp(data, { raw: info }).png().toBuffer();
@@ -204,7 +203,7 @@ describe("the upload's own alpha", () => {
   });
 });
 
-test('nothing of the background can be recovered from transparent pixels', async () => {
+test('the background cannot be recovered from transparent pixels', async () => {
   const pixels = await cutOut(await picture(300, 200).png().toBuffer());
   let transparent = 0;
   let recoverable = 0;

@@ -7,7 +7,7 @@ import { picture } from '../support/pictures.js';
 import { fakeInference } from '../support/fake-inference.js';
 import { healthUntil, postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
 
-/** One address or a few that take all they can get, and somebody else who wants to be served. */
+/** A few greedy IP addresses, and another client that must still be served. */
 let service: TestService | undefined;
 let file: Buffer;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const start = (env: Record<string, string> = {}) =>
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
-/** Begins an upload and sends no more of it. */
+/** Starts an upload and then stalls. */
 function stalledUpload(running: TestService, address: string, bytes = 100_000): http.ClientRequest {
   const request = http.request(running.endpoint, {
     method: 'POST',
@@ -42,18 +42,18 @@ function stalledUpload(running: TestService, address: string, bytes = 100_000): 
   return request;
 }
 
-interface UnreadAnswer {
-  /** Reads what has arrived; resolves when the connection has ended, with whether the answer was whole. */
+interface UnreadResponse {
+  /** Reads the rest. Resolves when the connection has ended, with whether the response was complete. */
   readonly wasWhole: () => Promise<boolean>;
 }
 
-/** Resolves when the service has counted a response that it broke off. */
-async function brokenOff(running: TestService): Promise<void> {
+/** Resolves when the service has counted a truncated response. */
+async function interruptedResponse(running: TestService): Promise<void> {
   const counted = /media_http_outcomes_total\{[^}]*outcome="truncated"[^}]*\} [1-9]/;
   while (!counted.test(await (await fetch(`${running.metricsUrl}/metrics`)).text())) await delay(100);
 }
 
-/** The status of an image of another client, sent again while all slots are in use. */
+/** Sends another client's image, retrying while all slots are in use. Returns the status. */
 async function statusWhenFree(running: TestService): Promise<number> {
   for (;;) {
     const { status } = await postImage(running, file, from('198.51.100.7'));
@@ -61,8 +61,8 @@ async function statusWhenFree(running: TestService): Promise<number> {
   }
 }
 
-/** Sends an image and does not read the answer. */
-async function unreadAnswer(running: TestService, image: Buffer, address: string): Promise<UnreadAnswer> {
+/** Sends an image without reading the response. */
+async function unreadResponse(running: TestService, image: Buffer, address: string): Promise<UnreadResponse> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect(Number(port), hostname);
   sockets.push(socket);
@@ -104,7 +104,7 @@ async function statusOf(request: http.ClientRequest): Promise<number | undefined
   return response.statusCode;
 }
 
-test('slow uploads keep nobody from working, and are cut off', async () => {
+test('slow uploads block nobody and are aborted', async () => {
   const running = await start({ IMAGE_QUEUE_MAX: '0' });
   service = running;
   const slow = Array.from({ length: 9 }, (_, i) => statusOf(stalledUpload(running, `203.0.113.${i % 2}`)));
@@ -114,7 +114,7 @@ test('slow uploads keep nobody from working, and are cut off', async () => {
   expect(await Promise.all(slow)).toEqual(Array<number>(9).fill(504));
 });
 
-test('the memory of slow uploads goes to the client that needs it, from the one that holds most', async () => {
+test('the memory of slow uploads is reclaimed from the client that holds the most', async () => {
   const running = await start({
     IMAGE_QUEUE_MAX: '0',
     IMAGE_MAX_BYTES: '300000',
@@ -124,17 +124,17 @@ test('the memory of slow uploads goes to the client that needs it, from the one 
   const greedy = statusOf(stalledUpload(running, '203.0.113.1', 300_000));
   let status: number | undefined;
   void greedy.then((answered) => (status = answered));
-  // The first may come before the slow one.
+  // The first attempt may arrive before the slow one.
   while (status === undefined) {
     expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
   }
   expect(status).toBe(503);
 });
 
-test('a result that nobody reads keeps nobody from working, and is broken off', async () => {
+test('an unread result blocks nobody and is aborted', async () => {
   const running = await start({ IMAGE_QUEUE_MAX: '0' });
   service = running;
-  // Larger than what a connection buffers, so that the result cannot be sent off.
+  // Larger than the connection's buffers, so that the result can't be sent completely.
   const large = await sharp({
     create: {
       width: 3000,
@@ -146,15 +146,15 @@ test('a result that nobody reads keeps nobody from working, and is broken off', 
   })
     .jpeg({ quality: 60 })
     .toBuffer();
-  const reader = await unreadAnswer(running, large, '203.0.113.1');
+  const reader = await unreadResponse(running, large, '203.0.113.1');
   await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
   expect(await statusWhenFree(running)).toBe(200);
   expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
-  await brokenOff(running);
+  await interruptedResponse(running);
   expect(await reader.wasWhole()).toBe(false);
 }, 60_000);
 
-test('an image that is decoded and found damaged at its end counts, so that nobody decodes for free', async () => {
+test('an image that turns out damaged while decoding counts towards the limit', async () => {
   const running = await start({ IMAGES_PER_MINUTE: '2' });
   service = running;
   const whole = await sharp({
@@ -174,7 +174,7 @@ test('an image that is decoded and found damaged at its end counts, so that nobo
   expect(statuses).toEqual([422, 422, 429]);
 });
 
-test('one that sends many at once waits behind its own: a newcomer is served before the rest', async () => {
+test('a client that sends many images waits behind its own: a new client is served before the rest', async () => {
   service = await start({ IMAGE_QUEUE_MAX: '11', PIXEL_PROCESSES: '1' });
   const running = service;
   const done: string[] = [];
@@ -191,7 +191,7 @@ test('one that sends many at once waits behind its own: a newcomer is served bef
   expect(await Promise.all(greedy)).toEqual(Array<number>(6).fill(200));
 });
 
-test('a client that has all that it may have is told so, and others are not', async () => {
+test('a client that has its full share is rejected, and others are not', async () => {
   service = await start({ IMAGE_QUEUE_MAX: '3' });
   const running = service;
   const answers = await Promise.all(

@@ -8,11 +8,11 @@ import { problemOf, startWarmService, type TestService } from '../support/servic
 let png: Buffer;
 let site: Server;
 let siteHost: string;
-/** What the site was asked for, in order. */
+/** Paths requested from the site, in order. */
 const asked: string[] = [];
-/** By path. */
+/** Handlers by path. */
 const pages = new Map<string, RequestListener>();
-/** Another port of this machine, which the operator has not allowed. */
+/** A server on another local port, which the operator has not allowed. */
 let inside: Server;
 let insideRequests = 0;
 
@@ -55,14 +55,14 @@ const postUrl = (service: TestService, url: string, fields: Record<string, strin
       .field({ ...fields, image_url: url }),
   );
 
-describe('switched off, as it is by default', () => {
+describe('disabled (the default)', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startWarmService({ ALLOWED_PRIVATE_SOURCES: siteHost });
   });
   afterAll(() => service.stop());
 
-  test('says so, says what to do, and fetches nothing', async () => {
+  test('explains that and fetches nothing', async () => {
     asked.length = 0;
     const problem = problemOf(await postUrl(service, `http://${siteHost}/cat.png`));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
@@ -73,7 +73,7 @@ describe('switched off, as it is by default', () => {
   });
 });
 
-describe('switched on', () => {
+describe('enabled', () => {
   let service: TestService;
   const maxFileBytes = 100_000;
   beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('switched on', () => {
   const post = (url: string, fields?: Record<string, string>) => postUrl(service, url, fields);
   const remaining = (response: Response) => Number(/r=(\d+)/.exec(response.get('ratelimit') ?? '')?.[1]);
 
-  test('returns what an upload of the same file returns, named after the URL', async () => {
+  test('returns the same as an upload of the same file, named after the URL', async () => {
     const fetched = await post(`http://${siteHost}/cat.png`, { feather: '0' });
     const uploaded = await request(service.url)
       .post('/api/remove-background')
@@ -109,7 +109,7 @@ describe('switched on', () => {
     expect(fetched.get('server-timing')).toMatch(/fetch;dur=/);
   });
 
-  test('counts each fetch towards the rate limit, failed ones too', async () => {
+  test('counts each fetch towards the rate limit, including failed ones', async () => {
     const first = remaining(await post(`http://${siteHost}/cat.png`));
     expect(remaining(await post(`http://${siteHost}/missing.png`))).toBe(first - 1);
     expect(remaining(await post(`http://127.0.0.1:${portOf(inside)}/cat.png`))).toBe(first - 2);
@@ -124,10 +124,10 @@ describe('switched on', () => {
 
   test.each([
     ['an address of this machine', () => `http://127.0.0.1:${portOf(inside)}/`],
-    ['another spelling of it', () => `http://2130706433:${portOf(inside)}/`],
+    ['a different notation of it', () => `http://2130706433:${portOf(inside)}/`],
     ['IPv6', () => `http://[::ffff:127.0.0.1]:${portOf(inside)}/`],
     ['the metadata address of clouds', () => 'http://169.254.169.254/latest/meta-data/'],
-    ['a name with a private address among its answers', () => `http://rebind.example:${portOf(inside)}/`],
+    ['a name with a private address among its addresses', () => `http://rebind.example:${portOf(inside)}/`],
   ])('never connects to %s', async (_what, url) => {
     const problem = problemOf(await post(url()));
     expect(problem).toMatchObject({ status: 403, code: 'forbidden_address' });
@@ -151,7 +151,7 @@ describe('switched on', () => {
     expect(asked).toHaveLength(6);
   });
 
-  test('rejects a file that is too large from its length, and while it is read', async () => {
+  test('rejects a file that is too large by its length, or while reading', async () => {
     pages.set('/stated', (_req, res) => {
       res.writeHead(200, { 'content-length': maxFileBytes + 1 });
       res.write(png);
@@ -174,7 +174,7 @@ describe('switched on', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  test('stops at the first bytes of what is no image', async () => {
+  test('stops at the first bytes if they are not an image', async () => {
     pages.set('/page', (_req, res) => {
       res.writeHead(200, { 'content-type': 'image/png' });
       res.write(`<!doctype html><html><body>${' '.repeat(8000)}`);
@@ -184,7 +184,7 @@ describe('switched on', () => {
     expect(problem.detail).toContain('a web page');
   });
 
-  test('a site that drips, or says nothing, is upstream_timeout long before the deadline', async () => {
+  test('a site that is too slow or silent is upstream_timeout long before the deadline', async () => {
     pages.set('/drip', (_req, res) => {
       res.write(png.subarray(0, 50));
       const timer = setInterval(() => res.write(png.subarray(50, 51)), 50);
@@ -205,7 +205,7 @@ describe('switched on', () => {
     expect(problemOf(await post(`http://${siteHost}/cut`))).toMatchObject({ code: 'upstream_error' });
   });
 
-  test('a site that does not exist or does not answer is upstream_unreachable', async () => {
+  test('a site that does not exist or does not respond is upstream_unreachable', async () => {
     expect(problemOf(await post('http://nowhere.example/a.png'))).toMatchObject({
       code: 'upstream_unreachable',
     });

@@ -23,7 +23,7 @@ async function untilActive(running: TestService): Promise<void> {
   await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
 }
 
-test('an inference process killed in the middle of a job fails that request alone', async () => {
+test('an inference process killed during a job fails only that request', async () => {
   service = await startWarmService({}, fakeInference('stall', 'slow'));
   const pending = postImage(service, file);
   await untilActive(service);
@@ -36,7 +36,7 @@ test('an inference process killed in the middle of a job fails that request alon
   expect(service.enginePids()).not.toContain(pid);
 });
 
-test('an inference process that runs out of memory fails that request alone', async () => {
+test('an inference process that runs out of memory fails only that request', async () => {
   service = await startWarmService({}, fakeInference('out-of-memory', 'slow'));
   expect(problemOf(await postImage(service, file))).toMatchObject({
     status: 503,
@@ -45,7 +45,7 @@ test('an inference process that runs out of memory fails that request alone', as
   expect((await postImage(service, file)).status).toBe(200);
 });
 
-test('an inference process that crashes on every image never takes the service down', async () => {
+test('an inference process that crashes on every image never stops the service', async () => {
   service = await startWarmService({}, fakeInference('crash'));
   for (let i = 0; i < 2; i++) {
     expect(problemOf(await postImage(service, file))).toMatchObject({
@@ -64,7 +64,7 @@ test('a job that stalls ends at the deadline, its process is replaced, and the n
   expect((await postImage(service, file)).status).toBe(200);
 });
 
-test('an answer that is not a mask fails that image only', async () => {
+test('a result that is not a mask fails only that image', async () => {
   service = await startWarmService({}, fakeInference('garbage'));
   const [pid] = service.enginePids();
   expect(problemOf(await postImage(service, file))).toMatchObject({
@@ -75,7 +75,7 @@ test('an answer that is not a mask fails that image only', async () => {
   expect(service.enginePids()).toEqual([pid]);
 });
 
-test('what the network complains about is not shown to the client', async () => {
+test("the network's error message is not shown to the client", async () => {
   service = await startWarmService({}, fakeInference('fails'));
   const problem = problemOf(await postImage(service, file));
   expect(problem).toMatchObject({ status: 500, code: 'internal_error' });

@@ -21,7 +21,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** Waits until an image is in work and stops its process there, until what this returns is called. */
+/** Waits until an image is being processed, then stops its process. The returned function resumes it. */
 async function holdInference(running: TestService): Promise<() => void> {
   await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
   const [pid = 0] = running.enginePids();
@@ -29,7 +29,7 @@ async function holdInference(running: TestService): Promise<() => void> {
   return () => process.kill(pid, 'SIGCONT');
 }
 
-test('of 50 uploads at once every one gets an image or a 503 with Retry-After, and the service stays well', async () => {
+test('each of 50 simultaneous uploads gets an image or a 503 with Retry-After, and the service stays healthy', async () => {
   service = await startWarmService({ IMAGE_QUEUE_MAX: '4', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
   const running = service;
   const responses = await Promise.all(
@@ -51,7 +51,7 @@ test('of 50 uploads at once every one gets an image or a 503 with Retry-After, a
   expect((await health(service)).status).toBe(200);
 });
 
-test('a client that goes away leaves the queue', async () => {
+test('a client that disconnects leaves the queue', async () => {
   service = await startWarmService({ IMAGE_QUEUE_MAX: '2', PIXEL_PROCESSES: '2' }, fakeInference('slow'));
   const running = service;
   const abort = new AbortController();
@@ -69,7 +69,7 @@ test('a client that goes away leaves the queue', async () => {
   expect((await postImage(service, file)).status).toBe(200);
 });
 
-test('an upload that never ends is cut off at the deadline', async () => {
+test('an upload that never ends is aborted at the deadline', async () => {
   service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '1' }, fakeInference('slow'));
   const request = http.request(service.endpoint, {
     method: 'POST',
@@ -81,7 +81,7 @@ test('an upload that never ends is cut off at the deadline', async () => {
   request.destroy();
 });
 
-test('during an inference health answers', async () => {
+test('health responds during an inference', async () => {
   service = await startWarmService({}, fakeInference('slow'));
   const pending = postImage(service, file);
   const goOn = await holdInference(service);

@@ -31,7 +31,7 @@ async function result(fields: Record<string, string>) {
   return { response, bytes, info, metadata, at, box };
 }
 
-test('the defaults written out give the same bytes as none', async () => {
+test('explicit defaults give the same bytes as no parameters', async () => {
   const sha = async (fields: Record<string, string>) =>
     createHash('sha256')
       .update((await result(fields)).bytes)
@@ -39,9 +39,10 @@ test('the defaults written out give the same bytes as none', async () => {
   expect(await sha({ format: 'png', channels: 'rgba', crop: 'false' })).toBe(await sha({}));
 });
 
-test('the headers say where the subject is', async () => {
+test('the headers give the position of the subject', async () => {
   const { box, at } = await result({ feather: '0' });
-  // A disc at a third of the width and 37.5 % of the height, a quarter of the lesser side in radius.
+  // A disc at a third of the width and 37.5 % of the height; its radius is a quarter of the
+  // shorter side.
   expect(Math.abs(box.left - 50)).toBeLessThanOrEqual(8);
   expect(Math.abs(box.top - 25)).toBeLessThanOrEqual(8);
   expect(Math.abs(box.width - 100)).toBeLessThanOrEqual(16);
@@ -49,7 +50,7 @@ test('the headers say where the subject is', async () => {
   for (let y = 0; y < 200; y++) expect(at(box.left - 1, y)[3]).toBe(0);
 });
 
-test('format=webp keeps the alpha without loss', async () => {
+test('format=webp keeps the alpha losslessly', async () => {
   const png = await result({});
   const webp = await result({ format: 'webp' });
   expect(webp.response.get('content-type')).toBe('image/webp');
@@ -60,7 +61,7 @@ test('format=webp keeps the alpha without loss', async () => {
   }
 });
 
-test('format=jpg is on white unless bg_color says otherwise', async () => {
+test('format=jpg has a white background, or bg_color', async () => {
   const white = await result({ format: 'jpg' });
   expect(white.response.get('content-type')).toBe('image/jpeg');
   expect(white.response.get('content-disposition')).toBe('attachment; filename="picture.jpg"');
@@ -91,7 +92,7 @@ test('channels=alpha is the matte of the cut-out, as a grey PNG', async () => {
   for (let x = 0; x < 300; x++) expect(matte.at(x, 75)[0]).toBe(at(x, 75)[3]);
 });
 
-test('crop keeps the subject, with a margin in pixels or per cent, as far as the image goes', async () => {
+test('crop keeps the subject, with a margin in pixels or percent, limited by the image', async () => {
   const plain = await result({});
   const { left, top, width, height } = plain.box;
   const cropped = await result({ crop: 'true' });
@@ -106,7 +107,7 @@ test('crop keeps the subject, with a margin in pixels or per cent, as far as the
   expect([all.info.width, all.info.height]).toEqual([300, 200]);
 });
 
-test('max_width and max_height scale down with the proportions, and never up', async () => {
+test('max_width and max_height scale down proportionally, and never up', async () => {
   const size = async (fields: Record<string, string>) => {
     const { info } = await result(fields);
     return [info.width, info.height];
@@ -143,7 +144,7 @@ test.each([
   expect(problem.errors?.map((error) => error.field)).toEqual([field]);
 });
 
-test('a WebP that would be too long is rejected with what to do instead', async () => {
+test('rejects a WebP that would be too large and says what to do instead', async () => {
   const long = await sharp({ create: { width: 16_384, height: 2, channels: 3, background: '#fff' } })
     .png()
     .toBuffer();

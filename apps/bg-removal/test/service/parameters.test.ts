@@ -36,7 +36,7 @@ test.each([
   }
 });
 
-test('every wrong and unknown field is named at once, the missing file too', async () => {
+test('reports every invalid and unknown field at once, and the missing file', async () => {
   const problem = problemOf(await post().field({ threshold: 'x', feather: '99', colour: 'red' }));
   expect(problem.errors?.map(({ field }) => field).sort()).toEqual([
     'colour',
@@ -46,14 +46,14 @@ test('every wrong and unknown field is named at once, the missing file too', asy
   ]);
 });
 
-test('a repeated field is refused', async () => {
+test('rejects a repeated field', async () => {
   const problem = problemOf(
     await post().field('feather', '1').field('feather', '2').attach('file', file, 'a.png'),
   );
   expect(problem.errors).toEqual([{ field: 'feather', message: 'must be given once' }]);
 });
 
-test('parameters in the address are refused instead of ignored', async () => {
+test('rejects parameters in the query instead of ignoring them', async () => {
   const problem = problemOf(await post('?feather=3').attach('file', file, 'a.png'));
   expect(problem.errors?.map(({ field }) => field)).toEqual(['feather']);
 });
@@ -69,7 +69,7 @@ test('the defaults are threshold 12, feather 2 and foreground_strength 1', async
   expect(implicit.data).not.toEqual(other.data);
 });
 
-test('the name of the upload comes back as a PNG, without folders, whatever its letters', async () => {
+test("the result has the upload's name as PNG, without folders, for any characters", async () => {
   const disposition = async (fileName: string) =>
     (await postImage(service, file, { fileName })).get('content-disposition');
   expect(await disposition('cat.jpeg')).toBe('attachment; filename="cat.png"');
@@ -84,14 +84,14 @@ test('the name of the upload comes back as a PNG, without folders, whatever its 
   expect((await disposition('n'.repeat(400)))?.length).toBeLessThan(200);
 });
 
-test('Server-Timing tells the stages', async () => {
+test('Server-Timing lists the stages', async () => {
   const timing = (await postImage(service, file)).get('server-timing');
   for (const stage of ['upload', 'prepare', 'queue', 'inference', 'decode', 'matte', 'encode', 'total']) {
     expect(timing).toMatch(new RegExp(`(^|, )${stage};dur=\\d+\\.\\d`));
   }
 });
 
-test('only POST is answered', async () => {
+test('only POST is allowed', async () => {
   const response = await request(service.url).get('/api/remove-background');
   expect(response.get('allow')).toBe('POST');
   expect(problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });

@@ -21,7 +21,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-test('five images a minute, the sixth is 429 with headers that tell when', async () => {
+test('five images per minute, the sixth is 429 with Retry-After', async () => {
   service = await startWarmService({ IMAGES_PER_MINUTE: '5', OPERATOR_CONTACT: 'ops@example.org' });
   for (let i = 1; i <= 5; i++) {
     const response = await postImage(service, file);
@@ -62,7 +62,7 @@ test('an image that is rejected before it is decoded does not count, and the hea
   expect((await postImage(service, file)).status).toBe(429);
 });
 
-test('images sent while there is no model do not count', async () => {
+test('images sent while the model is missing do not count', async () => {
   service = await startService({ IMAGES_PER_MINUTE: '2', MODEL: 'no-such-model' });
   for (let i = 0; i < 3; i++) {
     const response = await postImage(service, file);
@@ -93,32 +93,37 @@ test('standalone, X-Forwarded-For does not change the client', async () => {
   expect((await from('203.0.113.2')).status).toBe(429);
 });
 
-test('behind one proxy only the address that the proxy added counts', async () => {
-  service = await startWarmService({ IMAGES_PER_MINUTE: '1', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
-  const running = service;
-  const from = (addresses: string) => postImage(running, file, { headers: { 'x-forwarded-for': addresses } });
-  expect((await from('203.0.113.1')).status).toBe(200);
-  expect((await from('198.51.100.9, 203.0.113.1')).status).toBe(429);
-  expect((await from('203.0.113.2')).status).toBe(200);
+describe('behind one proxy', () => {
+  let proxied: TestService;
+  beforeAll(async () => {
+    const env = { IMAGES_PER_MINUTE: '1', TRUST_PROXY_HOPS: '1' };
+    proxied = await startWarmService(env, fakeInference('slow'));
+  });
+  afterAll(() => proxied.stop());
+
+  const from = (addresses: string) => postImage(proxied, file, { headers: { 'x-forwarded-for': addresses } });
+
+  test('only the IP address added by the proxy counts', async () => {
+    expect((await from('203.0.113.1')).status).toBe(200);
+    expect((await from('198.51.100.9, 203.0.113.1')).status).toBe(429);
+    expect((await from('203.0.113.2')).status).toBe(200);
+  });
+
+  test('IPv6 clients are distinguished by their /64', async () => {
+    expect((await from('2001:db8:1:2::1')).status).toBe(200);
+    expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await from('2001:db8:1:3::1')).status).toBe(200);
+    expect((await from('::ffff:203.0.113.5')).status).toBe(200);
+    expect((await from('203.0.113.5')).status).toBe(429);
+  });
 });
 
-test('IPv6 clients are told apart by their /64', async () => {
-  service = await startWarmService({ IMAGES_PER_MINUTE: '1', TRUST_PROXY_HOPS: '1' }, fakeInference('slow'));
-  const running = service;
-  const from = (address: string) => postImage(running, file, { headers: { 'x-forwarded-for': address } });
-  expect((await from('2001:db8:1:2::1')).status).toBe(200);
-  expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
-  expect((await from('2001:db8:1:3::1')).status).toBe(200);
-  expect((await from('::ffff:203.0.113.5')).status).toBe(200);
-  expect((await from('203.0.113.5')).status).toBe(429);
-});
-
-test('0 switches the limit off', async () => {
+test('0 disables the limit', async () => {
   service = await startWarmService({ IMAGES_PER_MINUTE: '0' });
   for (let i = 0; i < 7; i++) expect((await postImage(service, file)).status).toBe(200);
 });
 
-test('health and refused methods do not count', async () => {
+test('health and rejected methods do not count', async () => {
   service = await startWarmService({ IMAGES_PER_MINUTE: '1' });
   expect((await request(service.url).get('/api/remove-background')).status).toBe(405);
   expect((await request(service.url).get('/api/health')).status).toBe(200);

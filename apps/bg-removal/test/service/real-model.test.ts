@@ -38,7 +38,7 @@ describe('with the real model', () => {
     });
   });
 
-  test('a picture of a mug: the mug is opaque, the wall is gone, also through the handle', async () => {
+  test('a mug: the mug is opaque and the wall is gone, also inside the handle', async () => {
     const [width, height] = [900, 700];
     const response = await postImage(service, await mug(width, height));
     expect(response.status).toBe(200);
@@ -75,7 +75,7 @@ describe('with the real model', () => {
     });
   }, 120_000);
 
-  test('during a real inference health answers, and the process can be killed', async () => {
+  test('health responds during a real inference, and the process can be killed', async () => {
     const pending = postImage(service, await mug(900, 700));
     await healthUntil(service, ({ body }) => body.checks['engine']?.['active'] === 1);
     const [pid = 0] = service.enginePids();

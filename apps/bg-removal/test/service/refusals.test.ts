@@ -34,7 +34,7 @@ describe('type by content', () => {
     'one byte': () => Buffer.from([0xff]),
   };
   for (const [name, make] of Object.entries(others)) {
-    test(`${name} is 415 whatever it is called, and the answer names what is accepted`, async () => {
+    test(`${name} is 415 under any name, and the response lists the accepted types`, async () => {
       const problem = problemOf(await postImage(service, await make(), { fileName: 'photo.jpg' }));
       expect(problem).toMatchObject({ status: 415, code: 'unsupported_media_type' });
       expect(problem.detail).toContain('JPEG, PNG or WebP');
@@ -104,14 +104,14 @@ describe('damaged images', () => {
     expect(problem).toMatchObject({ status: 422, code: 'unreadable_image' });
   });
 
-  test('bytes after the end of a JPEG do no harm', async () => {
+  test('bytes after the end of a JPEG are harmless', async () => {
     const file = Buffer.concat([await picture().jpeg().toBuffer(), Buffer.alloc(500, 7)]);
     expect((await postImage(service, file)).status).toBe(200);
   });
 });
 
 describe('limits', () => {
-  test('exactly the most pixels are accepted, one row more is 413', async () => {
+  test('exactly the maximum number of pixels is accepted, one row more is 413', async () => {
     const bright = (height: number) =>
       sharp({ create: { width: 200, height, channels: 3, background: '#ffffff' } })
         .png()
@@ -122,7 +122,7 @@ describe('limits', () => {
     expect(problem.detail).toContain('200 × 101');
   });
 
-  test('a decompression bomb is refused from its header', async () => {
+  test('a decompression bomb is rejected by its header', async () => {
     const bomb = bombPng(30_000, 30_000);
     expect(problemOf(await postImage(service, bomb))).toMatchObject({
       status: 413,
@@ -130,7 +130,7 @@ describe('limits', () => {
     });
   });
 
-  test('exactly the most bytes are accepted, one more is 413', async () => {
+  test('exactly the maximum number of bytes is accepted, one more is 413', async () => {
     const image = await picture().png().toBuffer();
     const padded = (bytes: number) => Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
     expect((await postImage(service, padded(maxFileBytes))).status).toBe(200);
@@ -140,7 +140,7 @@ describe('limits', () => {
     });
   });
 
-  test('a body that announces too many bytes is refused before any of it is sent', async () => {
+  test('a body with a too large Content-Length is rejected before it is sent', async () => {
     const upload = http.request(service.endpoint, {
       method: 'POST',
       headers: {
@@ -155,17 +155,17 @@ describe('limits', () => {
     upload.destroy();
   });
 
-  test('a body of unannounced length is refused as soon as it is too long', async () => {
+  test('a body without Content-Length is rejected as soon as it is too long', async () => {
     const upload = http.request(service.endpoint, {
       method: 'POST',
       headers: { 'content-type': 'multipart/form-data; boundary=x', 'transfer-encoding': 'chunked' },
     });
-    // The connection is closed under a client that goes on sending.
+    // The server closes the connection of a client that keeps sending.
     upload.on('error', () => undefined);
     upload.write('--x\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n');
     const sending = setInterval(() => upload.write(Buffer.alloc(64 * 1024)), 5);
     try {
-      // A connection that breaks without an answer rejects.
+      // Rejects if the connection breaks without a response.
       const [response] = (await once(upload, 'response')) as [http.IncomingMessage];
       expect(response.statusCode).toBe(413);
       expect(await json(response)).toMatchObject({ code: 'file_too_large' });
@@ -177,7 +177,7 @@ describe('limits', () => {
 });
 
 describe('no foreground', () => {
-  test('an image in which the network sees nothing is 422 and not stretched noise', async () => {
+  test('an image without a visible subject is 422 instead of stretched noise', async () => {
     expect(problemOf(await postImage(service, await black(90, 60)))).toMatchObject({
       status: 422,
       code: 'no_foreground',

@@ -22,7 +22,7 @@ afterEach(async () => {
   service = model = undefined;
 });
 
-/** Starts with a model that cannot be used and gives what health says of it. */
+/** Starts with an unusable model and returns the message from health. */
 async function failure(folder: string, env: Record<string, string> = {}): Promise<string> {
   service = await startService({ MODEL: folder, ...env });
   const { status, body } = await healthUntil(service, (now) => now.body.status === 'error');
@@ -33,7 +33,7 @@ async function failure(folder: string, env: Record<string, string> = {}): Promis
   return String(body.checks['engine']?.['message']);
 }
 
-test('health is 503 and says starting until the model is warm, then tells which one it is', async () => {
+test('health is 503 and starting until the model is warm, then names the model', async () => {
   service = await startService();
   const early = await health(service);
   expect(early.status).toBe(503);
@@ -49,7 +49,7 @@ test('health is 503 and says starting until the model is warm, then tells which 
   });
 });
 
-test('an unknown model names the known ones', async () => {
+test('an unknown model is an error that lists the known ones', async () => {
   expect(await failure('no-such-model')).toMatch(/"no-such-model" is not known.*isnet-general-use/);
 });
 
@@ -59,24 +59,24 @@ test('a folder without a manifest', async () => {
   expect(await failure(model.folder)).toMatch(/no readable manifest\.json.*set-up/);
 });
 
-test('a model that comes later is loaded without a restart', async () => {
+test('a model installed later is loaded without a restart', async () => {
   model = await tinyModel();
   const manifest = path.join(model.folder, 'manifest.json');
   await rename(manifest, `${manifest}.later`);
-  expect(await failure(model.folder)).toContain('as soon as it is there');
+  expect(await failure(model.folder)).toContain('as soon as it exists');
   await rename(`${manifest}.later`, manifest);
   if (service === undefined) throw new Error('the service does not run');
   const { body } = await healthUntil(service, ({ status }) => status === 200);
   expect(body.checks['engine']).toMatchObject({ status: 'ok', model: 'tiny-brightness' });
 });
 
-test('a manifest that is wrong names every wrong part', async () => {
+test('an invalid manifest is an error that names every invalid part', async () => {
   model = await tinyModel({ activation: 'softmax', std: [1, 0, 1], inputSize: { width: 4, height: 64 } });
   const message = await failure(model.folder);
   for (const part of ['activation', 'std', 'inputSize.width']) expect(message).toContain(part);
 });
 
-test('a manifest that reaches outside its folder', async () => {
+test('a manifest with a path outside its folder', async () => {
   model = await tinyModel({
     files: { 'onnx/model.onnx': '0'.repeat(64), '../../etc/passwd': '0'.repeat(64) },
   });
@@ -96,7 +96,7 @@ test('a file with another checksum', async () => {
   expect(await failure(model.folder)).toContain(`has the SHA-256 ${sha256}, but should have`);
 });
 
-test('a file of the right checksum that is no network', async () => {
+test('a file with the right checksum that is not a network', async () => {
   model = await tinyModel({}, Buffer.from('not a network'));
   expect(await failure(model.folder)).toMatch(/inference process does not start/);
 });
@@ -111,7 +111,7 @@ test('a manifest without a licence', async () => {
   expect(await failure(model.folder)).toContain('licence');
 });
 
-test('a graph in eight bits that is not listed with its checksum', async () => {
+test('an int8 graph that is not listed with its checksum', async () => {
   model = await tinyModel({ int8Graph: 'onnx/model_int8.onnx' });
   expect(await failure(model.folder)).toContain('onnx/model_int8.onnx');
 });
@@ -121,14 +121,14 @@ test('rejects int8 for a model without an int8 graph', async () => {
   expect(await failure(model.folder, { INFERENCE_PRECISION: 'int8' })).toMatch(/no int8 graph/);
 });
 
-test('a GPU where there is none is refused, not replaced by the processor', async () => {
+test('fails if a GPU is requested and there is none, instead of using the CPU', async () => {
   model = await tinyModel();
   expect(await failure(model.folder, { INFERENCE_DEVICE: 'cuda' })).toMatch(
     /INFERENCE_DEVICE is cuda.*cannot run there/,
   );
 });
 
-test('with auto the processor runs the model where there is no GPU, and health says so', async () => {
+test('auto runs the model on the CPU if there is no GPU, and health reports it', async () => {
   service = await startService({
     INFERENCE_DEVICE: 'auto',
     INFERENCE_PROCESSES: '2',

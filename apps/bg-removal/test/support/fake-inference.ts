@@ -4,7 +4,7 @@ import { tinySize } from './tiny-model.js';
 
 const script = fileURLToPath(new URL('../fixtures/fake-inference.mjs', import.meta.url));
 
-/** Starts the service with a misbehaving inference process; every process after the first may behave otherwise. */
+/** Starts the service with a misbehaving inference process. Later processes may behave differently. */
 export function fakeInference(behaviour: string, later: string = behaviour): ServiceOverrides {
   let started = 0;
   return {

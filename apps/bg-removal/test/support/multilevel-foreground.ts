@@ -1,7 +1,7 @@
 /**
- * The multilevel foreground estimation of Germer et al. ("Fast Multi-Level
- * Foreground Estimation", ICPR 2020), written plainly from the paper: the test
- * oracle for the much faster Blur-Fusion. Colours and alpha are 0-1.
+ * Multilevel foreground estimation (Germer et al., "Fast Multi-Level Foreground Estimation",
+ * ICPR 2020), implemented directly from the paper. The test oracle for the much faster
+ * Blur-Fusion. Colours and alpha are 0-1.
  */
 export function multilevelForeground(
   image: Float64Array,

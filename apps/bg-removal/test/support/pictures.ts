@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 export const subject = { r: 240, g: 200, b: 170 };
 export const backdrop = { r: 24, g: 40, b: 60 };
 
-/** A bright disc, off-centre to the left and the top, over a dark backdrop: what the tiny network can cut out. */
+/** A bright disc, off-centre to the top left, on a dark background, which the tiny network can cut out. */
 export function picture(width = 96, height = 64): Sharp {
   const disc = Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="rgb(${backdrop.r},${backdrop.g},${backdrop.b})"/><circle cx="${width / 3}" cy="${height * 0.375}" r="${Math.min(width, height) / 4}" fill="rgb(${subject.r},${subject.g},${subject.b})"/></svg>`,

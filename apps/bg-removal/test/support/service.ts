@@ -6,7 +6,7 @@ import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } 
 import { tinyModel } from './tiny-model.js';
 
 export interface TestService extends BgRemovalService {
-  /** The address of the data endpoint. */
+  /** The URL of the data endpoint. */
   readonly endpoint: string;
 }
 
@@ -49,7 +49,7 @@ export async function health(service: TestService): Promise<Health> {
   return { status: response.status, body: response.body as Health['body'] };
 }
 
-/** Polls health until it is as wanted. */
+/** Polls health until it meets the condition. */
 export async function healthUntil(
   service: TestService,
   wanted: (health: Health) => boolean,
@@ -79,13 +79,13 @@ export interface PostOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Uploads an image as a form; begins at once. */
+/** Uploads an image as a form. Starts at once. */
 export async function postImage(
   service: TestService,
   file: Uint8Array,
   { fields = {}, fileName = 'picture.jpg', headers = {} }: PostOptions = {},
 ): Promise<Response> {
-  // Of `filename` alone the client itself would cut the folders.
+  // With `filename` alone, the client would remove the folders.
   const name = { filename: fileName, filepath: fileName };
   return request(service.url)
     .post('/api/remove-background')
@@ -102,7 +102,7 @@ export interface Problem {
   readonly errors?: { field: string; message: string }[];
 }
 
-/** The problem in an answer, after checking that it is one. */
+/** Returns the problem in a response, after checking that it is one. */
 export function problemOf(response: Response): Problem {
   expect(response.get('content-type')).toBe('application/problem+json');
   const problem = response.body as Problem;

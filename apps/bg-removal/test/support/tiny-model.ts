@@ -11,8 +11,8 @@ function float32(values: readonly number[]): Uint8Array {
 }
 
 /**
- * The smallest matting network: foreground is what is bright.
- * `sigmoid(40 × (mean of R, G, B − 0.5))`, one convolution of 1×1.
+ * The smallest matting network: bright pixels are foreground. `sigmoid(40 × (mean of R, G, B −
+ * 0.5))`, one convolution of 1×1.
  */
 function brightnessNetwork(size = tinySize): OnnxModel {
   const image = (name: string, channels: number) => ({
@@ -60,7 +60,7 @@ export interface TinyModel {
   remove(): Promise<void>;
 }
 
-/** A model folder with {@link brightnessNetwork} and its manifest; `changes` are put over the manifest. */
+/** A model folder with {@link brightnessNetwork} and its manifest, merged with `changes`. */
 export async function tinyModel(
   changes: Record<string, unknown> = {},
   graph?: Uint8Array,

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { Sharp } from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 
 export function pngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -13,7 +13,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
 /** End of the signature and the IHDR chunk. */
 const headerEnd = 8 + 25;
 
-/** Makes an APNG of two frames from a PNG: the picture itself and one black pixel. */
+/** Makes an APNG of two frames from a PNG: the image itself and one black pixel. */
 export function animatedPng(png: Buffer): Buffer {
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);
@@ -41,14 +41,14 @@ export function animatedPng(png: Buffer): Buffer {
   ]);
 }
 
-/** A PNG whose header announces `width × height` pixels over next to no data. */
+/** A PNG whose header claims `width × height` pixels, with almost no data. */
 export function bombPng(width: number, height: number): Buffer {
   return png({ width, height, colourType: 6, data: Buffer.from('789c030000000001', 'hex') });
 }
 
 /**
- * A black PNG in full, a few hundred kilobytes for any number of pixels. Made by hand: libvips
- * goes line by line, which takes minutes where there are millions of them.
+ * A complete black PNG of a few hundred kilobytes for any number of pixels. Written by hand,
+ * because libvips works line by line, which takes minutes for millions of lines.
  */
 export function blackPng(width: number, height: number): Buffer {
   // Each line is a byte for the filter and one for each pixel.
@@ -56,7 +56,7 @@ export function blackPng(width: number, height: number): Buffer {
   return png({ width, height, colourType: 0, data });
 }
 
-/** A PNG of 8 bits a channel (PNG, 11.2.2: the fields of IHDR). */
+/** A PNG with 8 bits per channel (PNG, 11.2.2: the fields of IHDR). */
 function png(image: { width: number; height: number; colourType: number; data: Buffer }): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(image.width, 0);
@@ -98,4 +98,45 @@ export function colourPng(image: {
     pngChunk('IDAT', deflateSync(Buffer.concat(Array<Buffer>(side).fill(row)))),
     pngChunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+const huffmanTable = 0xc4;
+const startOfScan = 0xda;
+
+/** The segments of a JPEG with their markers; the data of a scan belongs to its segment. */
+function segmentsOf(jpeg: Buffer): { marker: number; start: number; end: number }[] {
+  const segments: { marker: number; start: number; end: number }[] = [];
+  for (let at = 2; at < jpeg.length - 2;) {
+    const marker = jpeg[at + 1] ?? 0;
+    let end = at + 2 + jpeg.readUInt16BE(at + 2);
+    if (marker === startOfScan) while (jpeg[end] !== 0xff || jpeg[end + 1] === 0) end++;
+    segments.push({ marker, start: at, end });
+    at = end;
+  }
+  return segments;
+}
+
+/**
+ * A single-coloured progressive JPEG that repeats the same empty scan: a small file for which a
+ * decoder processes the whole image once per scan.
+ */
+export async function manyScansJpeg(side: number, scans: number): Promise<Buffer> {
+  const plain = await sharp({ create: { width: side, height: side, channels: 3, background: '#c86432' } })
+    .jpeg({ progressive: true })
+    .toBuffer();
+  const segments = segmentsOf(plain);
+  // The first scan of fine detail in blue: component 2, coefficients from 1 on, none of them set.
+  const index = segments.findIndex(
+    ({ marker, start }) => marker === startOfScan && plain[start + 5] === 2 && plain[start + 7] === 1,
+  );
+  const scan = segments[index];
+  const table = segments[index - 1];
+  if (scan === undefined || table?.marker !== huffmanTable)
+    throw new Error('The JPEG has an unexpected structure.');
+  const empty = Buffer.from(plain.subarray(table.start, scan.end));
+  // Code at full precision at once, which may be repeated.
+  empty[scan.start - table.start + 9] = 0;
+  const end = plain.length - 2;
+  const repeated = Array.from({ length: scans }, () => empty);
+  return Buffer.concat([plain.subarray(0, end), ...repeated, plain.subarray(end)]);
 }

@@ -1,4 +1,4 @@
-"""The line channel to the parent process, kept apart from everything yt-dlp prints."""
+"""The line channel to the parent process, separate from everything yt-dlp prints."""
 
 import json
 import os
@@ -14,19 +14,19 @@ _BROKEN_CHANNEL = 76
 
 
 class JobCancelled(BaseException):
-    """Raised inside a running job; not an Exception, so that no extractor swallows it."""
+    """Raised inside a running job. Not an Exception, so that no extractor swallows it."""
 
 
 class Channel:
-    """JSON lines in and out; runs with the job in the main thread, the reader in another.
+    """JSON lines in and out. Jobs run in the main thread, the reader in another.
 
-    A cancel message interrupts the job by a signal, because a signal also ends a
-    system call that blocks (a connect, a read), which a flag would not.
+    A cancel message interrupts the job with a signal, because unlike a flag, a signal
+    also interrupts blocking system calls (connect, read).
     """
 
     def __init__(self):
-        # The parent's stdout becomes a private descriptor; whatever prints to
-        # stdout from here on lands in stderr, the parent's log.
+        # The original stdout becomes a private descriptor. Anything printed to stdout
+        # from here on goes to stderr, the parent's log.
         self._out = os.fdopen(os.dup(1), 'w', encoding='utf-8', errors='replace', newline='\n')
         os.dup2(2, 1)
         sys.stdout = sys.stderr
@@ -49,11 +49,11 @@ class Channel:
         return self._jobs.get()
 
     def run(self, job_id, work):
-        """Calls work() so that a cancel message for job_id raises JobCancelled in it.
+        """Calls work(). A cancel message for job_id raises JobCancelled in it.
 
-        No lock: an exception raised by a signal could leave one held. The order
-        matters instead: we set running and then look at cancelled, the reader
-        sets cancelled and then looks at running, so one of the two sees the other.
+        Uses no lock, because an exception raised by a signal could leave it held. The
+        order matters instead: this method sets running, then checks cancelled; the reader
+        sets cancelled, then checks running. So at least one of them sees the other's write.
         """
         try:
             self._running = job_id
@@ -64,7 +64,7 @@ class Channel:
             self._running = None
             return result
         finally:
-            # Interruptions are too far apart for a second one to hit this line.
+            # The interval between interrupts is too long for a second one to hit this line.
             self._running = None
             self._cancelled.discard(job_id)
 
@@ -74,10 +74,10 @@ class Channel:
                 if line.strip():
                     self._receive(json.loads(line))
         except Exception as error:
-            # Without its reader the process would look alive and hear nothing.
+            # Without its reader, the process would look alive but receive nothing.
             print(f'the channel to the parent is broken: {type(error).__name__}', file=sys.stderr, flush=True)
             os._exit(_BROKEN_CHANNEL)
-        # The parent is gone: nobody is left to answer, so a job is not finished.
+        # The parent has exited, so there is no point in finishing a job.
         os._exit(0)
 
     def _receive(self, message):
@@ -87,22 +87,22 @@ class Channel:
         elif message['type'] == 'cancel':
             self._cancel(message['id'])
         else:
-            raise ValueError('a message of an unknown type')
+            raise ValueError('unknown message type')
 
     def _cancel(self, job_id):
         if job_id != self._running and job_id not in self._waiting:
-            return  # It has ended meanwhile.
+            return  # It has already ended.
         self._cancelled.add(job_id)
         if self._running == job_id:
             threading.Thread(target=self._interrupt_until_ended, args=(job_id,), daemon=True).start()
 
     def _interrupt_until_ended(self, job_id):
-        # Once is not always enough: Python ignores what is raised in a finalizer.
+        # Once isn't always enough: Python ignores exceptions raised in a finalizer.
         while self._running == job_id and job_id in self._cancelled:
             signal.pthread_kill(self._main_thread, signal.SIGUSR1)
             time.sleep(_INTERRUPT_INTERVAL_SECONDS)
 
     def _on_signal(self, _signum, _frame):
-        # Python runs this in the main thread, perhaps after the job has ended.
+        # Runs in the main thread, possibly after the job has ended.
         if self._running is not None and self._running in self._cancelled:
             raise JobCancelled

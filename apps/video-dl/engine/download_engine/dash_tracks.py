@@ -1,22 +1,22 @@
-"""Records which Representation of a DASH manifest a format is.
+"""Records which Representation of a DASH manifest a format comes from.
 
 yt-dlp names formats after Representations but renames them later, and it splits the
-periods of a manifest into separate formats. The parent reads the manifest itself,
-all of its periods, and needs the Representation's own id.
+periods of a manifest into separate formats. The parent reads all periods of the manifest
+itself and needs the Representation's original id.
 """
 
 import collections
 import functools
 
 KEY = '_dash_track'
-# Hashable: yt-dlp compares formats by all of their values.
+# Hashable, because yt-dlp compares formats by all of their values.
 Track = collections.namedtuple('Track', ('kind', 'id', 'is_split'))
 
 
 def engage():
     """Marks the formats of every DASH manifest that yt-dlp parses from now on."""
     from yt_dlp.extractor.common import InfoExtractor
-    # Before 2024 one function does all of it.
+    # Before 2024, one function does everything.
     for name, mark in (('_parse_mpd_periods', _mark_periods), ('_parse_mpd_formats_and_subtitles', _mark_result)):
         if hasattr(InfoExtractor, name):
             setattr(InfoExtractor, name, _marking(getattr(InfoExtractor, name), mark))
@@ -34,7 +34,7 @@ def _marking(parse, mark):
 
 
 def _complete(mpd_doc):
-    """yt-dlp requires attributes that a manifest of byte ranges leaves out."""
+    """Adds attributes that yt-dlp requires but a manifest with byte ranges may omit."""
     for element in mpd_doc.iter():
         name = element.tag.rpartition('}')[2]
         if name == 'Initialization':

@@ -1,4 +1,4 @@
-"""Builds one YoutubeDL per job: nothing a page left behind reaches the next one."""
+"""Builds a new YoutubeDL for each job, so that no state carries over from one page to the next."""
 
 import collections
 import functools
@@ -14,7 +14,7 @@ from . import format_check, limits, pristine
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
-# A page that embeds more broken players than this has nothing for us.
+# If this many embedded players are broken, we give up on the page.
 _ENTRIES_TRIED = 5
 
 
@@ -26,7 +26,7 @@ class PlaylistError(ExtractorError):
 
 
 class NoSuchItemError(ExtractorError):
-    """The job asks for a later video than the page has."""
+    """The job requests a video with a higher number than the page has."""
 
     def __init__(self, count):
         super().__init__(f'The page has {count} videos', expected=True)
@@ -34,21 +34,21 @@ class NoSuchItemError(ExtractorError):
 
 
 class NotStartedError(ExtractorError):
-    """A broadcast that has no formats because it has not started."""
+    """A broadcast without formats because it hasn't started."""
 
 
 class UnfinishedBroadcastError(ExtractorError):
-    """A broadcast that has no formats because it is running or not yet processed."""
+    """A broadcast without formats because it is still running or being processed."""
 
 
 class Log:
-    """Keeps the warnings that yt-dlp would print: they explain an error."""
+    """Keeps the warnings that yt-dlp would print, because they explain an error."""
 
     def __init__(self):
         self.warnings = collections.deque(maxlen=limits.WARNINGS)
 
     def kept(self):
-        """The last warnings, each bounded."""
+        """The last warnings, each truncated."""
         return [warning[:limits.TEXT_CHARACTERS] for warning in self.warnings]
 
     def debug(self, _message):
@@ -61,7 +61,7 @@ class Log:
         self.warnings.append(str(message))
 
     def error(self, _message, *_args, **_kwargs):
-        """The same text is raised, and must not count as a warning that came before it."""
+        """Ignored: the same text is raised as an exception, and isn't a warning."""
 
 
 _BROADCAST_ERRORS = {
@@ -71,8 +71,8 @@ _BROADCAST_ERRORS = {
 
 
 class _Extractors(dict):
-    """All extractors by key. `values()` is what the generic extractor scans a page with:
-    only those that can find an embedded player."""
+    """All extractors, keyed by their key. The generic extractor scans a page with those in
+    `values()`, so it returns only the ones that can find an embedded player."""
 
     def values(self):
         return _embed_finders()
@@ -93,8 +93,8 @@ def _embed_finders():
 
 
 class Downloader(yt_dlp.YoutubeDL):
-    """A YoutubeDL that returns one video. From a page with several it takes the requested one,
-    or the first that works. It rejects a real playlist or channel before it fetches any entry."""
+    """A YoutubeDL that returns one video. From a page with several videos it takes the requested
+    one, or the first that works. Rejects real playlists and channels without fetching an entry."""
 
     def __init__(self, params, item=None):
         super().__init__(params, auto_init=False)
@@ -104,7 +104,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self.cache = PlayerCache(self)
         self._budget = limits.Budget()
         self._item = item
-        # Why a doubtful format was left out.
+        # Why a doubtful format was excluded.
         self.check_error = None
         # URLs that turned out to be images.
         self.images = set()
@@ -119,7 +119,7 @@ class Downloader(yt_dlp.YoutubeDL):
 
     def get_info_extractor(self, ie_key):
         extractor = super().get_info_extractor(ie_key)
-        # Its module may have been imported just now: this is its state before any page.
+        # Its module may just have been imported, so record its state before any page.
         pristine.remember()
         return extractor
 
@@ -135,7 +135,7 @@ class Downloader(yt_dlp.YoutubeDL):
         page_title = ie_result.get('title')
         if page_title and entries[0].get('title') == f'{page_title} (1)':
             entries[0]['title'] = page_title
-        # A nested list is not numbered.
+        # The entries of a nested list have no item numbers.
         is_page = not self.items
         if is_page:
             self.items = list(entries)
@@ -160,12 +160,11 @@ class Downloader(yt_dlp.YoutubeDL):
         except ExtractorError as error:
             if self.check_error is None or 'Requested format is not available' not in str(error):
                 raise
-        # Outside of the handler, so that it has no other error as its context.
+        # Raised outside the handler, so that it doesn't get the other error as its context.
         raise self.check_error
 
     def _check_formats(self, formats, *_args, **_kwargs):
-        """yt-dlp's own check downloads through temporary files; it asks for formats that
-        the extractor calls doubtful."""
+        """Replaces yt-dlp's own check of doubtful formats, which downloads to temporary files."""
         for fmt in formats:
             if '__working' not in fmt:
                 fmt['__working'] = format_check.works(self, fmt)
@@ -174,19 +173,19 @@ class Downloader(yt_dlp.YoutubeDL):
 
 
 def _candidates(entries, item):
-    """Indices of the entries to try, in order: the requested one alone, or those that offer media."""
+    """Indices of the entries to try, in order: only the requested one, or those with media."""
     if item is not None:
         if item > len(entries):
             raise NoSuchItemError(len(entries))
         return [item - 1]
-    # The slides of a post can be photographs, which have no formats.
-    offering = [index for index, entry in enumerate(entries) if entry.get('formats') or entry.get('url')]
-    return (offering or [0])[:_ENTRIES_TRIED]
+    # The slides of a post can be images, which have no formats.
+    with_media = [index for index, entry in enumerate(entries) if entry.get('formats') or entry.get('url')]
+    return (with_media or [0])[:_ENTRIES_TRIED]
 
 
 def _is_one_page(playlist, entries):
-    """A page whose several media are already found (two <video> elements, a post
-    with two clips), not a list of URLs of further pages."""
+    """Whether the videos are all on this page (two <video> elements, a post with two clips)
+    rather than on other pages that it links to."""
     if playlist['_type'] == 'multi_video' or not isinstance(entries, (list, tuple)) or not entries:
         return False
     if any(entry.get('_type', 'video') != 'video' for entry in entries):
@@ -195,39 +194,39 @@ def _is_one_page(playlist, entries):
 
 
 def _is_embed(playlist):
-    # A feed's entries are separate pages and its id is its URL; the embeds
-    # of a web page have the page's short id.
+    # A feed's entries are separate pages, and its id is its URL. The embeds of a web page
+    # have the page's short id.
     return playlist.get('id') != playlist.get('webpage_url')
 
 
 class _StrictCookiePolicy(http.cookiejar.DefaultCookiePolicy):
-    """Sends a host's own cookies (FALSE in the second field of a cookie file, or set without
-    Domain) to that host only, as browsers do (RFC 6265, 5.4). Python's default also sends
-    them to the hosts below it."""
+    """Sends host-only cookies (FALSE in the second field of a cookie file, or set without
+    Domain) only to that host, as browsers do (RFC 6265, 5.4). Python's default also sends
+    them to its subdomains."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **{'strict_ns_domain': self.DomainStrictNonDomain, **kwargs})
 
 
 def make_cookies_strict():
-    """Makes the strict policy every jar's default: yt-dlp's `requests` handler copies the
-    cookies of a request into a new jar."""
+    """Makes the strict policy the default of every cookie jar, because yt-dlp's `requests`
+    handler copies the cookies of a request into a new jar."""
     http.cookiejar.DefaultCookiePolicy = _StrictCookiePolicy
 
 
 def share_tls_contexts():
-    """Loads the certificates once instead of in every job, which takes 20 ms. A context
-    holds trust settings only; connections and sessions are each job's own."""
+    """Loads the certificates once instead of in every job, which takes 20 ms. Jobs share only
+    these trust settings, not connections or sessions."""
     try:
         from yt_dlp.networking import common
         common.make_ssl_context = functools.lru_cache(maxsize=8)(common.make_ssl_context)
     except (ImportError, AttributeError):
-        # Before 2023.07 contexts are made elsewhere; it is then a little slower.
+        # Before 2023.07, contexts are created elsewhere, and every job loads the certificates.
         return
 
 
 def build(job, log, extractor_arguments=None):
-    """One fresh downloader for a job; see the parent's engine-job schema for its fields."""
+    """A new downloader for a job. The parent's EngineJob type documents the fields of `job`."""
     first_target = next(iter(job['targets'].values()))
     params = {
         'quiet': True,
@@ -240,7 +239,7 @@ def build(job, log, extractor_arguments=None):
         'playlist_items': '1',
         'default_search': 'error',
         'enable_file_urls': False,
-        # Only those that the extractor itself marks as doubtful.
+        # Check only formats that the extractor marks as doubtful.
         'check_formats': None,
         'socket_timeout': job['socketTimeoutSeconds'],
         'retries': 1,
@@ -252,8 +251,8 @@ def build(job, log, extractor_arguments=None):
         'extractor_args': extractor_arguments or {},
     }
     if job.get('cookies'):
-        # A stream instead of a path: yt-dlp writes changed cookies back to where
-        # it read them, and the operator's file is not one request's to change.
+        # A stream instead of a path, because yt-dlp writes changed cookies back to the file,
+        # and a request must not change the operator's file.
         params['cookiefile'] = io.StringIO(job['cookies'])
     runtime = javascript_runtime()
     if runtime:

@@ -1,4 +1,4 @@
-"""What this process runs on: version and age of yt-dlp, JavaScript runtime."""
+"""The environment of this process: yt-dlp's version and age, and the JavaScript runtime."""
 
 import datetime
 import functools
@@ -7,22 +7,22 @@ import sys
 
 
 def prepare():
-    """Makes the process deaf to its surroundings. To be called before yt_dlp is imported."""
+    """Isolates the process from its environment variables. Call before importing yt_dlp."""
     for name in list(os.environ):
-        # The parent hands on what is needed; a key log would hold the keys of every connection.
+        # The parent passes the proxy explicitly. A key log would contain the keys of every connection.
         if name.lower().endswith('_proxy') or name == 'SSLKEYLOGFILE':
             del os.environ[name]
     os.environ['YTDLP_NO_PLUGINS'] = '1'
-    # A virtual environment that was not activated still has its programs (deno).
+    # Find the programs (deno) of a virtual environment that isn't activated.
     scripts = os.path.dirname(sys.executable)
     os.environ['PATH'] = os.pathsep.join(filter(None, (scripts, os.environ.get('PATH'))))
 
 
 def describe(network_lock):
-    """The fields of the ready message and of a health answer.
+    """The fields of the ready message and of a health result.
 
-    `network_lock` is `kernel` where the system holds this process and its children to
-    their ports, `process` where only Python's own sockets are watched.
+    `network_lock` is `kernel` if the system restricts this process and its children to
+    their ports, or `process` if only Python's own sockets are checked.
     """
     from yt_dlp.version import __version__ as version
     runtime = javascript_runtime()
@@ -42,14 +42,14 @@ def _age_days(version):
         return None
 
 
-# Its permission model knows the network from this version on (nodejs.org/api/permissions.html).
-_LEAST_NODE = 25
+# Node's permission model covers the network from this version on (nodejs.org/api/permissions.html).
+_MIN_NODE_VERSION = 25
 
 
 @functools.lru_cache(maxsize=None)
 def javascript_runtime():
-    """The first supported runtime that is installed and can be kept off the network, as
-    yt-dlp describes it; None where there is none or this yt-dlp knows of none (before 2025.11)."""
+    """yt-dlp's description of the first installed and supported runtime that can be kept off the
+    network; None if there is none, or yt-dlp is too old to use one (before 2025.11)."""
     try:
         from yt_dlp.globals import supported_js_runtimes
     except ImportError:
@@ -57,7 +57,7 @@ def javascript_runtime():
     for name in ('deno', 'node'):
         runtime_class = supported_js_runtimes.value.get(name)
         info = runtime_class().info if runtime_class else None
-        if info and info.supported and (name != 'node' or _major(info.version) >= _LEAST_NODE):
+        if info and info.supported and (name != 'node' or _major(info.version) >= _MIN_NODE_VERSION):
             return info
     return None
 

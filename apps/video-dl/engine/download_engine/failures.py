@@ -1,4 +1,4 @@
-"""Describes an exception so that the parent can tell its cause; the parent holds the table."""
+"""Describes an exception so that the parent can classify its cause."""
 
 import re
 
@@ -11,7 +11,8 @@ _KINDS = 60
 def describe(error, warnings=()):
     """{"kind", "kinds", "message", "httpStatus", "causes", "warnings", "itemCount"} of an exception.
 
-    `kinds` is the class with its bases, `causes` the messages of what lies beneath.
+    `kinds` lists the classes of the exception and its causes with their bases. `causes` has
+    the messages of the causes.
     """
     error = _unwrap(error)
     chain = list(_chain(error))
@@ -28,8 +29,8 @@ def describe(error, warnings=()):
 
 
 def _unwrap(error):
-    """What was raised, from inside yt-dlp's envelope: DownloadError is made while the
-    original is handled, and its own exc_info is that of the original's cause."""
+    """The original exception inside a DownloadError. yt-dlp raises the latter while it handles
+    the original, and its exc_info is that of the original's cause."""
     if type(error).__name__ == 'DownloadError':
         exc_info = getattr(error, 'exc_info', None)
         return error.__context__ or (exc_info and exc_info[1]) or error

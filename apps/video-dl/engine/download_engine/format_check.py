@@ -1,4 +1,4 @@
-"""Looks whether a format that its extractor calls doubtful can be had at all."""
+"""Checks whether a format that its extractor marks as doubtful is available."""
 
 import urllib.parse
 
@@ -10,7 +10,7 @@ _KEY_TAGS = ('#EXT-X-KEY:', '#EXT-X-SESSION-KEY:')
 
 
 def works(ydl, fmt):
-    """Whether the first bytes of the format arrive and no DRM protects it."""
+    """Whether the first bytes of the format arrive and it has no DRM."""
     try:
         return check(ydl, fmt)
     except (YoutubeDLError, OSError, ValueError) as error:
@@ -19,7 +19,7 @@ def works(ydl, fmt):
 
 
 def check(ydl, fmt):
-    """As `works`; raises what the site's response comes to."""
+    """Like `works`, but raises the error of the site's response."""
     if not str(fmt.get('protocol') or '').startswith('m3u8'):
         return _first_bytes(ydl, fmt, fmt['url'])
     text, base = fmt.get('hls_media_playlist_data'), fmt['url']

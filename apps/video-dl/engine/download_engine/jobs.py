@@ -1,4 +1,4 @@
-"""The loop of the engine: lock, warm up, say so, then one job after the other."""
+"""The engine's main loop: lock down, warm up, report ready, then run one job after another."""
 
 import argparse
 import gc
@@ -11,12 +11,12 @@ from .selftest import SelfTest
 
 
 def serve(arguments=()):
-    """Runs until the parent closes our input."""
+    """Runs until the parent closes stdin."""
     options = _parser().parse_args(list(arguments))
     if options.packages:
         sys.path.insert(0, options.packages)
     self_test = SelfTest()
-    # Before there is a second thread, which the kernel's lock would not hold.
+    # Before a second thread starts, which the kernel's lock wouldn't cover.
     ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
     network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
     channel = Channel()
@@ -29,11 +29,11 @@ def serve(arguments=()):
 
 def _parser():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--proxy-port', type=int, default=0, help='port of the proxy that is the only way out')
+    parser.add_argument('--proxy-port', type=int, default=0, help='port of the only proxy to use')
     parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
     parser.add_argument('--trusted-roots', help='PEM file of the only certificate authorities to trust')
-    parser.add_argument('--packages', help='folder whose packages come before the installed ones')
-    parser.add_argument('--max-memory-bytes', type=int, default=0, help='most data of this process; 0 for no limit')
+    parser.add_argument('--packages', help='folder of packages that take precedence over the installed ones')
+    parser.add_argument('--max-memory-bytes', type=int, default=0, help='memory limit of this process; 0 for no limit')
     return parser
 
 
@@ -46,7 +46,7 @@ class _Engine:
         self._pot_provider = None
 
     def serve(self):
-        # Imported here: it takes seconds, and the environment has to be set before.
+        # Imported here because it takes seconds, and the environment must be set first.
         from . import dash_tracks, downloader, player_cache, pot_provider, pristine
         downloader.share_tls_contexts()
         downloader.make_cookies_strict()
@@ -59,20 +59,20 @@ class _Engine:
         lockdown.engage()
         self._self_test.run()
         pristine.remember()
-        # What the import made lives as long as the process: spare the collector its walk.
+        # Imported objects live as long as the process, so the garbage collector can skip them.
         gc.collect()
         gc.freeze()
         self._channel.send({'type': 'ready', **description})
         while True:
             job_id, job = self._channel.next_job()
-            self._channel.send({'id': job_id, **self._answer(job_id, job)})
-            # After the answer, so that nobody waits for it.
+            self._channel.send({'id': job_id, **self._respond(job_id, job)})
+            # After the response, so that nobody waits for it.
             pristine.restore()
 
     def _describe(self):
         return {**environment.describe(self._network_lock), 'potProvider': self._pot_provider}
 
-    def _answer(self, job_id, job):
+    def _respond(self, job_id, job):
         from . import downloader, failures
         log = downloader.Log()
         try:

@@ -1,14 +1,15 @@
-"""Asks the Linux kernel to hold this process and all its children to a few TCP ports.
+"""Has the Linux kernel restrict this process and all its children to a few TCP ports.
 
-The audit hooks of `lockdown` see Python's own sockets only; libcurl (curl_cffi) and a
-JavaScript runtime open theirs in native code. Two parts, both irrevocable and inherited:
+The audit hooks of `lockdown` see only Python's own sockets, but libcurl (curl_cffi) and
+JavaScript runtimes open theirs in native code. The lock has two parts, both irrevocable and
+inherited:
 
-- Landlock (network rules since Linux 6.7, landlock(7)) allows TCP connections to the
-  given ports only, and no listening socket.
-- A seccomp filter (seccomp(2)) leaves TCP as the only kind of socket, for Landlock
-  knows no other, and closes the ways around it: fast open, io_uring, other processes.
+- Landlock (network rules since Linux 6.7, landlock(7)) allows TCP connections only to the
+  given ports, and no listening sockets.
+- A seccomp filter (seccomp(2)) allows only TCP sockets, since Landlock covers no others, and
+  blocks ways around Landlock: fast open, io_uring, other processes.
 
-A rule names a port, not an address; the ports are random ones of this machine.
+A rule specifies a port, not an address. The ports are random ones on this machine.
 """
 
 import ctypes
@@ -40,10 +41,10 @@ _DENIED_CALLS = ('ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd
 
 
 def engage(ports):
-    """Locks the process; to be called while it has one thread.
+    """Locks the process. Call while it has a single thread.
 
-    Returns True when both parts hold, False where the system does not offer them
-    (another system, Linux before 6.7, a container runtime that forbids it).
+    Returns True if both parts are active, False if the system doesn't support them
+    (not Linux, Linux before 6.7, a container runtime that forbids it).
     """
     if sys.platform != 'linux' or platform.machine() not in _MACHINES:
         return False
@@ -94,8 +95,8 @@ def _filter_calls(libc):
     _check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
 
 
-# Classic BPF: load a word, compare and skip, mask, answer (linux/bpf_common.h).
-_LOAD, _EQUAL, _AT_LEAST, _AND, _ANY_BIT, _ANSWER = 0x20, 0x15, 0x35, 0x54, 0x45, 0x06
+# Classic BPF: load a word, compare and skip, mask, return (linux/bpf_common.h).
+_LOAD, _EQUAL, _AT_LEAST, _AND, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x45, 0x06
 _ALLOW = 0x7FFF0000
 _DENY = 0x00050000 | errno.EACCES
 # struct seccomp_data: number, architecture, instruction pointer, six arguments of 8 bytes.
@@ -107,24 +108,24 @@ def _argument_at(index):
 
 
 def _program(architecture, numbers):
-    """The filter's bytes: forbidden calls and sockets fail with EACCES, everything else is allowed."""
+    """The filter program. Forbidden calls and sockets fail with EACCES; everything else is allowed."""
     lines = [
-        (_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, architecture), (_ANSWER, 0, 0, _DENY),
-        # x86's second table of calls (x32) has this bit.
-        (_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, 0x40000000), (_ANSWER, 0, 0, _DENY),
+        (_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _DENY),
+        # System calls of the x32 ABI have this bit set.
+        (_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, 0x40000000), (_RETURN, 0, 0, _DENY),
     ]
     for name in _DENIED_CALLS:
-        lines += [(_EQUAL, 0, 1, numbers[name]), (_ANSWER, 0, 0, _DENY)]
-    # Data sent with the handshake reach an address that no connect() has named.
+        lines += [(_EQUAL, 0, 1, numbers[name]), (_RETURN, 0, 0, _DENY)]
+    # Fast open sends data to an address without connect().
     for name, flags in (('sendto', 3), ('sendmsg', 2), ('sendmmsg', 3)):
         lines += [(_EQUAL, 0, 4, numbers[name]), (_LOAD, 0, 0, _argument_at(flags)),
-                  (_ANY_BIT, 0, 1, _MSG_FASTOPEN), (_ANSWER, 0, 0, _DENY), (_ANSWER, 0, 0, _ALLOW)]
+                  (_ANY_BIT, 0, 1, _MSG_FASTOPEN), (_RETURN, 0, 0, _DENY), (_RETURN, 0, 0, _ALLOW)]
     lines += [
-        (_EQUAL, 1, 0, numbers['socket']), (_ANSWER, 0, 0, _ALLOW),
-        (_LOAD, 0, 0, _argument_at(0)), (_EQUAL, 2, 0, _AF_INET), (_EQUAL, 1, 0, _AF_INET6), (_ANSWER, 0, 0, _DENY),
-        (_LOAD, 0, 0, _argument_at(1)), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _SOCK_STREAM), (_ANSWER, 0, 0, _DENY),
-        # Multipath TCP, too, is out of Landlock's sight.
-        (_LOAD, 0, 0, _argument_at(2)), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, _IPPROTO_TCP), (_ANSWER, 0, 0, _DENY),
-        (_ANSWER, 0, 0, _ALLOW),
+        (_EQUAL, 1, 0, numbers['socket']), (_RETURN, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _argument_at(0)), (_EQUAL, 2, 0, _AF_INET), (_EQUAL, 1, 0, _AF_INET6), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _argument_at(1)), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _SOCK_STREAM), (_RETURN, 0, 0, _DENY),
+        # Landlock doesn't cover Multipath TCP.
+        (_LOAD, 0, 0, _argument_at(2)), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, _IPPROTO_TCP), (_RETURN, 0, 0, _DENY),
+        (_RETURN, 0, 0, _ALLOW),
     ]
     return b''.join(struct.pack('=HBBI', *line) for line in lines)

@@ -1,6 +1,6 @@
-"""What one page may cost: memory, requests, bytes, and the size of its answer.
+"""Limits for one page: memory, requests, bytes, and the size of its result.
 
-The parent checks the answer again (src/extract/engine-messages.ts has the same figures).
+The parent checks the result again (src/extract/engine-messages.ts has the same values).
 """
 
 import gc
@@ -8,9 +8,9 @@ import subprocess
 import sys
 import traceback
 
-# More than any site needs that is known: YouTube takes about 12.
+# More than any known site needs. YouTube takes about 12.
 REQUESTS = 100
-# Of all answers of a job, after decompression.
+# For all responses of a job, after decompression.
 PAGE_BYTES = 64 * 1024 * 1024
 
 FORMATS = 500
@@ -23,45 +23,45 @@ URL_CHARACTERS = 8_192
 HEADER_CHARACTERS = 8_192
 COOKIE_CHARACTERS = 16_384
 ITEMS = 50
-# Of a playlist that comes with the page instead of from a URL.
+# For a playlist that is part of the page instead of at a URL.
 PLAYLIST_CHARACTERS = 1024 * 1024
-# Of the JSON of an answer: the parent parses it in one step.
-ANSWER_CHARACTERS = 2 * 1024 * 1024
+# For the JSON of a result, which the parent parses in one step.
+RESULT_CHARACTERS = 2 * 1024 * 1024
 
-# V8 alone reserves some 500 MB; solving YouTube's player takes 300 MB on top.
+# V8 alone reserves about 500 MB; solving YouTube's player takes another 300 MB.
 _RUNTIME_BYTES = 1536 * 1024 * 1024
-# To clear up in when memory has run out.
+# Memory for cleaning up after an out-of-memory error.
 _RESERVE_BYTES = 32 * 1024 * 1024
-# Below this yt-dlp cannot be imported.
-_LEAST_BYTES = 192 * 1024 * 1024
+# With less, yt-dlp can't be imported.
+_MIN_BYTES = 192 * 1024 * 1024
 
 
 class LimitError(BaseException):
-    """A page wants more than it may; not an Exception, so that no extractor goes on without it."""
+    """A page exceeds a limit. Not an Exception, so that no extractor ignores it."""
 
 
 class PageTooLargeError(LimitError):
     def __init__(self):
-        super().__init__(f'the page and what it leads to have more than {PAGE_BYTES} bytes')
+        super().__init__(f'the page and the pages it links to have more than {PAGE_BYTES} bytes')
 
 
 class TooManyRequestsError(LimitError):
     def __init__(self):
-        super().__init__(f'the page leads to more than {REQUESTS} requests')
+        super().__init__(f'the page causes more than {REQUESTS} requests')
 
 
-class AnswerTooLargeError(LimitError):
+class ResultTooLargeError(LimitError):
     def __init__(self):
-        super().__init__('the page lists more media than can be looked at')
+        super().__init__('the page lists too many media')
 
 
 class OutOfMemoryError(LimitError):
     def __init__(self):
-        super().__init__('the page takes more memory than it may')
+        super().__init__('the page exceeds the memory limit')
 
 
 class Budget:
-    """The requests and bytes of one job."""
+    """The remaining requests and bytes of one job."""
 
     def __init__(self):
         self._requests = REQUESTS
@@ -73,7 +73,7 @@ class Budget:
             raise TooManyRequestsError
 
     def bound(self, response):
-        """Makes reading `response` count, and end beyond the budget."""
+        """Counts the bytes read from `response` and raises once they exceed the budget."""
         read = response.read
 
         def bounded(amount=None):
@@ -94,7 +94,7 @@ class Budget:
 
 
 def bound_decompression():
-    """Packed answers are unpacked whole before anybody reads them: a bomb ends at the budget."""
+    """Limits decompression, since yt-dlp decompresses whole responses. Stops decompression bombs."""
     try:
         from yt_dlp.networking._urllib import UrllibRH as handler
     except ImportError:
@@ -140,7 +140,7 @@ def _can_be_bounded(brotli):
         brotli.Decompressor().process(b'', output_buffer_limit=1)
         return True
     except (TypeError, brotli.error):
-        # Before 1.2 the memory limit is what ends a bomb.
+        # Before 1.2, only the memory limit stops a bomb.
         return False
 
 
@@ -148,37 +148,37 @@ _own_bytes = 0
 
 
 def limit_memory(max_bytes):
-    """Holds this process to so many bytes of data from now on; 0 for no limit.
+    """Limits the data of this process from now on; 0 for no limit.
 
-    An allocation beyond it is a MemoryError inside the job. Programs that the process
-    starts (deno) have a limit of their own, because V8 reserves more than it uses.
+    An allocation above the limit raises a MemoryError in the job. Child processes (deno) have
+    a separate limit, because V8 reserves more than it uses.
     """
     global _own_bytes
     if max_bytes <= 0 or sys.platform != 'linux':
         return
-    _own_bytes = max(max_bytes, _LEAST_BYTES)
+    _own_bytes = max(max_bytes, _MIN_BYTES)
     start = subprocess.Popen.__init__
 
-    def start_with_its_own_limit(*args, **kwargs):
+    def start_with_separate_limit(*args, **kwargs):
         _set_data_limit(_runtime_bytes())
         try:
             start(*args, **kwargs)
         finally:
             _set_data_limit(_own_bytes)
 
-    subprocess.Popen.__init__ = start_with_its_own_limit
+    subprocess.Popen.__init__ = start_with_separate_limit
     _set_data_limit(_own_bytes)
 
 
 def within_memory(work):
-    """Calls work(); raises OutOfMemoryError, with what it had collected let go, when memory runs out."""
+    """Calls work(). If memory runs out, frees what it allocated and raises OutOfMemoryError."""
     try:
         return work()
     except MemoryError as error:
         if _own_bytes:
             _set_data_limit(_own_bytes + _RESERVE_BYTES)
         traceback.clear_frames(error.__traceback__)
-    # Outside of the handler, which keeps the error and its frames alive.
+    # Outside the handler, which keeps the error and its frames alive.
     gc.collect()
     if _own_bytes:
         _set_data_limit(_own_bytes)

@@ -1,8 +1,7 @@
-"""Keeps YouTube's player between jobs: its script has 2.6 MB and takes seconds to read.
+"""Caches YouTube's player between jobs: its script has 2.6 MB and takes seconds to parse.
 
-Only what follows from the player alone is kept, under the player's own address: its
-preprocessed script, its signature timestamp and its signature functions. Nothing of a
-video, a user or a session is.
+Only caches what depends on the player alone, keyed by its URL: the preprocessed script, the
+signature timestamp and the signature functions. Never caches data of a video, user or session.
 """
 
 import collections
@@ -11,13 +10,13 @@ import re
 
 from yt_dlp.cache import Cache
 
-# A preprocessed player has about 3 MB; two are in use while YouTube changes over.
-_MOST_PLAYERS = 4
-_MOST_BYTES = 32 * 1024 * 1024
+# A preprocessed player has about 3 MB. Two are in use while YouTube switches versions.
+_MAX_PLAYERS = 4
+_MAX_BYTES = 32 * 1024 * 1024
 
 _PLAYER_KEY = re.compile(r'player:https://(?:www|m|music)\.youtube\.com/s/player/[\w./-]{1,200}')
 _SMALL_SECTIONS = {'youtube-sts', 'youtube-sigfuncs'}
-_MOST_SMALL = 64
+_MAX_SMALL = 64
 _SMALL_CHARACTERS = 10_000
 
 _players = collections.OrderedDict()
@@ -25,59 +24,59 @@ _small = collections.OrderedDict()
 
 
 class PlayerCache(Cache):
-    """yt-dlp's cache interface over the two bounded stores of this process."""
+    """Implements yt-dlp's cache interface with two bounded in-memory stores."""
 
     @property
     def enabled(self):
         return True
 
     def store(self, section, key, data, dtype='json'):
-        store, most = _store_of(section, key)
+        store, max_entries = _store_of(section, key)
         if store is None or not _is_small_enough(section, data):
             return
         store[section, key] = data
         store.move_to_end((section, key))
-        while len(store) > most:
+        while len(store) > max_entries:
             store.popitem(last=False)
 
     def load(self, section, key, dtype='json', default=None, **_):
-        store, _most = _store_of(section, key)
+        store, _max_entries = _store_of(section, key)
         return default if store is None else store.get((section, key), default)
 
     def remove(self):
-        """The stores end with the process."""
+        """Does nothing: the stores exist only in memory."""
 
 
 def _store_of(section, key):
     if section == 'challenge-solver' and _PLAYER_KEY.fullmatch(key):
-        return _players, _MOST_PLAYERS
-    return (_small, _MOST_SMALL) if section in _SMALL_SECTIONS else (None, 0)
+        return _players, _MAX_PLAYERS
+    return (_small, _MAX_SMALL) if section in _SMALL_SECTIONS else (None, 0)
 
 
 def _is_small_enough(section, data):
     if section != 'challenge-solver':
         return len(repr(data)) <= _SMALL_CHARACTERS
-    return isinstance(data, str) and len(data) <= _MOST_BYTES // _MOST_PLAYERS
+    return isinstance(data, str) and len(data) <= _MAX_BYTES // _MAX_PLAYERS
 
 
 def engage():
-    """Switches the parts of yt-dlp on that ask the cache for a player."""
+    """Enables the parts of yt-dlp that cache the player."""
     try:
         from yt_dlp.extractor.youtube import YoutubeIE
         from yt_dlp.extractor.youtube.jsc._builtin.ejs import EJSBaseJCP
         load, store = YoutubeIE._load_player_data_from_cache, YoutubeIE._store_player_data_to_cache
     except (ImportError, AttributeError):
-        # Before 2025.11 yt-dlp reads the player itself and has nothing to keep.
+        # Before 2025.11, yt-dlp parses the player itself and caches nothing.
         return
     EJSBaseJCP._ENABLE_PREPROCESSED_PLAYER_CACHE = True
 
     @functools.wraps(load)
-    def load_kept(self, name, player_url, *keys, **_):
+    def load_cached(self, name, player_url, *keys, **_):
         return load(self, name, player_url, *keys, use_disk_cache=True)
 
     @functools.wraps(store)
-    def store_kept(self, data, name, player_url, *keys, **_):
+    def store_cached(self, data, name, player_url, *keys, **_):
         return store(self, data, name, player_url, *keys, use_disk_cache=True)
 
-    YoutubeIE._load_player_data_from_cache = load_kept
-    YoutubeIE._store_player_data_to_cache = store_kept
+    YoutubeIE._load_player_data_from_cache = load_cached
+    YoutubeIE._store_player_data_to_cache = store_cached

@@ -1,4 +1,4 @@
-"""Puts the extractors back into the state in which they were imported.
+"""Resets the extractors to their state after import.
 
 Some keep session tokens in attributes of their class or module (AbemaTV, Iwara, Viu),
 where the next job would find them.
@@ -10,12 +10,12 @@ import sys
 _PREFIX = 'yt_dlp.extractor.'
 _PLAIN = (type(None), bool, int, float, str, bytes)
 _CONTAINERS = (dict, list, set)
-# Long, and never state.
+# Large, and never used as state.
 _EXEMPT = {'_TEST', '_TESTS', '_WEBPAGE_TESTS'}
 
-# Per owner (a module or a class): its data by name, containers as (object, copy).
+# Per owner (a module or class): its values by name, as (value, copy of a container or None).
 _remembered = {}
-# Per owner: its whole namespace with copies of the containers, so that one comparison shows any change.
+# Per owner: its whole namespace with copies of the containers, so that one comparison detects any change.
 _snapshots = {}
 _modules = set()
 _modules_seen = 0
@@ -36,7 +36,7 @@ def remember():
 
 
 def restore():
-    """Undoes every change since, and records what is new."""
+    """Reverts every change and records the state of new modules."""
     for owner, snapshot in _snapshots.items():
         if not _is_unchanged(owner, snapshot):
             saved = _remembered[owner]
@@ -49,7 +49,7 @@ def _is_unchanged(owner, snapshot):
     try:
         return vars(owner) == snapshot
     except Exception:
-        # A value that cannot be compared may have changed.
+        # A value that can't be compared may have changed.
         return False
 
 
@@ -85,7 +85,7 @@ def _saved(value):
     try:
         return value, copy.deepcopy(value)
     except (TypeError, RecursionError):
-        # Holds something that cannot be copied, such as a lock: keep its own entries at least.
+        # Contains something that can't be copied, such as a lock, so copy only the top level.
         return value, copy.copy(value)
 
 

@@ -1,4 +1,4 @@
-"""Turns yt-dlp's info dictionary into plain JSON with the fields that the parent uses."""
+"""Converts yt-dlp's info dictionary to plain JSON with the fields that the parent uses."""
 
 import json
 import math
@@ -19,29 +19,29 @@ _FORMAT_NUMBER_FIELDS = (
     'width', 'height', 'fps', 'tbr', 'vbr', 'abr', 'filesize', 'filesize_approx', 'available_at',
 )
 _QUERY_FIELDS = ('extra_param_to_segment_url', 'extra_param_to_key_url')
-# Photographs in place of a video.
+# Images instead of a video.
 _IMAGE_EXTENSIONS = {'avif', 'bmp', 'heic', 'jpeg', 'jpg', 'png', 'svg', 'tif', 'tiff', 'webp'}
-# What the relay can fetch; rtmp, mms, ism, f4m and storyboards it cannot.
+# The protocols that the relay supports. It doesn't support rtmp, mms, ism, f4m or storyboards.
 _PROTOCOLS = {'http', 'https', 'm3u8', 'm3u8_native', 'http_dash_segments'}
 
 
 def describe(ydl, info, targets):
-    """Plain JSON of an extracted video, of a bounded size.
+    """Plain JSON of an extracted video, limited in size.
 
-    `selections` holds, per target, the indices into `formats` that yt-dlp's own
-    selector chose: none, one (both streams in one) or two (video, audio).
+    `selections` has, per target, the indices into `formats` that yt-dlp's own selector
+    chose: none, one (a muxed format) or two (video, audio).
     """
-    # yt-dlp puts the best last.
+    # yt-dlp lists the best last.
     formats = _one_per_track(f for f in (info.get('formats') or [info]) if _usable(f, ydl.images))[-limits.FORMATS:]
     selections = {name: _select(ydl, info, formats, target) for name, target in targets.items()}
-    # A selection asks for doubtful formats.
+    # The selection has checked doubtful formats.
     formats = [f for f in formats if f.get('__working') is not False]
     if not formats and info.get('live_status') not in ('is_live', 'is_upcoming', 'post_live'):
         raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
     indices = {id(fmt): index for index, fmt in enumerate(formats)}
     chosen = {id(fmt) for selection in selections.values() for fmt in selection}
     position = ydl.playlist_position or (None, None)
-    answer = {
+    result = {
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
         **{key: _url(info.get(key)) for key in _URL_FIELDS},
         'title': _own_title(info),
@@ -57,9 +57,9 @@ def describe(ydl, info, targets):
         'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
         'selections': {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()},
     }
-    if len(json.dumps(answer, ensure_ascii=False)) > limits.ANSWER_CHARACTERS:
-        raise limits.AnswerTooLargeError
-    return answer
+    if len(json.dumps(result, ensure_ascii=False)) > limits.RESULT_CHARACTERS:
+        raise limits.ResultTooLargeError
+    return result
 
 
 def _item(entry):
@@ -68,7 +68,7 @@ def _item(entry):
 
 
 def _best_thumbnail(entry):
-    # An entry that was not processed yet has its thumbnails, the best last, but none chosen.
+    # An unprocessed entry has a list of thumbnails, with the best last, but no chosen one.
     thumbnails = entry.get('thumbnails')
     last = thumbnails[-1] if isinstance(thumbnails, list) and thumbnails else None
     return last.get('url') if isinstance(last, dict) else None
@@ -84,7 +84,7 @@ def _usable(fmt, images=()):
 
 
 def _one_per_track(formats):
-    """A track of a manifest with several periods once, not once a period."""
+    """Keeps each track of a manifest with several periods once instead of once per period."""
     kept = {}
     for number, fmt in enumerate(formats):
         track = _manifest_track(fmt)
@@ -93,7 +93,7 @@ def _one_per_track(formats):
 
 
 def _manifest_track(fmt):
-    """The track of a DASH manifest that the parent reads by itself; None for every other format."""
+    """The track of a DASH manifest that the parent reads itself; None for all other formats."""
     track = fmt.get(dash_tracks.KEY)
     is_read = track and (track.is_split or fmt.get('protocol') == 'http_dash_segments')
     return track if is_read and len(fmt['manifest_url']) <= limits.URL_CHARACTERS else None
@@ -109,7 +109,7 @@ def _select(ydl, info, formats, target):
     ydl.sort_formats(candidates)
     candidates = candidates['formats']
     for number, fmt in enumerate(candidates):
-        # The selector copies formats.
+        # The selector copies formats, so number them to find the originals.
         fmt['_number'] = number
         by_id[number] = fmt
     selector = ydl.build_format_selector(target['format'])
@@ -143,7 +143,7 @@ def _format(ydl, info, fmt, is_chosen):
 
 
 def _aes(value):
-    """What an extractor knows about the key of an HLS stream, instead of its playlist."""
+    """The extractor's overrides for the key of an HLS stream."""
     if not isinstance(value, dict):
         return None
     aes = {key: _text(value.get(key), limits.URL_CHARACTERS) for key in ('uri', 'key', 'iv')}
@@ -151,16 +151,16 @@ def _aes(value):
 
 
 def _playlist(fmt):
-    """The playlist that comes with the page, or one of the pieces that its extractor lists."""
+    """The playlist in the page, or one built from the fragments that the extractor lists."""
     parts = _parts(fmt)
     text = _as_playlist(parts) if parts else _whole_text(fmt.get('hls_media_playlist_data'))
     if text is not None and len(text) > limits.PLAYLIST_CHARACTERS:
-        raise limits.AnswerTooLargeError
+        raise limits.ResultTooLargeError
     return text or None
 
 
 def _parts(fmt):
-    """(URL, seconds) of the pieces of a format that has no manifest to read; empty for every other format."""
+    """(URL, seconds) of the fragments of a format without a manifest; empty for all other formats."""
     fragments = fmt.get('fragments')
     if not isinstance(fragments, (list, tuple)) or not fragments or _manifest_track(fmt):
         return []
@@ -170,7 +170,7 @@ def _parts(fmt):
 
 
 def _as_playlist(parts):
-    """An HLS playlist. The first piece of DASH is its initialisation, the only one without a duration."""
+    """An HLS playlist. The first DASH fragment is the initialisation, the only one without a duration."""
     has_initialisation = parts[0][1] is None and len(parts) > 1
     lines = ['#EXTM3U', '#EXT-X-PLAYLIST-TYPE:VOD']
     if has_initialisation:
@@ -181,7 +181,8 @@ def _as_playlist(parts):
 
 
 def _are_readable(parts):
-    """Whether the pieces can stand in a playlist: every length is known, and no URL breaks a line or a quote."""
+    """Whether the fragments can be listed in a playlist: all durations are known, and no URL contains a
+    line break or a quote."""
     return (0 < len(parts) <= limits.FRAGMENTS
             and all(seconds for _, seconds in parts[1:]) and (len(parts) > 1 or parts[0][1])
             and all(re.fullmatch(r'https?://[^\s"]+', url) and len(url) <= limits.URL_CHARACTERS for url, _ in parts))
@@ -196,8 +197,8 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, fmt):
-    """The Cookie header that belongs to the format's URL; from 2023.07 on a format has its
-    own, with the domains that its segments may be on. None where they are too many to be sent."""
+    """The cookies for the format's URL. From 2023.07, a format has its own, with the domains of
+    its segments. None if there are too many to send."""
     cookies = _whole_text(fmt.get('cookies'))
     if not cookies:
         request = urllib.request.Request(fmt['url'])
@@ -207,7 +208,7 @@ def _cookies(ydl, fmt):
 
 
 def _own_title(info):
-    """The page's own title: for a <video> element yt-dlp numbers both id and title."""
+    """The page's own title. For a <video> element, yt-dlp adds a number to both id and title."""
     title = _text(info.get('title'))
     if (title and title.endswith(' (1)') and str(info.get('id', '')).endswith('-1')
             and str(info.get('extractor', '')).lower() in ('generic', 'html5')):
@@ -215,13 +216,13 @@ def _own_title(info):
     return title
 
 
-def _text(value, most=limits.TEXT_CHARACTERS):
+def _text(value, max_characters=limits.TEXT_CHARACTERS):
     text = _whole_text(value)
-    return None if text is None else text[:most]
+    return None if text is None else text[:max_characters]
 
 
 def _url(value):
-    """None for a URL that is too long: half of it leads elsewhere."""
+    """None for a URL that is too long, because a truncated one would lead elsewhere."""
     text = _whole_text(value)
     return text if text and len(text) <= limits.URL_CHARACTERS else None
 
@@ -229,7 +230,7 @@ def _url(value):
 def _whole_text(value):
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return None
-    # A lone surrogate from a broken page has no UTF-8 form.
+    # Lone surrogates from a broken page can't be encoded as UTF-8.
     return str(value).encode('utf-8', 'replace').decode('utf-8')
 
 

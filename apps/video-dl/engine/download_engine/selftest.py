@@ -1,4 +1,4 @@
-"""Extracts a page that this process serves to itself: proof that extraction works."""
+"""Extracts a page that this process serves itself, to prove that extraction works."""
 
 import contextlib
 import http.server
@@ -19,11 +19,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(_PAGE)
 
     def log_message(self, *_args):
-        """Says nothing: a health check is not news."""
+        """Logs nothing, since health checks are frequent."""
 
 
 class SelfTest:
-    """Its port is taken once, before the process is locked."""
+    """Opens its port once, before the process is locked down."""
 
     def __init__(self):
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
@@ -31,7 +31,7 @@ class SelfTest:
         self.address = self._server.server_address[:2]
 
     def run(self):
-        """Raises when the built-in page does not come out as it should."""
+        """Raises if the result for the built-in page is wrong."""
         from . import downloader, result
         targets = {'mp4': {'format': 'bv*+ba/b', 'sort': ['res:720']}}
         job = {'proxyUrl': '', 'socketTimeoutSeconds': 5, 'targets': targets}
@@ -40,7 +40,7 @@ class SelfTest:
             info = ydl.extract_info('http://%s:%s/' % self.address, download=False)
             found = result.describe(ydl, info, targets)
         if found['title'] != 'Built-in page' or found['selections'] != {'mp4': [0]}:
-            raise RuntimeError(f'the built-in page was extracted wrongly: {found}')
+            raise RuntimeError(f'wrong result for the built-in page: {found}')
 
     @contextlib.contextmanager
     def _served(self):

@@ -1,15 +1,15 @@
-"""Puts the parent's list of certificate authorities in the place of the usual one."""
+"""Replaces the default certificate authorities with the parent's list."""
 
 import os
 
 
 def engage(path):
-    """`path`: a PEM file with all of them. To be called before yt_dlp is imported."""
-    # What OpenSSL and curl_cffi look for first.
+    """`path`: a PEM file with all of them. Call before importing yt_dlp."""
+    # OpenSSL and curl_cffi check this first.
     os.environ['SSL_CERT_FILE'] = path
     try:
         import certifi
     except ImportError:
-        # Without it yt-dlp asks OpenSSL.
+        # Without certifi, yt-dlp uses OpenSSL's default.
         return
     certifi.where = lambda: path

@@ -52,17 +52,17 @@ def really_sent_to(url):
 
 
 class CookiesTest(unittest.TestCase):
-    def test_of_a_host_alone_go_to_that_host(self):
+    def test_host_only_cookies_go_to_their_host(self):
         self.assertEqual(sent_to('http://video.example/watch'), {'own=1', 'wide=1'})
 
-    def test_of_a_host_alone_do_not_go_to_the_hosts_below_it(self):
+    def test_host_only_cookies_do_not_go_to_subdomains(self):
         self.assertEqual(sent_to('http://media.video.example/front.mp4'), {'wide=1'})
 
-    def test_are_sent_by_those_rules(self):
+    def test_real_requests_follow_these_rules(self):
         self.assertEqual(really_sent_to('http://video.example/watch'), {'own=1', 'wide=1'})
         self.assertEqual(really_sent_to('http://media.video.example/front.mp4'), {'wide=1'})
 
-    def test_go_to_no_other_host(self):
+    def test_cookies_do_not_go_to_other_hosts(self):
         self.assertEqual(sent_to('http://notvideo.example/'), {''})
 
 

@@ -22,13 +22,13 @@ class DescribeTest(unittest.TestCase):
         self.assertIn('ExtractorError', described['kinds'])
         self.assertEqual(described['message'], 'Not here')
 
-    def test_finds_what_was_raised_inside_of_the_envelope(self):
+    def test_unwraps_download_errors(self):
         ydl = YoutubeDL({'quiet': True, 'logger': Log(), 'default_search': 'error'})
         described = failures.describe(raised(lambda: ydl.extract_info('no address', download=False)))
         self.assertEqual(described['kind'], 'ExtractorError')
         self.assertIn('is not a valid URL', described['message'])
 
-    def test_tells_the_causes_and_the_status_beneath(self):
+    def test_reports_causes_and_their_http_status(self):
         class HTTPError(Exception):
             status = 410
 
@@ -37,18 +37,18 @@ class DescribeTest(unittest.TestCase):
         self.assertIn('Gone', described['causes'])
         self.assertIn('HTTPError', described['kinds'])
 
-    def test_survives_causes_that_go_round(self):
+    def test_handles_circular_causes(self):
         first, second = ValueError('first'), ValueError('second')
         first.__cause__, second.__cause__ = second, first
         self.assertEqual(failures.describe(first)['causes'], ['second'])
 
-    def test_takes_colours_and_prefixes_off(self):
+    def test_strips_colours_and_prefixes(self):
         self.assertEqual(failures.describe(ValueError('\x1b[0;31mERROR:\x1b[0m No'))['message'], 'No')
 
-    def test_keeps_messages_bounded(self):
+    def test_truncates_messages(self):
         self.assertLessEqual(len(failures.describe(ValueError('x' * 100_000))['message']), 2_000)
 
-    def test_knows_its_own_refusal_of_playlists(self):
+    def test_reports_playlist_errors(self):
         self.assertEqual(failures.describe(PlaylistError('Songs'))['kind'], 'PlaylistError')
 
 

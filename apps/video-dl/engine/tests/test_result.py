@@ -4,40 +4,40 @@ from download_engine import dash_tracks, downloader, result
 
 
 class TitleTest(unittest.TestCase):
-    def test_is_the_pages_own_where_yt_dlp_numbered_it(self):
+    def test_removes_the_number_that_yt_dlp_added(self):
         info = {'id': 'watch-1', 'title': 'A page (1)', 'extractor': 'html5'}
         self.assertEqual(result._own_title(info), 'A page')
 
-    def test_keeps_a_number_that_the_page_has(self):
+    def test_keeps_the_pages_own_number(self):
         self.assertEqual(result._own_title({'id': '1', 'title': 'Part (1)', 'extractor': 'youtube'}), 'Part (1)')
         self.assertEqual(result._own_title({'id': 'x', 'title': 'Part (1)', 'extractor': 'generic'}), 'Part (1)')
 
 
 class PartsTest(unittest.TestCase):
-    """Pieces that an extractor lists without a manifest become a playlist."""
+    """Fragments that an extractor lists without a manifest become a playlist."""
 
     def format(self, *fragments):
         return {'url': 'https://a.example/', 'protocol': 'http_dash_segments',
                 'fragment_base_url': 'https://cdn.example/x/', 'fragments': fragments}
 
-    def test_of_which_the_first_initialises_the_others(self):
+    def test_first_fragment_is_the_initialisation(self):
         fmt = self.format({'path': 'init'}, {'path': '/1', 'duration': 2.0}, {'url': 'https://b.example/2', 'duration': 1.5})
         self.assertTrue(result._usable(fmt))
         self.assertEqual(result._playlist(fmt).split('\n'), [
             '#EXTM3U', '#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-MAP:URI="https://cdn.example/x/init"', '#EXTINF:2.000000,',
             'https://cdn.example/1', '#EXTINF:1.500000,', 'https://b.example/2', '#EXT-X-ENDLIST', ''])
 
-    def test_of_which_each_has_a_length(self):
+    def test_no_initialisation_if_all_have_a_duration(self):
         fmt = self.format({'path': '1', 'duration': 2}, {'path': '2', 'duration': 3})
         self.assertNotIn('EXT-X-MAP', result._playlist(fmt))
 
-    def test_are_left_out_where_a_length_is_unknown_or_a_url_would_break_the_playlist(self):
+    def test_rejects_unknown_durations_and_urls_that_would_break_the_playlist(self):
         for fragments in ([{'path': '1'}], [{'path': 'init'}, {'path': '1'}],
                           [{'path': '1', 'duration': 2}, {'url': 'https://a.example/"\n#EXT', 'duration': 2}],
                           [{'url': 'file:///etc/passwd', 'duration': 2}]):
             self.assertFalse(result._usable(self.format(*fragments)), fragments)
 
-    def test_give_way_to_a_manifest(self):
+    def test_prefers_a_manifest(self):
         fmt = {**self.format({'path': '1'}), 'manifest_url': 'https://a.example/x.mpd',
                dash_tracks.KEY: dash_tracks.Track('video', 'v', False)}
         self.assertTrue(result._usable(fmt))
@@ -45,7 +45,7 @@ class PartsTest(unittest.TestCase):
 
 
 class PlainJsonTest(unittest.TestCase):
-    def test_numbers_are_finite_or_absent(self):
+    def test_numbers_are_finite_or_none(self):
         for value in (float('nan'), float('inf'), True, '7', None):
             self.assertIsNone(result._number(value))
         self.assertEqual(result._number(29.97), 29.97)
@@ -55,13 +55,13 @@ class PlainJsonTest(unittest.TestCase):
         self.assertIsNone(result._text({'not': 'text'}))
         self.assertEqual(result._text(7), '7')
 
-    def test_headers_leave_out_what_the_relay_decides(self):
+    def test_headers_exclude_those_that_the_relay_sets(self):
         fmt = {'http_headers': {'Referer': 'https://a.example/', 'Cookie': 'x=1', 'Accept-Encoding': 'gzip'}}
         self.assertEqual(result._headers(fmt, {}), {'Referer': 'https://a.example/'})
 
 
 class UsableTest(unittest.TestCase):
-    def test_formats_that_the_relay_cannot_fetch_are_left_out(self):
+    def test_excludes_formats_that_the_relay_cannot_fetch(self):
         for fmt in ({'url': 'rtmp://x', 'protocol': 'rtmp'}, {'url': 'https://x', 'protocol': 'mhtml'},
                     {'url': 'https://x', 'protocol': 'https', 'has_drm': True}, {'protocol': 'https'}):
             self.assertFalse(result._usable(fmt), fmt)
@@ -72,11 +72,11 @@ class UsableTest(unittest.TestCase):
 class OnePageTest(unittest.TestCase):
     page = {'_type': 'playlist', 'id': 'page', 'extractor_key': 'Generic', 'webpage_url': 'https://a.example/page'}
 
-    def test_several_videos_of_a_page_are_one_page(self):
+    def test_accepts_several_videos_on_one_page(self):
         self.assertTrue(downloader._is_one_page(self.page, [{'formats': []}, {'url': 'b'}]))
         self.assertTrue(downloader._is_one_page(self.page, [{'_type': 'url', 'url': 'b'}]))
 
-    def test_lists_of_further_pages_are_not(self):
+    def test_rejects_lists_of_other_pages(self):
         feed = {**self.page, 'id': self.page['webpage_url']}
         channel = {**self.page, 'extractor_key': 'Channel'}
         for playlist in (feed, channel):

@@ -1,16 +1,17 @@
 import type { CheckOptions } from '@media-services/http-common';
 import type { EngineHealth } from '@media-services/processes';
 import type { Capacity } from '../capacity.js';
-import type { DownloadEngine, ExtractionService } from '../extract/index.js';
+import type { DownloadEngine } from '../extract/engine.js';
+import type { ExtractionService } from '../extract/service.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 
-/** Sites change: an engine older than the first fails on some of them, one older than the second on many. */
+/** Sites change. After the first limit an engine fails on some of them, after the second on many. */
 const agingAfterDays = 30;
 const staleAfterDays = 90;
 const extractionCacheMs = 5_000;
 const parsingCacheMs = 5_000;
-/** Encoding costs 0.2 s of a processor. */
+/** The check takes 0.2 s of CPU time. */
 const muxingCacheMs = 30_000;
 
 interface CheckedEngine {
@@ -43,8 +44,7 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
         ageDays !== null &&
           ageDays > staleAfterDays &&
           `yt-dlp is older than ${staleAfterDays} days; update it.`,
-        javascriptRuntime === null &&
-          'There is no JavaScript runtime that yt-dlp can use, without which YouTube does not work.',
+        javascriptRuntime === null && "yt-dlp found no JavaScript runtime, so YouTube doesn't work.",
         degradation,
       ].filter((problem) => typeof problem === 'string');
       const isAging = ageDays !== null && ageDays > agingAfterDays && ageDays <= staleAfterDays;
@@ -70,7 +70,7 @@ interface CheckedParsers {
   selfCheck(signal: AbortSignal): Promise<void>;
 }
 
-/** A parser process reads a small playlist. */
+/** A parser process parses a small playlist. */
 export function parsersCheck({ parsers }: { readonly parsers: CheckedParsers }): CheckOptions {
   return {
     cacheMs: parsingCacheMs,
@@ -82,7 +82,7 @@ export function parsersCheck({ parsers }: { readonly parsers: CheckedParsers }):
       if (status === 'starting' && restarts === 0) return { status, ...pool };
       // Busy processes are working, so the check doesn't queue behind their jobs.
       if (active < enginesReady) await parsers.selfCheck(signal);
-      // A hostile file may have ended both a moment ago. That is no reason to take the service out of rotation.
+      // A hostile file may just have crashed both. That is no reason to take the service out of rotation.
       if (enginesFailing > 0 || enginesReady === 0)
         return { status: 'degraded', ...pool, message: 'Parser processes are being restarted; see the log.' };
       return { status: 'ok', ...pool };
@@ -95,7 +95,7 @@ interface CheckedMuxing {
   readonly capacity: Capacity;
 }
 
-/** ffmpeg encodes and muxes a second of generated signal. */
+/** ffmpeg encodes and muxes one second of a generated signal. */
 export function muxingEngineCheck({ tools, capacity }: CheckedMuxing): CheckOptions {
   return {
     cacheMs: muxingCacheMs,

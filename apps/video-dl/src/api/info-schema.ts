@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { downloadTargets } from '../extract/index.js';
+import { downloadTargets } from '../extract/types.js';
 import { players } from '../plan/codecs.js';
 
 const pixels = z.int().positive().nullable();
-const codec = z.string().nullable().describe('As the site or ffprobe names it; null: none, or unknown.');
+const codec = z.string().nullable().describe("The site's or ffprobe's name for it; null if none or unknown.");
 const kbps = z.number().min(0).nullable().describe('kbit/s');
 const action = z.enum(['as is', 'copy', 'transcode']);
 
@@ -24,45 +24,45 @@ const format = z.strictObject({
   availableAt: z.iso
     .datetime()
     .nullable()
-    .describe('When the site lets it be read, where advertisements come first; null: at once.'),
+    .describe('When the site releases it, if ads come first; null if available now.'),
 });
 
 const download = z.strictObject({
   target: z.enum(downloadTargets),
   href: z.string().describe('Path and query of the stream on this server.'),
-  height: pixels.optional().describe('Of the picture, in pixels; only for MP4.'),
+  height: pixels.optional().describe('Height of the video in pixels; only for MP4.'),
   video: z
     .enum([...action.options, 'copy or transcode'])
     .nullable()
     .optional()
     .describe(
-      "What is done to the picture (`as is`: the site's own file is sent, byte for byte); null: it has none; only for MP4.",
+      "What happens to the video (`as is`: the site's own file is sent, byte for byte); null if there is none; only for MP4.",
     ),
   plays: z
     .enum(players)
     .nullable()
     .optional()
     .describe(
-      'What plays it. `everywhere`: H.264. `newer players`: HEVC, AV1 or VP9, because the page has nothing else of that size: VLC and most current browsers, but not QuickTime (AV1, VP9) and older phones. `some players`: older codecs, such as MPEG-4 Part 2. null: it has no picture. Only for MP4. Where the operator has set `MP4_VIDEO=h264`, all of it plays everywhere.',
+      'Which players support it. `everywhere`: H.264. `newer players`: HEVC, AV1 or VP9, used if the page has no H.264 of that size; works in VLC and most current browsers, but not in QuickTime (AV1, VP9) or on older phones. `some players`: older codecs, such as MPEG-4 Part 2. null: no video. Only for MP4. With `MP4_VIDEO=h264`, every MP4 plays everywhere.',
     ),
   audio: action
     .nullable()
     .describe(
-      "What is done to the sound (`as is`: the site's own file is sent, byte for byte); null: it has none.",
+      "What happens to the audio (`as is`: the site's own file is sent, byte for byte); null if there is none.",
     ),
-  formatIds: z.array(z.string()).describe('The entries of `formats` that it is made of.'),
+  formatIds: z.array(z.string()).describe('The ids of the `formats` it uses.'),
   estimatedBytes: z.int().min(0).nullable(),
   clipEnd: z
     .enum(['exact', 'up to a few frames late'])
     .nullable()
     .describe(
-      'How exactly a clip ends; it always begins with the frame and the audio sample at its start. null: it is the whole video.',
+      'How exactly the clip ends. Its start is always exact, to the frame and the audio sample. null for the whole video.',
     ),
   exactBytes: z
     .int()
     .min(0)
     .nullable()
-    .describe('The `Content-Length` that the stream will have; null where only its end tells.'),
+    .describe('The `Content-Length` of the stream; null if unknown before its end.'),
 });
 
 const originalAudio = z.strictObject({
@@ -70,15 +70,15 @@ const originalAudio = z.strictObject({
   container: z
     .enum(['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'])
     .describe('The extension of the file; `opus`: Opus in Ogg.'),
-  codec: z.string().nullable().describe('As the site or ffprobe names it; null: unknown.'),
+  codec: z.string().nullable().describe("The site's or ffprobe's name for it; null if unknown."),
   bitrateKbps: kbps,
-  isSiteFile: z.boolean().describe("Whether it is the site's own file, byte for byte, with ranges."),
+  isSiteFile: z.boolean().describe("Whether the site's own file is sent, byte for byte, with range support."),
   estimatedBytes: z.int().min(0).nullable(),
   exactBytes: z
     .int()
     .min(0)
     .nullable()
-    .describe('The `Content-Length` that the stream will have; null where only its end tells.'),
+    .describe('The `Content-Length` of the stream; null if unknown before its end.'),
 });
 
 /** The response of `GET /api/info`. Seconds, bytes, pixels, kbit/s; unknown values are null. */
@@ -86,31 +86,32 @@ export const infoSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
   thumbnail: z.string().nullable(),
-  duration: z.number().min(0).nullable().describe('Seconds, of the whole video'),
+  duration: z.number().min(0).nullable().describe('Duration of the whole video in seconds'),
   suggestedStart: z
     .number()
     .min(0)
     .nullable()
     .describe(
-      'Seconds: where the link lets the video begin (`t=90`). Streams ignore it; send it as `start` for a clip.',
+      'Start time in the link (`t=90`), in seconds. Streams ignore it; send it as `start` to get a clip.',
     ),
   clip: z
     .strictObject({ start: z.number().min(0), end: z.number().min(0).nullable() })
     .nullable()
     .describe(
-      'The part, in seconds of the whole video, that the downloads contain: as `start` and `end` ask for it, or the clip that the page is about; null for the whole video.',
+      "The part that the downloads contain, in seconds of the whole video: from `start` and `end`, or the page's own clip; null for the whole video.",
     ),
   uploader: z.string().nullable(),
   webpageUrl: z.string(),
   extractor: z.string(),
-  isLive: z.literal(false).describe('Live pages are rejected with `live_not_supported`.'),
+  // No literal: generators of clients read a constant `false` as a string.
+  isLive: z.boolean().describe('Always false: live pages are rejected with `live_not_supported`.'),
   uploadDate: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/)
     .nullable(),
   description: z.string().nullable(),
-  playlistIndex: z.int().nullable().describe('Which of the videos on the page this is, from 1.'),
-  playlistCount: z.int().nullable().describe('How many videos the page has, where it has several.'),
+  playlistIndex: z.int().nullable().describe('Number of this video on a page with several, from 1.'),
+  playlistCount: z.int().nullable().describe('How many videos the page has, if several.'),
   items: z
     .array(
       z.strictObject({
@@ -120,14 +121,14 @@ export const infoSchema = z.strictObject({
         thumbnail: z.string().nullable(),
       }),
     )
-    .describe('The first 50 videos of a page with several; empty where the page has one.'),
-  formats: z.array(format).describe('How the page offers its media.'),
+    .describe('The first 50 videos of a page with several; empty for a page with one.'),
+  formats: z.array(format).describe('The formats that the page offers.'),
   downloads: z
     .array(download)
-    .describe('The downloads that this service offers; a target that it cannot make is missing.'),
+    .describe("The available downloads. Targets that this service can't produce are omitted."),
   originalAudio: originalAudio
     .nullable()
     .describe(
-      'The best audio without re-encoding (`/api/stream?fmt=original`); null: the page has no audio, or none that can be copied.',
+      'The best audio without re-encoding (`/api/stream?fmt=original`); null if the page has no audio, or none that can be copied.',
     ),
 });

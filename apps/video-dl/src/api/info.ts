@@ -1,14 +1,9 @@
 import { DomainError, parseRequest, requestContext } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import {
-  parsePageUrl,
-  downloadTargets,
-  type Extraction,
-  type ExtractionService,
-  type Format,
-  type Target,
-} from '../extract/index.js';
+import { parsePageUrl } from '../extract/page-url.js';
+import type { ExtractionService } from '../extract/service.js';
+import { downloadTargets, type Extraction, type Format, type Target } from '../extract/types.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../stream/audio-output.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
@@ -24,7 +19,7 @@ type Download = Info['downloads'][number];
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
   readonly planSettings: PlanSettings;
-  /** Prefix of the paths in the response: `/media`, or nothing. */
+  /** Prefix of the paths in the response: `/media` or empty. */
   readonly basePath: string;
   readonly streaming: Pick<StreamingService, 'siteFile'>;
 }
@@ -36,7 +31,7 @@ export function infoHandler(context: InfoContext): RequestHandler {
     const request = requestContext(res);
     const { item, start, end, ...query } = parseRequest(infoQuery, req.query);
     const url = parsePageUrl(query.url);
-    const asked = { start, end };
+    const clipRequest = { start, end };
     const page = { url, item, client: req.ip ?? 'unknown' };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
@@ -44,17 +39,17 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
     res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
-    const clip = describeClip(extraction, asked);
-    const described = { ...context, extraction, page, asked, signal: request.signal };
+    const clip = describeClip(extraction, clipRequest);
+    const described = { ...context, extraction, page, clipRequest, signal: request.signal };
     const downloads = await describeDownloads(described);
     const originalAudio = await describeOriginalAudio(described);
     res.json({ ...describeExtraction(extraction), clip, downloads, originalAudio });
   };
 }
 
-/** @throws InvalidRequestError for a clip that the video doesn't have */
-function describeClip(extraction: Extraction, asked: ClipRequest): Info['clip'] {
-  const clip = clipOf(extraction, asked);
+/** @throws InvalidRequestError for a clip outside the video */
+function describeClip(extraction: Extraction, clipRequest: ClipRequest): Info['clip'] {
+  const clip = clipOf(extraction, clipRequest);
   return clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds };
 }
 
@@ -75,7 +70,10 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
     playlistIndex: extraction.playlistIndex,
     playlistCount: extraction.playlistCount,
     items: extraction.items.map(({ title, durationSeconds, thumbnail }, index) => ({
-      ...{ index: index + 1, title, duration: durationSeconds, thumbnail },
+      index: index + 1,
+      title,
+      duration: durationSeconds,
+      thumbnail,
     })),
     formats: extraction.formats.map(describeFormat),
   };
@@ -103,14 +101,14 @@ function describeFormat(format: Format): Info['formats'][number] {
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
   readonly page: Parameters<StreamingService['siteFile']>[1];
-  readonly asked: ClipRequest;
+  readonly clipRequest: ClipRequest;
   readonly signal: AbortSignal;
 }
 
-/** The streams that this page offers; none for a target whose stream would be rejected. */
+/** The available downloads, without targets whose stream would be rejected. */
 async function describeDownloads(context: DownloadsContext): Promise<Download[]> {
   const downloads: Download[] = [];
-  // One after the other: both sizes are often the same file, which we look at once.
+  // Sequential, because both sizes are often the same file, whose header is then read once.
   for (const target of downloadTargets) {
     const plan = planOrRejection(context, target);
     if (plan === undefined) continue;
@@ -141,9 +139,9 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
 
 function hrefOf(
   path: string,
-  { page, asked, basePath }: Pick<DownloadsContext, 'page' | 'asked' | 'basePath'>,
+  { page, clipRequest, basePath }: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
 ): string {
-  const optional = Object.entries({ item: page.item, ...asked }).flatMap(([name, value]) =>
+  const optional = Object.entries({ item: page.item, ...clipRequest }).flatMap(([name, value]) =>
     value === undefined ? [] : [`&${name}=${value}`],
   );
   return [`${basePath}${path}?url=${encodeURIComponent(page.url)}`, ...optional].join('');
@@ -153,7 +151,7 @@ function describeDownload(
   target: Download['target'],
   plan: Plan,
   exactBytes: number | null,
-  context: Pick<DownloadsContext, 'page' | 'asked' | 'basePath'>,
+  context: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
 ): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
@@ -178,18 +176,18 @@ function describeDownload(
 }
 
 function planOrRejection(
-  { extraction, planSettings, asked }: DownloadsContext,
+  { extraction, planSettings, clipRequest }: DownloadsContext,
   target: Target,
 ): Plan | undefined {
   try {
-    return planTarget(extraction, target, planSettings, asked);
+    return planTarget(extraction, target, planSettings, clipRequest);
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;
   }
 }
 
-/** Null once the format can be read. */
+/** Null once the format is available. */
 function availableAt({ source }: Format, now: number): string | null {
   return source.availableAt === undefined || source.availableAt <= now
     ? null

@@ -17,24 +17,24 @@ const streamHeaders = {
   },
   'Accept-Ranges': {
     description:
-      '`bytes` where the length is known before the first byte and the same bytes come every time, so that a download can be resumed.',
+      '`bytes` if the download can be resumed: its length is known in advance and every request gets the same bytes.',
     schema: { enum: ['bytes', 'none'] },
   },
   'Content-Length': {
-    description: 'Exact; absent where only the end of the stream tells.',
+    description: 'Exact; absent if unknown before the end of the stream.',
     schema: { type: 'integer', minimum: 0 },
   },
   ETag: {
-    description: 'Strong: the same tag means the same bytes. Absent where the site gives no strong one.',
+    description: 'Strong: the same tag means the same bytes. Absent if the site provides no strong tag.',
     schema: { type: 'string' },
   },
   'Estimated-Content-Length': {
     description:
-      'Bytes that the stream will have, about; absent where unknown, or where `Content-Length` tells.',
+      'Approximate size of the stream in bytes; absent if unknown or if `Content-Length` is present.',
     schema: { type: 'integer', minimum: 0 },
   },
   'X-Content-Duration': {
-    description: 'Seconds of media; absent where unknown.',
+    description: 'Duration in seconds; absent if unknown.',
     schema: { type: 'number', minimum: 0 },
   },
 };
@@ -42,7 +42,7 @@ const streamHeaders = {
 const partHeaders = {
   ...streamHeaders,
   'Content-Range': {
-    description: 'Which part this is, and the size of the whole.',
+    description: 'The position of this part and the size of the whole file.',
     schema: { type: 'string' },
   },
 };
@@ -52,7 +52,7 @@ const audioTypes = [
 ];
 
 const streamDescription =
-  'Where the site has exactly this file, its own bytes are sent, with their length and with ranges; the rest is sent while it is made: nothing is stored, and no header goes out before the first byte of media exists. A stream that ends cleanly is complete; one that fails midway resets the connection.';
+  "If the site's own file is already what you requested, it is sent unchanged, with its length and range support. Everything else is sent while it is generated. Nothing is stored, and no header is sent before the first byte of media exists. A stream that ends cleanly is complete; a stream that fails midway resets the connection.";
 
 const operations: readonly Operation[] = [
   {
@@ -61,7 +61,7 @@ const operations: readonly Operation[] = [
     operationId: 'getInfo',
     summary: 'What is on a page',
     description:
-      'Title, length, formats, and what each download will be. A stream that follows uses the same extraction.',
+      'Title, duration, formats, and details of each download. A later stream request reuses this extraction.',
     query: infoQuery,
     success: {
       description: 'The video of the page.',
@@ -69,7 +69,7 @@ const operations: readonly Operation[] = [
       schema: infoSchema,
       headers: {
         'Cache-Control': {
-          description: 'Private, for no longer than the media URLs live.',
+          description: 'Private, at most as long as the media URLs are valid.',
           schema: { type: 'string' },
         },
       },
@@ -79,8 +79,8 @@ const operations: readonly Operation[] = [
     path: '/api/stream',
     method: 'get',
     operationId: 'streamAudio',
-    summary: 'The audio, as MP3 or as the site has it',
-    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover); a file that is MP3 already is sent as it is. With \`fmt=original\` the best audio comes without re-encoding: a file of audio (M4A, MP3, Ogg, WebM, FLAC, WAV) as it is, audio inside something else as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3. ${streamDescription}`,
+    summary: 'The audio, as MP3 or without re-encoding',
+    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover). A file that is already MP3 is sent unchanged. With \`fmt=original\` you get the best audio without re-encoding: an audio file (M4A, MP3, Ogg, WebM, FLAC, WAV) is sent unchanged, and audio from any other file is sent as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3. ${streamDescription}`,
     query: audioQuery,
     success: { description: 'The audio.', mediaType: audioTypes, headers: streamHeaders },
     partial: { description: 'The requested part.', mediaType: audioTypes, headers: partHeaders },
@@ -89,11 +89,11 @@ const operations: readonly Operation[] = [
     path: '/api/stream/video',
     method: 'get',
     operationId: 'streamVideo',
-    summary: 'Picture and sound as MP4',
-    description: `Fragmented MP4 with its length in the header. What MP4 players play is copied, the rest is converted to H.264 and AAC. ${streamDescription}`,
+    summary: 'Video and audio as MP4',
+    description: `Fragmented MP4 with its duration in the header. Codecs that MP4 players support are copied, others are converted to H.264 and AAC. ${streamDescription}`,
     query: videoQuery,
     success: { description: 'The MP4.', mediaType: 'video/mp4', headers: streamHeaders },
-    partial: { description: 'The part that was asked for.', mediaType: 'video/mp4', headers: partHeaders },
+    partial: { description: 'The requested part.', mediaType: 'video/mp4', headers: partHeaders },
   },
 ];
 
@@ -105,7 +105,7 @@ export function openApiDocument(): JsonObject {
     title: 'video-dl',
     version: packageVersion(new URL('../../package.json', import.meta.url)),
     description:
-      'The URL of a public video page in; JSON details, an MP3 stream or an MP4 stream out. Through the gateway the endpoints are also at `/api/…` without the name of the service; there, 30 requests a minute and 4 streams at once are allowed per client IP.',
+      'Takes the URL of a public video page and returns JSON details, an MP3 stream or an MP4 stream. Through the gateway the endpoints are also at `/api/…`, without the name of the service. The gateway allows 30 requests per minute and 4 concurrent streams per client IP.',
     operations,
   });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxUrlCharacters } from '../extract/page-url.js';
 
-/** `url` of every endpoint; `parsePageUrl` says what a URL must be. */
+/** `url` of every endpoint; `parsePageUrl` validates it further. */
 const pageUrlParameter = z
   .string({ error: 'is required exactly once: the URL of the page that plays the video, URL-encoded' })
   .min(1, 'must not be empty')
@@ -26,7 +26,7 @@ function timeParameter(description: string) {
     .meta({ type: 'string', pattern: timePattern.source, examples: ['90.5', '1:30'], description });
 }
 
-/** Which video, and which part of it: what all three endpoints take. */
+/** Parameters of all three endpoints: which video, and which part of it. */
 export const pageParameters = {
   url: pageUrlParameter,
   item: z
@@ -40,19 +40,19 @@ export const pageParameters = {
       minimum: 1,
       maximum: 1000,
       description:
-        'Which video of a page with several, from 1; `items` of `/api/info` lists them. Without it, the first video that works.',
+        'Number of the video on a page with several, from 1; see `items` of `/api/info`. Defaults to the first video that works.',
     }),
   start: timeParameter(
-    "Where the clip begins: seconds (`90.5`) or `1:30`, `0:01:30.5`. The first frame shown is the one at this time, and audio begins at its sample. Without it, where the page's own clip begins, or the beginning.",
+    "Start of the clip, as seconds (`90.5`) or `1:30`, `0:01:30.5`. Exact to the frame and the audio sample. Defaults to the start of the page's own clip, or of the video.",
   ),
   end: timeParameter(
-    "Where the clip ends, in the time of the whole video; after the video's end means its end. Without it, where the page's own clip ends, or the end.",
+    "End of the clip, in the time of the whole video. A time after the video's end means its end. Defaults to the end of the page's own clip, or of the video.",
   ),
 };
 
 const timesSchema = z.object({ start: z.number().optional(), end: z.number().optional() });
 
-/** For `refine`: a clip has a length. */
+/** For `refine`: a clip can't be empty. */
 export function endsAfterStart({ start, end }: z.output<typeof timesSchema>): boolean {
   return start === undefined || end === undefined || end > start;
 }
@@ -60,6 +60,6 @@ export function endsAfterStart({ start, end }: z.output<typeof timesSchema>): bo
 export const clipError = {
   path: ['end'],
   error: 'must be after start',
-  // Whatever is wrong with other fields: all problems are reported at once.
+  // Check even if other fields are invalid, to report all problems at once.
   when: ({ value }: { value: unknown }) => timesSchema.safeParse(value).success,
 };

@@ -1,7 +1,7 @@
 import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { parsePageUrl } from '../extract/index.js';
+import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../stream/job.js';
 import type { StreamingService } from '../stream/service.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
@@ -13,7 +13,7 @@ export const audioQuery = z
       .enum(['mp3', 'original'], { error: 'must be mp3 or original' })
       .default('mp3')
       .describe(
-        '`original`: the best audio as the site has it, without re-encoding; `originalAudio` of `/api/info` says what that is.',
+        '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it.',
       ),
   })
   .refine(endsAfterStart, clipError);
@@ -25,7 +25,7 @@ export const videoQuery = z
       .enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' })
       .default('mp4-720')
       .describe(
-        'Largest picture: the shorter side has at most 720 or 1080 pixels. Where the page offers nothing that small, the smallest it has is sent, scaled down where it is encoded anew: `height` and `estimatedBytes` of `/api/info` tell what comes.',
+        'Maximum size: the shorter side has at most 720 or 1080 pixels. If the page offers nothing that small, you get its smallest video, scaled down only if it has to be re-encoded. See `height` and `estimatedBytes` of `/api/info`.',
       ),
   })
   .refine(endsAfterStart, clipError);
@@ -38,7 +38,7 @@ interface StreamContext {
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
     const { url, item, fmt, ...clip } = parseRequest(audioQuery, req.query);
-    await answer(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
+    await respond(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
   };
 }
 
@@ -46,20 +46,20 @@ export function audioStreamHandler({ streaming }: StreamContext): RequestHandler
 export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
     const { url, item, fmt, ...clip } = parseRequest(videoQuery, req.query);
-    await answer(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
+    await respond(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
   };
 }
 
-async function answer(
+async function respond(
   streaming: StreamingService,
   req: Request,
   res: Response,
-  asked: Pick<StreamRequest, 'url' | 'item' | 'clip' | 'target'>,
+  requested: Pick<StreamRequest, 'url' | 'item' | 'clip' | 'target'>,
 ): Promise<void> {
   const context = requestContext(res);
-  context.note({ host: new URL(asked.url).host, target: asked.target });
+  context.note({ host: new URL(requested.url).host, target: requested.target });
   const request: StreamRequest = {
-    ...asked,
+    ...requested,
     range: req.get('range'),
     ifRange: req.get('if-range'),
     client: req.ip ?? 'unknown',

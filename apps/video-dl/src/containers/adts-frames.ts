@@ -8,7 +8,7 @@ export interface AdtsFrame {
   readonly seconds: number;
 }
 
-/** Reads the header of the AAC frame at `at` (ISO 14496-3, 1.A.2.2); null when the seven bytes there are none. */
+/** Parses the ADTS header at `at` (ISO 14496-3, 1.A.2.2); null if the seven bytes there aren't one. */
 export function readAdtsFrame(bytes: Buffer, at = 0): AdtsFrame | null {
   if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return null;
   const rate = sampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];

@@ -1,11 +1,11 @@
 export interface ElementHeader {
   readonly id: number;
-  /** Of the content; null if unknown: the content then ends before the next element that can't be inside. */
+  /** Size of the content; null if unknown, in which case it ends before the first element that can't be a child. */
   readonly size: number | null;
   readonly headerSize: number;
 }
 
-/** Matroska's element ids that show a file's structure (RFC 9559, 5.1). */
+/** Matroska's structural element ids (RFC 9559, 5.1). */
 export const matroskaIds = {
   header: 0x1a45dfa3,
   segment: 0x18538067,
@@ -20,7 +20,7 @@ export const matroskaIds = {
 /** The longest element header in Matroska. */
 export const maxElementHeaderBytes = 12;
 
-/** Reads the EBML element header at `at` (RFC 8794, 5 and 6). Null if bytes are missing, undefined if it isn't a header. */
+/** Parses the EBML element header at `at` (RFC 8794, 5 and 6). Null if bytes are missing, undefined if it isn't a header. */
 export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null | undefined {
   const first = bytes[at];
   if (first === undefined) return null;
@@ -31,7 +31,7 @@ export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null |
   if (second === undefined) return null;
   const sizeSize = Math.clz32(second) - 23;
   if (second === 0) return undefined;
-  // The smallest elements are the most frequent.
+  // Fast path: small elements are the most frequent.
   if (idSize === 1 && sizeSize === 1 && second !== 0xff)
     return { id: first, size: second & 0x7f, headerSize: 2 };
   if (bytes.length < sizeAt + sizeSize) return null;

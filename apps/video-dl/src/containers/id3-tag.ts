@@ -4,29 +4,29 @@ export interface Id3Fields {
   title: string;
   artist?: string | null | undefined;
   durationSeconds?: number | null | undefined;
-  /** The page the audio is from. */
+  /** URL of the page. */
   sourceUrl?: string | null | undefined;
-  /** JPEG or PNG bytes; anything else is left out. */
+  /** JPEG or PNG bytes; anything else is omitted. */
   cover?: Uint8Array | null | undefined;
 }
 
-/** Covers above this are left out: the tag delays the first byte of sound. */
+/** Larger covers are omitted, because the tag delays the first byte of audio. */
 export const maxCoverBytes = 512 * 1024;
 
 const frontCover = 3;
 
-/** Whether the bytes begin like a JPEG or PNG picture, whatever their label says. */
+/** Whether the bytes start like a JPEG or PNG, regardless of their content type. */
 export function isCoverImage(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 8)).toString('hex');
   return start.startsWith('ffd8ff') || start === '89504e470d0a1a0a';
 }
 
 /**
- * An ID3v2.3 tag (id3.org/id3v2.3.0) to go in front of MP3 frames. Written here
- * because ffmpeg's is broken on a pipe: it cannot go back to fill in the size.
+ * An ID3v2.3 tag (id3.org/id3v2.3.0) to send before the MP3 frames. ffmpeg's own tag is
+ * broken on a pipe, where it can't go back to fill in the size.
  */
 export function makeId3Tag(fields: Id3Fields): Buffer {
-  // No padding: nobody edits this file in place before it has been saved.
+  // No padding: the stream is never edited in place.
   const writer = Object.assign(new ID3Writer(new ArrayBuffer(0)), { padding: 0 });
   writer.setFrame('TIT2', line(fields.title));
   if (fields.artist) writer.setFrame('TPE1', [line(fields.artist)]);
@@ -45,7 +45,7 @@ function line(text: string): string {
   return withoutLoneSurrogates(clean.slice(0, 500));
 }
 
-/** Link frames are ISO 8859-1, so a URL goes in percent-encoded. */
+/** Link frames are ISO 8859-1, so the URL is percent-encoded. */
 function asciiUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).href : encodeURI(withoutLoneSurrogates(url));
 }

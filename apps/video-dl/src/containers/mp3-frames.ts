@@ -9,26 +9,26 @@ export interface Mp3FrameHeader {
   sampleRate: number;
 }
 
-/** Reads a layer III frame header; undefined when the four bytes are none. */
+/** Parses a layer III frame header; undefined if the four bytes aren't one. */
 export function readMp3FrameHeader(word: number): Mp3FrameHeader | undefined {
   const versionBits = (word >>> 19) & 3;
   const layerBits = (word >>> 17) & 3;
   const bitrateIndex = (word >>> 12) & 15;
   if (word >>> 21 !== 0x7ff || versionBits === 1 || layerBits !== 1) return undefined;
-  const first = versionBits === 3;
-  const bitrate = (first ? bitratesV1 : bitratesV2)[bitrateIndex];
+  const isMpeg1 = versionBits === 3;
+  const bitrate = (isMpeg1 ? bitratesV1 : bitratesV2)[bitrateIndex];
   const baseRate = sampleRatesV1[(word >>> 10) & 3];
   if (!bitrate || baseRate === undefined) return undefined;
   // MPEG-2 halves the sample rate, 2.5 quarters it.
-  const sampleRate = baseRate / (first ? 1 : versionBits === 2 ? 2 : 4);
-  const samples = first ? 1152 : 576;
+  const sampleRate = baseRate / (isMpeg1 ? 1 : versionBits === 2 ? 2 : 4);
+  const samples = isMpeg1 ? 1152 : 576;
   const sizeBytes = Math.floor((samples / 8) * ((bitrate * 1000) / sampleRate)) + ((word >>> 9) & 1);
   return { sizeBytes, samples, sampleRate };
 }
 
 /**
- * Adds up the length of an MP3 stream from its frame headers as it passes, in
- * constant memory. Bytes between frames are skipped (and counted).
+ * Measures the length of an MP3 stream from its frame headers in constant memory.
+ * Bytes between frames are skipped and counted.
  */
 export class Mp3FrameCounter {
   #word = 0;
@@ -38,7 +38,7 @@ export class Mp3FrameCounter {
   frames = 0;
   strayBytes = 0;
 
-  /** Whether the last frame has all its bytes. */
+  /** Whether the last frame is complete. */
   get complete(): boolean {
     return this.#skip === 0;
   }
@@ -73,14 +73,13 @@ export class Mp3FrameCounter {
 const framesField = 0x01;
 
 /**
- * A silent MP3 frame that states how many frames follow, which is where players
- * look for the length of a stream whose size they do not know (the Xing or Info
- * header; gabriel.mp3-tech.org/mp3infotag.html). ffmpeg writes its own only where
- * it can go back.
+ * A silent MP3 frame with the number of frames that follow (the Xing or Info header;
+ * gabriel.mp3-tech.org/mp3infotag.html). Players use it to find the length of a stream of
+ * unknown size. ffmpeg writes one only when its output is seekable.
  *
- * @param firstFrame the beginning of the audio, whose kind the frame takes on.
+ * @param firstFrame the beginning of the audio, whose format the frame copies.
  * @param seconds the length of the audio.
- * @returns undefined when `firstFrame` is no frame.
+ * @returns undefined when `firstFrame` isn't a frame.
  */
 export function makeInfoFrame(
   firstFrame: Buffer,
@@ -102,15 +101,15 @@ export function makeInfoFrame(
 }
 
 function sideInformationBytes(word: number): number {
-  const isFirstVersion = ((word >>> 19) & 3) === 3;
+  const isMpeg1 = ((word >>> 19) & 3) === 3;
   const isMono = ((word >>> 6) & 3) === 3;
-  if (isFirstVersion) return isMono ? 17 : 32;
+  if (isMpeg1) return isMono ? 17 : 32;
   return isMono ? 9 : 17;
 }
 
 const id3HeaderBytes = 10;
 
-/** Bytes of the ID3v2 tag at the beginning of a file, 0 where there is none (id3.org/id3v2.4.0-structure, 3.1). */
+/** Size of the ID3v2 tag at the start of a file in bytes; 0 if there is none (id3.org/id3v2.4.0-structure, 3.1). */
 export function id3TagBytes(start: Buffer): number {
   if (start.length < id3HeaderBytes || start.toString('latin1', 0, 3) !== 'ID3') return 0;
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (start.readUInt8(at) & 0x7f), 0);
@@ -118,13 +117,13 @@ export function id3TagBytes(start: Buffer): number {
   return id3HeaderBytes + size + (hasFooter ? id3HeaderBytes : 0);
 }
 
-/** Whether `sound` begins with so many frames of one sample rate, one after the other. */
-export function startsWithFrames(sound: Buffer, frames: number): boolean {
+/** Whether `audio` starts with this many consecutive frames of one sample rate. */
+export function startsWithFrames(audio: Buffer, frames: number): boolean {
   let offset = 0;
   let sampleRate: number | undefined;
   for (let index = 0; index < frames; index += 1) {
-    if (sound.length - offset < 4) return false;
-    const header = readMp3FrameHeader(sound.readUInt32BE(offset));
+    if (audio.length - offset < 4) return false;
+    const header = readMp3FrameHeader(audio.readUInt32BE(offset));
     if (header === undefined || (sampleRate !== undefined && header.sampleRate !== sampleRate)) return false;
     sampleRate = header.sampleRate;
     offset += header.sizeBytes;
@@ -132,20 +131,20 @@ export function startsWithFrames(sound: Buffer, frames: number): boolean {
   return true;
 }
 
-/** The frames that an encoder of constant bit rate makes of so much sound. */
+/** The frames of a constant-bit-rate encoding. */
 export interface ConstantFrames {
   readonly frames: number;
   readonly totalBytes: number;
-  /** Of a frame without the byte of padding that keeps the rate. */
+  /** Size of a frame without its padding byte. */
   readonly unpaddedBytes: number;
-  /** Bytes of the first so many frames. */
+  /** Total bytes of all frames before this one. */
   readonly bytesBefore: (frame: number) => number;
 }
 
 /**
- * What LAME makes of `samples` of MPEG-1 sound: whole frames of 1152, and one more for its delay.
- * LAME gives a frame a byte of padding when the bit rate has got ahead of the frames before it
- * (`slot_lag` in encoder.c), so the first frame never has one.
+ * The frames LAME produces for `samples` of MPEG-1 audio: 1152 samples each, plus one frame for its
+ * delay. LAME pads a frame by one byte when the previous frames fall behind the bit rate
+ * (`slot_lag` in encoder.c), so it never pads the first.
  */
 export function constantFrames(
   samples: number,
@@ -159,7 +158,7 @@ export function constantFrames(
   return { frames, totalBytes: bytesBefore(frames), unpaddedBytes, bytesBefore };
 }
 
-/** A frame of silence of the kind of another one. @param sizeBytes the size without padding, or one more */
+/** A silent frame in the format of another one. @param sizeBytes the size with or without the padding byte */
 export function silentFrame(like: Buffer, sizeBytes: number): Buffer {
   const word = ((like.readUInt32BE() | 0x0001_0000) & ~0x0000_0200) >>> 0;
   const isPadded = readMp3FrameHeader(word)?.sizeBytes !== sizeBytes;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ExtractorArguments } from './extractor-arguments.js';
 import type { Target } from './types.js';
 
-/** A format choice in yt-dlp's own words. */
+/** A format selection in yt-dlp's syntax. */
 export interface TargetSpec {
   readonly format: string;
   readonly sort: readonly string[];
@@ -17,9 +17,9 @@ export type EngineJob =
       readonly proxyUrl: string;
       readonly socketTimeoutSeconds: number;
       readonly targets: Readonly<Record<Target, TargetSpec>>;
-      /** Which video of a page with several, from 1; the first that works unless given. */
+      /** Number of the video on a page with several, from 1; defaults to the first that works. */
       readonly item?: number;
-      /** Of the operator, as yt-dlp's option takes them. */
+      /** Set by the operator, in the form of yt-dlp's option. */
       readonly extractorArguments?: ExtractorArguments;
       /** Contents of a Netscape cookie file. */
       readonly cookies?: string;
@@ -29,12 +29,12 @@ export type EngineJob =
 const audio = ['lang', 'quality', 'acodec:aac'];
 
 /**
- * What we ask of yt-dlp's selector. `res` is the smaller side, so portrait video counts
+ * Arguments for yt-dlp's format selector. `res` is the smaller side, so portrait video counts
  * like landscape. A sort only prefers; a filter (`[height<=720]`) would leave nothing
- * on a page that offers larger sizes only.
+ * on a page that offers only larger sizes.
  */
 export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
-  // An MP3 is passed on as it is. Without audio-only formats a small video will do: only its audio is used.
+  // An MP3 is sent unchanged. Without audio-only formats a small video will do, since only its audio is used.
   mp3: {
     format: 'ba[acodec^=mp3]/ba/b',
     sort: ['res:480', 'lang', 'quality', 'acodec:aac', 'proto', 'abr'],
@@ -47,7 +47,7 @@ export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
   'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...audio] },
 };
 
-/** Limits of a result; the same figures as in `engine/download_engine/limits.py`. */
+/** Limits of a result, with the same values as in `engine/download_engine/limits.py`. */
 const most = {
   formats: 500,
   headers: 50,
@@ -90,14 +90,14 @@ const rawFormatSchema = z.object({
   abr: number,
   filesize: number,
   filesize_approx: number,
-  /** Unix seconds before which the server rejects requests (advertisements come first). */
+  /** Unix seconds before which the server rejects requests (ads come first). */
   available_at: number,
   http_headers: headers,
   cookies: z.string().max(most.cookieCharacters).nullable(),
   http_chunk_size: number,
-  /** The track of a DASH manifest that `url` leads to. */
+  /** The track of the DASH manifest at `url`. */
   dash_track: z.object({ kind: z.enum(['video', 'audio']), id: z.string() }).nullable(),
-  /** What yt-dlp's downloaders of HLS and DASH would know besides the URL. */
+  /** Extra data that yt-dlp passes to its HLS and DASH downloaders. */
   extra_param_to_segment_url: url.nullable(),
   extra_param_to_key_url: url.nullable(),
   hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
@@ -114,7 +114,7 @@ const extractionSchema = z.object({
   duration: number,
   section_start: number,
   section_end: number,
-  /** Of a link that leads to a moment of the video. */
+  /** Set by a link with a start time. */
   start_time: number,
   uploader: text,
   channel: text,
@@ -141,7 +141,7 @@ const descriptionSchema = z.object({
   javascriptRuntime: z.string().nullable(),
   /** `kernel`: the system limits the engine and its children to their ports; `process`: only its own code does. */
   networkLock: z.enum(['kernel', 'process']),
-  /** Version of the PO token plugin; null without a provider, or where the plugin cannot be loaded. */
+  /** Version of the PO token plugin; null without a provider, or if the plugin can't be loaded. */
   potProvider: z.string().nullable(),
 });
 
@@ -151,14 +151,14 @@ export const engineResultSchema = z.discriminatedUnion('kind', [
   descriptionSchema.extend({ kind: z.literal('health') }),
 ]);
 
-/** Why the engine failed a job: what yt-dlp raised. */
+/** A failed job: what yt-dlp raised. */
 export const engineFailureSchema = z.object({
   kind: z.string(),
   /** Class names of the exception, its bases and its causes. */
   kinds: z.array(z.string()).max(most.kinds).default([]),
   message,
   httpStatus: z.number().nullish(),
-  /** How many videos the page has, where a later one was requested. */
+  /** How many videos the page has, if the requested item number is higher. */
   itemCount: z.number().nullish(),
   causes: z.array(message).max(most.causes).default([]),
   warnings,

@@ -20,29 +20,29 @@ export interface DownloadEngineOptions {
   readonly maxQueue: number;
   readonly jobTimeoutMs: number;
   readonly recycleAfterJobs: number;
-  /** Extractions of one client at the same time. */
+  /** Concurrent extractions per client. */
   readonly maxRunningPerClient: number;
-  /** Of one process with what it starts, while a job runs; idle ones above it are restarted; 0 for no limit. */
+  /** For a process and its children during a job; idle processes above it are restarted; 0 for no limit. */
   readonly maxMemoryBytes: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** What an engine process is started with. */
+/** How to start an engine process. */
 export interface EngineProgram {
   /** A Python interpreter that can import yt_dlp. */
   readonly python: string;
-  /** The engine's program; the project's own unless given. */
+  /** The engine's program; defaults to the project's own. */
   readonly script?: string | undefined;
-  /** Folder whose packages come before the interpreter's own; an update changes it for the next process. */
+  /** Folder of packages that take precedence over the interpreter's own. An update changes it for the next process. */
   packages?: string | undefined;
-  /** Loopback port of the egress proxy, the only one that an engine may connect to. */
+  /** Loopback port of the egress proxy. Engines may connect only to this and `potProviderPort`. */
   readonly proxyPort: number;
-  /** Loopback port that leads to the PO token provider, where there is one. */
+  /** Loopback port of the bridge to the PO token provider, if there is one. */
   readonly potProviderPort?: number | undefined;
-  /** PEM file of the only certificate authorities to trust; the usual ones unless given. */
+  /** PEM file of the only certificate authorities to trust; defaults to the usual ones. */
   readonly trustedRootsFile?: string | undefined;
-  /** Most data of the Python process; 0 for no limit. */
+  /** Memory limit of the Python process; 0 for no limit. */
   readonly maxMemoryBytes: number;
 }
 
@@ -55,7 +55,7 @@ export function engineCommand(
   const pythonPath = process.env['PYTHONPATH'];
   return {
     file: python,
-    // Where the image's entry point puts a newer yt-dlp.
+    // The image's entry point installs a newer yt-dlp there.
     env: pythonPath === undefined ? {} : { PYTHONPATH: pythonPath },
     args: [
       ...['-u', script, '--proxy-port', String(proxyPort), '--max-memory-bytes', String(maxMemoryBytes)],
@@ -80,7 +80,7 @@ export function createDownloadEngine(options: DownloadEngineOptions): DownloadEn
     channel: 'json-lines',
     readySchema: engineReadySchema,
     resultSchema: engineResultSchema,
-    // The first import on a slow disk compiles some 1800 extractors.
+    // The first import compiles about 1800 extractors, which is slow on a slow disk.
     readyTimeoutMs: 120_000,
     cancelGraceMs: 500,
     killGraceMs: 500,
@@ -92,8 +92,8 @@ export function createDownloadEngine(options: DownloadEngineOptions): DownloadEn
 const recordSchema = z.object({ python: z.string().min(1) });
 
 /**
- * The interpreter that runs the download engine: the configured one, else the one
- * that set-up recorded (`packages/stack`).
+ * The Python interpreter for the download engine: the configured one, or else the one
+ * recorded at set-up (`packages/stack`).
  *
  * @throws ConfigError when there is neither
  */
@@ -102,7 +102,7 @@ export async function locatePython(configured: string): Promise<string> {
   const record = resolve(dirname(engineScript), '.venv', 'engine.json');
   try {
     const { python } = recordSchema.parse(JSON.parse(await readFile(record, 'utf8')));
-    // Relative where set-up made the environment itself, so that the folder can be copied.
+    // Relative if set-up created the environment, so that the folder can be copied.
     return resolve(dirname(record), python);
   } catch (error) {
     throw new ConfigError([

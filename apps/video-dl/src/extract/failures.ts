@@ -1,7 +1,7 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
 import { engineFailureSchema, type EngineFailure } from './engine-messages.js';
 
-/** What a failure is recognised by; any one of these is enough. */
+/** How to recognise a failure. Any one match is enough. */
 interface Cause {
   readonly code: ErrorCode;
   /** Class names of the exception, its bases or its causes. */
@@ -12,9 +12,9 @@ interface Cause {
 }
 
 /**
- * The one table from cause to code. The first row that matches counts: sites
- * wrap a specific reason into a general one ("Video unavailable. The uploader
- * has not made this video available in your country"), so the specific come first.
+ * Maps causes to codes. The first matching row wins. Sites wrap a specific reason in a
+ * general one ("Video unavailable. The uploader has not made this video available in your
+ * country"), so specific rows come first.
  */
 const failureTable: readonly Cause[] = [
   { code: 'invalid_url', messages: [/incomplete \w+ id\b/] },
@@ -40,7 +40,7 @@ const failureTable: readonly Cause[] = [
       /too many (requests|users have)/,
       /rate.?limit/,
       /http error 429/,
-      // YouTube, whose apostrophe yt-dlp does not always recognise.
+      // YouTube; yt-dlp doesn't always recognise its apostrophe.
       /content isn't available,? (please )?try again later/,
     ],
   },
@@ -119,7 +119,7 @@ const failureTable: readonly Cause[] = [
     messages: [
       /registered users/,
       /\b(log|sign)(ging|ing|ged)?[ -]?in\b|\blogin\b|log into/,
-      // What yt-dlp appends wherever an account would help.
+      // yt-dlp appends this when an account would help.
       /--(cookies|username|netrc)\b/,
       /\bauthenticat|not authori[sz]ed|access (is )?denied/,
       /account (credentials|cookies|is (needed|required))|(do|does) not have (access|permission)/,
@@ -173,7 +173,7 @@ const failureTable: readonly Cause[] = [
   },
 ];
 
-/** What a warning of an extraction means, whether the extraction failed or not. */
+/** Kinds of yt-dlp warnings, in both failed and successful extractions. */
 export const warningKinds = [
   'preview_only',
   'rate_limited',
@@ -187,7 +187,7 @@ export const warningKinds = [
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
 
-/** The first row that matches counts. */
+/** The first matching row wins. */
 const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
   ['preview_only', /only (the |extracting )?(the )?preview|just a preview|preview video is limited/],
   ['rate_limited', /http error 429|too many requests|rate.?limit/],
@@ -210,17 +210,17 @@ export function warningKind(warning: string): WarningKind {
   return warningTable.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
 }
 
-/** How an extraction's failure is reported. */
+/** The cause of a failed extraction. */
 export interface FailureCause {
   readonly code: ErrorCode;
-  /** The download engine, not the page, is the obstacle. */
-  readonly engineIsBehind: boolean;
+  /** The download engine is outdated or incomplete; the page is fine. */
+  readonly engineIsOutdated: boolean;
 }
 
-/** YouTube says this to players that it no longer supports. */
+/** YouTube's messages to players that it no longer supports. */
 const unsupportedPlayer = /content is not available on this app|watch on the latest version of youtube/;
 
-/** yt-dlp also ends in these codes after the site kept it from looking. */
+/** Codes that yt-dlp also causes after the site blocked its requests. */
 const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_media',
   'upstream_error',
@@ -229,23 +229,24 @@ const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * What the failure means: by its message, and where that is doubtful by the warnings
- * before it. `upstream_error` where nothing is known.
+ * Classifies a failure by its message or, if that is ambiguous, by the warnings before it.
+ * Falls back to `upstream_error`.
  */
 export function causeOfFailure(failure: EngineFailure): FailureCause {
-  if (unsupportedPlayer.test(textOf(failure))) return { code: 'upstream_error', engineIsBehind: true };
+  if (unsupportedPlayer.test(textOf(failure))) return { code: 'upstream_error', engineIsOutdated: true };
   const code = codeOfMessage(failure);
-  if (!doubtfulCodes.has(code)) return { code, engineIsBehind: false };
+  if (!doubtfulCodes.has(code)) return { code, engineIsOutdated: false };
   const kinds = new Set(failure.warnings.map(warningKind));
-  if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsBehind: false };
-  if (code === 'video_not_found') return { code, engineIsBehind: false };
-  if (kinds.has('refused') && failure.httpStatus == null) return { code: 'bot_check', engineIsBehind: false };
-  // It found nothing because the site returned nothing.
+  if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsOutdated: false };
+  if (code === 'video_not_found') return { code, engineIsOutdated: false };
+  if (kinds.has('refused') && failure.httpStatus == null)
+    return { code: 'bot_check', engineIsOutdated: false };
+  // yt-dlp found nothing because the site returned nothing.
   if (code === 'no_media' && kinds.has('site_failed'))
-    return { code: 'upstream_error', engineIsBehind: false };
-  const isBehind =
+    return { code: 'upstream_error', engineIsOutdated: false };
+  const isOutdated =
     kinds.has('no_javascript_runtime') || kinds.has('challenge_failed') || kinds.has('sabr_only');
-  return isBehind ? { code: 'upstream_error', engineIsBehind: true } : { code, engineIsBehind: false };
+  return isOutdated ? { code: 'upstream_error', engineIsOutdated: true } : { code, engineIsOutdated: false };
 }
 
 function textOf(failure: EngineFailure): string {
@@ -254,7 +255,7 @@ function textOf(failure: EngineFailure): string {
 
 function codeOfMessage(failure: EngineFailure): ErrorCode {
   const text = textOf(failure);
-  // An HTTP status means that the connection worked, whatever the classes above it are called.
+  // An HTTP status means that the connection worked, whatever the exception's class.
   const kinds =
     failure.httpStatus == null ? failure.kinds : failure.kinds.filter((kind) => !isNetworkKind(kind));
   const row = failureTable.find(
@@ -274,15 +275,15 @@ function matchable(message: string): string {
   return plainWords(message).toLowerCase().replaceAll(/[’‘]/g, "'");
 }
 
-/** What yt-dlp puts in front of a message: the extractor's name, and the video's id. */
+/** yt-dlp's message prefix: the extractor's name and the video's id. */
 const prefix = /^\[[\w:+.-]{1,60}\] (?:[^\s:]{1,500}: )?/;
-/** A word as people write them, or a short number; with the punctuation around it. */
+/** An ordinary word or a short number, with surrounding punctuation. */
 const plainWord = /^[("'“‘[<]*(?:--)?(?:\p{L}+(?:[’'-]\p{L}+)*|\d{1,4})[)\]>"'”’.,:;!?+]*$/u;
 const maxWordCharacters = 30;
 
 /**
- * A message of yt-dlp without what comes from the page: URLs, ids and tokens. They can be
- * secret, and their words ("/premium/clip") are not the site's reason.
+ * A yt-dlp message without URLs, ids and tokens from the page. They may be secret, and words in
+ * them ("/premium/clip") aren't the site's reason.
  */
 export function plainWords(message: string): string {
   return message
@@ -330,18 +331,18 @@ const details: Partial<Record<ErrorCode, (host: string) => string>> = {
 
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_limited: 120, bot_check: 600 };
 
-const engineIsBehindDetail = (host: string): string =>
-  `${host} gives its media only to players that the download engine cannot imitate at present. Try again later. If you run this server: update yt-dlp (\`npm run update:yt-dlp\`); /api/health reports whether a JavaScript runtime is missing.`;
+const outdatedEngineDetail = (host: string): string =>
+  `${host} currently serves its media only to players that the download engine can't emulate. Try again later. If you run this server: update yt-dlp (\`npm run update:yt-dlp\`); /api/health reports whether a JavaScript runtime is missing.`;
 
 /** Limits of the engine (`engine/download_engine/limits.py`) and their details. */
 const limitDetails: Readonly<Record<string, (host: string) => string>> = {
   PageTooLargeError: (host) => `The page on ${host} is larger than this service can read.`,
   TooManyRequestsError: (host) => `The page on ${host} leads to more pages than this service follows.`,
-  AnswerTooLargeError: (host) => `The page on ${host} lists more media than this service can read.`,
-  OutOfMemoryError: (host) => `The page on ${host} takes more memory to read than one page may use.`,
+  ResultTooLargeError: (host) => `The page on ${host} lists more media than this service can read.`,
+  OutOfMemoryError: (host) => `Reading the page on ${host} takes more memory than this service allows.`,
 };
 
-/** Codes that say only that something on the way failed: the guard, which saw it, knows better. */
+/** Codes for an unspecified network failure. The guard saw it and has a more precise error. */
 const vagueCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'upstream_unreachable',
   'upstream_timeout',
@@ -350,12 +351,12 @@ const vagueCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * The error of a failed extraction.
- * @param payload what the engine reported
- * @param refusals what the guard rejected or could not reach during the job
+ * @param payload the engine's report
+ * @param rejections errors of the guard during the job
  */
 export function extractionError(
   payload: unknown,
-  refusals: readonly DomainError[],
+  rejections: readonly DomainError[],
   url: string,
 ): DomainError {
   const parsed = engineFailureSchema.safeParse(payload);
@@ -363,25 +364,25 @@ export function extractionError(
   const failure = parsed.data;
   const cause = new EngineFailureError(failure);
   const { host } = new URL(url);
-  // The proxy answers a request to a forbidden address with 403, which looks like the site's own rejection.
-  const forbidden = refusals.find((error) => error.code === 'forbidden_address');
+  // The proxy returns 403 for a forbidden address, which looks like a rejection by the site.
+  const forbidden = rejections.find((error) => error.code === 'forbidden_address');
   if (forbidden !== undefined) return forbidden;
   if (failure.itemCount != null) return noSuchItem(failure.itemCount, host);
   const limit = limitDetails[failure.kind];
   if (limit !== undefined) return new DomainError('upstream_error', limit(host), { cause });
-  const { code, engineIsBehind } = causeOfFailure(failure);
-  if (engineIsBehind) return new DomainError(code, engineIsBehindDetail(host), { cause });
-  return (vagueCodes.has(code) ? refusals.at(-1) : undefined) ?? codedError(code, url, cause);
+  const { code, engineIsOutdated } = causeOfFailure(failure);
+  if (engineIsOutdated) return new DomainError(code, outdatedEngineDetail(host), { cause });
+  return (vagueCodes.has(code) ? rejections.at(-1) : undefined) ?? codedError(code, url, cause);
 }
 
 function noSuchItem(count: number, host: string): DomainError {
   const has = count === 1 ? 'one video' : `${count} videos`;
-  return new DomainError('invalid_request', `The page on ${host} has ${has}. Ask for one of those.`, {
+  return new DomainError('invalid_request', `The page on ${host} has ${has}. Request one of those.`, {
     fields: [{ field: 'item', message: `must be at most ${count} for this page` }],
   });
 }
 
-/** What yt-dlp said, for the log, without anything from the page, which can contain tokens. */
+/** yt-dlp's messages for the log, without text from the page, which may contain tokens. */
 export class EngineFailureError extends Error {
   override readonly name = 'EngineFailureError';
 

@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import type { Probe } from '../containers/mp4/movie-summary.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { MediaRelay } from '../relay/index.js';
+import type { MediaRelay } from '../relay/media-relay.js';
 import { untilAvailable } from '../upstream/media-source.js';
 import type { ProbeSource } from './probed-details.js';
 import type { SourceHeads } from './source-heads.js';
@@ -15,11 +15,11 @@ export interface ProbeSourceOptions {
 }
 
 function tooSlow(cause: unknown): DomainError {
-  const detail = "The beginning of the site's media did not arrive in time. Try again later.";
+  const detail = "The site's media server was too slow. Try again later.";
   return new DomainError('upstream_timeout', detail, { cause });
 }
 
-/** A file that arrived whole will be the same the next time; one whose size nobody states may have been cut. */
+/** A complete file stays unreadable. One without a stated size may have been truncated, so a retry may help. */
 function readError(error: unknown, isWhole: boolean): unknown {
   if (!(error instanceof ProbeError)) return error;
   return error.isFinal && isWhole
@@ -32,28 +32,28 @@ function readError(error: unknown, isWhole: boolean): unknown {
       )
     : new DomainError(
         'upstream_error',
-        "The site's media can't be read. Check that it plays in a browser; try again later.",
+        "The site's media can't be read. Check that it plays in a browser, or try again later.",
         {
           cause: error,
         },
       );
 }
 
-/** Audio and video that come apart are one video all the same. */
-function together(probes: readonly Probe[]): Probe {
+/** Merges separate audio and video. */
+function merged(probes: readonly Probe[]): Probe {
   const [first] = probes;
   if (first === undefined) throw new Error('a source has an input');
   return { ...first, streams: probes.flatMap(({ streams }) => streams) };
 }
 
 /**
- * Reads a source's head, by ffprobe where our own reader doesn't know the format. An upstream
- * failure takes precedence over its effect on the reader.
+ * Reads a source's header, with ffprobe if our own reader doesn't know the format. An upstream
+ * failure takes precedence over the read error it causes.
  */
 export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
   return async (source, signal, client) => {
     const deadline = AbortSignal.timeout(maxMs);
-    // No renewal: the URLs are new, and renewing them would end up here again.
+    // No renewal: the URLs are fresh, and a renewal would call this function again.
     const ended = new AbortController();
     const options = {
       signal: AbortSignal.any([signal, deadline, ended.signal]),
@@ -74,17 +74,17 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
         inputs.map(async ({ url, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
           const found = await probe(tools, url, { signal, parse, maxMs: restMs, environment });
-          // The header of joined segments is that of the first.
+          // Joined segments have only the header of the first segment.
           return isJoined ? { ...found, durationSeconds: statedSeconds } : found;
         }),
       );
-      return together(probes);
+      return merged(probes);
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
       throw session.failure ?? readError(error, isWhole);
     } finally {
-      ended.abort(new Error('the head has been read'));
+      ended.abort(new Error('the header has been read'));
     }
   };
 }

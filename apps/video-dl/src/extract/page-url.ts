@@ -4,18 +4,18 @@ export const maxUrlCharacters = 2048;
 
 declare const isPageUrl: unique symbol;
 
-/** The normalised URL of a page; only `parsePageUrl` makes one. */
+/** The normalised URL of a page, created only by `parsePageUrl`. */
 export type PageUrl = string & { readonly [isPageUrl]: true };
 
 /**
- * Parses the URL of a page as a browser would (WHATWG URL) and normalises it. The fragment
- * goes: it isn't part of the page's URL, and yt-dlp reads options from it
+ * Parses the URL of a page as a browser would (WHATWG URL) and normalises it. Drops the
+ * fragment, which servers never see, but from which yt-dlp reads options
  * (`#__youtubedl_smuggle=`).
  * @throws DomainError `invalid_url`
  */
 export function parsePageUrl(text: string): PageUrl {
   if (text.length > maxUrlCharacters) {
-    throw invalid(`has ${text.length} characters; at most ${maxUrlCharacters} are read`);
+    throw invalid(`has ${text.length} characters; the limit is ${maxUrlCharacters}`);
   }
   if (!/^https?:\/\//i.test(text.trim())) throw withoutScheme(text.trim());
   let url: URL;
@@ -33,19 +33,19 @@ export function parsePageUrl(text: string): PageUrl {
 }
 
 const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
-/** Whether a text is a sentence with exactly one URL in it. */
+/** Whether a text contains exactly one URL, after other words. */
 function hasOneUrlInside(text: string): boolean {
   const [first, ...others] = [...text.matchAll(/https?:\/\//gi)];
   return first !== undefined && others.length === 0 && /\s["'(<[]?$/.test(text.slice(0, first.index));
 }
 
-/** Suggests what the sender probably meant, without guessing: downloading another page would be worse. */
+/** Suggests what the client probably meant. We don't guess, because downloading the wrong page would be worse. */
 function withoutScheme(text: string): DomainError {
   if (hostAndPath.test(text)) {
     return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');
   }
   if (hasOneUrlInside(text)) {
-    return invalid('is a text with a URL inside', undefined, 'Send the URL alone, from https:// to its end.');
+    return invalid('has other text around it', undefined, 'Send only the URL, starting with https://.');
   }
   return invalid('does not begin with http:// or https://');
 }

@@ -3,8 +3,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { Logger } from '@media-services/http-common';
 
 /**
- * A loopback port that leads to the operator's PO token provider and nowhere else.
- * An engine may connect to two ports of this machine only; the provider is on another host.
+ * A loopback port that forwards to the operator's PO token provider and nowhere else.
+ * Engines may connect only to two local ports, but the provider runs on another host.
  */
 export class PotBridge implements AsyncDisposable {
   readonly #server: Server;
@@ -17,9 +17,7 @@ export class PotBridge implements AsyncDisposable {
       const upstream = connect({ host, port });
       this.#own(client, upstream);
       this.#own(upstream, client);
-      upstream.once('error', (error) =>
-        logger.warn({ err: error }, 'the PO token provider cannot be reached'),
-      );
+      upstream.once('error', (error) => logger.warn({ err: error }, "can't reach the PO token provider"));
       client.pipe(upstream).pipe(client);
     });
   }
@@ -43,7 +41,7 @@ export class PotBridge implements AsyncDisposable {
     await closed;
   }
 
-  /** Ends with its other side, whichever way that ends. */
+  /** Closes `other` when `socket` ends in any way. */
   #own(socket: Socket, other: Socket): void {
     this.#sockets.add(socket);
     socket.on('error', () => other.destroy());

@@ -2,14 +2,14 @@ import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { mapSelections, type Extraction, type Format } from './types.js';
 
-/** Reads the head of a source. */
+/** Reads the header of a source. */
 export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
 
 /**
- * Looks at the chosen media where the page did not tell codecs or duration, so
- * that `/api/info` has real values and the plan rests on real codecs.
+ * Probes the selected media if the page didn't state their codecs or duration, so
+ * that `/api/info` has real values and the plan uses the real codecs.
  *
- * @throws DomainError when none of the chosen media can be read
+ * @throws DomainError when none of the selected media can be read
  */
 export async function withProbedDetails(
   extraction: Extraction,
@@ -55,7 +55,7 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
   };
 }
 
-/** What the page said stays; what it did not say comes from the media. */
+/** Fills in what the page didn't state. */
 function refine(format: Format, probe: Probe | undefined): Format {
   if (probe === undefined) return format;
   const video = probe.streams.find(({ type, isCover }) => type === 'video' && !isCover);

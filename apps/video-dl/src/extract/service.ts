@@ -22,7 +22,7 @@ export interface ExtractionServiceOptions {
   readonly egress: EgressProxy;
   readonly probeSource: ProbeSource;
   readonly timeoutMs: number;
-  /** Limit on everything that one extraction reads from a site. */
+  /** Limit on the total that one extraction reads from a site. */
   readonly maxPageBytes: number;
   /** How long an extraction is reused when its URLs state no expiry. */
   readonly cacheMs: number;
@@ -37,11 +37,11 @@ export interface ExtractOptions {
   readonly signal: AbortSignal;
   /** Extracts again even if the cache has the page. */
   readonly fresh?: boolean;
-  /** Whose request it is, for a fair share of the engines. */
+  /** The requesting client, for a fair share of the engines. */
   readonly client?: string | undefined;
-  /** Which video of a page with several, from 1; the first that works unless given. */
+  /** Number of the video on a page with several, from 1; defaults to the first that works. */
   readonly item?: number | undefined;
-  /** The outbound proxy to use; the one in use for the page's host unless given. */
+  /** The outbound proxy to use; defaults to the current one for the page's host. */
   readonly exit?: number | undefined;
 }
 
@@ -50,17 +50,17 @@ type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { re
 
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
-/** A page can name any number of others; extractors of real sites open a few dozen connections. */
+/** A page can link to any number of others. Extractors of real sites open a few dozen connections. */
 const maxPageConnections = 200;
-/** Hosts of thumbnails that we look up for one page. */
+/** Thumbnail hosts to resolve per page. */
 const maxThumbnailHosts = 5;
 
-/** From the URL of a page to what can be downloaded from it. */
+/** Finds what can be downloaded from a page. */
 export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
   readonly #cache: ExtractionCache;
   readonly #flights = new SingleFlight<Extraction>();
-  readonly #answers: ReturnType<typeof answerCounter>;
+  readonly #extractionCounter: ReturnType<typeof extractionCounter>;
   readonly #warnings: ExtractionWarnings;
   readonly #exits: Exits;
   #extractions = 0;
@@ -68,7 +68,7 @@ export class ExtractionService {
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
     this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
-    this.#answers = answerCounter(options.metrics);
+    this.#extractionCounter = extractionCounter(options.metrics);
     this.#warnings = new ExtractionWarnings(options);
     this.#exits = new Exits(options.guard.exits);
   }
@@ -78,13 +78,13 @@ export class ExtractionService {
     return this.#extractions;
   }
 
-  /** Why extraction works less well than it should, if so. */
+  /** Why extraction is degraded; undefined if it isn't. */
   get degradation(): string | undefined {
     return this.#warnings.degradation(Date.now());
   }
 
   /**
-   * Extracts a page, at most once at a time and not again while its media URLs live.
+   * Extracts a page. Concurrent requests share one extraction, which is cached while its media URLs are valid.
    * @throws DomainError with the cause's code; the signal's reason
    */
   async extract(
@@ -94,11 +94,11 @@ export class ExtractionService {
     const cacheKey = keyOf(url, item);
     const cached = fresh ? undefined : this.#cache.get(cacheKey, Date.now());
     if (cached !== undefined) {
-      this.#answers.inc({ from: 'cache' });
+      this.#extractionCounter.inc({ from: 'cache' });
       return cached;
     }
     const key = exit === undefined ? cacheKey : `${exit} ${cacheKey}`;
-    this.#answers.inc({ from: this.#flights.has(key) ? 'shared' : 'site' });
+    this.#extractionCounter.inc({ from: this.#flights.has(key) ? 'shared' : 'site' });
     return this.#flights.run(key, signal, async (shared) => {
       const extraction = await this.#extractNow(url, { signal: shared, client, item, exit });
       this.#cache.set(cacheKey, extraction, Date.now());
@@ -107,9 +107,9 @@ export class ExtractionService {
   }
 
   /**
-   * Finds a new URL for a format whose URL was rejected. Streams rejected at the same time
+   * Gets a fresh URL for a format whose URL was rejected. Streams rejected at the same time
    * share one extraction.
-   * @throws DomainError as `extract`, and where the site no longer offers the format
+   * @throws DomainError as `extract`, and when the site no longer offers the format
    */
   async renew(url: PageUrl, { origin }: MediaSource, options: RenewOptions): Promise<MediaSource> {
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
@@ -126,7 +126,7 @@ export class ExtractionService {
     return format.source;
   }
 
-  /** One deadline over all of it: the engine gets what the address check has left. */
+  /** One deadline covers everything: the engine gets the time that the address check leaves. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
     const { signal: shared, client, item } = request;
     const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
@@ -152,7 +152,7 @@ export class ExtractionService {
     });
   }
 
-  /** A page can name any URL as its thumbnail, and whoever shows the result of `/api/info` loads it. */
+  /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */
   async #withPublicThumbnails(
     extraction: Extraction,
     { signal, client }: Pick<ExtractionRequest, 'signal' | 'client'>,
@@ -201,9 +201,9 @@ export class ExtractionService {
       client: run.client,
       onExceeded: (what) => tooMuch(what, maxPageBytes),
     });
-    // A cancelled job's connections end at once, not when yt-dlp notices.
-    const cut = (): void => session.close();
-    signal.addEventListener('abort', cut, { once: true });
+    // Close a cancelled job's connections immediately, not when yt-dlp notices.
+    const closeSession = (): void => session.close();
+    signal.addEventListener('abort', closeSession, { once: true });
     this.#extractions += 1;
     try {
       const result = await engine.run(
@@ -224,7 +224,7 @@ export class ExtractionService {
     } catch (error) {
       throw this.#engineError(error, session, url);
     } finally {
-      signal.removeEventListener('abort', cut);
+      signal.removeEventListener('abort', closeSession);
       session.close();
     }
   }
@@ -234,7 +234,7 @@ export class ExtractionService {
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
       return new DomainError('upstream_error', largePage, { cause: error });
-    // The engine spends its time waiting for the site.
+    // The engine spends most of its time waiting for the site.
     if (error instanceof DomainError && error.code === 'timeout') {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
     }
@@ -248,7 +248,7 @@ function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainErr
   const bound =
     what === 'bytes'
       ? `The site sent more than ${maxPageBytes} bytes for this page.`
-      : `The page leads to more than ${maxPageConnections} others.`;
+      : `The page links to more than ${maxPageConnections} others.`;
   const remedy = 'Send the URL of a single video.';
   const setting = what === 'bytes' ? ' If you run this server: raise PAGE_MAX_BYTES.' : '';
   return new DomainError('upstream_error', `${bound} ${remedy}${setting}`);
@@ -258,15 +258,15 @@ function keyOf(url: string, item: number | undefined): string {
   return item === undefined ? url : `${item} ${url}`;
 }
 
-function answerCounter(metrics: Metrics) {
+function extractionCounter(metrics: Metrics) {
   return metrics.counter({
     name: 'media_extractions_total',
-    help: 'Requested extractions, by where the result came from: the site, a running extraction, the cache.',
+    help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
     labelNames: ['from'],
   });
 }
 
-/** Live media have no end to wait for, and a premiere has nothing yet. */
+/** A live stream has no end to wait for, and a premiere has no media yet. */
 function assertFinished(raw: RawExtraction, url: string): void {
   if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
   if (raw.live_status === 'is_live' || raw.live_status === 'post_live' || raw.is_live) {
@@ -275,7 +275,7 @@ function assertFinished(raw: RawExtraction, url: string): void {
   if (raw.formats.length === 0) throw codedError('no_media', url);
 }
 
-/** A preview sent as the whole track would look like a success. */
+/** A preview must not pass for the whole track. */
 function assertWhole({ selections }: Extraction, raw: RawExtraction, host: string): void {
   const chosen = Object.values(selections).flat();
   const isWarned = raw.warnings.some((warning) => warningKind(warning) === 'preview_only');

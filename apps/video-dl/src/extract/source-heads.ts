@@ -4,28 +4,28 @@ import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
 import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
 
-/** What the head of a source's file says, and which version of the file said it. */
+/** The parsed header of a source's file, and the version of the file it came from. */
 export interface SourceHead extends MediaHead {
   readonly identity: ObjectIdentity;
-  /** Null where its server doesn't tell. */
+  /** Null if its server doesn't say. */
   readonly totalBytes: number | null;
 }
 
 export interface HeadOptions {
   readonly signal: AbortSignal;
   readonly renew?: RenewSource | undefined;
-  /** Who asks: parsers are shared fairly, and name lookups limited, for each client. */
+  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
   readonly client: string;
 }
 
-/** What is read of a file at once. */
+/** How much of a file to read at once. */
 const windowBytes = 128 * 1024;
-/** An index may lie anywhere, but no file has more than a few. */
+/** An index may be anywhere in a file, but no file has more than a few. */
 const maxReads = 24;
 
 /**
- * Reads the heads of files, each once while its extraction lives: what `/api/info` has
- * read, the stream that follows finds here.
+ * Reads and caches the headers of files as long as their extraction lives, so that a stream
+ * reuses the header that `/api/info` has read.
  */
 export class SourceHeads {
   readonly #upstream: Upstream;
@@ -52,16 +52,16 @@ export class SourceHeads {
       this.#seen.set(source, head);
       return head;
     } finally {
-      ended.abort(new Error('the head has been read'));
+      ended.abort(new Error('the header has been read'));
     }
   }
 
-  /** Whether the head is answered from memory. */
+  /** Whether the header is cached. */
   has(source: MediaSource): boolean {
     return this.#seen.has(source);
   }
 
-  /** Forgets a file that turned out to be another one by now. */
+  /** Drops the cached header of a file that has changed. */
   forget(source: MediaSource): void {
     this.#seen.delete(source);
   }
@@ -83,7 +83,7 @@ export class SourceHeads {
       probe: null,
       original: null,
       audioFile: null,
-      sound: null,
+      audioLength: null,
       identity,
       totalBytes: identity.total,
     };

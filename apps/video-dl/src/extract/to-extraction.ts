@@ -1,6 +1,6 @@
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
-import { urlExpiry } from './expiry.js';
+import { urlExpiry } from './cache.js';
 import type { Extraction, Format, Section } from './types.js';
 
 export interface ExtractionContext {
@@ -9,11 +9,11 @@ export interface ExtractionContext {
   readonly now: number;
   /** How long to trust a URL that states no expiry. */
   readonly defaultLifeMs: number;
-  /** The outbound proxy that the site was asked through. */
+  /** The outbound proxy that was used. */
   readonly exit: number;
 }
 
-/** Brings yt-dlp's fields into the project's words and units. */
+/** Converts yt-dlp's fields to the project's names and units. */
 export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
   const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
@@ -29,7 +29,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
     thumbnail: webUrl(raw.thumbnail),
-    // With a section, yt-dlp states the duration of that.
+    // With a section, this is the duration of the section.
     durationSeconds: clip === null ? positive(raw.duration) : null,
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),
@@ -55,8 +55,8 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
 function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Format {
   const id = raw.format_id ?? String(index);
   const filesize = raw.filesize ?? raw.filesize_approx;
-  const hasVideo = carries(raw.vcodec);
-  const hasAudio = carries(raw.acodec);
+  const hasVideo = hasStream(raw.vcodec);
+  const hasAudio = hasStream(raw.acodec);
   return {
     id,
     ext: raw.ext,
@@ -93,7 +93,7 @@ function sourceKind(raw: RawFormat): MediaSource['kind'] {
   return raw.protocol === 'http_dash_segments' ? 'dash' : 'file';
 }
 
-/** What yt-dlp's downloaders of segments would know besides the URL. */
+/** Extra data that yt-dlp passes to its HLS and DASH downloaders. */
 function segmentDetails(
   raw: RawFormat,
   formatId: string,
@@ -120,19 +120,19 @@ function segmentDetails(
   };
 }
 
-/** @param length to which zeros are put in front */
+/** @param length to pad to, with leading zeros */
 function hexBytes(text: string | null, length: number): Uint8Array | null {
   const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text ?? '')?.[1];
   return digits === undefined ? null : Buffer.from(digits.padStart(2 * length, '0'), 'hex');
 }
 
-/** yt-dlp says `none` for a missing stream, and nothing for one it hasn't examined. */
-function carries(codec: string | null): boolean | null {
+/** yt-dlp reports `none` for a missing stream and nothing for one it hasn't examined. */
+function hasStream(codec: string | null): boolean | null {
   if (codec === null || codec === 'unknown') return null;
   return codec !== 'none';
 }
 
-/** Without an end it is only where playing begins. */
+/** Without an end, it is only a start position. */
 function section({ section_start: start, section_end: end }: RawExtraction): Section | null {
   const startSeconds = positive(start) ?? 0;
   return end === null || end <= startSeconds ? null : { startSeconds, endSeconds: end };
@@ -144,7 +144,7 @@ function expiresAt(raw: RawExtraction, chosen: readonly number[], context: Extra
   return Math.min(context.now + context.defaultLifeMs, ...stated);
 }
 
-/** One line without control characters; null when nothing is left. */
+/** One line without control characters; null if empty. */
 function cleanTitle(title: string | null): string | null {
   const clean = title?.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return clean === undefined || clean === '' ? null : clean;

@@ -1,8 +1,8 @@
 import type { MediaSource } from '../upstream/media-source.js';
 
-/** What `downloads` of `/api/info` lists. */
+/** The targets in `downloads` of `/api/info`. */
 export const downloadTargets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
-/** What a client can request; `original` is the best audio without re-encoding. */
+/** What a client can request. `original` is the best audio without re-encoding. */
 export type Target = (typeof downloadTargets)[number] | 'original';
 
 /** One of the videos of a page with several. */
@@ -12,13 +12,13 @@ export interface PageItem {
   readonly thumbnail: string | null;
 }
 
-/** The part of a video that its page is about, in seconds of the whole video. */
+/** The part of a video that its page shows, in seconds of the whole video. */
 export interface Section {
   readonly startSeconds: number;
   readonly endSeconds: number;
 }
 
-/** One way in which the page offers its media. */
+/** One format that the page offers. */
 export interface Format {
   readonly id: string;
   /** File extension, without the dot. */
@@ -28,10 +28,10 @@ export interface Format {
   readonly width: number | null;
   readonly height: number | null;
   readonly fps: number | null;
-  /** As the site or ffprobe names it (`avc1.640028`, `h264`); `null` where there is none or it is unknown. */
+  /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if there is none or it is unknown. */
   readonly videoCodec: string | null;
   readonly audioCodec: string | null;
-  /** Whether the format has such a stream; `null` while that is unknown. */
+  /** Null while unknown. */
   readonly hasVideo: boolean | null;
   readonly hasAudio: boolean | null;
   readonly videoBitrateKbps: number | null;
@@ -64,7 +64,7 @@ export interface Extraction {
   readonly id: string;
   readonly title: string;
   readonly thumbnail: string | null;
-  /** Of the whole video, also where the page shows a clip of it. */
+  /** Duration of the whole video, even if the page shows only a clip of it. */
   readonly durationSeconds: number | null;
   readonly uploader: string | null;
   /** `2026-01-31` */
@@ -72,20 +72,20 @@ export interface Extraction {
   readonly description: string | null;
   readonly webpageUrl: string;
   readonly extractor: string;
-  /** Set where the page has several videos and this is one of them; counted from 1. */
+  /** Set if the page has several videos; counted from 1. */
   readonly playlistIndex: number | null;
   readonly playlistCount: number | null;
-  /** The first videos of a page with several; empty where the page has one. */
+  /** The first videos of a page with several; empty if it has only one. */
   readonly items: readonly PageItem[];
-  /** Set where the page shows a clip of a longer video. */
+  /** Set if the page shows a clip of a longer video. */
   readonly section: Section | null;
-  /** Where a link with a time (`t=90`) lets the video begin. */
+  /** The start time in a link such as `t=90`. */
   readonly suggestedStartSeconds: number | null;
   readonly formats: readonly Format[];
   /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
   readonly selections: Selections;
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
-  /** When the media URLs stop working, as far as they say; milliseconds since the epoch. */
+  /** Expiry of the media URLs, stated or assumed; milliseconds since the epoch. */
   readonly expiresAt: number;
 }

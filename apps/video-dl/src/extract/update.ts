@@ -12,7 +12,7 @@ export type UpdateChannel = (typeof updateChannels)[number];
 
 export interface EngineUpdaterOptions {
   readonly engine: Pick<DownloadEngine, 'recycle' | 'health'>;
-  /** What the engine's processes are started with: the updater puts newer packages in it. */
+  /** How engine processes are started. The updater sets newer packages in it. */
   readonly program: EngineProgram;
   readonly channel: UpdateChannel;
   readonly logger: Logger;
@@ -25,9 +25,9 @@ const installTimeoutMs = 5 * 60 * 1000;
 const selfTestTimeoutMs = 2 * 60 * 1000;
 
 /**
- * Brings newer releases of yt-dlp into a running service: installed beside the old,
- * tested by the engine's own self-test, then taken by one process after the other, each
- * between two jobs. What fails is taken back, and the old goes on.
+ * Updates yt-dlp in a running service. Installs a release next to the old one, runs the
+ * engine's self-test with it, then restarts one process after the other, each between two
+ * jobs. A failed update is rolled back.
  */
 export class EngineUpdater implements AsyncDisposable {
   readonly #options: EngineUpdaterOptions;
@@ -42,14 +42,14 @@ export class EngineUpdater implements AsyncDisposable {
     this.#outcomes = outcomeCounter(options.metrics);
   }
 
-  /** Updates now and then every `everyMs`. */
+  /** Updates immediately, then every `everyMs`. */
   start(everyMs: number): void {
     void this.update();
     this.#timer = setInterval(() => void this.update(), everyMs);
     this.#timer.unref();
   }
 
-  /** Updates once; never rejects: what went wrong is logged and counted. */
+  /** Updates once. Never rejects: errors are logged and counted. */
   async update(): Promise<UpdateOutcome> {
     this.#running ??= this.#update().finally(() => (this.#running = undefined));
     return this.#running;
@@ -93,29 +93,29 @@ export class EngineUpdater implements AsyncDisposable {
       throw error;
     }
     const previous = program.packages;
-    const isTaken = await this.#exchange(packages);
-    if (!isTaken) await discard();
+    const isSwitched = await this.#switchTo(packages);
+    if (!isSwitched) await discard();
     else if (previous !== undefined) await rm(previous, { recursive: true, force: true });
-    return isTaken ? 'updated' : 'rolled_back';
+    return isSwitched ? 'updated' : 'rolled_back';
   }
 
-  /** @returns false when the processes did not start with it, and the previous ones are back */
-  async #exchange(packages: string): Promise<boolean> {
+  /** @returns false when the engine didn't start with the new packages and was rolled back */
+  async #switchTo(packages: string): Promise<boolean> {
     const { program, engine, logger } = this.#options;
     const previous = program.packages;
     program.packages = packages;
     try {
-      await engine.recycle('a newer yt-dlp');
+      await engine.recycle('update of yt-dlp');
       return true;
     } catch (error) {
-      logger.error({ err: error }, 'the newer yt-dlp did not start; going back');
+      logger.error({ err: error }, "the new yt-dlp didn't start; rolling back");
       program.packages = previous;
-      await engine.recycle('back to the yt-dlp before');
+      await engine.recycle('rollback of yt-dlp');
       return false;
     }
   }
 
-  /** Without dependencies: yt-dlp and its scripts are plain Python and run with those of the pinned set. */
+  /** Installs without dependencies: yt-dlp and its scripts are pure Python and use the pinned ones. */
   async #download(packages: string): Promise<void> {
     const { program, channel } = this.#options;
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-cache-dir'];
@@ -130,7 +130,7 @@ export class EngineUpdater implements AsyncDisposable {
     });
   }
 
-  /** Starts an engine with the packages, which tests itself before it says that it is ready. @returns its version */
+  /** Starts an engine with the packages. It tests itself before it reports ready. @returns its version */
   async #selfTest(packages: string): Promise<string> {
     const { file, args, env } = engineCommand({ ...this.#options.program, packages });
     const child = execa(file, args, {
@@ -142,16 +142,16 @@ export class EngineUpdater implements AsyncDisposable {
     });
     for await (const line of child) {
       if (line.trim() === '') continue;
-      // The end of its input is the end of the engine.
+      // The engine exits at the end of its input.
       child.stdin.end();
       await child;
       return engineReadySchema.parse(JSON.parse(line)).version;
     }
     await child;
-    throw new Error('the newer yt-dlp ended before it was ready');
+    throw new Error('the new yt-dlp exited before it was ready');
   }
 
-  /** Only this user can write to it: what is in there is run. */
+  /** Writable only by this user, because its content is executed. */
   async #folder(): Promise<string> {
     return (this.#temporary ??= await mkdtemp(join(tmpdir(), 'yt-dlp-')));
   }
@@ -161,7 +161,7 @@ export class EngineUpdater implements AsyncDisposable {
   }
 }
 
-/** Which index, mirror or proxy the operator's pip uses. */
+/** The operator's pip settings: index, mirror, proxy. */
 function pipSettings(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>

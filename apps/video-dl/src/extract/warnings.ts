@@ -1,18 +1,18 @@
 import type { Logger, Metrics } from '@media-services/http-common';
 import { plainWords, warningKind, type WarningKind } from './failures.js';
 
-/** Kinds that mean we read a site by a fallback, which offers less and will stop working some day. */
+/** Kinds that mean yt-dlp uses a fallback, which offers fewer formats and may stop working any time. */
 const degrading: Partial<Record<WarningKind, string>> = {
   no_javascript_runtime:
-    'A site requires JavaScript and there is no runtime for it: some formats are missing.',
+    'A site requires JavaScript, but no JavaScript runtime is installed, so some formats are missing.',
   challenge_failed:
-    'The player script of a site could not be solved, so a fallback is used: some formats are missing. Update yt-dlp.',
+    "yt-dlp couldn't solve a site's player script and uses a fallback, so some formats are missing. Update yt-dlp.",
 };
 
-/** How long health reports one such extraction. */
+/** How long /api/health reports such an extraction. */
 const rememberedMs = 15 * 60 * 1000;
 
-/** The warnings of extractions that succeeded anyway: logged, counted and reported to health. */
+/** Logs and counts the warnings of successful extractions, and reports them to /api/health. */
 export class ExtractionWarnings {
   readonly #logger: Logger;
   readonly #counter: ReturnType<typeof warningCounter>;
@@ -35,7 +35,7 @@ export class ExtractionWarnings {
     this.#logger.info({ host, kinds: [...kinds], warnings: said }, 'an extraction succeeded with warnings');
   }
 
-  /** Why extraction works less well than it should, if so; for a while after it was seen. */
+  /** Why extraction is degraded; undefined if no such warning occurred recently. */
   degradation(now: number): string | undefined {
     return Object.entries(degrading).find(
       ([kind]) => now - (this.#lastSeen.get(kind as WarningKind) ?? -Infinity) < rememberedMs,
@@ -46,7 +46,7 @@ export class ExtractionWarnings {
 function warningCounter(metrics: Metrics) {
   return metrics.counter({
     name: 'media_extraction_warnings_total',
-    help: 'Extractions that succeeded with a warning of the download engine, by what it was about.',
+    help: 'Successful extractions with a warning from the download engine, by kind of warning.',
     labelNames: ['kind'],
   });
 }

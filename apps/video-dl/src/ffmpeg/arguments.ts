@@ -1,32 +1,37 @@
-import { aacBitrateKbps, mp3BitrateKbps } from './bitrates.js';
 import type { MediaTools } from './tools.js';
 
-/** One thing for ffmpeg to read, from the relay. */
+/** Constant bit rate of the MP3s we encode. */
+export const mp3BitrateKbps = 192;
+
+/** Bit rate of AAC, to which we encode audio that MP4 players don't support. */
+export const aacBitrateKbps = 160;
+
+/** One input of ffmpeg, from the relay. */
 export interface FfmpegInput {
   url: string;
-  /** It is put together from segments, whose clocks may not agree to the last tick. */
+  /** Joined from segments, whose clocks may differ slightly. */
   isJoined?: boolean;
-  /** Its first presentation time by its source's own clock, in seconds; null where that is not known. */
+  /** Its first presentation time on its source's clock, in seconds; null if unknown. */
   startSeconds?: number | null;
-  /** Audio at its beginning that no player plays, in seconds. */
+  /** Seconds of audio at its beginning that players skip. */
   hiddenSeconds?: number;
-  /** Where in the whole it begins, in seconds: for a clip. */
+  /** For a clip: start of the input in the source, in seconds. */
   offsetSeconds?: number | null;
-  /** For a clip of an input that can be sought by time: so long before the clip reading begins. Null: it is read from its beginning. */
+  /** For a clip of a seekable input: how many seconds before the clip to start reading. Null means from the beginning. */
   prerollSeconds?: number | null;
 }
 
-/** The part of the whole that is made, in seconds. */
+/** The part of the source to output, in seconds. */
 export interface ClipTimes {
   readonly startSeconds: number;
   /** Null: to the end. */
   readonly endSeconds: number | null;
 }
 
-/** What the operator has set, and which ffmpeg it is: the newest unless given. */
+/** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
 type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version'>>;
 
-/** What to do with each track; null leaves it out. */
+/** What to do with each track; null omits it. */
 export interface TrackPlan {
   video:
     | { action: 'copy'; codec: string }
@@ -44,30 +49,30 @@ export interface OutputMetadata {
 }
 
 /**
- * Containers ffmpeg may recognise in bytes that come from outside. Manifests and
- * lists (hls, dash, concat, sdp, image2, ffmetadata, …) are left out: a "video
- * file" that is one would make ffmpeg open what it names.
+ * Containers that ffmpeg may detect in untrusted bytes. Manifests and lists (hls, dash,
+ * concat, sdp, image2, ffmetadata, …) are excluded, because a "video file" in such a
+ * format would make ffmpeg open the URLs in it.
  */
 const containers =
   'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv';
 
 /**
- * Without -xerror, which fails on damage that every player skips: one broken frame, a
- * timestamp that goes backwards. The relay knows each read that failed, decode errors
- * are counted from stderr, and the output's tracks are measured. At the end, `verbose`
- * reports how much audio was decoded.
+ * We don't use -xerror, which fails on damage that every player skips, such as one broken
+ * frame or a timestamp that goes backwards. Instead, the relay knows each failed read, we
+ * count decode errors from stderr, and we measure the output's tracks. At the end,
+ * `verbose` reports how much audio was decoded.
  */
 function generalOptions({ threads }: CallOptions): string[] {
   const filterThreads = threads === undefined ? [] : ['-filter_threads', String(threads)];
   return ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', ...filterThreads];
 }
 
-/** 8192 x 4320, which is 8K; a frame takes its bytes several times over. */
+/** 8192 x 4320 (8K). Decoding takes several times the bytes of a frame. */
 const maxPixels = 35_389_440;
 
 /**
- * Decoders that ffmpeg may run on untrusted bytes. Unused ones are left out, and so are image
- * decoders, because a small file can hold a huge image.
+ * Decoders that ffmpeg may run on untrusted bytes. Excludes unused ones, and image decoders,
+ * because a small file can contain a huge image.
  */
 const decoders = [
   'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,vp8,libvpx,vp6,vp6a,vp6f,vp3,theora',
@@ -81,7 +86,7 @@ const decoders = [
   'pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_bluray,pcm_dvd',
 ].join(',');
 
-/** The options in front of an input for ffmpeg and ffprobe alike: which protocols and demuxers it may use, and for which sizes. */
+/** Options before an input, for both ffmpeg and ffprobe: the allowed protocols, demuxers and frame size. */
 export function inputOptions(): string[] {
   return [
     ...['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers],
@@ -89,10 +94,10 @@ export function inputOptions(): string[] {
   ];
 }
 
-/** Further apart than this, in seconds, two inputs are not of one clock. */
-const longestDelaySeconds = 5;
+/** Inputs whose start times differ by more don't share a clock. */
+const maxDelaySeconds = 5;
 
-/** The inputs with their options. ffmpeg lets each begin at zero; what is of one clock keeps its distance. */
+/** The inputs with their options. ffmpeg starts each at zero, so we restore the delay between inputs that share a clock. */
 export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOptions): string[] {
   const delays = delaysOf(inputs);
   return inputs.flatMap((input, index) => inputCall(input, tools, { delaySeconds: delays[index] ?? 0 }));
@@ -111,69 +116,68 @@ function inputCall(
   ];
 }
 
-/** By how much each input begins after the first. */
+/** The delay of each input relative to the earliest. */
 function delaysOf(inputs: readonly FfmpegInput[]): number[] {
   const starts = inputs.map(({ startSeconds }) => startSeconds ?? null);
-  return isOneClock(starts) ? starts.map((start) => start - Math.min(...starts)) : inputs.map(() => 0);
+  return isSameClock(starts) ? starts.map((start) => start - Math.min(...starts)) : inputs.map(() => 0);
 }
 
-/** Where in the whole each input begins, which the first input's clock counts. */
-function placesOf(inputs: readonly FfmpegInput[]): number[] {
+/** The start of each input in the source, on the first input's clock. */
+function offsetsOf(inputs: readonly FfmpegInput[]): number[] {
   const zeros = inputs.map(({ startSeconds: start, offsetSeconds: offset }) =>
     start == null || offset == null ? null : start - offset,
   );
   const [zero = 0] = zeros;
   return inputs.map(({ startSeconds, offsetSeconds }) =>
-    isOneClock(zeros) ? (startSeconds ?? 0) - (zero ?? 0) : (offsetSeconds ?? 0),
+    isSameClock(zeros) ? (startSeconds ?? 0) - (zero ?? 0) : (offsetSeconds ?? 0),
   );
 }
 
-function isOneClock(times: readonly (number | null)[]): times is number[] {
+function isSameClock(times: readonly (number | null)[]): times is number[] {
   const known = times.flatMap((time) => time ?? []);
-  return known.length === times.length && Math.max(...known) - Math.min(...known) <= longestDelaySeconds;
+  return known.length === times.length && Math.max(...known) - Math.min(...known) <= maxDelaySeconds;
 }
 
-/** Times are rounded: what is sought at a time may begin just after it. */
+/** Times are rounded, so the frame at a time may start just after it. */
 const roundingSeconds = 0.001;
 
-/** How ffmpeg finds a clip in an input. */
+/** How ffmpeg seeks to a clip in an input. */
 interface ClipStart {
-  /** Where ffmpeg begins to read: the key frame before the start. */
+  /** Where ffmpeg starts reading: the key frame before the clip. */
   readonly seekSeconds: number;
-  /** When the clip begins, by the times that ffmpeg gives what it has read. */
+  /** Start of the clip on ffmpeg's clock, which starts at zero where it starts reading. */
   readonly baseSeconds: number;
 }
 
 function clipStarts(inputs: readonly FfmpegInput[], clip: ClipTimes): ClipStart[] {
-  const places = placesOf(inputs);
+  const offsets = offsetsOf(inputs);
   return inputs.map(({ prerollSeconds = null }, index) => {
-    const startSeconds = clip.startSeconds - (places[index] ?? 0);
+    const startSeconds = clip.startSeconds - (offsets[index] ?? 0);
     const seekSeconds =
       prerollSeconds === null ? 0 : Math.max(0, startSeconds - prerollSeconds + roundingSeconds);
     return { seekSeconds, baseSeconds: startSeconds - seekSeconds };
   });
 }
 
-/** In front of the output: leaves out what comes before time zero of the source. */
-function cutOptions(inputs: readonly FfmpegInput[]): string[] {
+/** Output options that skip everything before the source's time zero. */
+function skipOptions(inputs: readonly FfmpegInput[]): string[] {
   const hiddenSeconds = Math.max(0, ...inputs.map((input) => input.hiddenSeconds ?? 0));
   return hiddenSeconds > 0 ? ['-ss', hiddenSeconds.toFixed(6)] : [];
 }
 
 /**
- * Fragments start at key frames, and after this time at the latest: a source
- * with one key frame a minute would else sit in ffmpeg's memory and delay the
- * first byte by its length.
+ * A fragment starts at each key frame and after this time at the latest. Otherwise ffmpeg
+ * would buffer a source with rare key frames in memory and delay the first byte.
  */
 const maxFragmentMs = 5000;
 
 const fragmentOptions = [
-  // delay_moov: edit lists are written, without which audio and video are up to 0.2 s apart.
+  // delay_moov writes edit lists, without which audio and video are up to 0.2 s apart.
   ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+delay_moov'],
   ...['-frag_duration', String(maxFragmentMs * 1000)],
 ];
 
-/** ffmpeg's arguments for a fragmented MP4 on stdout. With two inputs the first carries the video, the second the audio. */
+/** ffmpeg's arguments for a fragmented MP4 on stdout. With two inputs, the first has the video and the second the audio. */
 export function mp4Arguments(
   inputs: readonly FfmpegInput[],
   tracks: TrackPlan,
@@ -183,10 +187,10 @@ export function mp4Arguments(
   const audioInput = inputs.length - 1;
   const { video, audio, clip = null } = tracks;
   const starts = clip === null ? [] : clipStarts(inputs, clip);
-  // What is copied passes no filter that could move it.
-  const movesFirst = video?.action === 'copy';
+  // Copied video passes no filter, so its start is shifted by an input option.
+  const shiftsFirst = video?.action === 'copy';
   const cuts = starts.map(
-    ({ baseSeconds }, index) => clip && cutOf(clip, index === 0 && movesFirst ? 0 : baseSeconds),
+    ({ baseSeconds }, index) => clip && cutOf(clip, index === 0 && shiftsFirst ? 0 : baseSeconds),
   );
   return [
     ...generalOptions(tools),
@@ -194,10 +198,10 @@ export function mp4Arguments(
       ? inputArguments(inputs, tools)
       : inputs.flatMap((input, index) => {
           const { seekSeconds, baseSeconds } = starts[index] ?? { seekSeconds: 0, baseSeconds: 0 };
-          const delaySeconds = index === 0 && movesFirst ? -baseSeconds : 0;
+          const delaySeconds = index === 0 && shiftsFirst ? -baseSeconds : 0;
           return inputCall(input, tools, { seekSeconds, delaySeconds });
         })),
-    ...(clip === null ? cutOptions(inputs) : []),
+    ...(clip === null ? skipOptions(inputs) : []),
     ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cuts[0] ?? null)] : []),
     ...(audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)] : []),
     ...lengthOptions(clip),
@@ -206,33 +210,33 @@ export function mp4Arguments(
   ];
 }
 
-/** The most audio that an MP3 may have. */
-export interface SoundCut {
+/** The exact length of an MP3's audio. */
+export interface AudioTrim {
   sampleRate: number;
   samples: number;
 }
 
-/** ffmpeg's arguments for bare MP3 frames on stdout, without any tag: the service writes its own in front. */
+/** ffmpeg's arguments for bare MP3 frames on stdout. No tags: the service sends its own first. */
 export function mp3Arguments(
   input: FfmpegInput,
   audio: NonNullable<TrackPlan['audio']>,
   tools: CallOptions,
-  { cut = null, clip = null }: { cut?: SoundCut | null; clip?: ClipTimes | null } = {},
+  { trim = null, clip = null }: { trim?: AudioTrim | null; clip?: ClipTimes | null } = {},
 ): string[] {
   const [start] = clip === null ? [] : clipStarts([input], clip);
   const clipCut = clip && cutOf(clip, start?.baseSeconds ?? 0);
   return [
     ...generalOptions(tools),
     ...inputCall(input, tools, { delaySeconds: 0, ...start }),
-    ...[...(clip === null ? cutOptions([input]) : []), '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(cut, clipCut)),
+    ...[...(clip === null ? skipOptions([input]) : []), '-map', '0:a:0'],
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
   ];
 }
 
-/** ffmpeg's arguments for audio as it is, on stdout: a fragmented MP4, or Ogg. */
+/** ffmpeg's arguments for copied audio on stdout, in a fragmented MP4 or Ogg. */
 export function copiedAudioArguments(
   input: FfmpegInput,
   { container, codec }: { container: 'm4a' | 'ogg'; codec: string },
@@ -251,7 +255,7 @@ export function copiedAudioArguments(
   ];
 }
 
-/** In front of an input for its decoders, in front of the output for its filters and encoders. */
+/** Before an input they apply to its decoders, before the output to its filters and encoders. */
 function threadOptions({ threads }: CallOptions): string[] {
   return threads === undefined ? [] : ['-threads', String(threads)];
 }
@@ -260,13 +264,13 @@ function secondsOf({ startSeconds, endSeconds }: ClipTimes): number | null {
   return endSeconds === null ? null : endSeconds - startSeconds;
 }
 
-/** What is copied ends with the packet that reaches this; a frame or two more may be needed to show the last. */
+/** A copy ends with the packet that reaches this time, so it may contain a frame or two more. */
 function lengthOptions(clip: ClipTimes | null): string[] {
   const seconds = clip && secondsOf(clip);
   return seconds === null ? [] : ['-t', seconds.toFixed(6)];
 }
 
-/** What filters keep of an input, by its times. */
+/** The part of an input that filters keep, on ffmpeg's clock. */
 interface ClipCut {
   readonly startSeconds: number;
   /** Null: to the end. */
@@ -284,7 +288,7 @@ function keepOptions({ startSeconds, endSeconds }: ClipCut, leadSeconds = 0): st
   return `start=${(startSeconds - leadSeconds).toFixed(6)}${end}`;
 }
 
-/** The frame that is shown when the clip begins may have begun before. */
+/** Keeps one more frame, because the one on screen at the clip's start may have started earlier. */
 function videoClip(cut: ClipCut | null, fps: number | null): string[] {
   if (cut === null) return [];
   const leadSeconds = fps === null || fps <= 0 ? 0 : Math.max(0, 1 / fps - roundingSeconds);
@@ -310,15 +314,15 @@ function videoOptions(
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
-  // Apple's players take HEVC only under this tag.
+  // Apple's players require this tag for HEVC.
   return /^(?:hevc|h265|hvc1|hev1)/u.test(video.codec)
     ? ['-c:v', 'copy', '-tag:v', 'hvc1']
     : ['-c:v', 'copy'];
 }
 
 /**
- * Each frame once and at its own time. By default ffmpeg repeats and drops frames until their rate
- * is constant, which screen recordings and phones don't have.
+ * Outputs each frame once, at its own time. By default ffmpeg repeats and drops frames to make the
+ * rate constant, which breaks screen and phone recordings.
  */
 function frameTimesOptions({ version = '9' }: CallOptions): string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -326,7 +330,7 @@ function frameTimesOptions({ version = '9' }: CallOptions): string[] {
   return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', '-1'];
 }
 
-/** H.264 players want 4:2:0, and 4:2:0 wants even sizes: -2 is what the other side and the shape make of it. */
+/** H.264 players need 4:2:0, which needs even sizes. -2 derives an even size from the aspect ratio. */
 function scaleInto(maxShortSide: number): string {
   const [isPortrait, width, height] = [
     'lt(iw,ih)',
@@ -341,19 +345,19 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | 
     const filters = ['aresample=async=1', ...audioClip(cut)];
     return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', filters.join(',')];
   }
-  // AAC in a transport stream has ADTS headers, which MP4 doesn't want; other AAC passes through the filter.
+  // AAC in a transport stream has ADTS headers, which MP4 doesn't allow. The filter leaves other AAC unchanged.
   return ['-c:a', 'copy', '-bsf:a', 'aac_adtstoasc'];
 }
 
 /**
- * The sample rates are those at which MP3 has 192 kbit/s. Gaps between timestamps,
- * which an MP3 cannot express, are filled.
+ * MP3 supports 192 kbit/s at these sample rates. Gaps between timestamps are filled with
+ * silence, because MP3 can't represent them.
  */
-function mp3EncoderOptions(cut: SoundCut | null, clip: ClipCut | null): string[] {
+function mp3EncoderOptions(trim: AudioTrim | null, clip: ClipCut | null): string[] {
   const filters = [
     ...['aresample=async=1', ...audioClip(clip)],
-    `aformat=sample_rates=${cut?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
-    ...(cut === null ? [] : [`atrim=end_sample=${cut.samples}`]),
+    `aformat=sample_rates=${trim?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
+    ...(trim === null ? [] : [`atrim=end_sample=${trim.samples}`]),
   ];
   return ['-c:a', 'libmp3lame', '-b:a', `${mp3BitrateKbps}k`, '-af', filters.join(',')];
 }

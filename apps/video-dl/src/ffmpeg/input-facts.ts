@@ -1,41 +1,41 @@
 import { isUnknownLength } from '../parsing/ffprobe-report.js';
 
-/** What ffmpeg found out about one input when it opened it. */
+/** What ffmpeg reports about an input. */
 export interface InputFacts {
   /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
   format: string;
-  /** Length from the container's own header, null where it has none. */
+  /** Duration from the container's header; null if it has none. */
   durationSeconds: number | null;
-  /** ffmpeg guessed the length from the bit rate: nothing can be measured against it. */
+  /** ffmpeg estimated the duration from the bit rate, so it is too inexact to check against. */
   guessed: boolean;
-  /** Whether the input has video, so that its length need not be that of its audio. */
+  /** If so, the duration may differ from that of the audio. */
   hasVideo: boolean;
-  /** Seconds of audio that were decoded, as ffmpeg reports at its end; null before, and for audio that is copied. */
+  /** Seconds of decoded audio, reported when ffmpeg ends; null until then and for copied audio. */
   decodedSeconds: number | null;
 }
 
-/** The demuxer of transport streams and the parser of H.264 and HEVC report noise, but never let ffmpeg fail. */
-const noiseReport = /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached|Invalid NAL unit size)/u;
+/** Reports of invalid data that don't make ffmpeg fail, from the transport stream demuxer and the H.264 and HEVC parsers. */
+const invalidDataReport = /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached|Invalid NAL unit size)/u;
 
-/** One packet that no decoder could read, as ffmpeg 4 to 5 and 6 to 8 report it. */
+/** A packet that couldn't be decoded, as reported by ffmpeg 4 to 5 and 6 to 8. */
 const decodeError = /\[error\] (?:Error while decoding stream|Error submitting packet to decoder)/u;
 
 /**
- * Reads input facts out of ffmpeg's diagnostics (`-loglevel level+verbose`). The
- * container's own statement is what a finished output is measured against: a
- * page's metadata may be wrong, and a demuxer stops silently where bytes end.
+ * Parses ffmpeg's diagnostics (`-loglevel level+verbose`). We check the finished output
+ * against the duration in the container, because the page's metadata may be wrong and a
+ * demuxer stops silently where the bytes end.
  *
- * The lines carry text of the file, so every pattern takes linear time.
+ * The lines contain text from the file, so every pattern must take linear time.
  */
 export class InputFactsReader {
   readonly #inputs: InputFacts[] = [];
   #guessed = false;
   #isOutput = false;
-  /** A part of a transport stream was noise, or a copied H.264 or HEVC picture has units that don't fill it. */
-  hasNoise = false;
-  /** Packets that could not be decoded. */
+  /** A transport stream, or copied H.264 or HEVC, contains invalid data. */
+  hasInvalidData = false;
+  /** Packets that couldn't be decoded. */
   decodeErrors = 0;
-  /** Samples a second by `input:stream`. */
+  /** Keyed by `input:stream`. */
   readonly #sampleRates = new Map<string, number>();
 
   get inputs(): readonly InputFacts[] {
@@ -47,7 +47,7 @@ export class InputFactsReader {
       this.#guessed = true;
       return;
     }
-    if (noiseReport.test(line)) this.hasNoise = true;
+    if (invalidDataReport.test(line)) this.hasInvalidData = true;
     if (decodeError.test(line)) this.decodeErrors += 1;
     if (line.startsWith('[info] Output #')) this.#isOutput = true;
     const opened = /^\[info\] Input #\d+, (\S{1,100}), from /u.exec(line);
@@ -64,13 +64,13 @@ export class InputFactsReader {
     }
     const input = this.#inputs.at(-1);
     if (input === undefined) return;
-    // The output's streams are listed the same way, after all inputs.
+    // Output streams are listed in the same format, after all inputs.
     if (!this.#isOutput && isVideoStream(line)) input.hasVideo = true;
     this.#readAudio(line);
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     if (stated === null || input.guessed) return;
     const start = stated[4];
-    // Matroska's length counts from zero, not from the first timestamp.
+    // Matroska's duration counts from zero, not from the first timestamp.
     const lead = input.format.includes('matroska') ? Math.max(0, Number(start ?? 0)) : 0;
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.

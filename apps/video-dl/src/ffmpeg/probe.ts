@@ -5,10 +5,10 @@ import type { Parse } from '../parsing/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
-/** Media that ffprobe can't read, or not in time. The message has no URLs in it. */
+/** ffprobe can't read the media, or not in time. The message contains no URLs. */
 export class ProbeError extends Error {
   override name = 'ProbeError';
-  /** ffprobe itself says so, which it would say of the same bytes again. */
+  /** ffprobe itself rejected the media, so a retry gives the same result. */
   readonly isFinal: boolean;
 
   constructor(message: string, isFinal: boolean) {
@@ -19,17 +19,16 @@ export class ProbeError extends Error {
 
 export interface ProbeOptions {
   signal: AbortSignal;
-  /** Reads ffprobe's report. */
+  /** Parses ffprobe's report. */
   parse: Parse;
-  /** Time it may take. */
   maxMs: number;
-  /** Of the relay session that the URL belongs to. */
+  /** Environment of the relay session that the URL belongs to. */
   environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * What is in the media behind a relay URL: ffprobe reads its header only.
- * @throws ProbeError unless it is readable media within `maxMs`; DomainError; the signal's reason
+ * Probes the media at a relay URL. ffprobe reads only its header.
+ * @throws ProbeError if the media isn't readable within `maxMs`; DomainError; the signal's reason
  */
 export async function probe(
   tools: MediaTools,
@@ -41,7 +40,7 @@ export async function probe(
     file: tools.ffprobe,
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
-      // It opens every decoder, those of subtitles and covers too, so no list of codecs applies.
+      // No codec list: ffprobe opens every decoder, including those of subtitles and covers.
       ...['-threads', '1', ...inputOptions(), '-i', url],
     ],
     signal: AbortSignal.any([signal, deadline]),
@@ -50,11 +49,11 @@ export async function probe(
   const report = await readBounded(child);
   const exit = await child.exited;
   signal.throwIfAborted();
-  if (deadline.aborted) throw new ProbeError(`the media's header did not arrive within ${maxMs} ms`, false);
+  if (deadline.aborted) throw new ProbeError(`the media's header didn't arrive within ${maxMs} ms`, false);
   if (child.hasExceededMemory) throw needsTooMuchMemory();
   if (exit.code !== 0)
     throw new ProbeError(
-      `the media cannot be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`,
+      `the media can't be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`,
       exit.code !== null,
     );
   return await parse({ kind: 'ffprobe', bytes: report }, signal);
@@ -68,11 +67,11 @@ async function readBounded(child: ChildGroup): Promise<Buffer> {
   try {
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxReportBytes) throw new ProbeError("the media's header describes too much", true);
+      if (size > maxReportBytes) throw new ProbeError("ffprobe's report is too large", true);
       parts.push(chunk);
     }
   } catch (error) {
-    // An aborted child's stdout is closed early; the caller reports why it was aborted.
+    // An aborted child's stdout closes early; the caller reports the reason.
     if (error instanceof ProbeError) throw error;
   }
   return Buffer.concat(parts);

@@ -4,38 +4,38 @@ import { ChildGroup, childEnvironment, SpawnError, type MemoryLimit } from '@med
 export interface MediaProcessOptions {
   readonly file: string;
   readonly args: readonly string[];
-  /** Ends the whole process group when it aborts. */
+  /** Kills the whole process group. */
   readonly signal: AbortSignal;
   /**
-   * What it finds beside what every child does: `http_proxy` of a relay session, whose
-   * token other users of the machine could read in a command line, but not here.
+   * Added to the environment of every child: `http_proxy` of a relay session. Its token would be
+   * visible to other users in a command line, but not here.
    */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly onStderrLine?: ((line: string) => void) | undefined;
-  /** Encoding video takes frames of its size; everything else does with little. */
+  /** Encoding video needs memory for frames; everything else needs little. */
   readonly encodesVideo?: boolean;
 }
 
 const mebibyte = 2 ** 20;
 
-/** Measured for 1080p: 60 MiB to copy or to encode audio, 250 MiB to encode video; a film of five hours has 50 MiB of index. */
+/** Measured at 1080p: 60 MiB to copy or encode audio, 250 MiB to encode video. The index of a five-hour film takes 50 MiB. */
 const memoryLimits = {
-  usual: { maxResidentBytes: 384 * mebibyte, maxAddressSpaceBytes: 1024 * mebibyte },
+  standard: { maxResidentBytes: 384 * mebibyte, maxAddressSpaceBytes: 1024 * mebibyte },
   encodingVideo: { maxResidentBytes: 1024 * mebibyte, maxAddressSpaceBytes: 2560 * mebibyte },
 } satisfies Record<string, MemoryLimit>;
 
 const killGraceMs = 250;
 
 /**
- * Starts ffmpeg or ffprobe with bytes on stdout.
- * @throws DomainError `overloaded` when the machine has no room for one more process, `engine_unavailable` when the program does not start
- * @throws the signal's reason when it is aborted already
+ * Starts ffmpeg or ffprobe with binary stdout.
+ * @throws DomainError `overloaded` when the system can't start another process, `engine_unavailable` when the program doesn't start
+ * @throws the signal's reason if already aborted
  */
 export async function startMediaProcess(options: MediaProcessOptions): Promise<ChildGroup> {
   try {
-    // Each arena of the allocator reserves 64 MiB of address space.
+    // Each malloc arena reserves 64 MiB of address space.
     const env = childEnvironment({ ...options.environment, MALLOC_ARENA_MAX: '2' });
-    const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.usual;
+    const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.standard;
     return await ChildGroup.start({ ...options, env, stdin: 'ignore', killGraceMs, memory });
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;
@@ -43,18 +43,18 @@ export async function startMediaProcess(options: MediaProcessOptions): Promise<C
     throw error.isShortage
       ? new DomainError(
           'overloaded',
-          'The service cannot start another process now. Try again in 5 s.',
+          "The service can't start another process right now. Try again in 5 s.",
           retry,
         )
-      : new DomainError('engine_unavailable', 'ffmpeg could not be started. Try again.', retry);
+      : new DomainError('engine_unavailable', "ffmpeg couldn't be started. Try again.", retry);
   }
 }
 
-/** Why a stream or a look ends whose media take more memory than one of them may have. */
+/** The error when ffmpeg or ffprobe exceeds its memory limit. */
 export function needsTooMuchMemory(cause?: unknown): DomainError {
   return new DomainError(
     'too_long',
-    "Reading the site's media takes more memory than this service gives one stream. Try another format or a smaller video.",
+    'Processing this media takes more memory than the service allows per stream. Try another format or a smaller video.',
     { cause },
   );
 }

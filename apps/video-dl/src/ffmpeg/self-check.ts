@@ -2,7 +2,7 @@ import { startMediaProcess } from './process.js';
 import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
 import type { MediaTools } from './tools.js';
 
-/** ffmpeg is there but does not do its work; the message says what it wrote. */
+/** ffmpeg is installed but doesn't work. The message contains its output. */
 export class MuxingCheckError extends Error {
   override name = 'MuxingCheckError';
 }
@@ -33,8 +33,8 @@ const args = [
 ];
 
 /**
- * Encodes and muxes a second of generated signal, as streams are made, and looks
- * at what comes out.
+ * Encodes and muxes a second of a generated signal the way streams do, and checks the
+ * result.
  *
  * @throws MuxingCheckError
  */
@@ -46,12 +46,10 @@ export async function checkMuxing(tools: MediaTools, signal: AbortSignal): Promi
   signal.throwIfAborted();
   if (exit.code !== 0) {
     const reason = child.stderr.lines.at(-1) ?? `exit code ${exit.code ?? exit.signal}`;
-    throw new MuxingCheckError(`ffmpeg cannot encode a test signal: ${reason}`);
+    throw new MuxingCheckError(`ffmpeg can't encode a test signal: ${reason}`);
   }
   const shortest = Math.min(...walker.progress.map(({ endSeconds }) => endSeconds));
   if (walker.progress.length !== 2 || !(Math.abs(shortest - signalSeconds) < 0.2)) {
-    throw new MuxingCheckError(
-      'ffmpeg encoded a test signal to something else than a second of video and audio',
-    );
+    throw new MuxingCheckError("ffmpeg's test signal isn't one second of video and audio");
   }
 }

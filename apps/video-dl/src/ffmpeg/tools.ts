@@ -6,36 +6,35 @@ import { execa } from 'execa';
 import { z } from 'zod';
 import { childEnvironment } from '@media-services/processes';
 
-/** The ffmpeg and ffprobe that this process uses, and what differs between their versions. */
+/** The ffmpeg and ffprobe that this process uses. */
 export interface MediaTools {
   ffmpeg: string;
   ffprobe: string;
-  /** As `ffmpeg -version` says it, for example `7.1.5`. */
+  /** From `ffmpeg -version`, for example `7.1.5`. */
   version: string;
-  /** Threads of each decoder, filter graph and encoder; one per core unless given. */
+  /** Threads of each decoder, filter graph and encoder; defaults to one per core. */
   threads?: number | undefined;
 }
 
-/** No usable ffmpeg or ffprobe; the message names what was tried and the way out. */
+/** No usable ffmpeg or ffprobe. The message says what was tried and how to fix it. */
 export class MediaToolsMissingError extends Error {
   override name = 'MediaToolsMissingError';
 }
 
 export interface LocateOptions {
-  /** `FFMPEG_PATH`: used as it is, and an error when it does not work. */
+  /** `FFMPEG_PATH`. If set, nothing else is tried. */
   ffmpegPath?: string | undefined;
-  /** Folders to look in, `PATH` of this process unless given. */
+  /** Folders to search; defaults to this process's `PATH`. */
   searchPath?: string;
-  /** ffmpeg-static's binary, looked up unless given. */
+  /** ffmpeg-static's binary; resolved by default. */
   bundledFfmpeg?: string | null;
   threads?: number | undefined;
   signal?: AbortSignal;
 }
 
 /**
- * Finds ffmpeg (`ffmpegPath`, `PATH`, ffmpeg-static's binary where it is there)
- * and ffprobe (beside ffmpeg, `PATH`; ffmpeg-static has none) and
- * asks the version.
+ * Finds ffmpeg (`ffmpegPath`, `PATH`, then ffmpeg-static's binary) and ffprobe (next to
+ * ffmpeg, then `PATH`; ffmpeg-static has none), and reads the version.
  *
  * @throws MediaToolsMissingError
  */
@@ -49,13 +48,13 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
 }
 
 async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {
-  if (options.ffmpegPath !== undefined) return demand(options.ffmpegPath, 'FFMPEG_PATH');
+  if (options.ffmpegPath !== undefined) return requireExecutable(options.ffmpegPath, 'FFMPEG_PATH');
   const found = await onPath('ffmpeg', searchPath);
   if (found !== undefined) return found;
   const bundled = options.bundledFfmpeg === undefined ? await bundledFfmpeg() : options.bundledFfmpeg;
   if (bundled !== null && (await isExecutable(bundled))) return bundled;
   throw new MediaToolsMissingError(
-    'ffmpeg was not found on PATH, and ffmpeg-static has no binary here. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH to its file.',
+    'ffmpeg was not found on PATH, and ffmpeg-static has no binary installed. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH.',
   );
 }
 
@@ -65,14 +64,14 @@ async function locateFfprobe(ffmpeg: string, searchPath: string): Promise<string
   const found = await onPath('ffprobe', searchPath);
   if (found !== undefined) return found;
   throw new MediaToolsMissingError(
-    'ffprobe was found neither beside ffmpeg nor on PATH. Install the complete ffmpeg package.',
+    'ffprobe was found neither next to ffmpeg nor on PATH. Install the complete ffmpeg package.',
   );
 }
 
-async function demand(file: string, setting: string): Promise<string> {
+async function requireExecutable(file: string, setting: string): Promise<string> {
   if (await isExecutable(file)) return file;
   throw new MediaToolsMissingError(
-    `${setting} names "${file}", which is not an executable file. Correct or unset it.`,
+    `${setting} is "${file}", which isn't an executable file. Correct or unset it.`,
   );
 }
 
@@ -82,7 +81,7 @@ async function bundledFfmpeg(): Promise<string | null> {
   try {
     return bundledModule.parse(await import('ffmpeg-static')).default;
   } catch (error) {
-    // An optional dependency, the last place to look in.
+    // ffmpeg-static is an optional dependency.
     if (errorCode(error) === 'ERR_MODULE_NOT_FOUND') return null;
     throw error;
   }
@@ -106,7 +105,9 @@ async function readVersion(file: string, signal: AbortSignal | undefined): Promi
   const text = await run(file, ['-version'], signal);
   const version = /^ff(?:mpeg|probe) version (\S+)/u.exec(text)?.[1];
   if (version === undefined)
-    throw new MediaToolsMissingError(`"${file}" does not answer like ffmpeg to -version.`);
+    throw new MediaToolsMissingError(
+      `"${file}" doesn't print an ffmpeg version for -version. Install a working ffmpeg, or set FFMPEG_PATH.`,
+    );
   return /^n?(\d+(?:\.\d+)+)/u.exec(version)?.[1] ?? version;
 }
 
@@ -122,7 +123,7 @@ async function run(file: string, args: string[], signal: AbortSignal | undefined
   signal?.throwIfAborted();
   if (result.exitCode !== 0) {
     throw new MediaToolsMissingError(
-      `"${file}" does not run: ${result.shortMessage}. Install a working ffmpeg, or set FFMPEG_PATH.`,
+      `"${file}" doesn't run: ${result.shortMessage}. Install a working ffmpeg, or set FFMPEG_PATH.`,
     );
   }
   return result.stdout;

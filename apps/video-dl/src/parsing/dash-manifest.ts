@@ -2,10 +2,10 @@ import { SaxesParser } from 'saxes';
 import { invalid, live, protectedByDrm, type Rejection, unjoinable } from './rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
-/** Of the attributes in `knownAttributes`, those that an element has. */
+/** The attributes of an element that are in `knownAttributes`. */
 export type Attributes = Readonly<Partial<Record<string, string>>>;
 
-/** An element of a manifest (ISO/IEC 23009-1, 5.3) with the children that are read. */
+/** A manifest element (ISO/IEC 23009-1, 5.3) with the children that we use. */
 export interface ManifestElement {
   readonly name: string;
   readonly attributes: Attributes;
@@ -18,7 +18,7 @@ interface OpenElement extends ManifestElement {
   text: string;
 }
 
-/** All others are skipped with what is in them. Names are matched as they are written. */
+/** Other elements are skipped with their content. Names must match exactly. */
 const knownElements = new Set([
   ...['MPD', 'Period', 'BaseURL', 'AdaptationSet', 'Representation', 'ContentProtection'],
   ...[
@@ -31,7 +31,7 @@ const knownElements = new Set([
     'Initialization',
   ],
 ]);
-/** All others are dropped at once, however many there are. */
+/** Other attributes are dropped immediately, however many there are. */
 const knownAttributes = [
   ...['id', 'type', 'start', 'duration', 'mediaPresentationDuration'],
   ...['contentType', 'mimeType', 'width', 'height', 'bandwidth'],
@@ -42,7 +42,7 @@ const maxDepth = 16;
 const sliceLength = 65_536;
 
 /**
- * Reads an MPD into the few elements that name segments, in one pass and bounded memory.
+ * Parses an MPD into the few elements that describe segments, in one pass and bounded memory.
  * @returns its root
  * @throws Rejection `drm_protected` | `live_not_supported` | `upstream_error`
  */
@@ -60,7 +60,7 @@ class ManifestReader {
   readonly #open: OpenElement[] = [];
   #root: ManifestElement | null = null;
   #elements = 0;
-  /** How deep we are in an element that is skipped. */
+  /** Depth within a skipped element. */
   #skipped = 0;
 
   constructor(maxElements: number) {
@@ -96,12 +96,12 @@ class ManifestReader {
     }
     if (name === 'ContentProtection') throw protectedByDrm();
     const remote = attributes['xlink:href'];
-    // What resolves to nothing is left out (ISO 23009-1, 5.5.3).
+    // This URN marks an element to ignore (ISO 23009-1, 5.5.3).
     if (remote === 'urn:mpeg:dash:resolve-to-zero:2013') {
       this.#skipped += 1;
       return;
     }
-    if (remote !== undefined) throw unjoinable('has a manifest that is spread over several files');
+    if (remote !== undefined) throw unjoinable('has a manifest in several files');
     if (this.#open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
     this.#open.push({ name, attributes: known(attributes), children: [], text: '' });
   }
@@ -137,5 +137,5 @@ function known(attributes: Record<string, string>): Attributes {
 }
 
 function notManifest(): Rejection {
-  return invalid('sent something other than the DASH manifest it named');
+  return invalid('sent something other than a DASH manifest');
 }

@@ -8,12 +8,12 @@ import {
   type SegmentTable,
 } from './segment-table.js';
 
-/** What the extractor says of the Representation that it chose. */
+/** The Representation that the extractor chose. */
 export interface WantedTrack {
-  /** yt-dlp's: the id of the Representation, perhaps with a name in front and a number behind. */
+  /** yt-dlp's format id: the Representation's id, possibly with a name before it and a number after it. */
   readonly formatId: string;
   readonly kind: 'video' | 'audio' | null;
-  /** Bits a second. */
+  /** Bits per second. */
   readonly bandwidth: number | null;
 }
 
@@ -33,18 +33,18 @@ interface Representation {
 }
 
 interface Period {
-  /** Null where nothing states it. */
+  /** Null if not stated. */
   readonly seconds: number | null;
   readonly representations: readonly Representation[];
 }
 
-/** What a manifest's stated length may exceed that of its segments by, beside two segments. */
+/** How much a manifest's stated duration may exceed that of its segments, in addition to two segments. */
 const lengthToleranceSeconds = 1;
 
 /**
- * The tracks to read, each with its segments over all periods: the wanted one, else
+ * The tracks to read, each with its segments of all periods: the wanted track, or else
  * the best video and the best audio.
- * @throws Rejection for what can't be lists of at most `maxSegments`
+ * @throws Rejection when they can't be listed, or have more than `maxSegments` segments
  */
 export function dashTracks(
   mpd: ManifestElement,
@@ -70,15 +70,15 @@ function choose(periods: readonly Period[], wanted: WantedTrack | null): Represe
 }
 
 /**
- * The Representation that a format of yt-dlp is made of. Several may end alike (`1` and
- * `a-1` in `dash-a-1`) and two periods may use one id for different things: the kind decides,
- * then the longest id, then the bandwidth.
+ * The Representation for a format of yt-dlp. Several ids may be a suffix of the format id (`1` and
+ * `a-1` in `dash-a-1`), and two periods may use one id for different things. So the kind must match,
+ * then the longest id wins, then the closest bandwidth.
  */
 function representationNamed(
   all: readonly Representation[],
   { formatId, kind, bandwidth }: WantedTrack,
 ): Representation | undefined {
-  // yt-dlp numbers formats that have the same id.
+  // yt-dlp numbers formats with the same id.
   const names = [formatId, formatId.replace(/-\d{1,3}$/, '')];
   const matching = all.filter(
     (each) =>
@@ -91,15 +91,15 @@ function representationNamed(
   return matching.toSorted((a, b) => b.id.length - a.id.length || distance(a) - distance(b))[0];
 }
 
-/** In another period: the same kind and id, else what is most like it. */
+/** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */
 function counterpart(track: Representation, { representations }: Period): Representation {
   const ofKind = representations.filter(({ kind }) => kind === track.kind);
-  const unlikeness = (each: Representation): number =>
+  const difference = (each: Representation): number =>
     each.id === track.id && each.id !== ''
       ? -1
       : Math.abs((each.smallerSide ?? 0) - (track.smallerSide ?? 0)) * 1e9 +
         Math.abs(each.bandwidth - track.bandwidth);
-  const [closest] = ofKind.toSorted((a, b) => unlikeness(a) - unlikeness(b));
+  const [closest] = ofKind.toSorted((a, b) => difference(a) - difference(b));
   if (closest === undefined) throw unjoinable('lacks a track in one of its periods');
   return closest;
 }
@@ -111,11 +111,11 @@ function segmentsOf(
 ): SegmentTable {
   const output = new TrackWriter(maxSegments);
   for (const period of periods) output.addPeriod(counterpart(track, period), period.seconds);
-  if (output.table.length === 0) throw invalid('names no segments');
+  if (output.table.length === 0) throw invalid('listed no segments');
   const { seconds, longestSeconds } = output;
   const missing = totalSeconds === null || seconds === null ? 0 : totalSeconds - seconds;
   if (missing > 2 * longestSeconds + lengthToleranceSeconds)
-    throw invalid('names fewer segments than its manifest says the video lasts');
+    throw invalid("listed fewer segments than its manifest's stated duration requires");
   return output.table.finish();
 }
 
@@ -133,7 +133,7 @@ function periodsOf(mpd: ManifestElement, manifestUrl: string): Period[] {
       representations: representationsOf(period, baseUrlOf(period, baseUrl)),
     };
   });
-  // An empty one ends a manifest that was live, or stands where an advertisement was.
+  // An empty period marks the end of a former live stream, or the place of an ad.
   return periods.filter(({ representations }) => representations.length > 0);
 }
 
@@ -175,7 +175,7 @@ function best(all: readonly Representation[], kind: 'video' | 'audio'): Represen
 /** Adds the segments of one track, period by period. */
 class TrackWriter {
   readonly table: SegmentTableWriter;
-  /** Null where a segment's length isn't stated. */
+  /** Null if a segment's duration isn't stated. */
   seconds: number | null = 0;
   longestSeconds = 0;
   #isPeriodNew = false;
@@ -195,7 +195,7 @@ class TrackWriter {
     }
     const list = of('SegmentList');
     if (list !== null) this.#addList(list, periodSeconds);
-    // SegmentBase or nothing: the file itself, which has its own index.
+    // SegmentBase or nothing: a single file with its own index.
     else this.#add('', null, null, periodSeconds);
   }
 
@@ -206,7 +206,10 @@ class TrackWriter {
     seconds: number | null,
   ): void {
     this.table.add({
-      ...{ reference, range, initialisation, seconds },
+      reference,
+      range,
+      initialisation,
+      seconds,
       key: null,
       sequence: 0,
       isRounded: false,
@@ -220,7 +223,7 @@ class TrackWriter {
   #addTemplate(template: ManifestElement, track: Representation, periodSeconds: number | null): void {
     const { attributes } = template;
     const { media, initialization } = attributes;
-    if (media === undefined) throw invalid('sent a manifest with a template that names nothing');
+    if (media === undefined) throw invalid('sent a manifest with a template without media URLs');
     const initialisation =
       initialization === undefined
         ? null
@@ -264,7 +267,7 @@ class TrackWriter {
   }
 }
 
-/** An element as all levels together state it. */
+/** An element with its attributes and children inherited across all levels. */
 function inherited(levels: readonly ManifestElement[], name: string): ManifestElement | null {
   const found = levels.flatMap((level) => childrenOf(level, name).slice(0, 1));
   const innermost = found.at(-1);
@@ -301,9 +304,9 @@ function constantTimes(
   const count =
     endNumber >= startNumber
       ? endNumber - startNumber + 1
-      : // A rounding error of the stated durations makes no segment of its own.
+      : // A rounding error in the stated durations doesn't count as a segment.
         Math.max(1, Math.ceil((total ?? 0) / duration - 1e-3));
-  if (!(count <= maxSegments)) throw invalid('names too many segments');
+  if (!(count <= maxSegments)) throw invalid('listed too many segments');
   return Array.from({ length: count }, (_, index) => {
     const rest = total === null ? duration : total - index * duration;
     return { time: index * duration, duration: rest > 0 ? Math.min(duration, rest) : duration };
@@ -320,12 +323,12 @@ function timelineTimes(
   for (const [index, { attributes }] of runs.entries()) {
     time = readCount(attributes['t'], time);
     const duration = readCount(attributes['d'], 0);
-    if (duration === 0) throw invalid('sent a manifest with a segment that lasts no time');
+    if (duration === 0) throw invalid('sent a manifest with a segment of zero duration');
     const repeats = Number(attributes['r'] ?? 0);
     const next = runs[index + 1]?.attributes['t'];
     const end = next === undefined ? (periodSeconds ?? NaN) * timescale : Number(next);
     const count = repeats < 0 ? Math.ceil((end - time) / duration) : repeats + 1;
-    if (!(count >= 1) || !(times.length + count <= maxSegments)) throw invalid('names too many segments');
+    if (!(count >= 1) || !(times.length + count <= maxSegments)) throw invalid('listed too many segments');
     for (let repeat = 0; repeat < count; repeat += 1) {
       times.push({ time, duration });
       time += duration;
@@ -364,7 +367,7 @@ function fillTemplate(
       const value = values[name];
       const filled = value === undefined ? whole : String(value).padStart(Number(width ?? 0), '0');
       length += filled.length - whole.length;
-      if (length > maxUrlLength) throw invalid('names a URL that is too long');
+      if (length > maxUrlLength) throw invalid('sent a URL that is too long');
       return filled;
     },
   );
@@ -379,12 +382,12 @@ function baseUrlOf(element: ManifestElement, outer: string): string {
   return text === undefined || text === '' ? outer : resolveUrl(text, outer);
 }
 
-/** A whole number that is not negative. */
+/** Parses a non-negative integer. */
 function readCount(value: string | undefined, otherwise: number): number {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : otherwise;
 }
 
-/** Seconds of an `xs:duration` such as `PT1H2M3.5S`; null for one with years or months, whose length varies. */
+/** Seconds of an `xs:duration` such as `PT1H2M3.5S`; null for years and months, whose lengths vary. */
 function readDuration(duration: string | undefined): number | null {
   if (duration === undefined || duration.length > 64) return null;
   const match = /^P(?:0+Y)?(?:0+M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Probe } from '../containers/mp4/movie-summary.js';
 import { Rejection } from './rejection.js';
 
-/** A fragmented MP4 states this many ticks where it doesn't know its length. */
+/** A fragmented MP4 states this many ticks for an unknown duration. */
 const unknownTicks = 2 ** 32 - 1;
-/** Ticks a second of movies, pictures and sound. */
+/** Common ticks per second of movies, video and audio. */
 const usualTimescales = [
   ...[600, 1000, 10_000, 12_288, 12_800, 15_360, 24_000, 25_000, 30_000, 50_000, 60_000, 90_000],
   ...[22_050, 32_000, 44_100, 48_000, 96_000],
@@ -47,7 +47,7 @@ const reportSchema = z.object({
 type ReportedStream = z.output<typeof reportSchema>['streams'][number];
 
 /**
- * Reads what `ffprobe -print_format json -show_format -show_streams` printed.
+ * Parses the output of `ffprobe -print_format json -show_format -show_streams`.
  * @throws Rejection
  */
 export function readFfprobeReport(text: string): Probe {
@@ -60,10 +60,10 @@ export function readFfprobeReport(text: string): Probe {
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
       const { codec_type: type, codec_name: codec } = stream;
       if ((type !== 'video' && type !== 'audio') || codec === undefined) return [];
-      const isTurned = stream.side_data_list?.some(
+      const isRotated = stream.side_data_list?.some(
         ({ rotation }) => rotation !== undefined && Math.abs(rotation) % 180 === 90,
       );
-      const [width, height] = isTurned ? [stream.height, stream.width] : [stream.width, stream.height];
+      const [width, height] = isRotated ? [stream.height, stream.width] : [stream.width, stream.height];
       return {
         type,
         codec,
@@ -85,20 +85,20 @@ function parseReport(text: string): z.output<typeof reportSchema> {
   } catch {
     throw new Rejection(
       'upstream_error',
-      "The media file's description makes no sense. Try another page or format.",
+      "The media file's description is invalid. Try another page or format.",
     );
   }
 }
 
-/** Null also for "unknown" that ffprobe passes on as a length. */
+/** Null also for an "unknown" duration that ffprobe reports as a number. */
 function knownSeconds(seconds: number | null, timescales: readonly number[]): number | null {
   return seconds === null || isUnknownLength(seconds, 1e-5, timescales) ? null : seconds;
 }
 
 /**
- * Whether a length is the "unknown" of a fragmented MP4, taken for a number of ticks.
- * @param toleranceSeconds to which the length is rounded
- * @param timescales of the file's tracks, as far as they are known
+ * Whether a duration is the "unknown" of a fragmented MP4, misread as a number of ticks.
+ * @param toleranceSeconds rounding of the duration
+ * @param timescales of the file's tracks, if known
  */
 export function isUnknownLength(
   seconds: number,
@@ -115,7 +115,7 @@ function parsePositive(text: string): number | null {
   return Number.isFinite(value) && value > 0 ? value : null;
 }
 
-/** Matroska's tag says when a track ends, not how long it is. */
+/** Matroska's tag states when a track ends, not how long it is. */
 function matroskaSeconds({ tags, start_time: start }: ReportedStream): number | null {
   const end = parseClock(tags?.DURATION);
   return end === null ? null : Math.max(0, end - (start ?? 0));

@@ -2,14 +2,14 @@ import { invalid, live, protectedByDrm, unjoinable } from './rejection.js';
 import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
 
 export interface PlaylistOptions {
-  /** Where the playlist came from, after redirects. */
+  /** URL of the playlist after redirects. */
   readonly baseUrl: string;
   readonly maxSegments: number;
-  /** What the extractor knows better than the playlist. */
+  /** A key from the extractor that overrides the playlist's. */
   readonly key?: KeyOverride | undefined;
 }
 
-/** Replaces what `EXT-X-KEY` says, where there is such a tag. */
+/** Overrides the fields of `EXT-X-KEY`, if the playlist has that tag. */
 export interface KeyOverride {
   readonly url: string | null;
   readonly key: Uint8Array | null;
@@ -17,15 +17,15 @@ export interface KeyOverride {
 }
 
 export type Playlist =
-  /** A playlist of playlists: the variant to read, and its audio where that is separate. */
+  /** A master playlist: the variant to read, and its audio if that is separate. */
   | { readonly kind: 'variant'; readonly url: string; readonly audioUrl: string | null }
   | { readonly kind: 'segments'; readonly table: SegmentTable };
 
 interface Variant {
   readonly uri: string;
-  /** Bits a second. */
+  /** Bits per second. */
   readonly bandwidth: number;
-  /** Pixels of the smaller side; null where it is not stated. */
+  /** Pixels of the smaller side; null if not stated. */
   readonly smallerSide: number | null;
   readonly audioGroup: string | null;
 }
@@ -41,8 +41,8 @@ const maxLinesPerSegment = 10;
 const maxAttributes = 64;
 
 /**
- * Reads the playlist of a finished video (RFC 8216): a few tags, in one pass. All
- * other lines are ignored.
+ * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
+ * tags.
  * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `upstream_error`
  */
 export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
@@ -51,7 +51,7 @@ export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
   let lines = 0;
   for (const line of linesOf(text)) {
     if (lines === 0 && !line.startsWith('#EXTM3U'))
-      throw invalid('sent something other than the HLS playlist it named');
+      throw invalid('sent something other than an HLS playlist');
     lines += 1;
     if (lines > maxLines) throw invalid('sent a playlist with too many lines');
     reader.take(line);
@@ -74,12 +74,12 @@ class PlaylistReader {
   readonly #table: SegmentTableWriter;
   readonly #variants: Variant[] = [];
   readonly #renditions: Rendition[] = [];
-  /** Where the last byte range of a reference ended. */
+  /** End of the last byte range, keyed by reference. */
   readonly #rangeEnds = new Map<string, number>();
-  /** In force, by KEYFORMAT: one segment may be readable with several. */
+  /** Current keys, keyed by KEYFORMAT. They are alternatives for the same segment. */
   #keys = new Map<string, ReadonlyMap<string, string>>();
   #hasSegmentSinceKey = false;
-  /** Number of the key in force; undefined until a segment needs it. */
+  /** Number of the current key; undefined until a segment needs it. */
   #keyNumber: number | undefined;
   #map: { readonly uri: string; readonly range: ByteWindow | null; readonly key: number | null } | null =
     null;
@@ -134,8 +134,8 @@ class PlaylistReader {
         this.#rendition(readAttributes(value));
         break;
       case '#EXT-X-GAP':
-        throw unjoinable('lacks some of its segments');
-      // Advertisements that these platforms stitch in and mark, as yt-dlp knows them.
+        throw unjoinable('has missing segments');
+      // Ads that these platforms stitch in, recognised the same way as in yt-dlp.
       case '#ANVATO-SEGMENT-INFO':
         if (value.includes('type=ad')) this.#isAdvertisement = true;
         else if (value.includes('type=master')) this.#isAdvertisement = false;
@@ -171,7 +171,7 @@ class PlaylistReader {
     else this.#addSegment(uri, range);
     this.#seconds = null;
     this.#range = null;
-    // What follows an advertisement may have another clock.
+    // The clock may change after an ad.
     this.#isDiscontinuity = this.#isAdvertisement;
     this.#hasSegmentSinceKey = true;
   }
@@ -181,7 +181,7 @@ class PlaylistReader {
     this.#table.add({
       reference: uri,
       range,
-      key: this.#keyInForce(),
+      key: this.#currentKey(),
       initialisation: map === null ? null : this.#table.addInitialisation(map.uri, map.range, map.key),
       seconds: this.#seconds,
       sequence: this.#mediaSequence + this.#skippedSegments + this.#table.length,
@@ -217,7 +217,7 @@ class PlaylistReader {
     const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
       (a, b) => b.bandwidth - a.bandwidth,
     );
-    if (best === undefined) throw unjoinable('offers nothing to choose from');
+    if (best === undefined) throw unjoinable('has no variants');
     const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
     const { uri: audio = null } = group.find(({ isDefault }) => isDefault) ?? group[0] ?? {};
     const { baseUrl } = this.#options;
@@ -232,14 +232,14 @@ class PlaylistReader {
       this.#keys = new Map();
       return;
     }
-    // Key tags that follow each other are alternatives; later ones replace what was in force.
+    // Consecutive key tags are alternatives; a key tag after a segment replaces the earlier keys.
     if (this.#hasSegmentSinceKey) this.#keys = new Map();
     this.#hasSegmentSinceKey = false;
     if (this.#keys.size >= maxAttributes) throw invalid('sent a playlist with too many keys');
     this.#keys.set(attributes.get('KEYFORMAT') ?? 'identity', attributes);
   }
 
-  #keyInForce(): number | null {
+  #currentKey(): number | null {
     if (this.#keys.size === 0) return null;
     this.#keyNumber ??= this.#addKey();
     return this.#keyNumber;
@@ -254,18 +254,18 @@ class PlaylistReader {
     const uri = key?.url ?? attributes.get('URI') ?? '';
     const data = /^data:[\w.+/-]{0,50};base64,([\w+/=]{1,64})$/i.exec(uri)?.[1];
     if (data !== undefined) return this.#table.addKey(null, Buffer.from(data, 'base64'), iv);
-    if (uri === '') throw invalid('sent a playlist with a key that is nowhere');
+    if (uri === '') throw invalid('sent a playlist with a key without a URL');
     return this.#table.addKey(uri, null, iv);
   }
 
   #takeMap(attributes: ReadonlyMap<string, string>): void {
     const uri = attributes.get('URI') ?? '';
-    if (uri === '') throw invalid('sent a playlist with an initialisation that is nowhere');
+    if (uri === '') throw invalid('sent a playlist with an initialisation without a URL');
     const range = attributes.get('BYTERANGE');
     const window = range === undefined ? null : this.#window(range, uri);
-    // Encrypted only with an IV of its own: it has no number to take one from.
+    // Only encrypted if it has its own IV, since it has no sequence number to derive one from.
     const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
-    this.#map = { uri, range: window, key: isEncrypted ? this.#keyInForce() : null };
+    this.#map = { uri, range: window, key: isEncrypted ? this.#currentKey() : null };
   }
 
   /** `<length>[@<offset>]`; without an offset it continues where the last range of the same reference ended. */
@@ -279,7 +279,7 @@ class PlaylistReader {
   }
 }
 
-/** `9.009,Title`: seconds in front of the comma. */
+/** `9.009,Title`: the seconds before the comma. */
 function readSeconds(value: string): number | null {
   const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
   return Number.isFinite(seconds) ? seconds : null;
@@ -297,8 +297,8 @@ function readIv(value: string | undefined): Uint8Array | null {
 }
 
 /**
- * The attributes of a tag by name, without quotes (RFC 8216, 4.2), in one pass.
- * @throws Rejection for a quote that doesn't end
+ * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
+ * @throws Rejection for an unterminated quote
  */
 function readAttributes(list: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();

@@ -5,13 +5,13 @@ import type { PlaylistOptions } from './hls-playlist.js';
 import { audioFiles, type FilePiece } from './media-head.js';
 import { maxUrlLength } from './segment-table.js';
 
-/** What parser processes do: one whole input, one small result. */
+/** A job for a parser process: one whole input, one small result. */
 export type ParserJob =
   | ({ readonly kind: 'playlist'; readonly bytes: Uint8Array } & PlaylistOptions)
   | {
       readonly kind: 'manifest';
       readonly bytes: Uint8Array;
-      /** Where it came from, after redirects. */
+      /** URL of the manifest after redirects. */
       readonly url: string;
       readonly wanted: WantedTrack | null;
       readonly maxSegments: number;
@@ -89,7 +89,7 @@ const resultSchemas = {
       probe: probeSchema.nullable(),
       original: z.enum(['mp3', 'mp4']).nullable(),
       audioFile: z.enum(audioFiles).nullable(),
-      sound: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
+      audioLength: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
     }),
   ]),
   ffprobe: probeSchema.extend({ sizeBytes: number }),
@@ -97,7 +97,7 @@ const resultSchemas = {
 
 export type JobResult<Kind extends JobKind> = z.output<(typeof resultSchemas)[Kind]>;
 
-/** Results, each beside the kind of its job. */
+/** Results, tagged with the kind of their job. */
 export const parserResultSchema = z.discriminatedUnion('job', [
   z.object({ job: z.literal('playlist'), result: resultSchemas.playlist }),
   z.object({ job: z.literal('manifest'), result: resultSchemas.manifest }),
@@ -107,7 +107,7 @@ export const parserResultSchema = z.discriminatedUnion('job', [
 ]);
 export type ParserResult = z.output<typeof parserResultSchema>;
 
-/** Why a job failed by the parser's own judgement. */
+/** A parser's reason to reject its input. */
 export const rejectionSchema = z.object({
   code: z.enum(['upstream_error', 'live_not_supported', 'drm_protected', 'no_media']),
   detail: z.string().max(500),

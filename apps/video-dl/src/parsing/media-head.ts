@@ -1,60 +1,61 @@
 import { createHash } from 'node:crypto';
 import { maxElementHeaderBytes, readElementHeader } from '../containers/ebml.js';
 import { childBoxes, isDamage, readBoxHeader } from '../containers/mp4/box.js';
-import { movieEssentials } from '../containers/mp4/movie-essentials.js';
+import { movieEssentials } from '../containers/mp4/movie-header.js';
 import {
   hasOnlyAudio,
-  sampleEntryTypes,
-  summarizeMovie,
   type Probe,
+  sampleEntryTypes,
+  audioLength,
+  type AudioLength,
+  summarizeMovie,
 } from '../containers/mp4/movie-summary.js';
-import { soundLength, type SoundLength } from '../containers/mp4/sound-length.js';
 import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
 import { readOggCodec } from '../containers/structure/ogg-pages.js';
 
-/** Bytes of a file from `offset` on. */
+/** Bytes of a file, starting at `offset`. */
 export interface FilePiece {
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** Nothing follows in the file. */
+  /** Whether the file ends here. */
   readonly isEnd: boolean;
 }
 
-/** Files that hold audio and no video, by what they are: Opus in Ogg apart from other codecs in it. */
+/** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
 export type AudioFile = (typeof audioFiles)[number];
 
-/** What the head of a file says. */
+/** The parsed header of a file. */
 export interface MediaHead {
-  /** What ffprobe would say; null where only ffprobe knows. */
+  /** What ffprobe would report; null if only ffprobe can tell. */
   readonly probe: Omit<Probe, 'sizeBytes'> | null;
-  /** What the file itself is, so that its own bytes can be the answer; null for anything else. */
+  /** Format of a file that may be sent unchanged; null for anything else. */
   readonly original: 'mp3' | 'mp4' | null;
-  /** What the file is, if it holds audio and no video; null for anything else. */
+  /** Format of an audio-only file; null for anything else. */
   readonly audioFile: AudioFile | null;
-  /** The audio's exact length; null where the file doesn't state it. */
-  readonly sound: SoundLength | null;
+  /** The audio's exact length; null if the file doesn't state it. */
+  readonly audioLength: AudioLength | null;
 }
 
-/** What is needed next, or the result. */
+/** The bytes needed next, or the result. */
 export type HeadStep =
   | { readonly kind: 'need'; readonly offset: number; readonly bytes: number }
   | ({ readonly kind: 'head' } & MediaHead);
 
-/** The index of a film of six hours at 60 frames a second has some 30 MB. */
+/** The index of a six-hour film at 60 frames per second has about 30 MB. */
 const maxIndexBytes = 32 * 1024 ** 2;
 const maxBoxes = 16;
-/** Read behind an index, to see what follows it without another request. */
+/** Read after an index, to see what follows it without another request. */
 const lookAheadBytes = 4096;
-/** Three frames in a row are no accident. */
-const provingFrames = 3;
+/** Consecutive frames needed to rule out coincidence. */
+const minChainFrames = 3;
 const largestFrameBytes = 1441;
 
-const nothing: MediaHead = { probe: null, original: null, audioFile: null, sound: null };
+const nothing: MediaHead = { probe: null, original: null, audioFile: null, audioLength: null };
 
 /**
- * Reads the head of a file, wherever in the file it lies (ISO 14496-12, 4.2, 4.3).
- * @param pieces what has been read so far
+ * Parses the header of a file, wherever it is in the file (ISO 14496-12, 4.2, 4.3).
+ * @param pieces the parts read so far
  * @param totalBytes of the file, null while unknown
  */
 export function readHead(pieces: readonly FilePiece[], totalBytes: number | null): HeadStep {
@@ -90,7 +91,7 @@ class PartialFile {
     this.#pieces = pieces;
   }
 
-  /** Fewer bytes only where the file ends. @throws MissingBytes */
+  /** Returns fewer bytes only at the end of the file. @throws MissingBytes */
   read(offset: number, length: number): Buffer {
     for (const { offset: start, bytes, isEnd } of this.#pieces) {
       const isInside = offset >= start && offset + length <= start + bytes.length;
@@ -103,7 +104,7 @@ class PartialFile {
     throw new MissingBytes(offset, length);
   }
 
-  /** A box whose successor is of interest too. */
+  /** Reads a box; if more bytes are needed, requests the header of the next box too. */
   readBox(offset: number, size: number): Buffer {
     try {
       return this.read(offset, size);
@@ -130,23 +131,23 @@ function readMp4(file: PartialFile, totalBytes: number): MediaHead {
     if (header.type === 'sidx') index ??= file.readBox(offset, end - offset);
     if (header.type === 'mdat') hasMedia = true;
     if (movie !== undefined && hasMedia) break;
-    // What follows the media of a file of unknown length is out of reach.
+    // In a file of unknown size, nothing after the media can be read.
     if (end === Infinity) break;
     offset = end;
   }
   if (movie === undefined) return nothing;
   const probe = summarizeMovie(movie) ?? null;
-  // QuickTime has the same boxes and more than MP4 players know.
+  // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
-  // Apple's players don't take HEVC under this name; made anew, it gets the other one.
+  // Apple's players reject HEVC under this name. A generated stream uses the other one.
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
   const isComplete = isMp4 && isWhole && hasMedia;
   return {
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
     audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
-    sound: (isComplete ? soundLength(movie, index) : undefined) ?? null,
+    audioLength: (isComplete ? audioLength(movie, index) : undefined) ?? null,
   };
 }
 
@@ -162,15 +163,15 @@ function readOther(file: PartialFile): MediaHead {
 
 function readMp3(file: PartialFile): MediaHead {
   const tagBytes = id3TagBytes(file.read(0, 10));
-  const sound = file.read(tagBytes, provingFrames * largestFrameBytes);
-  const name = startsWithFrames(sound, provingFrames) ? 'mp3' : null;
+  const audio = file.read(tagBytes, minChainFrames * largestFrameBytes);
+  const name = startsWithFrames(audio, minChainFrames) ? 'mp3' : null;
   return { ...nothing, original: name, audioFile: name };
 }
 
 const oggHeadBytes = 512;
 const beginsStream = 0x02;
 
-/** One stream of a known codec; video comes as a stream that begins on the second page. */
+/** The format if there is a single stream of a known codec. A video stream would start on the second page. */
 function readOgg(file: PartialFile): AudioFile | null {
   const start = file.read(0, oggHeadBytes);
   const segments = start.subarray(27, 27 + start.readUInt8(26));
@@ -184,10 +185,10 @@ function readOgg(file: PartialFile): AudioFile | null {
 const ebmlId = 0x1a45dfa3;
 const matroska = { docType: 0x4282, segment: 0x18538067, tracks: 0x1654ae6b, entry: 0xae, type: 0x83 };
 const audioTrack = 2;
-/** Tags and indexes may come before the tracks, covers too. */
+/** Tags, indexes and covers may precede the tracks. */
 const maxElements = 64;
 
-/** Whether a WebM has audio tracks and no others (RFC 9559, 5.1.4). */
+/** Whether the file is a WebM with audio tracks only (RFC 9559, 5.1.4). */
 function isWebmAudio(file: PartialFile): boolean {
   let isWebm = false;
   let offset = 0;
@@ -208,7 +209,7 @@ function isWebmAudio(file: PartialFile): boolean {
       );
       return isWebm && types.length > 0 && types.every((type) => type === audioTrack);
     }
-    // The tracks are inside the segment, beside what is skipped here.
+    // The tracks are children of the segment, so enter it; skip everything else.
     if (header.id === matroska.segment) offset = contentAt;
     else if (header.size === null) return false;
     else offset = contentAt + header.size;
@@ -220,7 +221,7 @@ function trackType(entry: Buffer): number {
   return elements(entry).find(({ id }) => id === matroska.type)?.content[0] ?? 0;
 }
 
-/** The elements in a row, as far as they are whole. */
+/** Consecutive elements, up to the first incomplete one. */
 function elements(bytes: Buffer): { id: number; content: Buffer }[] {
   const found: { id: number; content: Buffer }[] = [];
   for (let at = 0; at < bytes.length && found.length < maxElements;) {
@@ -234,9 +235,9 @@ function elements(bytes: Buffer): { id: number; content: Buffer }[] {
 }
 
 /**
- * A digest of what the fragments of an initialisation segment rely on: two with the same
- * digest can be joined.
- * @returns null for anything that is no MP4, which a joiner judges
+ * A digest of the parts of an initialisation segment that its fragments depend on. Segments
+ * with the same digest can be joined.
+ * @returns null if it isn't MP4, which the joiner checks
  */
 export function initialisationDigest(bytes: Buffer): string | null {
   try {

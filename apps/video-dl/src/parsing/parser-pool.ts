@@ -19,13 +19,13 @@ import {
   type ParserResult,
 } from './jobs.js';
 
-/** Parses one whole input in another process. @throws DomainError why it can't be parsed; the signal's reason */
+/** Parses one whole input in another process. @throws DomainError when it can't be parsed; the signal's reason */
 export type Parse = <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal) => Promise<JobResult<Kind>>;
 
-/** Enough for the largest honest input. The whole process takes at most `maxMemoryBytes`. */
+/** Enough for the largest legitimate input. `maxMemoryBytes` limits the whole process. */
 const maxHeapMebibytes = 192;
 const defaultMaxMemoryBytes = 384 * 1024 ** 2;
-/** From Node 22 V8 reserves this much for code, which the kernel counts as data although it's hardly used. */
+/** From Node 22, V8 reserves this much for code. The kernel counts it as data, although it is hardly used. */
 const codeRangeBytes = Number.parseInt(versions.node) >= 22 ? 512 * 1024 ** 2 : 0;
 const smallPlaylist = Buffer.from('#EXTM3U\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n');
 const readySchema = z.object({ type: z.literal('ready') });
@@ -44,8 +44,8 @@ export interface ParserPoolOptions {
 }
 
 /**
- * The processes that parse untrusted input that arrives whole. Each is warm and reused;
- * one that is stuck, grows or crashes is replaced, and only its job fails.
+ * Processes that parse untrusted input that arrives whole. They are warm and reused. A process
+ * that hangs, grows or crashes is replaced, and only its job fails.
  */
 export class ParserPool implements AsyncDisposable {
   readonly #logger: Logger;
@@ -63,33 +63,33 @@ export class ParserPool implements AsyncDisposable {
       readySchema,
       resultSchema: parserResultSchema,
       poolSize: 2,
-      // One client's slow inputs leave a process to the others.
+      // Slow inputs of one client leave a process for others.
       maxRunningPerClient: 1,
       maxQueue: 200,
       readyTimeoutMs: 60_000,
       jobTimeoutMs,
-      // JavaScript can't be interrupted from within.
+      // A busy process can't be cancelled, only killed.
       cancelGraceMs: 100,
       killGraceMs: 100,
       recycleAboveBytes: maxMemoryBytes / 2,
       maxMemoryBytes,
       maxDataBytes: maxDataBytes + codeRangeBytes,
       ...(metrics && { onEvent: engineMetrics(metrics, () => this.#supervisor.health(), 'media_parser') }),
-      // Processes are cheap to start, and a file that ends one must not stop the service.
+      // Processes start quickly, and a file that crashes one must not stop the service.
       backoff: { initialMs: 20, maxMs: 1000 },
     });
   }
 
-  /** Resolves when one process is ready; jobs may come before. */
+  /** Resolves when one process is ready. Jobs may be submitted earlier. */
   async start(): Promise<void> {
     await this.#supervisor.start();
   }
 
-  /** @param client whose input it is: clients share the processes fairly */
+  /** @param client the client that the input belongs to; clients share the processes fairly */
   forClient(client: string): Parse {
     return async (job, signal) => {
       const { result } = await this.#run(job, client, signal);
-      // The supervisor returns the result of the job that it was given.
+      // `#run` checks that the result belongs to this kind of job.
       return result as JobResult<(typeof job)['kind']>;
     };
   }
@@ -133,12 +133,12 @@ export class ParserPool implements AsyncDisposable {
     if (error instanceof EngineJobError) {
       const rejection = rejectionSchema.safeParse(error.payload);
       if (rejection.success) return new DomainError(rejection.data.code, rejection.data.detail);
-      this.#logger.error({ job: kind, mistake: error.payload }, 'a parser made a mistake');
+      this.#logger.error({ job: kind, mistake: error.payload }, 'a parser failed');
       return unreadable(error);
     }
     const isStuck = error instanceof DomainError && error.code === 'timeout';
     if (!isStuck && !(error instanceof EngineEndedError)) return error;
-    this.#logger.warn({ job: kind, reason: error.message, err: error }, 'a parser did not finish its job');
+    this.#logger.warn({ job: kind, reason: error.message, err: error }, "a parser didn't finish its job");
     return unreadable(error);
   }
 }

@@ -7,8 +7,8 @@ import { initialisationDigest, readHead } from './media-head.js';
 import { Rejection } from './rejection.js';
 
 /**
- * Entry point of a parser process, run under the supervisor: one job at a time. It loads
- * nothing but parsers. Only the channel keeps it alive, so it ends with its parent.
+ * Entry point of a parser process under the supervisor. Runs one job at a time and loads
+ * nothing but parsers. Only the IPC channel keeps it alive, so it exits with its parent.
  */
 
 interface RunMessage {
@@ -17,7 +17,7 @@ interface RunMessage {
   readonly job: ParserJob;
 }
 
-/** Elements of a manifest beside those that name segments. */
+/** Manifest elements other than those that list segments. */
 const maxOtherElements = 12_000;
 
 function run(job: ParserJob): ParserResult {

@@ -1,6 +1,6 @@
 export type RejectionCode = 'upstream_error' | 'live_not_supported' | 'drm_protected' | 'no_media';
 
-/** Why a parser rejects its input; becomes the client's error. Free of imports: parser processes start with it. */
+/** A parser rejects its input. Becomes the client's error. This file has no imports because parser processes load it. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   readonly code: RejectionCode;
@@ -11,7 +11,7 @@ export class Rejection extends Error {
   }
 }
 
-/** The site's manifest or playlist breaks the rules of its format. */
+/** The site's manifest or playlist violates its format. */
 export function invalid(what: string): Rejection {
   return new Rejection(
     'upstream_error',
@@ -19,7 +19,7 @@ export function invalid(what: string): Rejection {
   );
 }
 
-/** The media are in order, but their parts can't become one file. */
+/** The media is intact, but its parts can't be joined into one file. */
 export function unjoinable(what: string): Rejection {
   return new Rejection(
     'no_media',
@@ -30,13 +30,13 @@ export function unjoinable(what: string): Rejection {
 export function live(): Rejection {
   return new Rejection(
     'live_not_supported',
-    'This is a live broadcast. Only finished videos are supported; try again when it has ended.',
+    'This is a live broadcast. Only finished videos are supported, so try again when it has ended.',
   );
 }
 
 export function protectedByDrm(): Rejection {
   return new Rejection(
     'drm_protected',
-    "The video is protected (DRM or sample encryption) and can't be read.",
+    "The video is protected (DRM or sample encryption) and can't be downloaded. Use another source.",
   );
 }

@@ -1,13 +1,13 @@
 import { invalid } from './rejection.js';
 
-/** Of references in manifests, of the URLs they are resolved against, and of what comes out. */
+/** Limit for references in manifests, base URLs and resolved URLs. */
 export const maxUrlLength = 8192;
-/** Of all references of one track. */
+/** Total for all references of one track. */
 const maxTextBytes = 32 * 1024 ** 2;
-/** Different initialisations of one track. */
+/** Distinct initialisations per track. */
 const maxInitialisations = 256;
 
-/** Numbers of one segment's row, in this order; -1 stands for none, NaN for unknown seconds. */
+/** Columns of a segment's row. -1 means none, NaN means unknown seconds. */
 export const column = {
   base: 0,
   reference: 1,
@@ -16,7 +16,7 @@ export const column = {
   key: 4,
   initialisation: 5,
   seconds: 6,
-  /** The number that is the IV of a segment whose key has none (RFC 8216, 5.2). */
+  /** The sequence number, used as the IV if the key has none (RFC 8216, 5.2). */
   sequence: 7,
   isRounded: 8,
   isDiscontinuity: 9,
@@ -24,7 +24,7 @@ export const column = {
 export const columns = 10;
 
 export interface TableKey {
-  /** Where the key is; null where `bytes` are the key. */
+  /** Reference to the key's URL; null if `bytes` contains the key. */
   readonly reference: number | null;
   readonly bytes: Uint8Array | null;
   readonly iv: Uint8Array | null;
@@ -37,23 +37,23 @@ export interface TableInitialisation {
   readonly key: number | null;
 }
 
-/** First and last byte, both included. */
+/** Both ends are inclusive. */
 export interface ByteWindow {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * All that is kept of a playlist or manifest: a few flat buffers, which cross a process
- * border and are held at no cost per segment. URLs are resolved when a segment's turn comes.
+ * Everything we keep of a playlist or manifest, in a few flat buffers. They are cheap to send
+ * between processes and have no objects per segment. URLs are resolved when needed.
  */
 export interface SegmentTable {
   readonly baseUrls: readonly string[];
-  /** All references one behind the other, in UTF-8. */
+  /** All references, concatenated, in UTF-8. */
   readonly text: Uint8Array;
-  /** Where each reference ends in `text`: unsigned 32 bit numbers. */
+  /** End of each reference in `text`, as unsigned 32-bit integers. */
   readonly ends: Uint8Array;
-  /** One row per segment: 64 bit floats. */
+  /** One row per segment, as 64-bit floats. */
   readonly rows: Uint8Array;
   readonly keys: readonly TableKey[];
   readonly initialisations: readonly TableInitialisation[];
@@ -70,11 +70,11 @@ export interface TableSegment {
   readonly isDiscontinuity: boolean;
 }
 
-/** Collects the segments of one track; every reference is checked and stored once. */
+/** Collects the segments of one track. Each reference is checked and stored once. */
 export class SegmentTableWriter {
   readonly #maxSegments: number;
   readonly #baseUrls: string[] = [];
-  /** Of the present base URL. */
+  /** References checked against the current base URL. */
   readonly #checked = new Set<string>();
   readonly #references = new Map<string, number>();
   readonly #ends: number[] = [];
@@ -92,15 +92,15 @@ export class SegmentTableWriter {
     return this.#rows.length / columns;
   }
 
-  /** Segments that may still be added. */
+  /** How many more segments may be added. */
   get room(): number {
     return this.#maxSegments - this.length;
   }
 
-  /** What the references of all that is added from now on are relative to. */
+  /** The base URL of all references added from now on. */
   setBaseUrl(url: string): void {
     if (this.#baseUrls.at(-1) === url) return;
-    if (url.length > maxUrlLength) throw invalid('uses a base URL that is too long');
+    if (url.length > maxUrlLength) throw invalid('sent a base URL that is too long');
     this.#baseUrls.push(url);
     this.#checked.clear();
   }
@@ -114,14 +114,14 @@ export class SegmentTableWriter {
     const name = JSON.stringify([base, reference, range, key]);
     const known = this.#initialisationNumbers.get(name);
     if (known !== undefined) return known;
-    if (this.#initialisations.length >= maxInitialisations) throw invalid('changes the encoding too often');
+    if (this.#initialisations.length >= maxInitialisations) throw invalid('changed the encoding too often');
     const number = this.#initialisations.push({ base, reference: this.#intern(reference), range, key }) - 1;
     this.#initialisationNumbers.set(name, number);
     return number;
   }
 
   add(segment: TableSegment): void {
-    if (this.room < 1) throw invalid('names too many segments');
+    if (this.room < 1) throw invalid('listed too many segments');
     const { range, seconds } = segment;
     this.#rows.push(
       this.#baseUrls.length - 1,
@@ -156,7 +156,7 @@ export class SegmentTableWriter {
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     this.#textBytes += Buffer.byteLength(reference);
-    if (this.#textBytes > maxTextBytes) throw invalid('names too many segments');
+    if (this.#textBytes > maxTextBytes) throw invalid('listed too many segments');
     this.#references.set(reference, this.#ends.push(this.#textBytes) - 1);
     return this.#references.size - 1;
   }
@@ -167,17 +167,17 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array)
 }
 
 /**
- * A URL that a playlist or manifest names, absolute and without user and password.
- * @throws Rejection unless it is an http or https URL of a sensible length
+ * Resolves a URL from a playlist or manifest and removes any user name and password.
+ * @throws Rejection unless it is an http or https URL within the length limit
  */
 export function resolveUrl(reference: string, baseUrl: string): string {
   const isPlain =
     reference.length <= maxUrlLength && baseUrl.length <= maxUrlLength && !/\p{Cc}/u.test(reference);
   const url = isPlain && URL.canParse(reference, baseUrl) ? new URL(reference, baseUrl) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw invalid("names something that isn't a URL of the web");
+    throw invalid("sent a URL that isn't http or https");
   url.username = '';
   url.password = '';
-  if (url.href.length > maxUrlLength) throw invalid('names a URL that is too long');
+  if (url.href.length > maxUrlLength) throw invalid('sent a URL that is too long');
   return url.href;
 }

@@ -1,7 +1,7 @@
 import { InvalidRequestError } from '@media-services/http-common';
 import type { Extraction } from '../extract/types.js';
 
-/** What a client asks for, in seconds of the whole video. */
+/** The requested part, in seconds of the whole video. */
 export interface ClipRequest {
   readonly start?: number | undefined;
   readonly end?: number | undefined;
@@ -10,16 +10,16 @@ export interface ClipRequest {
 /** The part of a video that a stream contains. */
 export interface Clip {
   readonly startSeconds: number;
-  /** Null: to the end. */
+  /** Null means to the end. */
   readonly endSeconds: number | null;
-  /** Where reading begins: earlier than the clip where its start can't be found otherwise. */
+  /** Where to start reading; before the clip if its start can't be found otherwise. */
   readonly readFromSeconds: number;
 }
 
 /**
- * The part that a client asks for, or the one that the page is about.
+ * The part that the client requested, or else the section that the page shows.
  * @returns null for the whole video
- * @throws InvalidRequestError for a part that the video doesn't have
+ * @throws InvalidRequestError for a part outside the video
  */
 export function clipOf(
   { section, durationSeconds }: Pick<Extraction, 'section' | 'durationSeconds'>,
@@ -28,12 +28,12 @@ export function clipOf(
   const startSeconds = start ?? section?.startSeconds ?? 0;
   const wantedEnd = end ?? section?.endSeconds ?? null;
   if (durationSeconds !== null && startSeconds >= durationSeconds)
-    throw invalidStart(`must be before the end of the video, which lasts ${durationSeconds} s`);
+    throw invalidStart(`must be before the end of the video, which is ${durationSeconds} s long`);
   if (wantedEnd !== null && wantedEnd <= startSeconds) {
     if (end === undefined)
-      throw invalidStart(`must be before ${wantedEnd}, where the page's clip ends; or send end too`);
+      throw invalidStart(`must be before ${wantedEnd}, the end of the page's clip, unless you also send end`);
     throw new InvalidRequestError([
-      { field: 'end', message: `must be after the clip's start, ${startSeconds}` },
+      { field: 'end', message: `must be after the clip's start (${startSeconds})` },
     ]);
   }
   const isToEnd = wantedEnd === null || (durationSeconds !== null && wantedEnd >= durationSeconds);
@@ -41,7 +41,7 @@ export function clipOf(
   return { startSeconds, endSeconds: isToEnd ? null : wantedEnd, readFromSeconds: startSeconds };
 }
 
-/** How many of the video's seconds are in the clip. */
+/** Length of the clip in a video of this length. */
 export function secondsIn(clip: Clip | null, videoSeconds: number): number {
   if (clip === null) return videoSeconds;
   const seconds = Math.min(clip.endSeconds ?? Infinity, videoSeconds) - clip.startSeconds;

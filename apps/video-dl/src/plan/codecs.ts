@@ -1,18 +1,17 @@
-/** What is done to one stream on its way out. */
 export type StreamAction = 'copy' | 'transcode';
 
-/** MP4 carries these and its players play them: H.264, HEVC, AV1, VP9, MPEG-4 Part 2. */
+/** Codecs that MP4 supports and players play: H.264, HEVC, AV1, VP9, MPEG-4 Part 2. */
 const mp4Video = /^(avc|h264|hev|hvc|h265|dvh|av01|av1|vp09|vp9|mp4v|mpeg4)/i;
 
-/** Opus, Vorbis, FLAC, AC-3 and the like go into MP4 too, but most of its players stay silent. */
+/** MP4 also supports Opus, Vorbis, FLAC, AC-3 and others, but most players stay silent. */
 const mp4Audio = /^(mp4a|aac)/i;
 
 const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 
-/** H.264 in 8 bits and 4:2:0; by their names, its other profiles (High 10, High 4:2:2, High 4:4:4) are for few players. */
+/** H.264 in 8-bit 4:2:0. Few players support the other profiles (High 10, High 4:2:2, High 4:4:4). */
 const commonH264 = /^(avc\d?|h264)(?!\d?\.(6e|7a|f4))/i;
 
-/** Which video codecs are copied into an MP4: all that MP4 carries and some players play, or only what all play. */
+/** Which video codecs to copy into an MP4: all that some players support, or only what all players support. */
 export const mp4VideoChoices = ['copy', 'h264'] as const;
 export type Mp4VideoChoice = (typeof mp4VideoChoices)[number];
 
@@ -20,7 +19,7 @@ export function mp4VideoAction(codec: string, choice: Mp4VideoChoice): StreamAct
   return (choice === 'copy' ? mp4Video : commonH264).test(codec) ? 'copy' : 'transcode';
 }
 
-/** What plays an MP4, by its video codec; the audio is always AAC. */
+/** Which players support an MP4, by its video codec. The audio is always AAC. */
 export const players = ['everywhere', 'newer players', 'some players'] as const;
 export type Players = (typeof players)[number];
 
@@ -30,7 +29,6 @@ export function playersOf(codec: string): Players {
   return /^(hevc|av1|vp9)$/.test(codecFamily(codec)) ? 'newer players' : 'some players';
 }
 
-/** Whether MP4 players play this audio codec as it is. */
 export function mp4AudioAction(codec: string): StreamAction {
   return mp4Audio.test(codec) && !mp3.test(codec) ? 'copy' : 'transcode';
 }
@@ -39,7 +37,7 @@ export function mp3AudioAction(codec: string): StreamAction {
   return mp3.test(codec) ? 'copy' : 'transcode';
 }
 
-/** Containers of audio as the site has it: fragmented M4A, Ogg, bare MP3. */
+/** Containers for original audio: fragmented M4A, Ogg, bare MP3. */
 export type AudioContainer = 'm4a' | 'ogg' | 'mp3';
 
 const audioContainers: readonly (readonly [RegExp, AudioContainer])[] = [
@@ -48,7 +46,7 @@ const audioContainers: readonly (readonly [RegExp, AudioContainer])[] = [
   [/^(opus|vorbis|flac)/i, 'ogg'],
 ];
 
-/** What a codec is copied into; undefined for one that none of our containers carries. */
+/** The container for a copied codec; undefined if none supports it. */
 export function audioContainer(codec: string): AudioContainer | undefined {
   return audioContainers.find(([pattern]) => pattern.test(codec))?.[1];
 }
@@ -62,7 +60,7 @@ const families: readonly (readonly [RegExp, string])[] = [
   [mp4Audio, 'aac'],
 ];
 
-/** ffprobe's name for a codec that may carry a profile (`avc1.640028` is `h264`); as it is where that is not known. */
+/** ffprobe's name for a codec string such as `avc1.640028` (`h264`); unknown ones are only lowercased. */
 export function codecFamily(codec: string): string {
   return families.find(([pattern]) => pattern.test(codec))?.[1] ?? codec.toLowerCase();
 }

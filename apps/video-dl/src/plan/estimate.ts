@@ -1,15 +1,14 @@
-import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/bitrates.js';
 import type { Format } from '../extract/types.js';
+import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/arguments.js';
 
 const bytesPerKbit = 125;
-/** A track's share of headers in a fragmented MP4. */
+/** Headers in a fragmented MP4. */
 const mp4Overhead = 1.005;
-/** Transport stream packets have 4 bytes of header in 188, and padding. */
+/** Transport stream packets have 4 header bytes in 188, plus padding. */
 const transportStreamOverhead = 1.06;
 const mp4HeaderBytes = 2_000;
 const defaultAudioKbps = 128;
 
-/** What a stream's size is estimated from. */
 export interface EstimateInput {
   readonly formats: readonly Format[];
   readonly durationSeconds: number | null;
@@ -17,9 +16,9 @@ export interface EstimateInput {
   readonly transcodesAudio: boolean;
 }
 
-/** Bytes of the MP4, or null where neither sizes nor bit rates are known. */
+/** Size of the MP4 in bytes; null if neither sizes nor bit rates are known. */
 export function estimateMp4Bytes(input: EstimateInput): number | null {
-  // The encoder aims at a quality; what that takes nobody knows before.
+  // The encoder targets a quality, so its output size is unpredictable.
   if (input.transcodesVideo) return null;
   const sizes = input.formats.map((format) => formatBytes(format, input.durationSeconds));
   if (sizes.some((size) => size === null)) return null;
@@ -36,7 +35,7 @@ export function estimateMp4Bytes(input: EstimateInput): number | null {
   return Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
 }
 
-/** Bytes of the MP3 or the copied audio, or null where the duration is unknown. */
+/** Size of the MP3 or the copied audio in bytes; null if the duration is unknown. */
 export function estimateAudioBytes(input: EstimateInput): number | null {
   const { durationSeconds } = input;
   if (input.transcodesAudio) {
@@ -61,4 +60,19 @@ function formatBytes(format: Format, durationSeconds: number | null): number | n
 
 function sumOf(video: number | null, audio: number | null): number | null {
   return video === null && audio === null ? null : (video ?? 0) + (audio ?? 0);
+}
+
+/** Pixels; null if unknown. */
+export interface Size {
+  readonly height: number | null;
+  readonly width: number | null;
+}
+
+/** Scales a video's size down, keeping its aspect ratio, until the shorter side has at most `maxShortSide` pixels. */
+export function fitInto({ height, width }: Size, maxShortSide: number): Size {
+  if (height === null || width === null) return { height, width };
+  const scale = Math.min(1, maxShortSide / Math.min(height, width));
+  // 4:2:0 needs even sizes.
+  const even = (pixels: number) => 2 * Math.max(1, Math.floor((pixels * scale) / 2 + 1e-6));
+  return { height: even(height), width: even(width) };
 }

@@ -13,15 +13,14 @@ import {
   type Players,
   type StreamAction,
 } from './codecs.js';
-import { estimateAudioBytes, estimateMp4Bytes } from './estimate.js';
-import { fitInto, type Size } from './size.js';
+import { estimateAudioBytes, estimateMp4Bytes, fitInto, type Size } from './estimate.js';
 
-/** `height` and `width` are those of the result. */
+/** `height` and `width` of the output. */
 export interface VideoPlan extends Size {
   readonly action: StreamAction;
   /** Of the source. */
   readonly codec: string;
-  /** What the shorter side may have where it is encoded here, in pixels. */
+  /** Limit for the shorter side if we encode, in pixels. */
   readonly maxShortSide: number;
   readonly fps: number | null;
   readonly plays: Players;
@@ -32,27 +31,27 @@ export interface AudioPlan {
   readonly codec: string;
 }
 
-/** What the stream must contain: the relay delivers it, and verification measures the result against it. */
+/** What the stream must contain. The relay delivers it, and verification checks the result against it. */
 export interface Expected {
-  /** Which track is read of each input. */
+  /** Which track to read from each input. */
   readonly tracks: readonly ('all' | 'video' | 'audio')[];
-  /** Of the stream, as the page states it; null where it doesn't. */
+  /** Duration of the stream according to the page; null if it states none. */
   readonly seconds: number | null;
   /** The part of the video that the stream contains; null for all of it. */
   readonly clip: Clip | null;
 }
 
-/** What one target will yield, and from what. */
+/** What to produce for one target, and from which sources. */
 export interface Plan {
   readonly target: Target;
-  /** One source with everything, or two: video, then audio. */
+  /** One source with everything, or video and audio, in this order. */
   readonly inputs: readonly MediaSource[];
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
-  /** What is made of the sources; null where nothing can be made, and only the site's own file will do. */
+  /** Output container; null if we can't generate one and only the site's own file will do. */
   readonly container: 'mp4' | AudioContainer | null;
-  /** What the site's own file must be so that its bytes are the response (`audio`: any file of audio); null: make it in any case. */
+  /** Which site file we may send unchanged (`audio` means any audio file); null if we always generate the response. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
@@ -62,7 +61,7 @@ export interface Plan {
   readonly thumbnail: string | null;
 }
 
-/** What the operator has set. */
+/** Settings of the operator. */
 export interface PlanSettings {
   readonly maxDurationSeconds: number;
   readonly maxOutputBytes: number;
@@ -70,17 +69,17 @@ export interface PlanSettings {
 }
 
 /**
- * Decides what a target is made of: which formats, and copy or transcode by codec.
- * @throws DomainError `no_media` where the page has nothing for this target, `too_long`, `invalid_request` for a clip that the video doesn't have
+ * Plans a target: picks formats, and decides by codec whether to copy or transcode.
+ * @throws DomainError `no_media` if the page has nothing for this target, `too_long`, `invalid_request` for a clip outside the video
  */
 export function planTarget(
   extraction: Extraction,
   target: Target,
   settings: PlanSettings,
-  asked: ClipRequest = {},
+  clipRequest: ClipRequest = {},
 ): Plan {
   const { durationSeconds } = extraction;
-  const clip = clipOf(extraction, asked);
+  const clip = clipOf(extraction, clipRequest);
   if (clip !== null && target === 'original') throw new InvalidRequestError([originalClipError]);
   const whole = streamsFor(extraction, target, settings);
   const streams = clip === null ? whole : withExactAudio(whole);
@@ -112,10 +111,10 @@ export function planTarget(
   };
 }
 
-/** Only encoded audio can be cut at any sample. */
+/** Copied audio can't be cut at an exact sample. */
 const originalClipError = {
   field: 'fmt',
-  message: 'must be mp3 for a clip: original audio is sent as a whole',
+  message: 'must be mp3 for a clip, because original audio is always sent whole',
 };
 
 function lengthOf(clip: Clip | null): number | null {
@@ -131,7 +130,7 @@ function shareOf(
   return seconds === null || wholeSeconds === null ? null : Math.round((wholeBytes * seconds) / wholeSeconds);
 }
 
-/** Only encoded audio can begin and end at any sample. */
+/** Copied audio can't start and end at an exact sample, so a clip's audio is encoded. */
 function withExactAudio(streams: Streams): Streams {
   return { ...streams, audio: streams.audio && { ...streams.audio, action: 'transcode' } };
 }
@@ -158,7 +157,7 @@ function streamsFor(extraction: Extraction, target: Target, settings: PlanSettin
 function originalStreams(extraction: Extraction): Streams {
   const format = audioFormat(extraction.selections.original);
   const audio = audioPlan(format, () => 'copy');
-  // A file of audio may be sent as it is, whatever its codec.
+  // An audio file may be sent unchanged, whatever its codec.
   const container = audioContainer(audio.codec) ?? (isAudioFile(format) ? null : undefined);
   if (container === undefined) throw notCopyable(audio.codec);
   return { formats: [format], tracks: ['audio'], container, video: null, audio };
@@ -180,7 +179,7 @@ function audioFormat(selection: readonly Format[]): Format {
   if (format === undefined) {
     throw new DomainError(
       'no_media',
-      'This video has no audio, so there is none to send. `/api/info` lists what the page offers.',
+      'This video has no audio to send. `/api/info` lists what the page offers.',
     );
   }
   return format;
@@ -198,7 +197,7 @@ function mp4Streams(
   if (withVideo === undefined) {
     throw new DomainError(
       'no_media',
-      'This page has audio only, so it cannot become an MP4. Request an MP3 from `/api/stream`.',
+      "This page has audio only, so it can't be sent as an MP4. Request an MP3 from `/api/stream`.",
     );
   }
   const withAudio = selection.find((format) => format !== withVideo && format.hasAudio !== false);
@@ -219,8 +218,8 @@ function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['
   if (target === 'original') return isAudioFile(format) ? 'audio' : null;
   const isCopied = (video ?? audio)?.action === 'copy' && (audio === null || audio.action === 'copy');
   const container = target === 'mp3' ? 'mp3' : 'mp4';
-  const isNamedSo = format.ext === null || format.ext === container || format.ext === 'unknown_video';
-  return isCopied && isNamedSo ? container : null;
+  const matchesExtension = format.ext === null || format.ext === container || format.ext === 'unknown_video';
+  return isCopied && matchesExtension ? container : null;
 }
 
 function videoPlan(
@@ -233,7 +232,11 @@ function videoPlan(
   const isCopied = action === 'copy';
   return {
     ...(isCopied ? { height, width } : fitInto({ height, width }, maxShortSide)),
-    ...{ action, codec, maxShortSide, fps, plays: isCopied ? playersOf(codec) : 'everywhere' },
+    action,
+    codec,
+    maxShortSide,
+    fps,
+    plays: isCopied ? playersOf(codec) : 'everywhere',
   };
 }
 
@@ -249,7 +252,7 @@ function assertNotTooLong(
   if (seconds !== null && seconds > limits.maxDurationSeconds) {
     throw new DomainError(
       'too_long',
-      `The video lasts ${Math.round(seconds)} s; this service takes at most ${limits.maxDurationSeconds} s. Use a shorter one; as the operator, raise VIDEO_MAX_SECONDS.`,
+      `The video is ${Math.round(seconds)} s long; this service allows at most ${limits.maxDurationSeconds} s. Use a shorter one. If you run this server: raise VIDEO_MAX_SECONDS.`,
     );
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
@@ -257,7 +260,6 @@ function assertNotTooLong(
   }
 }
 
-/** Why audio isn't sent as the site has it. */
 export function notCopyable(codec: string): DomainError {
   return new DomainError(
     'no_media',
@@ -265,15 +267,15 @@ export function notCopyable(codec: string): DomainError {
   );
 }
 
-/** Why a stream is not made, or not made to its end. @param how large it is, as a predicate */
+/** The error for a stream over the size limit. @param how predicate, such as "has 5 bytes" */
 export function tooLarge(
   target: Target,
   how: string,
   { maxOutputBytes }: Pick<PlanSettings, 'maxOutputBytes'>,
 ): DomainError {
-  const smaller = target === 'mp4-1080' ? 'Ask for mp4-720' : 'Use a shorter video';
+  const advice = target === 'mp4-1080' ? 'Request mp4-720' : 'Use a shorter video';
   return new DomainError(
     'too_long',
-    `The result ${how}; this service makes at most ${maxOutputBytes}. ${smaller}; as the operator, raise STREAM_MAX_BYTES.`,
+    `The result ${how}; this service allows at most ${maxOutputBytes}. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,
   );
 }

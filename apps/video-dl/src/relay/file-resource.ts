@@ -1,28 +1,41 @@
 import { FileStructure } from '../containers/structure/file-structure.js';
 import { DamagedMediaError } from '../containers/structure/structure-check.js';
+import {
+  isSearched,
+  searchedBytes,
+  untrueLengths,
+  withoutFields,
+  type Field,
+} from '../containers/untrue-lengths.js';
 import { parseRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
-import type { TransferContext } from '../upstream/transfer-context.js';
+import type { TransferContext } from '../upstream/media-source.js';
 import { damaged } from './join/joiner.js';
-import type { Resource, ResourceRequest } from './resource.js';
-import { writeAll } from './respond.js';
+import { type Resource, type ResourceRequest, writeAll } from './resource.js';
 
-/** Where in the file something is read from; `size` is null where its server doesn't state it. */
+/** The part of the file being read; `size` is null if its server doesn't state it. */
 interface Place {
   readonly start: number;
   readonly size: number | null;
-  /** Whether it is read up to the end of the file. */
+  /** Whether the part extends to the end of the file. */
   readonly isToEnd: boolean;
 }
 
-/** A medium in one file, with ranges where its size is known. */
+/** A single-file source. Supports ranges if its size is known. */
 export class FileResource implements Resource {
   readonly #object: RemoteObject;
   readonly #context: TransferContext;
-  /** Of all that is read of it, by whomever. */
+  /** Checks everything read from the file, by any reader. */
   readonly #structure = new FileStructure();
+  /** Lengths to hide from ffmpeg. */
+  #untrue: readonly Field[] = [];
+
+  /** Whether the file is proven complete, whatever duration it states. */
+  get isWhole(): boolean {
+    return this.#structure.isWhole;
+  }
 
   constructor(source: RenewableSource, context: TransferContext) {
     this.#object = fileObject(source);
@@ -30,25 +43,28 @@ export class FileResource implements Resource {
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
-    const asked = parseRange(range);
+    const requested = parseRange(range);
     const transfer = await Transfer.open({
-      ...{ object: this.#object, range: asked },
-      ...{ context: this.#context, signal },
+      object: this.#object,
+      range: requested,
+      context: this.#context,
+      signal,
     });
     const size = transfer.total;
-    const isBehind = asked !== null && asked.start > 0 && (size === null || asked.start >= size);
-    if (transfer.isBehindEnd || isBehind) {
+    const startsPastEnd =
+      requested !== null && requested.start > 0 && (size === null || requested.start >= size);
+    if (transfer.isPastEnd || startsPastEnd) {
       transfer.discard();
       const known = size === null ? {} : { 'content-range': `bytes */${size}` };
       response.writeHead(416, { 'content-length': 0, ...known }).end();
       return;
     }
-    const start = asked?.start ?? 0;
-    const end = size === null ? null : Math.min(asked?.end ?? size - 1, size - 1);
-    response.writeHead(asked && end !== null ? 206 : 200, {
+    const start = requested?.start ?? 0;
+    const end = size === null ? null : Math.min(requested?.end ?? size - 1, size - 1);
+    response.writeHead(requested && end !== null ? 206 : 200, {
       'content-type': transfer.contentType ?? 'application/octet-stream',
       ...(end !== null && { 'content-length': end - start + 1, 'accept-ranges': 'bytes' }),
-      ...(asked && end !== null && { 'content-range': `bytes ${start}-${end}/${size}` }),
+      ...(requested && end !== null && { 'content-range': `bytes ${start}-${end}/${size}` }),
     });
     if (method === 'HEAD') {
       transfer.discard();
@@ -56,7 +72,8 @@ export class FileResource implements Resource {
       return;
     }
     const isToEnd = end === null || end === (size ?? 0) - 1;
-    await writeAll(response, this.#checked(transfer.chunks(), { start, size, isToEnd }), signal);
+    const beginning = start === 0 && size !== null ? withBeginning(transfer.chunks()) : transfer.chunks();
+    await writeAll(response, this.#checked(beginning, { start, size, isToEnd }), signal);
   }
 
   /** @throws TransferFault before bytes that cannot belong to the file */
@@ -67,10 +84,11 @@ export class FileResource implements Resource {
     let offset = start;
     try {
       for await (const chunk of chunks) {
+        if (offset === 0 && size !== null) this.#untrue = untrueLengths(chunk, size);
         this.#structure.read(offset, chunk);
         if (size !== null) this.#structure.endsAt(size);
+        yield withoutFields(chunk, offset, this.#untrue);
         offset += chunk.length;
-        yield chunk;
       }
       if (isToEnd) this.#structure.endsAt(offset);
     } catch (error) {
@@ -79,8 +97,24 @@ export class FileResource implements Resource {
     }
   }
 
-  /** ffmpeg reads of a file what it needs and seeks over the rest; what upstream failed to bring is a failure, not a gap. */
+  /** ffmpeg reads the parts of a file that it needs. A part that upstream can't deliver is a failure of the session. */
   isComplete(): boolean {
     return true;
   }
+}
+
+/** The same bytes, with at least `searchedBytes` in the first chunk. */
+async function* withBeginning(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  let beginning: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (beginning === null) {
+      yield chunk;
+      continue;
+    }
+    beginning = Buffer.concat([beginning, chunk]);
+    if (beginning.length < searchedBytes && isSearched(beginning[0])) continue;
+    yield beginning;
+    beginning = null;
+  }
+  if (beginning !== null && beginning.length > 0) yield beginning;
 }

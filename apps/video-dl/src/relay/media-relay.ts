@@ -5,17 +5,16 @@ import type { AddressInfo } from 'node:net';
 import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
 import type { ParserPool } from '../parsing/parser-pool.js';
-import { defaultLimits, type UpstreamLimits } from '../upstream/transfer-context.js';
-import type { RenewSource } from '../upstream/media-source.js';
+import { defaultLimits, type RenewSource, type UpstreamLimits } from '../upstream/media-source.js';
 import { ServedSession, type RelaySession } from './session.js';
 
-/** Bytes that wait for ffmpeg on a connection: pieces are written together, which costs less than one by one. */
+/** Bytes buffered for ffmpeg per connection. Larger buffers mean fewer, cheaper writes. */
 const highWaterMark = 256 * 1024;
 
 export interface MediaRelayOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
-  /** Of what arrives whole. */
+  /** For input that arrives whole. */
   readonly parsers: Pick<ParserPool, 'forClient'>;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }
@@ -23,16 +22,16 @@ export interface MediaRelayOptions {
 export interface OpenOptions {
   readonly signal: AbortSignal;
   readonly renew?: RenewSource | undefined;
-  /** The outbound proxy that the session's sources are bound to; the first unless given. */
+  /** The outbound proxy that the session's sources are bound to; defaults to the first. */
   readonly exit?: number | undefined;
-  /** Whose media they are. Clients share the parsers fairly, and each has its own limit on name lookups. */
+  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
   readonly client: string;
 }
 
 /**
- * Gives ffmpeg media from the internet. It is the HTTP proxy in the environment of
- * every ffmpeg, with the session's token as its password, so that a child reaches
- * its own inputs and nothing else. What it gives is complete or visibly broken off.
+ * Delivers media from the internet to ffmpeg. Every ffmpeg has the relay as its HTTP proxy,
+ * with the session's token as the password, so that a child reaches its own inputs and
+ * nothing else. A response is either complete or visibly aborted.
  */
 export class MediaRelay implements AsyncDisposable {
   readonly #server: Server;
@@ -40,7 +39,7 @@ export class MediaRelay implements AsyncDisposable {
   readonly #logger: NetworkLogger;
   readonly #limits: UpstreamLimits;
   readonly #parsers: MediaRelayOptions['parsers'];
-  /** By token. */
+  /** Keyed by token. */
   readonly #sessions = new Map<string, ServedSession>();
 
   private constructor({ guard, logger, parsers, limits }: MediaRelayOptions) {
@@ -49,7 +48,7 @@ export class MediaRelay implements AsyncDisposable {
     this.#logger = logger;
     this.#limits = { ...defaultLimits, ...limits };
     this.#server = createServer({ keepAliveTimeout: 5_000, highWaterMark }, (request, response) => {
-      // A reader that closes the connection while something is written to it is no error.
+      // A reader may close the connection at any time.
       response.on('error', () => undefined);
       void this.#onRequest(request, response);
     });

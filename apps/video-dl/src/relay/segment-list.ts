@@ -2,18 +2,18 @@ import { SingleFlight } from '../single-flight.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import type { RenewableUrl } from '../upstream/remote-object.js';
 import { column, columns, resolveUrl, type ByteWindow, type SegmentTable } from '../parsing/segment-table.js';
-import { brokenRules } from '../upstream/transfer-fault.js';
+import { protocolFault } from '../upstream/transfer-fault.js';
 
-/** All or some of the bytes at a URL. */
+/** A file, or a byte range of it. */
 interface MediaPart {
   readonly url: string;
-  /** Null is all. */
+  /** Null means the whole file. */
   readonly range: ByteWindow | null;
 }
 
-/** How a part is encrypted: AES-128 in CBC mode, PKCS #7 padding. */
+/** Key of an encrypted part: AES-128 in CBC mode with PKCS #7 padding. */
 export interface PartKey {
-  /** Where the 16 bytes of the key are, or they themselves. */
+  /** URL of the 16-byte key, or the key itself. */
   readonly key: string | Buffer;
   readonly iv: Buffer;
 }
@@ -22,30 +22,30 @@ export interface EncryptedPart extends MediaPart {
   readonly key: PartKey | null;
 }
 
-/** One piece of media that comes in pieces. */
+/** One segment of an HLS or DASH stream. */
 export interface Segment extends EncryptedPart {
-  /** Number of what has to be read before it, once; null for media that need nothing. */
+  /** Index of the initialisation that must precede it; null if it needs none. */
   readonly initialisation: number | null;
-  /** As the playlist states it; null where it does not. */
+  /** Duration stated by the playlist; null if it states none. */
   readonly seconds: number | null;
-  /** The playlist states whole seconds, to which packagers round. */
+  /** The playlist states whole seconds, so the duration is rounded. */
   readonly isRounded: boolean;
   readonly isDiscontinuity: boolean;
 }
 
-/** What an extractor adds to every URL that a playlist names, as query strings. */
+/** Query strings that an extractor adds to every URL in a playlist. */
 export interface ExtraQueries {
   readonly segments: string | null;
   readonly keys: string | null;
 }
 
-/** The columns that describe the media, not where they lie. */
-const describing = [
+/** The columns that describe the media rather than their URLs. */
+const mediaColumns = [
   ...[column.rangeStart, column.rangeEnd, column.initialisation, column.seconds],
   ...[column.sequence, column.isRounded, column.isDiscontinuity],
 ];
 
-/** The segments of one track: flat buffers, of which a segment is made when its turn comes. */
+/** The segments of one track, in flat buffers. A segment object is created only when needed. */
 export class SegmentList {
   readonly #table: SegmentTable;
   readonly #text: Buffer;
@@ -56,7 +56,7 @@ export class SegmentList {
   constructor(table: SegmentTable, queries: ExtraQueries) {
     this.#table = table;
     this.#text = Buffer.from(table.text.buffer, table.text.byteOffset, table.text.length);
-    // Copies, because what arrives from another process may lie at any place in a buffer.
+    // Copy: data from another process may be unaligned in its buffer.
     this.#ends = new Uint32Array(Uint8Array.from(table.ends).buffer);
     this.#rows = new Float64Array(Uint8Array.from(table.rows).buffer);
     this.#queries = queries;
@@ -66,24 +66,23 @@ export class SegmentList {
     return this.#rows.length / columns;
   }
 
-  /** How many initialisations the segments have. */
-  get initialisations(): number {
+  get initialisationCount(): number {
     return this.#table.initialisations.length;
   }
 
-  /** Of all segments; null where that of one isn't stated. */
+  /** Total duration; null if a segment's duration isn't stated. */
   get totalSeconds(): number | null {
     return this.startOf(this.length);
   }
 
-  /** Where a segment begins, in seconds, by what is stated of those before; null where that of one isn't stated. */
+  /** Start of a segment in seconds, by the stated durations; null if one before it isn't stated. */
   startOf(number: number): number | null {
     let total = 0;
     for (let before = 0; before < number; before += 1) total += this.#cell(before, column.seconds);
     return Number.isNaN(total) ? null : total;
   }
 
-  /** The segment that holds a moment, by what is stated of them; the last for one after the end, the first where nothing is stated. */
+  /** The segment at a time, by the stated durations. Past the end: the last. Without durations: the first. */
   segmentAt(seconds: number): number {
     if (this.totalSeconds === null) return 0;
     let end = 0;
@@ -94,16 +93,16 @@ export class SegmentList {
     return this.length - 1;
   }
 
-  /** Whether the clock of the media may change between two segments. */
+  /** Whether the playlist marks no discontinuity after `first`, up to `last`. */
   isContinuous(first: number, last: number): boolean {
     for (let number = first + 1; number <= last; number += 1)
       if (this.#cell(number, column.isDiscontinuity) === 1) return false;
     return true;
   }
 
-  /** @throws TransferFault for a number that the list doesn't have */
+  /** @throws TransferFault for a number outside the list */
   segment(number: number): Segment {
-    if (number >= this.length) throw brokenRules('changed the list of segments');
+    if (number >= this.length) throw protocolFault('changed the list of segments');
     const cell = (name: keyof typeof column) => this.#cell(number, column[name]);
     const start = cell('rangeStart');
     const seconds = cell('seconds');
@@ -118,10 +117,10 @@ export class SegmentList {
     };
   }
 
-  /** @throws TransferFault for a number that the list doesn't have */
+  /** @throws TransferFault for a number outside the list */
   initialisation(number: number): EncryptedPart {
     const found = this.#table.initialisations[number];
-    if (found === undefined) throw brokenRules('changed the list of segments');
+    if (found === undefined) throw protocolFault('changed the list of segments');
     const { base, reference, range, key } = found;
     return {
       url: this.#url(base, reference, this.#queries.segments),
@@ -130,12 +129,12 @@ export class SegmentList {
     };
   }
 
-  /** URLs may differ after a renewal; everything else that describes the media may not. */
+  /** After a renewal the URLs may differ, but nothing else that describes the media. */
   isSameMediaAs(other: SegmentList): boolean {
     if (this.length !== other.length || this.#initialisationRanges() !== other.#initialisationRanges())
       return false;
     for (let number = 0; number < this.length; number += 1) {
-      const isSame = describing.every((each) =>
+      const isSame = mediaColumns.every((each) =>
         Object.is(this.#cell(number, each), other.#cell(number, each)),
       );
       if (!isSame || this.#iv(number) !== other.#iv(number)) return false;
@@ -174,7 +173,7 @@ export class SegmentList {
     };
   }
 
-  /** Null for a segment without a key, or whose number is its IV. */
+  /** Null for a segment without a key; empty when its number is the IV. */
   #iv(number: number): string | null {
     const key = this.#table.keys[this.#cell(number, column.key)];
     if (key === undefined) return null;
@@ -193,7 +192,7 @@ function sequenceIv(sequence: number): Buffer {
   return iv;
 }
 
-/** A list of segments that is read again when its source was renewed. */
+/** A list of segments that is read again after its source was renewed. */
 export class SegmentIndex {
   readonly #source: RenewableSource;
   readonly #read: (signal: AbortSignal) => Promise<SegmentList>;
@@ -202,8 +201,8 @@ export class SegmentIndex {
   #generation: number;
 
   /**
-   * @param read gets the list from the source as it is now
-   * @param initial what has been read already
+   * @param read reads the list from the current source
+   * @param initial the list, if it was read already
    */
   constructor(
     source: RenewableSource,
@@ -216,13 +215,13 @@ export class SegmentIndex {
     this.#generation = initial === null ? -1 : source.generation;
   }
 
-  /** @throws TransferFault also when a renewed list describes other media; `signal.reason` */
+  /** @throws TransferFault, including when a renewed list describes different media; `signal.reason` */
   async list(signal: AbortSignal): Promise<SegmentList> {
     if (this.#list !== null && this.#generation === this.#source.generation) return this.#list;
     return this.#loading.run('', signal, (shared) => this.#load(shared));
   }
 
-  /** Where something that the list names is, through every renewal. */
+  /** A URL from the list that follows every renewal. */
   renewableUrl(urlOf: (list: SegmentList) => string): RenewableUrl {
     let seen = this.#source.generation;
     return {
@@ -238,8 +237,8 @@ export class SegmentIndex {
   async #load(signal: AbortSignal): Promise<SegmentList> {
     const list = await this.#read(signal);
     if (this.#list !== null && !this.#list.isSameMediaAs(list))
-      throw brokenRules('changed the list of segments');
-    // The source may have been renewed on the way to the list.
+      throw protocolFault('changed the list of segments');
+    // Reading the list may itself have renewed the source.
     this.#generation = this.#source.generation;
     this.#list = list;
     return list;

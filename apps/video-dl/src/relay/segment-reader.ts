@@ -3,17 +3,17 @@ import { DomainError } from '@media-services/http-common';
 import { fetchSmall } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
-import type { TransferContext } from '../upstream/transfer-context.js';
-import { brokenRules, TransferFault } from '../upstream/transfer-fault.js';
+import type { TransferContext } from '../upstream/media-source.js';
+import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import { damaged, notJoinable } from './join/joiner.js';
 import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
 const keyBytes = 16;
 const maxInitialisationBytes = 1024 ** 2;
-/** Of all initialisations of a list together. */
+/** Total for all initialisations of a list. */
 const maxInitialisationsBytes = 2 * 1024 ** 2;
 
-/** Reads the parts that a list of segments names: decrypted, and each of the length that it must have. */
+/** Reads the parts in a list of segments: decrypts them and checks their lengths. */
 export class SegmentReader {
   readonly #index: SegmentIndex;
   readonly #context: TransferContext;
@@ -30,7 +30,6 @@ export class SegmentReader {
     return this.#index.list(signal);
   }
 
-  /** Asks for a segment; its bytes come from what is returned. */
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
     const url = this.#index.renewableUrl((list) => list.segment(number).url);
     const [transfer, key] = await Promise.all([
@@ -46,8 +45,8 @@ export class SegmentReader {
   }
 
   /**
-   * An initialisation of the list, whole.
-   * @throws TransferFault also for more of them than media have
+   * Reads a whole initialisation.
+   * @throws TransferFault, including when all of them exceed the size limit
    */
   async initialisation(number: number, signal: AbortSignal): Promise<Buffer> {
     let reading = this.#initialisations.get(number);
@@ -63,8 +62,10 @@ export class SegmentReader {
     const url = this.#index.renewableUrl((list) => list.initialisation(number).url);
     const [{ bytes }, key] = await Promise.all([
       fetchSmall(new RemoteObject(url), {
-        ...{ range: part.range, maxBytes: maxInitialisationBytes },
-        ...{ context: this.#context, signal },
+        range: part.range,
+        maxBytes: maxInitialisationBytes,
+        context: this.#context,
+        signal,
       }),
       this.#key(part, (list) => list.initialisation(number), signal),
     ]);
@@ -87,12 +88,14 @@ export class SegmentReader {
     if (reading === undefined) {
       const url = this.#index.renewableUrl((list) => {
         const url = partOf(list).key?.key;
-        if (typeof url !== 'string') throw brokenRules('changed the list of segments');
+        if (typeof url !== 'string') throw protocolFault('changed the list of segments');
         return url;
       });
       reading = fetchSmall(new RemoteObject(url), {
-        ...{ range: null, maxBytes: keyBytes },
-        ...{ context: this.#context, signal },
+        range: null,
+        maxBytes: keyBytes,
+        context: this.#context,
+        signal,
       }).then(({ bytes }) => checkedKey(bytes));
       this.#keys.set(key.key, reading);
     }
@@ -100,7 +103,7 @@ export class SegmentReader {
   }
 }
 
-/** The bytes of one segment on their way. */
+/** The bytes of one segment as they arrive. */
 export class SegmentBytes {
   readonly #transfer: Transfer;
   readonly #segment: Segment;
@@ -116,7 +119,7 @@ export class SegmentBytes {
     return plain(checkedLength(this.#transfer.chunks(), this.#segment), this.#segment, this.#key);
   }
 
-  /** Gives up bytes that nobody wants. */
+  /** Abandons the segment unread. */
   discard(): void {
     this.#transfer.discard();
   }
@@ -125,7 +128,10 @@ export class SegmentBytes {
 function checkedKey(bytes: Buffer): Buffer {
   if (bytes.length === keyBytes) return bytes;
   throw new TransferFault(
-    new DomainError('upstream_error', 'The key of the video does not have the length that it must have.'),
+    new DomainError(
+      'upstream_error',
+      "The site's key for this video has the wrong length. Try again later, or use another page or format.",
+    ),
     'none',
   );
 }
@@ -139,7 +145,7 @@ async function* checkedLength(
     length += chunk.length;
     yield chunk;
   }
-  if (range !== null && length !== range.end - range.start + 1) throw damaged('a part of it is cut off');
+  if (range !== null && length !== range.end - range.start + 1) throw damaged('a part of it is incomplete');
 }
 
 async function* plain(
@@ -163,7 +169,7 @@ function lastBlock(decipher: ReturnType<typeof createDecipheriv>): Buffer {
   try {
     return decipher.final();
   } catch {
-    // OpenSSL says no more than that the length or the padding is wrong.
-    throw damaged('a part of it cannot be decrypted');
+    // OpenSSL only reports a wrong length or wrong padding.
+    throw damaged("a part of it can't be decrypted");
   }
 }

@@ -1,41 +1,40 @@
 import { inChunks } from '@media-services/egress-guard';
-import { brokenRules } from '../upstream/transfer-fault.js';
+import { protocolFault } from '../upstream/transfer-fault.js';
 import { joinerFor, sniffedBytes } from './join/sniff.js';
 import { notJoinable, type FirstTimes, type Joiner, type TrackLengths } from './join/joiner.js';
-import { writeAll } from './respond.js';
-import type { RelayContext, Resource, ResourceRequest } from './resource.js';
+import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 
-/** What is read of a source, in seconds of the whole. */
+/** The part of a source to read, in seconds. */
 export interface TimeSpan {
   readonly startSeconds: number;
-  /** Null: to the end. */
+  /** Null means to the end. */
   readonly endSeconds: number | null;
 }
 
 /** Players and packagers round times to this. */
 const roundingSeconds = 0.001;
-/** How far audio may lie behind the video of the same segment. */
+/** How far audio may lag behind the video of the same segment. */
 const audioLagSeconds = 0.1;
-/** Keyframes and what lies between them and the first audio. */
+/** Enough for a keyframe and everything up to the first audio. */
 const maxClipBeginningBytes = 2 * 1024 ** 2;
 const maxBeginningBytes = 64 * 1024;
 
-/** Media in segments, all or some of them, served as the one byte stream that they make. */
+/** Segments, all or some of them, served as one byte stream. */
 export class SegmentsResource implements Resource {
   readonly #context: RelayContext;
   readonly #index: SegmentIndex;
-  /** Null: all of it. */
+  /** Null means all of it. */
   readonly #span: TimeSpan | null;
   readonly #readsAudioOnly: boolean;
   #window: SegmentWindow | null = null;
-  /** Reads ahead of the reader, until that comes. */
+  /** Opened before the reader connects; null afterwards. */
   #prepared: JoinedSegments | null = null;
   #current: JoinedSegments | null = null;
   #isDelivered = false;
 
-  /** @param readsAudioOnly where a clip begins, audio from the segment before is needed, but no video */
+  /** @param readsAudioOnly a clip needs audio from slightly before its start, but no video */
   constructor(
     index: SegmentIndex,
     context: RelayContext,
@@ -47,34 +46,34 @@ export class SegmentsResource implements Resource {
     this.#readsAudioOnly = readsAudioOnly;
   }
 
-  /** The first presentation time by the source's clock, in seconds; null where it has none. */
+  /** The first presentation time on the source's clock, in seconds; null if it has none. */
   get startSeconds(): number | null {
     const first = this.#window === null ? null : firstTime(this.#current?.firstTimes);
     return first ?? this.#current?.startSeconds ?? null;
   }
 
-  /** Where in the whole it begins, in seconds; null where all of it is read. */
+  /** Start of the window in the source, in seconds; null if everything is read. */
   get offsetSeconds(): number | null {
     return this.#window?.startSeconds ?? null;
   }
 
-  /** Audio at the beginning that is to be left out. */
+  /** Seconds of audio at the beginning to leave out. */
   get hiddenSeconds(): number {
     return this.#current?.hiddenSeconds ?? 0;
   }
 
-  /** As the list states it, in seconds; null where it does not. */
+  /** Total duration stated by the list, in seconds; null if it states none. */
   get statedSeconds(): number | null {
     return this.#current?.statedSeconds ?? null;
   }
 
-  /** Of the media that was delivered; null as long as it is not all, or where it was not counted. */
+  /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   get lengths(): TrackLengths | null {
     return this.#isDelivered ? (this.#current?.lengths ?? null) : null;
   }
 
   /**
-   * Reads the first bytes of the media, which tell where they begin in time.
+   * Reads the first bytes of the media, which contain their start time.
    * @throws TransferFault, `signal.reason`
    */
   async prepare(signal: AbortSignal): Promise<void> {
@@ -82,11 +81,11 @@ export class SegmentsResource implements Resource {
     this.#current = joined;
     await joined.begin(maxBeginningBytes);
     this.#prepared = joined;
-    // Nobody may ever come for it.
+    // No reader may ever connect.
     signal.addEventListener('abort', () => joined.discard(), { once: true });
   }
 
-  /** Finds the segments of a span: by their stated durations first, then by the times in the media. */
+  /** Finds the segments of a span, first by their stated durations, then by the timestamps in the media. */
   async #locate({ startSeconds, endSeconds }: TimeSpan, signal: AbortSignal): Promise<JoinedSegments> {
     const list = await this.#index.list(signal);
     const start = this.#readsAudioOnly ? Math.max(0, startSeconds - audioLagSeconds) : startSeconds;
@@ -107,20 +106,20 @@ export class SegmentsResource implements Resource {
     for (;;) {
       const joined = this.#joined(signal, { first, end: Math.max(first + 1, endAt(0)) });
       await joined.begin(maxClipBeginningBytes);
-      const own = zeroOf(joined.firstTimes);
-      zero ??= own;
+      const segmentZero = zeroOf(joined.firstTimes);
+      zero ??= segmentZero;
       const stated = list.startOf(first);
-      // The other track may begin before the one that the time is counted by.
-      const lead = own === null ? 0 : own - (firstTime(joined.firstTimes) ?? own);
-      const offset = placeOf(
-        own === null || zero === null ? null : own - zero,
+      // The other track may start before the one that defines second 0.
+      const lead = segmentZero === null ? 0 : segmentZero - (firstTime(joined.firstTimes) ?? segmentZero);
+      const offset = segmentOffset(
+        segmentZero === null || zero === null ? null : segmentZero - zero,
         stated,
         list.isContinuous(0, first),
       );
       if (first === 0 || offset <= start + roundingSeconds) {
         const end = Math.max(first + 1, endAt(stated === null ? 0 : offset - stated));
         this.#window = { first, end, startSeconds: offset - lead };
-        if (!joined.hasEnded) joined.endsAt(end);
+        if (!joined.hasEnded) joined.setEnd(end);
         return joined.hasEnded ? this.#joined(signal, this.#window) : joined;
       }
       joined.discard();
@@ -158,16 +157,16 @@ export class SegmentsResource implements Resource {
   }
 }
 
-/** Some of the segments of a list. */
+/** A range of segments. */
 interface SegmentWindow {
   readonly first: number;
-  /** The number after the last. */
+  /** Exclusive. */
   readonly end: number;
-  /** Where its first sample lies in the whole, in seconds. */
+  /** Time of its first sample in the source, in seconds. */
   readonly startSeconds: number;
 }
 
-/** Second 0 is the first frame: audio may begin a little earlier, with an encoder's delay. */
+/** Second 0 is the first video frame. Audio may start a little earlier because of an encoder's delay. */
 function zeroOf({ video, audio }: FirstTimes): number | null {
   return video ?? audio;
 }
@@ -177,13 +176,13 @@ function firstTime(times: FirstTimes | undefined): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** Where a segment begins: by its times, unless its clock is another than that of the first segment. */
-function placeOf(measured: number | null, stated: number | null, isContinuous: boolean): number {
+/** Start of a segment: as measured, unless its clock differs from that of the first segment. */
+function segmentOffset(measured: number | null, stated: number | null, isContinuous: boolean): number {
   if (measured === null || stated === null) return measured ?? stated ?? 0;
   return isContinuous && Math.abs(measured - stated) <= 2 + stated * 0.02 ? measured : stated;
 }
 
-/** One reading of the segments. */
+/** One pass over the segments. */
 class JoinedSegments {
   readonly #reader: SegmentReader;
   readonly #parse: RelayContext['parse'];
@@ -230,16 +229,16 @@ class JoinedSegments {
     return this.#joiner?.lengths ?? null;
   }
 
-  /** Changes the number after the last segment, which has not been reached. */
-  endsAt(end: number): void {
+  /** @param end exclusive, and not reached yet */
+  setEnd(end: number): void {
     this.#end = end;
   }
 
-  /** Reads up to the first media; with more bytes allowed, up to the first of each track. */
+  /** Reads up to the first media; if `maxBytes` exceeds the default, up to the first media of each track. */
   async begin(maxBytes: number): Promise<void> {
     if (this.#beginning !== null) return;
-    const isLooking = maxBytes > maxBeginningBytes;
-    const isKnown = () => (isLooking ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+    const needsAllTracks = maxBytes > maxBeginningBytes;
+    const isKnown = () => (needsAllTracks ? this.firstTimes.areAllKnown : this.startSeconds !== null);
     const parts: Buffer[] = [];
     let bytes = 0;
     while (!isKnown() && bytes < maxBytes) {
@@ -254,9 +253,9 @@ class JoinedSegments {
     this.#beginning = Buffer.concat(parts);
   }
 
-  /** Ends a reading that nobody wants. */
+  /** Abandons the pass. */
   discard(): void {
-    // What it still throws has no reader.
+    // Nobody is left to handle an error.
     this.#chunks.return().catch(() => undefined);
   }
 
@@ -271,10 +270,10 @@ class JoinedSegments {
     }
   }
 
-  /** The next segment is asked for while the present one is read: its round trip costs nothing. */
+  /** Requests the next segment while the current one is read, to hide the round trip. */
   async *#read(): AsyncGenerator<Buffer, void, void> {
     const list = await this.#reader.list(this.#signal);
-    if (list.length === 0) throw brokenRules('names no segments');
+    if (list.length === 0) throw protocolFault('lists no segments');
     this.statedSeconds = list.totalSeconds;
     this.#end = Math.min(this.#end, list.length);
     await this.#assertJoinable(list);
@@ -299,11 +298,11 @@ class JoinedSegments {
   }
 
   /**
-   * Compares the initialisations before the first byte, so that media that can't be joined
-   * fail with an error instead of a broken stream.
+   * Compares the initialisations before the first byte is sent, so that media that can't be
+   * joined fail with an error instead of a broken stream.
    */
   async #assertJoinable(list: SegmentList): Promise<void> {
-    if (list.initialisations < 2) return;
+    if (list.initialisationCount < 2) return;
     const numbers = new Set<number>();
     for (let number = this.#first; number < this.#end; number += 1) {
       const { initialisation } = list.segment(number);
@@ -333,29 +332,29 @@ class JoinedSegments {
         if (head.length < sniffedBytes) continue;
         this.#joiner = joinerFor(head, isOnly && initialisation === null);
         this.#joiner.begin(segment);
-        yield* fewer(this.#joiner.push(head));
+        yield* mergeSmallParts(this.#joiner.push(head));
         head = null;
-      } else yield* fewer(this.#joiner.push(chunk));
+      } else yield* mergeSmallParts(this.#joiner.push(chunk));
     }
     this.#joiner ??= joinerFor(head ?? Buffer.alloc(0), isOnly);
-    yield* fewer(this.#joiner.end());
+    yield* mergeSmallParts(this.#joiner.end());
   }
 
   #open(list: SegmentList, number: number): Promise<SegmentBytes> {
     const opening = this.#reader.open(number, list.segment(number), this.#signal);
-    // Its failure counts when its turn comes.
+    // A failure surfaces when its turn comes.
     opening.catch(() => undefined);
     return opening;
   }
 }
 
-/** @param first kept by its owner, and joiners change what they are given */
+/** @param first copied, because joiners modify their input */
 async function* chain(first: Buffer | null, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   if (first !== null) yield* inChunks(Buffer.from(first));
   yield* rest;
 }
 
-/** Each part is written on its own: small boxes and tags would cost a write each. */
-function fewer(parts: readonly Buffer[]): readonly Buffer[] {
+/** Each part costs one write, so many small boxes and tags are merged. */
+function mergeSmallParts(parts: readonly Buffer[]): readonly Buffer[] {
   return parts.length <= 4 ? parts : [Buffer.concat(parts)];
 }

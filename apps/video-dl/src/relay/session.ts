@@ -7,58 +7,59 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackLengths } from './join/joiner.js';
-import type { RelayContext, Resource } from './resource.js';
-import { breakOff } from './respond.js';
+import { abortResponse, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
-/** The host under which ffmpeg knows the relay; the relay is its proxy, and the only one that knows this name. */
+/** Host name in the input URLs. It exists only for the relay, which is ffmpeg's proxy. */
 const relayHost = 'relay';
 
 /** Something for ffmpeg to read. */
 export interface RelayInput {
-  /** Means something to children with the session's environment only. */
+  /** Works only for children with the session's environment. */
   readonly url: string;
   readonly carries: Carries;
-  /** It comes as one stream out of segments, which the relay checks and counts, and cannot be sought in. */
+  /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
-  /** The first presentation time by the source's own clock, in seconds; null where it has none. */
+  /** The first presentation time on the source's clock, in seconds; null if it has none. */
   readonly startSeconds: number | null;
-  /** Audio in front of time zero, in seconds, that players leave out. */
+  /** Seconds of audio before time zero, which players skip. */
   readonly hiddenSeconds: number;
-  /** Where in the whole it begins, in seconds; null where it is the whole, or where only a reader can find that out. */
+  /** Start of the input in the source, in seconds; null if it is the whole source, or only a reader can tell. */
   readonly offsetSeconds: number | null;
-  /** Length of the whole as the playlist states it; null where it doesn't. */
+  /** Total duration stated by the playlist, in seconds; null if it states none. */
   readonly statedSeconds: number | null;
-  /** What was delivered, once it is all; null where it is not counted. */
+  /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   readonly lengths: TrackLengths | null;
+  /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
+  readonly isWhole: boolean;
 }
 
-/** The media of one job on their way from upstream to ffmpeg. */
+/** Carries the media of one job from upstream to ffmpeg. */
 export interface RelaySession {
-  /** What a child needs in its environment to reach the session's inputs; it reaches nothing else. */
+  /** Environment variables that let a child reach the session's inputs, and nothing else. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Parses what arrives whole, in the name of the session's client. */
+  /** Parses input that arrives whole, on behalf of the session's client. */
   readonly parse: Parse;
   /**
-   * Makes a source readable: reads its playlist and the beginning of its segments.
-   * @param wanted the track that will be read: where the source has video and audio apart, the other is not touched
-   * @param span the part that will be read: of a source in segments, only what that needs
-   * @returns one input, or two where the source has video and audio apart and both are wanted
-   * @throws DomainError, which is the session's failure too; the session's end as a reason
+   * Makes a source readable. Reads its playlist and the beginning of its segments.
+   * @param wanted the track to read; if the source has separate video and audio, the other isn't requested
+   * @param span the part to read; only the segments it needs are requested
+   * @returns one input, or two if the source has separate video and audio and both are wanted
+   * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
   add(source: MediaSource, wanted?: Carries, span?: TimeSpan | null): Promise<readonly RelayInput[]>;
-  /** Resolves with the first upstream failure that was not recovered; never rejects. */
+  /** Resolves with the first unrecovered upstream failure; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly failure: DomainError | undefined;
-  /** From upstream; what was read twice counts twice. */
+  /** From upstream; bytes read twice count twice. */
   readonly bytesReceived: number;
   /**
-   * Whether everything that ffmpeg asked for to its end has arrived, and every
-   * segment that a source lists. A range that ffmpeg itself left is not missed.
+   * Whether everything that ffmpeg requested has arrived, and every segment that a source
+   * lists. Ranges that ffmpeg itself abandoned don't count.
    */
   allReceived(): boolean;
-  /** Ends the inputs and destroys every connection, both sides. */
+  /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
   close(): void;
 }
 
@@ -71,7 +72,7 @@ interface SessionOptions {
   readonly renew: RenewSource | undefined;
 }
 
-/** A session with the side that the relay's server sees. */
+/** The session as the relay's server sees it. */
 export class ServedSession implements RelaySession {
   readonly failed: Promise<DomainError>;
   readonly #options: SessionOptions;
@@ -111,7 +112,7 @@ export class ServedSession implements RelaySession {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
     const renewable = new RenewableSource(source, this.#options.renew);
-    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context), 'all')];
+    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context))];
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
@@ -139,13 +140,13 @@ export class ServedSession implements RelaySession {
   }
 
   /**
-   * Answers a request of one of the session's children.
-   * @param target as a client of a proxy names it: the whole URL
+   * Handles a request from one of the session's children.
+   * @param target the absolute URL, as in any request to a proxy
    */
   async serve(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const number = /^http:\/\/relay(?::80)?\/(\d{1,6})$/.exec(target)?.[1];
     if (number === undefined) {
-      this.#refuse(target, response);
+      this.#rejectTarget(target, response);
       return;
     }
     const resource = this.#resources[Number(number)];
@@ -153,9 +154,9 @@ export class ServedSession implements RelaySession {
       response.writeHead(404, { 'content-length': 0 }).end();
       return;
     }
-    // After a failure nothing more is given out: what a reader has must not look whole.
+    // After a failure nothing more is delivered, so that no response can look complete.
     if (this.#failure) {
-      breakOff(response);
+      abortResponse(response);
       return;
     }
     const gone = new AbortController();
@@ -170,12 +171,15 @@ export class ServedSession implements RelaySession {
       });
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
-      breakOff(response);
+      abortResponse(response);
     }
   }
 
-  #fileInput(resource: Resource, carries: Carries): RelayInput {
-    const url = `http://${relayHost}/${this.#resources.push(resource) - 1}`;
+  #urlOf(resource: Resource): string {
+    return `http://${relayHost}/${this.#resources.push(resource) - 1}`;
+  }
+
+  #fileInput(file: FileResource): RelayInput {
     const unknown = {
       startSeconds: null,
       hiddenSeconds: 0,
@@ -183,30 +187,37 @@ export class ServedSession implements RelaySession {
       statedSeconds: null,
       lengths: null,
     };
-    return { url, carries, isJoined: false, ...unknown };
+    return {
+      url: this.#urlOf(file),
+      ...{ carries: 'all', isJoined: false, ...unknown },
+      get isWhole() {
+        return file.isWhole;
+      },
+    };
   }
 
   #segmentsInput(resource: SegmentsResource, carries: Carries): RelayInput {
-    const { url } = this.#fileInput(resource, carries);
     return {
-      url,
+      url: this.#urlOf(resource),
       carries,
       isJoined: true,
       startSeconds: resource.startSeconds,
       hiddenSeconds: resource.hiddenSeconds,
       offsetSeconds: resource.offsetSeconds,
       statedSeconds: resource.statedSeconds,
+      isWhole: false,
       get lengths() {
         return resource.lengths;
       },
     };
   }
 
-  /** Media that lead their reader elsewhere mean no good. */
-  #refuse(target: string, response: ServerResponse): void {
-    const host = URL.canParse(target) ? new URL(target).host : 'something that is no URL';
-    const detail = 'The media of the site name another place to read from, which is not allowed.';
-    this.#context.logger.warn({ host }, 'a child of the relay asked for a foreign host');
+  /** Media that send ffmpeg to another host are an attack. */
+  #rejectTarget(target: string, response: ServerResponse): void {
+    const host = URL.canParse(target) ? new URL(target).host : 'an invalid URL';
+    const detail =
+      "The site's media file refers to another URL, which isn't allowed. Try another page or format.";
+    this.#context.logger.warn({ host }, 'ffmpeg requested a host other than the relay');
     this.#fail(new TransferFault(new DomainError('forbidden_address', detail), 'none'));
     response.writeHead(403, { connection: 'close', 'content-length': 0 }).end();
   }

@@ -2,11 +2,11 @@ import type { SegmentTable } from '../parsing/segment-table.js';
 import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
-import { brokenRules } from '../upstream/transfer-fault.js';
+import { protocolFault } from '../upstream/transfer-fault.js';
 import type { RelayContext } from './resource.js';
 import { SegmentIndex, SegmentList } from './segment-list.js';
 
-/** What a stream holds: a source may bring audio and video apart. */
+/** The tracks in a stream. A source may deliver audio and video separately. */
 export type Carries = 'all' | 'video' | 'audio';
 
 export interface SegmentTrack {
@@ -14,14 +14,14 @@ export interface SegmentTrack {
   readonly index: SegmentIndex;
 }
 
-/** Everything that reading a playlist or manifest takes. */
+/** Everything needed to read a playlist or manifest. */
 interface Input {
   readonly source: RenewableSource;
   readonly context: RelayContext;
 }
 
 /**
- * The lists of segments that a source in pieces comes to: one, or one for video and one for audio.
+ * The segment lists of a source: one, or one for video and one for audio.
  * @throws TransferFault, DomainError, `signal.reason`
  */
 export async function segmentTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
@@ -37,7 +37,7 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
     return [{ carries: 'all', index }];
   }
   const indexOf = (what: 'url' | 'audioUrl', initialUrl: string) => {
-    // The first time the playlist of playlists has just been read; a renewed one is read again.
+    // The master playlist was just read; after a renewal it is read again.
     let url: string | null = initialUrl;
     return new SegmentIndex(input.source, async (readSignal) => {
       const variantUrl = url ?? (await variantUrlOf(input, what, readSignal));
@@ -57,7 +57,7 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
 async function variantUrlOf(input: Input, what: 'url' | 'audioUrl', signal: AbortSignal): Promise<string> {
   const master = await readPlaylist(input, await fetchPlaylist(input, signal), signal);
   const url = master.kind === 'variant' ? master[what] : null;
-  if (url === null) throw brokenRules('changed the playlist');
+  if (url === null) throw protocolFault('changed the playlist');
   return url;
 }
 
@@ -69,7 +69,7 @@ async function readPlaylist({ source, context }: Input, document: SmallObject, s
 
 async function segmentsIn(input: Input, document: SmallObject, signal: AbortSignal): Promise<SegmentList> {
   const playlist = await readPlaylist(input, document, signal);
-  if (playlist.kind === 'variant') throw brokenRules('sent a playlist of playlists where segments should be');
+  if (playlist.kind === 'variant') throw protocolFault('sent a master playlist instead of a media playlist');
   return listOf(input, playlist.table);
 }
 
@@ -84,7 +84,7 @@ async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTra
   return tracks.map(({ kind, table }) => {
     const readAgain = async (readSignal: AbortSignal) => {
       const again = (await read(readSignal)).find((track) => track.kind === kind);
-      if (again === undefined) throw brokenRules('changed the manifest');
+      if (again === undefined) throw protocolFault('changed the manifest');
       return listOf(input, again.table);
     };
     const carries = tracks.length === 1 ? 'all' : kind;
@@ -97,14 +97,14 @@ function listOf({ source }: Input, table: SegmentTable): SegmentList {
   return new SegmentList(table, { segments: segmentQuery, keys: keyQuery });
 }
 
-/** The source's own playlist, which an extractor may have brought along. */
+/** The source's own playlist, which the extractor may have supplied. */
 async function fetchPlaylist(input: Input, signal: AbortSignal): Promise<SmallObject> {
   const { playlistText, url } = input.source.current;
   if (playlistText === undefined) return fetchDocument(input, signal);
   return { bytes: Buffer.from(playlistText), contentType: undefined, url };
 }
 
-/** @param url of another document of the same source; its own when not given */
+/** @param url of another document of the same source; defaults to its own */
 async function fetchDocument(
   { source, context }: Input,
   signal: AbortSignal,

@@ -3,13 +3,13 @@ import { codecFamily } from '../plan/codecs.js';
 import { copiedAudioArguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import type { RelayInput } from '../relay/index.js';
+import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import { Mp4Run } from './mp4-output.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats, type StreamFormat } from './response.js';
 
-/** The audio of a source as it is, in a fragmented M4A or in Ogg. */
+/** The source's audio without re-encoding, in a fragmented M4A or in Ogg. */
 export class CopiedAudioOutput implements StreamOutput {
   readonly format: StreamFormat;
   readonly file = null;
@@ -45,7 +45,7 @@ export class CopiedAudioOutput implements StreamOutput {
   }
 }
 
-/** What a plan for original audio makes; undefined where nothing can be made. */
+/** The format of a plan for original audio; undefined if its audio can't be copied. */
 export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | undefined {
   if (container === null || container === 'mp4') return undefined;
   return container === 'ogg' && audio?.codec === 'opus' ? formats.opus : formats[container];

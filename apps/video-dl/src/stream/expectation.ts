@@ -1,49 +1,49 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Expected } from '../plan/plan.js';
-import type { RelayInput } from '../relay/index.js';
+import type { RelayInput } from '../relay/session.js';
 
-/** A track of what was sent. */
+/** A track as it was sent. */
 export interface SentTrack {
   type: 'video' | 'audio';
   endSeconds: number;
-  /** Of it without content. */
+  /** Seconds of it without content. */
   gapSeconds: number;
-  /** How long its longest sample is shown, where that is known. */
+  /** Duration of its longest sample, if known. */
   longestSeconds?: number;
 }
 
-/** What the relay knows of an input, and what ffmpeg found in it. */
+/** What the relay knows about an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
   readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'> &
-    Partial<Pick<RelayInput, 'offsetSeconds'>>;
+    Partial<Pick<RelayInput, 'offsetSeconds' | 'isWhole'>>;
   readonly facts: InputFacts | undefined;
 }
 
 /**
- * What a stream must contain: as the plan says, and as its inputs say once they are open. The
- * header of an output states it, and verification measures the output against it.
+ * What a stream must contain, according to the plan and, once they are open, its inputs. The
+ * output's header states it, and verification checks the output against it.
  */
 export class Expectation {
   readonly inputs: readonly ExpectedInput[];
-  /** Null for the whole. */
+  /** Null for the whole video. */
   readonly clip: Clip | null;
   readonly #pageSeconds: number | null;
 
-  /** @param planned what the page says, for inputs that say nothing themselves */
+  /** @param planned the page's values, for inputs that state none themselves */
   constructor(planned: Pick<Expected, 'seconds'> & Partial<Expected>, inputs: readonly ExpectedInput[]) {
     this.#pageSeconds = planned.seconds;
     this.clip = planned.clip ?? null;
     this.inputs = inputs;
   }
 
-  /** The duration as the inputs state it, the longest of them; as the page does where they state none. */
+  /** The longest duration that an input states; otherwise the page's. */
   get seconds(): number | null {
     const stated = this.inputs.flatMap((input) => statedSeconds(input) ?? []);
     return stated.length === 0 ? this.#pageSeconds : secondsIn(this.clip, Math.max(...stated));
   }
 
-  /** What the first input says of its audio and of nothing else: with video, the duration may be that of the video. */
+  /** The first input's duration if it has audio only; with video, the duration may be the video's. */
   get audioSeconds(): number | null {
     const [expected] = this.inputs;
     // Playlists may round.
@@ -53,12 +53,12 @@ export class Expectation {
   }
 
   /**
-   * Compares every track that was sent with what was delivered or announced. Only too little
-   * counts: a page or a file that announces too little cuts nothing.
+   * Compares every sent track with what was delivered or stated. Only tracks that are too short
+   * count; a page or file may state too little without losing anything.
    */
   shortfalls(tracks: readonly SentTrack[]): Shortfall[] {
     return this.inputs.flatMap((expectedInput, inputIndex) => {
-      const { lengths } = expectedInput.input;
+      const { lengths, isWhole = false } = expectedInput.input;
       const short = (track: SentTrack): boolean => {
         const required = requiredOf(track);
         return required !== undefined && isShort(track, required);
@@ -68,6 +68,8 @@ export class Expectation {
           ? this.#requiredLength(expectedInput)
           : delivered(lengths[type], expectedInput.input.offsetSeconds ?? 0, this.clip);
       const sent = tracksOf(tracks, this.inputs.length, inputIndex);
+      // The file states a longer duration than it has.
+      if (isWhole && sent.every(short)) return [];
       const isShorterTrack = lengths === null && sent.some((track) => !short(track));
       return sent.filter(short).map((track) => ({
         track,
@@ -87,17 +89,17 @@ export class Expectation {
   }
 
   /**
-   * Seconds of audio that the segments or the file had and the stream has not. What they
-   * lacked themselves (a recording that has lost some) is no loss.
+   * Seconds of audio that the segments or the file had but the stream lacks. Gaps in the source
+   * itself don't count.
    */
   lostSeconds(track: SentTrack): number {
-    // Audio that comes separately is the last input.
+    // Separate audio is the last input.
     const last = this.inputs.at(-1);
     if (track.type !== 'audio' || last === undefined) return 0;
     const { input, facts } = last;
-    // Where parts of a playlist meet, a few hundredths of a second may be missing.
+    // A few hundredths of a second may be missing between segments.
     const toleranceSeconds = 0.25 + track.endSeconds * 0.0005;
-    // What lies before and after a clip is decoded too.
+    // ffmpeg also decodes media before and after a clip.
     if (this.clip !== null && !input.isJoined) return 0;
     const lost = input.isJoined
       ? track.gapSeconds - (input.lengths?.audioGaps ?? Infinity)
@@ -107,37 +109,37 @@ export class Expectation {
   }
 }
 
-/** Segments in a row have no common header: the list says how long they are, if anything does. */
+/** Joined segments have no common header, so only the playlist can state their duration. */
 function statedSeconds({ input, facts }: ExpectedInput): number | null {
   return input.isJoined ? input.statedSeconds : (facts?.durationSeconds ?? null);
 }
 
-/** A track that ended before it should have. */
+/** A track that ended too early. */
 export interface Shortfall {
   track: SentTrack;
   inputIndex: number;
   expectedSeconds: number;
-  /** The file states one length for all its tracks, and another track of it is that long. */
+  /** The file states one duration for all its tracks, and another track has that duration. */
   isShorterTrack: boolean;
 }
 
 interface RequiredLength {
   seconds: number;
   toleranceSeconds: number;
-  /** It is that of a clip. */
-  isCut?: boolean;
+  /** It is the length of a clip. */
+  isClip?: boolean;
 }
 
-/** Whether a track is as long as the stream it was made of says of itself. */
+/** Whether a track is as long as its source stream states. */
 export function isAsLongAs(track: SentTrack, streamSeconds: number, clip: Clip | null = null): boolean {
   const whole = { seconds: streamSeconds, toleranceSeconds: exactToleranceSeconds };
   return !isShort(track, inClip(whole, clip));
 }
 
-/** What is shown when a clip ends may be shown for longer, so that its sample says little about its end. */
+/** The last sample of a clip may extend past its end, so a clip may fall short by one sample. */
 function isShort({ endSeconds, longestSeconds = 0 }: SentTrack, required: RequiredLength): boolean {
-  const { seconds, toleranceSeconds, isCut = false } = required;
-  return endSeconds < seconds - toleranceSeconds - (isCut ? longestSeconds : 0);
+  const { seconds, toleranceSeconds, isClip = false } = required;
+  return endSeconds < seconds - toleranceSeconds - (isClip ? longestSeconds : 0);
 }
 
 function requiredLength(expected: ExpectedInput): RequiredLength | undefined {
@@ -151,7 +153,7 @@ function requiredLength(expected: ExpectedInput): RequiredLength | undefined {
   };
 }
 
-/** The relay counted what it delivered; where parts of a playlist meet, a few hundredths of a second may be missing. */
+/** Required length, as measured by the relay. A few hundredths of a second may be missing between segments. */
 function delivered(
   seconds: number | null,
   offsetSeconds: number,
@@ -162,23 +164,23 @@ function delivered(
   return inClip({ seconds: offsetSeconds + seconds, toleranceSeconds }, clip);
 }
 
-/** The length that a track has in a clip. How long the track is matters only to a clip that goes up to its end. */
+/** The required length within a clip. The track's own length matters only if the clip extends to its end. */
 function inClip({ seconds, toleranceSeconds }: RequiredLength, clip: Clip | null): RequiredLength {
   if (clip === null) return { seconds, toleranceSeconds };
   const isCut = clip.endSeconds !== null && clip.endSeconds <= seconds - toleranceSeconds;
   const own = isCut ? exactToleranceSeconds : toleranceSeconds;
-  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own, isCut: true };
+  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own, isClip: true };
 }
 
-/** By how much a track may be shorter than a container says that states lengths exactly. */
+/** How much shorter a track may be than its container states, for containers with exact durations. */
 const exactToleranceSeconds = 0.5;
 
-/** Other containers (FLV, ASF, MPEG-PS) state a length that programs round or estimate. */
+/** Other containers (FLV, ASF, MPEG-PS) state rounded or estimated durations. */
 function statesExactly({ format }: InputFacts): boolean {
   return /^(?:mov|matroska|ogg|mp3|flac|wav|w64|aiff|caf|avi|mpegts)\b/u.test(format);
 }
 
-/** One input holds all tracks; of two, the first holds the video and the second the audio. */
+/** A single input has all tracks. Of two, the first has the video and the second the audio. */
 function tracksOf(
   tracks: readonly SentTrack[],
   inputCount: number,

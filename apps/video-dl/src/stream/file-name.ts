@@ -2,17 +2,17 @@ import contentDisposition from 'content-disposition';
 
 const maxNameBytes = 180;
 
-/** Invisible characters; the joiner inside an emoji such as a family is caught in a group, to be kept. */
+/** Invisible characters. The group captures joiners inside emoji, which are kept. */
 const invisible =
   /((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic}))|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\ufffd]+/gu;
 
-// Windows refuses these whatever the extension.
+// Windows rejects these with any extension.
 const reservedNames = /^(?:con|prn|aux|nul|com\d|lpt\d)$/iu;
 
 /**
- * A file name that file systems take, from a title: no path separators, no
- * control, invisible or direction-changing characters, none that Windows
- * refuses, at most 180 bytes of UTF-8 and not cut inside a character.
+ * A file name from a title that every file system accepts: no path separators, no
+ * control, invisible or direction-changing characters, none that Windows rejects, and
+ * at most 180 bytes of UTF-8 without splitting a character.
  *
  * @param extension without the dot.
  */
@@ -28,7 +28,7 @@ export function fileName(title: string, extension: string): string {
   return `${reservedNames.test(stem) ? `_${stem}` : stem}.${extension}`;
 }
 
-/** `Content-Disposition` of a download (RFC 6266): an ASCII fallback, and the UTF-8 name (RFC 8187) where it differs. */
+/** `Content-Disposition` of a download (RFC 6266): an ASCII fallback, plus the UTF-8 name (RFC 8187) if it differs. */
 export function attachment(title: string, extension: string): string {
   const name = fileName(title, extension);
   return contentDisposition(name, { type: 'attachment', fallback: asciiName(name, extension) });
@@ -40,12 +40,12 @@ function asciiName(name: string, extension: string): string {
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^\x20-\x7e]+/gu, '_')
-    // A percent sign followed by digits is decoded by some browsers in the plain parameter.
+    // Some browsers percent-decode the plain parameter.
     .replace(/[%"\\/]/gu, '_');
   return /[a-z0-9]/iu.test(stem) ? `${stem}.${extension}` : `download.${extension}`;
 }
 
-/** Cuts between characters as readers see them (grapheme clusters). */
+/** Cuts between grapheme clusters. */
 function cutToBytes(text: string, maxBytes: number): string {
   let size = 0;
   let end = 0;

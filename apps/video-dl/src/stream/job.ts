@@ -1,26 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type RequestContext } from '@media-services/http-common';
-import type { PageUrl, Target } from '../extract/index.js';
+import type { PageUrl } from '../extract/page-url.js';
+import type { Target } from '../extract/types.js';
 import type { ClipRequest } from '../plan/clip.js';
-import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
-import type { MediaSource } from '../upstream/media-source.js';
-import type { StreamLimits } from './limits.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { RelaySession } from '../relay/session.js';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import type { StreamLimits } from '../capacity.js';
 import type { RangeHeaders } from './ranges.js';
 import { ClientWriter } from './response.js';
 import { slowSource, SourceRate, type Progress } from './source-rate.js';
 
 export type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger' | 'note'>;
 
-/** What a client asks for. */
 export interface StreamRequest extends RangeHeaders {
-  /** Of the page. */
+  /** URL of the page. */
   readonly url: PageUrl;
   readonly target: Target;
-  /** Identifies the client: its IP. */
+  /** The client's IP. */
   readonly client: string;
-  /** Which video of a page with several, from 1. */
+  /** Number of the video on a page with several, from 1. */
   readonly item?: number | undefined;
-  /** Which part of it. */
   readonly clip?: ClipRequest | undefined;
 }
 
@@ -32,13 +32,13 @@ interface StreamJobOptions {
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly renew: RenewSource;
   onBytes(bytes: number): void;
-  /** Whether others wait for a slot. */
+  /** Whether other requests wait for a slot. */
   isCrowded(): boolean;
 }
 
 /**
- * One response from its extraction to its last byte. It owns what ends a stream early (the client
- * leaves, a deadline passes, upstream fails, the service stops), the relay session and the writer.
+ * One response from its extraction to its last byte. Owns the relay session, the writer, and everything
+ * that ends a stream early (the client leaves, a deadline passes, upstream fails, the service stops).
  */
 export class StreamJob implements Disposable {
   readonly request: StreamRequest;
@@ -49,7 +49,7 @@ export class StreamJob implements Disposable {
   readonly #options: StreamJobOptions;
   readonly #controller = new AbortController();
   readonly #totalTimer: NodeJS.Timeout;
-  /** From here to the first byte: the site's own waiting time, a slot, a look at the source, ffmpeg. */
+  /** Covers everything before the first byte: the site's waiting time, the queue, probing the source, ffmpeg. */
   readonly #firstByteTimer: NodeJS.Timeout;
   readonly #onClientGone = (): void => this.abort(this.context.signal.reason);
   #lateReason: () => Error;
@@ -66,7 +66,7 @@ export class StreamJob implements Disposable {
     this.renew = renew;
     this.#lateReason = () => firstByteTimeout(limits);
     const { totalTimeoutMs, firstByteTimeoutMs } = limits;
-    // setTimeout takes 31 bits; a longer limit is as good as none.
+    // setTimeout takes 31 bits; a longer limit amounts to none.
     const totalMs = Math.min(totalTimeoutMs, 2 ** 31 - 1);
     this.#totalTimer = setTimeout(() => this.abort(totalTimeout(totalTimeoutMs)), totalMs);
     this.#firstByteTimer = setTimeout(() => this.abort(this.#lateReason()), firstByteTimeoutMs);
@@ -78,13 +78,13 @@ export class StreamJob implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Ends the stream; the first reason counts. */
+  /** Ends the stream. Only the first reason counts. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** Awaits work before the first byte that has its own reason to be late. */
-  async orLate<T>(late: () => Error, work: () => Promise<T>): Promise<T> {
+  /** Awaits work that reports its own error if the first-byte deadline passes. */
+  async withLateReason<T>(late: () => Error, work: () => Promise<T>): Promise<T> {
     const usual = this.#lateReason;
     this.#lateReason = late;
     try {
@@ -94,7 +94,7 @@ export class StreamJob implements Disposable {
     }
   }
 
-  /** The relay session of the stream's media; its failure is the stream's. */
+  /** Opens the stream's relay session. Its failure aborts the stream. */
   openSession(source: MediaSource | undefined): RelaySession {
     const { relay, renew, request } = this.#options;
     const options = { signal: this.signal, renew, exit: source?.origin?.exit, client: request.client };
@@ -104,7 +104,7 @@ export class StreamJob implements Disposable {
     return session;
   }
 
-  /** Sends the headers: the first byte of media is there. */
+  /** Sends the headers; call once the first byte of media exists. */
   begin(status: 200 | 206, headers: Record<string, string>): void {
     this.signal.throwIfAborted();
     clearTimeout(this.#firstByteTimer);
@@ -118,18 +118,18 @@ export class StreamJob implements Disposable {
     });
   }
 
-  /** Sends bytes no faster than the client reads. @throws the signal's reason */
+  /** Sends bytes with backpressure. @throws the signal's reason */
   async send(bytes: Uint8Array): Promise<void> {
     this.#options.onBytes(bytes.length);
-    await this.#begun.write(bytes);
+    await this.#openWriter.write(bytes);
   }
 
-  /** Ends a response that is complete. @throws the signal's reason */
+  /** Ends a complete response. @throws the signal's reason */
   async end(): Promise<void> {
-    await this.#begun.end();
+    await this.#openWriter.end();
   }
 
-  /** Aborts when the source sends too slowly to hold a slot for it, or nothing at all. */
+  /** Aborts the stream when the source is too slow to keep its slot, or silent. */
   watchSource(progress: () => Progress, silence?: { maxMs: number; reason: () => Error }): SourceRate {
     return new SourceRate({
       progress,
@@ -146,12 +146,12 @@ export class StreamJob implements Disposable {
     clearTimeout(this.#firstByteTimer);
     this.context.signal.removeEventListener('abort', this.#onClientGone);
     this.#session?.close();
-    // Ends what has no other end, such as a thumbnail still on its way.
+    // Stops everything still running, such as a thumbnail request.
     this.abort(new Error('the stream has ended'));
   }
 
-  get #begun(): ClientWriter {
-    if (this.#writer === undefined) throw new Error('headers come before bytes');
+  get #openWriter(): ClientWriter {
+    if (this.#writer === undefined) throw new Error('begin() must be called before sending bytes');
     return this.#writer;
   }
 }
@@ -159,7 +159,7 @@ export class StreamJob implements Disposable {
 function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
-    `The stream did not begin within ${firstByteTimeoutMs / 1000} s. Try again later.`,
+    `The stream didn't start within ${firstByteTimeoutMs / 1000} s. Try again later.`,
   );
 }
 
@@ -170,7 +170,7 @@ function totalTimeout(totalTimeoutMs: number): DomainError {
 function slowClient({ minClientBytesPerMinute }: StreamLimits): DomainError {
   return new DomainError(
     'timeout',
-    `The client read less than ${minClientBytesPerMinute} bytes in a minute.`,
+    `The client read fewer than ${minClientBytesPerMinute} bytes in a minute.`,
   );
 }
 

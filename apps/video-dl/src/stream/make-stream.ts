@@ -6,10 +6,11 @@ import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Clip } from '../plan/clip.js';
 import { tooLarge, type Plan } from '../plan/plan.js';
-import type { MediaRelay, RelayInput, RelaySession } from '../relay/index.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { RelayInput, RelaySession } from '../relay/session.js';
 import { Expectation, type ExpectedInput } from './expectation.js';
 import type { StreamJob } from './job.js';
-import type { StreamLimits } from './limits.js';
+import type { StreamLimits } from '../capacity.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders } from './response.js';
@@ -18,48 +19,48 @@ import { assertComplete } from './verification.js';
 export interface StreamToMake {
   readonly plan: Plan;
   readonly output: StreamOutput;
-  /** The part that the client wants; a part always goes up to the end. */
+  /** The part that the client wants. It always extends to the end. */
   readonly selection: Selection;
   readonly session: RelaySession;
-  /** For a second look at a source. */
+  /** To read a source again. */
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
-  /** Opened already, and not read. */
+  /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
 }
 
 interface OpenInput extends RelayInput {
-  /** For a file that can be sought: so long before a clip reading begins. */
+  /** For a seekable file: how long before the clip to start reading. */
   readonly prerollSeconds?: number | null;
 }
 
-/** The output begins too early, with media that only an edit list hides, or too late. By the other plan it won't. */
-export class WrongStart extends Error {
-  override readonly name = 'WrongStart';
+/** The output would start too early, with media that only an edit list hides, or too late. `plan` avoids that. */
+export class WrongStartError extends Error {
+  override readonly name = 'WrongStartError';
   readonly plan: Plan;
-  /** Those that were not read. */
+  /** Opened inputs that weren't read. */
   readonly inputs: readonly OpenInput[] | undefined;
 
   constructor(plan: Plan, inputs?: readonly OpenInput[]) {
-    super('the media do not begin where they should');
+    super('the output would start at the wrong time');
     this.plan = plan;
     this.inputs = inputs;
   }
 }
 
 /**
- * Makes a stream and hands it to the client: no header before the first media byte, no end before
- * the whole is verified. Everything it starts has ended when it returns.
+ * Generates a stream and sends it to the client. Sends no header before the first media byte and
+ * doesn't end the response before everything is verified. All its processes have ended when it returns.
  *
- * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
- * @throws WrongStart before any header, with the plan that the stream has to be made by
+ * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
+ * @throws WrongStartError before any header, with the plan to use instead
  */
 export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<void> {
   const { plan, output, session, tools } = stream;
   const endFirstByte = job.context.timings.start('firstByte');
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs(job, stream));
-  assertMayBeCopied(plan, inputs);
+  assertCanCopy(plan, inputs);
   const expected = new Expectation(
     plan.expected,
     inputs.map((input, index) => expectedInput(input, index, facts)),
@@ -78,8 +79,8 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   for await (const parts of readMedia(child, run, job, session)) {
     if (!hasBegun) {
       hasBegun = true;
-      assertShowsItsStart(plan, run, inputs);
-      assertIsNotLate(plan, run);
+      assertNoHiddenStart(plan, run, inputs);
+      assertStartsOnTime(plan, run);
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();
@@ -107,10 +108,10 @@ function expectedInput(input: RelayInput, index: number, facts: InputFactsReader
   };
 }
 
-/** Sends a stream that is made from its beginning, without what the client has already. */
+/** Sends a generated stream without the beginning that the client already has. */
 class PartialWriter {
   bytesToSkip = 0;
-  #madeBytes = 0;
+  #generatedBytes = 0;
   readonly #job: StreamJob;
   readonly #plan: Plan;
 
@@ -120,25 +121,26 @@ class PartialWriter {
   }
 
   async send(part: Buffer): Promise<void> {
-    this.#madeBytes += part.length;
+    this.#generatedBytes += part.length;
     const { limits } = this.#job;
-    if (this.#madeBytes > limits.maxOutputBytes) throw tooLarge(this.#plan.target, 'has more bytes', limits);
+    if (this.#generatedBytes > limits.maxOutputBytes)
+      throw tooLarge(this.#plan.target, 'has more bytes', limits);
     const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
     this.bytesToSkip -= part.length - rest.length;
     if (rest.length > 0) await this.#job.send(rest);
   }
 }
 
-/** An encoder's delay is shorter, HE-AAC included, except at low sample rates. */
+/** An encoder's delay is shorter, including HE-AAC, except at low sample rates. */
 const maxHiddenAudioSeconds = 0.15;
 /** Less than a frame. */
 const maxHiddenVideoSeconds = 0.01;
 
 /**
- * Players differ in whether they follow the edit list of a fragmented MP4; ffmpeg doesn't. So a trimmed
- * file must not come back with what was cut away, and we encode the tracks that begin with it.
+ * Some players ignore the edit list of a fragmented MP4, and so does ffmpeg. To keep trimmed media
+ * hidden, we re-encode tracks that start with it.
  */
-function assertShowsItsStart(plan: Plan, run: OutputRun, inputs: readonly RelayInput[]): void {
+function assertNoHiddenStart(plan: Plan, run: OutputRun, inputs: readonly RelayInput[]): void {
   // Original audio is never encoded, and segments are read once, except for a clip.
   if (plan.target === 'original') return;
   if (plan.expected.clip === null && inputs.some(({ isJoined }) => isJoined)) return;
@@ -147,46 +149,49 @@ function assertShowsItsStart(plan: Plan, run: OutputRun, inputs: readonly RelayI
   const hidesAudio = audio?.action === 'copy' && run.startSeconds('audio') < -maxHiddenAudioSeconds;
   if (!hidesVideo && !hidesAudio) return;
   const encoded = hidesVideo ? withEncodedVideo(plan) : plan;
-  throw new WrongStart({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
+  throw new WrongStartError({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
 }
 
-/** Its size is known only to the encoder. */
+/** The size of encoded video can't be estimated. */
 function withEncodedVideo(plan: Plan): Plan {
   return { ...plan, video: plan.video && { ...plan.video, action: 'transcode' }, estimatedBytes: null };
 }
 
-/** What begins so long before a clip begins with other frames. */
+/** A copy that starts longer than this before the clip would show frames outside it. */
 const maxCopiedLeadSeconds = 0.25;
 
-/** @throws WrongStart for a clip that has to be encoded, before anything of it is read */
-function assertMayBeCopied(plan: Plan, inputs: readonly OpenInput[]): void {
+/** @throws WrongStartError for a clip that must be encoded, before any of it is read */
+function assertCanCopy(plan: Plan, inputs: readonly OpenInput[]): void {
   const { clip } = plan.expected;
   const [input] = inputs;
   if (clip === null || plan.video?.action !== 'copy' || input === undefined) return;
   const isSought = input.prerollSeconds != null;
   if (!isSought && clip.startSeconds - (input.offsetSeconds ?? 0) > maxCopiedLeadSeconds)
-    throw new WrongStart(withEncodedVideo(plan), inputs);
+    throw new WrongStartError(withEncodedVideo(plan), inputs);
 }
 
 /**
- * The frame that is shown when a clip begins may be missing: its beginning is not sought without the
- * frame rate, and what was sought may have no key frame before the clip. Read from its beginning, it has.
+ * The first frame of a clip may be missing. ffmpeg can't seek to it without the frame rate, and
+ * after seeking there may be no key frame before the clip. Reading from the start of the file fixes both.
  */
-function assertIsNotLate(plan: Plan, run: OutputRun): void {
+function assertStartsOnTime(plan: Plan, run: OutputRun): void {
   const { clip } = plan.expected;
   if (clip === null || plan.video === null || run.startSeconds('video') <= maxHiddenVideoSeconds) return;
   const encoded = withEncodedVideo(plan);
   const { video, expected } = encoded;
   const frameSeconds = run.tracks.find(({ type }) => type === 'video')?.longestSeconds ?? 0;
   if (video !== null && video.fps === null && frameSeconds > 0)
-    throw new WrongStart({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
+    throw new WrongStartError({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
   if (clip.readFromSeconds > 0)
-    throw new WrongStart({ ...encoded, expected: { ...expected, clip: { ...clip, readFromSeconds: 0 } } });
+    throw new WrongStartError({
+      ...encoded,
+      expected: { ...expected, clip: { ...clip, readFromSeconds: 0 } },
+    });
 }
 
 /**
- * What ffmpeg reads: one input with everything, or two, the video and the audio. A source may
- * itself bring the two separately.
+ * The inputs for ffmpeg: one with everything, or video and audio separately. A single source may
+ * also deliver the two separately.
  * @throws DomainError, the abort's reason
  */
 async function openInputs(
@@ -203,7 +208,7 @@ async function openInputs(
         const chosen = track === 'all' ? found : [withTrack(found, track)];
         return clip === null
           ? chosen
-          : Promise.all(chosen.map((input) => placedInput(input, { clip, track, session, tools, signal })));
+          : Promise.all(chosen.map((input) => inputWithSeek(input, { clip, track, session, tools, signal })));
       }),
     );
     return inputs.flat();
@@ -213,18 +218,18 @@ async function openInputs(
   }
 }
 
-/** Containers that name their key frames, or in which every packet of audio can be found by its time. */
+/** Containers that index their key frames, or whose audio packets can be found by time. */
 const seekable = {
   video: /^(?:mov|matroska)\b/u,
   audio: /^(?:mov|matroska|mp3|ogg|flac|wav|w64|aiff|caf)\b/u,
 };
-/** Decoders of audio need a few packets to be right. */
+/** Audio decoders need a few packets before their output is correct. */
 const audioPrerollSeconds = 0.5;
-/** A track that begins so little after the other begins with it: the audio of many files has an encoder's delay. */
+/** Shorter delays between tracks are ignored, since audio often has an encoder's delay. */
 const maxDelaySeconds = 0.25;
-const lookMs = 15_000;
+const probeTimeoutMs = 15_000;
 
-interface PlacingContext {
+interface SeekContext {
   readonly clip: Clip;
   readonly track: 'all' | 'video' | 'audio';
   readonly session: RelaySession;
@@ -232,15 +237,15 @@ interface PlacingContext {
   readonly signal: AbortSignal;
 }
 
-/** A file with what ffmpeg needs to find a clip in it. */
-async function placedInput(input: RelayInput, context: PlacingContext): Promise<OpenInput> {
+/** Adds to a file what ffmpeg needs to seek to a clip. */
+async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<OpenInput> {
   if (input.isJoined) return input;
   const { clip, track, session, tools, signal } = context;
   const { environment, parse } = session;
   try {
-    const found = await probe(tools, input.url, { signal, parse, maxMs: lookMs, environment });
+    const found = await probe(tools, input.url, { signal, parse, maxMs: probeTimeoutMs, environment });
     const type = track === 'audio' ? 'audio' : 'video';
-    // Second 0 is the first frame, also for a clip of the audio alone.
+    // Second 0 is the first video frame, even for a clip of the audio alone.
     const streamOf = (wanted: 'video' | 'audio') =>
       found.streams.find((stream) => stream.type === wanted && !stream.isCover);
     const delaySeconds = (streamOf('video') ?? streamOf('audio'))?.delaySeconds ?? 0;
@@ -252,7 +257,7 @@ async function placedInput(input: RelayInput, context: PlacingContext): Promise<
     };
   } catch (error) {
     signal.throwIfAborted();
-    // ffmpeg reports what can't be read, or reads it all the same.
+    // ffmpeg either reads the file anyway or reports a better error.
     if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
     throw error;
   }
@@ -264,14 +269,13 @@ function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): Rel
   return input;
 }
 
-/** The relay retries a silent source several times; only after more timeouts than that is ffmpeg itself taken for stuck. */
-const idleTimeoutsOfSilence = 6;
+/** The relay retries a silent source several times. After more timeouts than that, ffmpeg itself is considered stuck. */
+const maxIdleTimeouts = 6;
 
 /**
- * What ffmpeg makes, finished for the client. Nothing comes before there is real media; headers
- * alone are held back until then.
+ * Yields ffmpeg's output, processed for the client. Holds back headers until there is media.
  *
- * @throws the abort's reason, also when ffmpeg or upstream sends nothing for too long.
+ * @throws the abort's reason, including when ffmpeg or upstream sends nothing for too long.
  */
 async function* readMedia(
   child: ChildGroup,
@@ -291,12 +295,12 @@ async function* readMedia(
     job.signal.throwIfAborted();
     if (!run.hasMedia) return;
     yield held.splice(0);
-    // ffmpeg's silence is no failure while its source sends bytes: a fragment may take longer than the timeout to fill.
+    // ffmpeg may be silent while its source sends bytes: a fragment may take longer than the timeout to fill.
     const progress = () => ({
       bytes: session.bytesReceived,
       mediaSeconds: Math.max(0, ...run.tracks.map(({ endSeconds }) => endSeconds)),
     });
-    const maxMs = job.limits.upstreamIdleTimeoutMs * idleTimeoutsOfSilence;
+    const maxMs = job.limits.upstreamIdleTimeoutMs * maxIdleTimeouts;
     using rate = job.watchSource(progress, { maxMs, reason: () => idleTimeout(job.limits) });
     for (;;) {
       const { done, value } = await rate.during(chunks.next());
@@ -305,7 +309,7 @@ async function* readMedia(
       yield run.push(value);
     }
   } catch (error) {
-    // An aborted child's stdout breaks off; the reason says more than that does.
+    // An aborted child's stdout closes early; the abort's reason explains why.
     job.signal.throwIfAborted();
     throw error;
   }
@@ -314,6 +318,6 @@ async function* readMedia(
 function idleTimeout({ upstreamIdleTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
-    `The site's media server sent nothing for ${(upstreamIdleTimeoutMs * idleTimeoutsOfSilence) / 1000} s.`,
+    `The site's media server sent nothing for ${(upstreamIdleTimeoutMs * maxIdleTimeouts) / 1000} s.`,
   );
 }

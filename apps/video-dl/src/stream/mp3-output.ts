@@ -9,14 +9,13 @@ import {
   silentFrame,
   type ConstantFrames,
 } from '../containers/mp3-frames.js';
-import type { SoundLength } from '../containers/mp4/sound-length.js';
-import type { HeadOptions, SourceHeads } from '../extract/index.js';
-import { mp3Arguments, type SoundCut } from '../ffmpeg/arguments.js';
-import { mp3BitrateKbps } from '../ffmpeg/bitrates.js';
+import type { AudioLength } from '../containers/mp4/movie-summary.js';
+import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
+import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
-import type { RelayInput } from '../relay/index.js';
+import type { RelayInput } from '../relay/session.js';
 import { waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { Expectation, SentTrack } from './expectation.js';
@@ -24,7 +23,7 @@ import type { ExactFile, OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
 import { digest } from './site-file.js';
 
-/** MP3 frames behind an ID3 tag and the frame that states the length. */
+/** An ID3 tag, a frame that states the length, then the MP3 frames. */
 export class Mp3Output implements StreamOutput {
   readonly format = formats.mp3;
   readonly file = null;
@@ -99,20 +98,20 @@ class Mp3Run implements OutputRun {
   }
 }
 
-/** What the source of an MP3 says of its audio, and the strong validator of the file that says it. */
-export interface StatedSound extends SoundLength {
+/** The audio length that the source of an MP3 states, with the strong validator of that file. */
+export interface StatedAudio extends AudioLength {
   readonly validator: string | null;
 }
 
-/** An MP3 whose length is decided before ffmpeg starts. */
+/** An MP3 whose size is known before ffmpeg starts. */
 interface ExactMp3 {
   readonly file: ExactFile;
   readonly tag: Buffer;
-  readonly cut: SoundCut;
+  readonly trim: AudioTrim;
   readonly audio: ConstantFrames;
 }
 
-/** An MP3 that is the same, byte for byte, each time it is made with the same tools. */
+/** An MP3 that is byte-for-byte reproducible with the same tools. */
 export class ExactMp3Output implements StreamOutput {
   readonly format = formats.mp3;
   readonly #plan: Plan;
@@ -120,7 +119,7 @@ export class ExactMp3Output implements StreamOutput {
   readonly #cover: Uint8Array | null;
   readonly #exact: ExactMp3;
 
-  constructor(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uint8Array | null) {
+  constructor(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Uint8Array | null) {
     this.#plan = plan;
     this.#tools = tools;
     this.#cover = cover;
@@ -136,7 +135,7 @@ export class ExactMp3Output implements StreamOutput {
   }
 
   ffmpegArguments(inputs: readonly RelayInput[]): string[] {
-    return argumentsFor(this.#plan, inputs, this.#tools, this.#exact.cut);
+    return argumentsFor(this.#plan, inputs, this.#tools, this.#exact.trim);
   }
 
   begin(expected: Expectation): OutputRun {
@@ -145,14 +144,14 @@ export class ExactMp3Output implements StreamOutput {
   }
 }
 
-function exactMp3(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uint8Array | null): ExactMp3 {
-  // The rates at which MP3 has 192 kbit/s; of the two, the one that divides evenly.
+function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Uint8Array | null): ExactMp3 {
+  // MP3 supports 192 kbit/s at both rates; pick the one that divides evenly.
   const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
   const { clip } = plan.expected;
   const samples = Math.round(secondsIn(clip, stated.seconds) * sampleRate);
   const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
   const tag = makeTag(plan, cover, samples / sampleRate);
-  // Another processor's arithmetic may round another way.
+  // Floating-point rounding may differ between processors.
   const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
   const { validator } = stated;
   const part = clip === null ? [] : [String(clip.startSeconds)];
@@ -164,21 +163,21 @@ function exactMp3(plan: Plan, tools: MediaTools, stated: StatedSound, cover: Uin
     hasRanges: etag !== null,
     secondsBefore: (byte: number) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
   };
-  return { file, tag, cut: { sampleRate, samples }, audio };
+  return { file, tag, trim: { sampleRate, samples }, audio };
 }
 
-/** Encoders differ by a frame or two at the end. */
+/** Encoders may add a frame or two at the end. */
 const maxDroppedBytes = 4 * 1024;
-/** How a decoder's delay and a container's rounding show at the end; more would be invented silence. */
+/** Covers a decoder's delay and a container's rounding at the end. More would be made-up silence. */
 const maxSilentFrames = 2;
 
-/** Holds the last part back: with a stated length the last byte ends the response, so it waits for the verification. */
+/** Holds back the last part until verification, because with a stated length the last byte ends the response. */
 class ExactMp3Run extends Mp3Run {
   readonly #exact: ExactMp3;
-  /** Not so with an encoder that is not the one the length was calculated for. */
-  #keepsPromise = true;
+  /** Whether the encoder produces the frames that the size was calculated for. */
+  #isAsPlanned = true;
   #held: Buffer | undefined;
-  #passedBytes = 0;
+  #sentBytes = 0;
   #droppedBytes = 0;
 
   constructor(exact: ExactMp3, inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
@@ -187,14 +186,14 @@ class ExactMp3Run extends Mp3Run {
   }
 
   override get file(): ExactFile | null {
-    return this.#keepsPromise ? this.#exact.file : null;
+    return this.#isAsPlanned ? this.#exact.file : null;
   }
 
   override push(chunk: Buffer): readonly Buffer[] {
-    if (!this.hasMedia) this.#keepsPromise = isMadeAsPlanned(chunk, this.#exact);
-    if (!this.#keepsPromise) return super.push(chunk);
-    const part = chunk.subarray(0, this.#exact.audio.totalBytes - this.#passedBytes);
-    this.#passedBytes += part.length;
+    if (!this.hasMedia) this.#isAsPlanned = startsAsPlanned(chunk, this.#exact);
+    if (!this.#isAsPlanned) return super.push(chunk);
+    const part = chunk.subarray(0, this.#exact.audio.totalBytes - this.#sentBytes);
+    this.#sentBytes += part.length;
     this.#droppedBytes += chunk.length - part.length;
     if (this.#droppedBytes > maxDroppedBytes) throw tooMuchAudio();
     super.push(part);
@@ -205,24 +204,24 @@ class ExactMp3Run extends Mp3Run {
   }
 
   override header(): Promise<Buffer> {
-    if (!this.#keepsPromise) return super.header();
-    const { tag, cut } = this.#exact;
-    const info = makeInfoFrame(this.firstFrame, cut.samples / cut.sampleRate, 'Info');
+    if (!this.#isAsPlanned) return super.header();
+    const { tag, trim } = this.#exact;
+    const info = makeInfoFrame(this.firstFrame, trim.samples / trim.sampleRate, 'Info');
     return Promise.resolve(Buffer.concat([tag, info ?? Buffer.alloc(0)]));
   }
 
   override trailer(): Buffer {
-    if (!this.#keepsPromise) return super.trailer();
+    if (!this.#isAsPlanned) return super.trailer();
     const missing = this.#missingFrames();
-    if (this.#passedBytes + missing.length !== this.#exact.audio.totalBytes) throw unlikeItsFile();
+    if (this.#sentBytes + missing.length !== this.#exact.audio.totalBytes) throw differsFromFile();
     return Buffer.concat([this.#held ?? Buffer.alloc(0), missing]);
   }
 
-  /** Silence for the frame or two that the encoder did not make. @throws DomainError when more is missing */
+  /** Silence for the one or two frames that the encoder left out. @throws DomainError when more are missing */
   #missingFrames(): Buffer {
-    const { audio, cut } = this.#exact;
+    const { audio, trim } = this.#exact;
     const missing = Math.max(0, audio.frames - this.frames);
-    if (missing > maxSilentFrames) throw incompleteAudio((missing * 1152) / cut.sampleRate);
+    if (missing > maxSilentFrames) throw incompleteAudio((missing * 1152) / trim.sampleRate);
     const sizeOf = (frame: number) => audio.bytesBefore(frame + 1) - audio.bytesBefore(frame);
     return Buffer.concat(
       Array.from({ length: missing }, (_, index) =>
@@ -232,34 +231,41 @@ class ExactMp3Run extends Mp3Run {
   }
 }
 
-function isMadeAsPlanned(firstFrame: Buffer, { audio, cut }: ExactMp3): boolean {
+function startsAsPlanned(firstFrame: Buffer, { audio, trim }: ExactMp3): boolean {
   if (firstFrame.length < 4) return false;
   const header = readMp3FrameHeader((firstFrame.readUInt32BE() & ~0x0000_0200) >>> 0);
-  return header?.sizeBytes === audio.unpaddedBytes && header.sampleRate === cut.sampleRate;
+  return header?.sizeBytes === audio.unpaddedBytes && header.sampleRate === trim.sampleRate;
 }
 
 /**
- * How much audio the source of an MP3 states, exactly.
- * @returns null where its file doesn't state it, or can't be read
+ * The exact audio length that the source of an MP3 states.
+ * @returns null if its file doesn't state it or can't be read
  * @throws the signal's reason
  */
-export async function statedSound(
+export async function statedAudio(
   heads: SourceHeads,
   plan: Plan,
   options: HeadOptions,
-): Promise<StatedSound | null> {
+): Promise<StatedAudio | null> {
   const [source] = plan.inputs;
   if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
   if (waitMs(plan.inputs, Date.now()) > 0) return null;
   try {
-    const { sound, identity, totalBytes } = await heads.of(source, options);
-    if (sound === null || totalBytes === null || secondsIn(plan.expected.clip, sound.seconds) === 0)
+    const { audioLength, identity, totalBytes } = await heads.of(source, options);
+    if (
+      audioLength === null ||
+      totalBytes === null ||
+      secondsIn(plan.expected.clip, audioLength.seconds) === 0
+    )
       return null;
     const { strongEtag } = identity;
-    return { ...sound, validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}` };
+    return {
+      ...audioLength,
+      validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}`,
+    };
   } catch (error) {
     options.signal.throwIfAborted();
-    // ffmpeg reports what can't be read, or reads it all the same.
+    // ffmpeg either reads the file anyway or reports a better error.
     if (error instanceof DomainError) return null;
     throw error;
   }
@@ -267,7 +273,7 @@ export async function statedSound(
 
 const maxCoverWaitMs = 1500;
 
-/** The page's thumbnail for a tag. Null if it is missing, too large, late or broken; that never fails a stream. */
+/** The page's thumbnail for the tag. Null if it is missing, too large, late or broken, which never fails a stream. */
 export async function fetchCover(
   upstream: Pick<Upstream, 'fetchBytes'>,
   { container, thumbnail }: Pick<Plan, 'container' | 'thumbnail'>,
@@ -308,23 +314,26 @@ function argumentsFor(
   { audio, expected: { clip } }: Plan,
   [input]: readonly RelayInput[],
   tools: MediaTools,
-  cut: SoundCut | null = null,
+  trim: AudioTrim | null = null,
 ): string[] {
   if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
-  return mp3Arguments(input, audio, tools, { cut, clip });
+  return mp3Arguments(input, audio, tools, { trim, clip });
 }
 
 function tooMuchAudio(): DomainError {
-  return new DomainError('internal_error', 'ffmpeg made more audio than it was asked for.');
+  return new DomainError('internal_error', 'ffmpeg produced more audio than requested. Try again.');
 }
 
-function unlikeItsFile(): DomainError {
-  return new DomainError('upstream_error', "The site's audio is not what its file states. Try again later.");
+function differsFromFile(): DomainError {
+  return new DomainError(
+    'upstream_error',
+    "The site's audio doesn't match the length in its file. Try again later.",
+  );
 }
 
 function incompleteAudio(seconds: number): DomainError {
   return new DomainError(
     'upstream_error',
-    `The media of the site is not complete: ${seconds.toFixed(1)} s of its audio are missing. Try again later.`,
+    `The site's media is incomplete: ${seconds.toFixed(1)} s of its audio are missing. Try again later.`,
   );
 }

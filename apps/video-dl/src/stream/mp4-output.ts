@@ -2,7 +2,7 @@ import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
 import { mp4Arguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import type { RelayInput } from '../relay/index.js';
+import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
@@ -35,7 +35,7 @@ export class Mp4Output implements StreamOutput {
   }
 }
 
-/** A fragmented MP4, of audio alone too. */
+/** A fragmented MP4, possibly with audio only. */
 export class Mp4Run implements OutputRun {
   readonly file = null;
   readonly #mp4: FragmentedMp4;
@@ -55,7 +55,9 @@ export class Mp4Run implements OutputRun {
   get tracks(): readonly SentTrack[] {
     return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds, longestSeconds }) => ({
       type: typeOf(handler),
-      ...{ endSeconds, gapSeconds, longestSeconds },
+      endSeconds,
+      gapSeconds,
+      longestSeconds,
     }));
   }
 

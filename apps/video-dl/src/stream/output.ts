@@ -1,42 +1,42 @@
-import type { RelayInput } from '../relay/index.js';
+import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { KnownFile, StreamFormat } from './response.js';
 
-/** A file that is made, but whose every byte is decided before ffmpeg starts. */
+/** A generated file whose every byte is determined before ffmpeg starts. */
 export interface ExactFile extends KnownFile {
-  /** Seconds of media before a byte of it: what is made and thrown away for a client that resumes there. */
+  /** Seconds of media before a byte: what is generated and discarded for a client that resumes there. */
   secondsBefore(byte: number): number;
 }
 
 /**
- * One kind of stream that ffmpeg makes. Immutable: it describes the stream, also for HEAD, and
- * `begin` starts the state of one run. To add one, implement both interfaces and name it in `outputFor`.
+ * One kind of stream that ffmpeg generates. Immutable: it describes the stream (for HEAD too), and
+ * `begin` creates the state of one run. To add one, implement both interfaces and add it to `outputFor`.
  */
 export interface StreamOutput {
   readonly format: StreamFormat;
-  /** Null where the length is unknown until ffmpeg's last byte. */
+  /** Null if the size is unknown until ffmpeg's last byte. */
   readonly file: ExactFile | null;
-  /** Bytes in front of the media that the plan's estimate lacks. */
+  /** Bytes before the media that the plan's estimate doesn't include. */
   headerBytes(): Promise<number>;
   ffmpegArguments(inputs: readonly RelayInput[]): string[];
   begin(expected: Expectation): OutputRun;
 }
 
-/** ffmpeg's output on its way to the client: finished where ffmpeg cannot, and measured. */
+/** Post-processes and measures ffmpeg's output on its way to the client. */
 export interface OutputRun {
-  /** Whether audio or video has passed, not only headers. */
+  /** Whether audio or video has been output, not only headers. */
   readonly hasMedia: boolean;
-  /** Whether what has passed ends at the end of a box or frame. */
+  /** Whether the output so far ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
-  /** The output's file; null once ffmpeg made something else than was promised. Known with the first media. */
+  /** The output's file; null if ffmpeg produced something else than planned. Known with the first media. */
   readonly file: ExactFile | null;
-  /** When a track begins: below zero where only an edit list hides its beginning. Known with the first media. */
+  /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media. */
   startSeconds(type: SentTrack['type']): number;
-  /** Takes ffmpeg's next bytes, returns those for the client. */
+  /** Takes ffmpeg's next bytes and returns those for the client. */
   push(chunk: Buffer): readonly Buffer[];
-  /** What goes in front of the media; called once, with the first media. */
+  /** Bytes to send before the media. Called once, with the first media. */
   header(): Promise<Buffer>;
-  /** What goes behind the media; called once, when they are verified. @throws DomainError for less than was promised */
+  /** Bytes to send after the media. Called once, after verification. @throws DomainError if the output is too short */
   trailer(): Buffer;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** What a client asks for a part of (RFC 9110 §13.1.5, §14.2). */
+/** The range headers of a request (RFC 9110 §13.1.5, §14.2). */
 export interface RangeHeaders {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
 }
 
-/** The bytes that an answer brings; first and last included. */
+/** The bytes to send. Both ends are inclusive. */
 export type Selection =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
@@ -15,11 +15,11 @@ export type Selection =
 const whole: Selection = { kind: 'whole' };
 
 /**
- * Which bytes of a file of known length a request gets. Several ranges at once,
- * a unit that is not known and what cannot be read get the whole, as RFC 9110
- * §14.2 allows; so does a part of a version that is no longer the present one.
+ * The bytes of a file that a request gets. Multiple ranges, unknown units and invalid
+ * headers get the whole file, as RFC 9110 §14.2 allows. So does a range of an outdated
+ * version.
  *
- * @param etag the present version's strong validator, null where it has none
+ * @param etag the current version's strong validator; null if it has none
  */
 export function selectRange(
   { range, ifRange }: RangeHeaders,
@@ -71,7 +71,7 @@ interface SentTo {
   readonly target: string;
 }
 
-/** Short, however long the URL is. */
+/** A hash keeps the keys short. */
 function keyOf({ client, url, target }: SentTo): string {
   return createHash('sha256')
     .update(JSON.stringify([client, target, url]))

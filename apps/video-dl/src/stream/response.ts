@@ -19,10 +19,10 @@ export const formats = {
 
 export type StreamFormat = (typeof formats)[keyof typeof formats];
 
-/** A stream whose every byte is decided before the first is sent. */
+/** A stream whose every byte is determined before the first is sent. */
 export interface KnownFile {
   readonly totalBytes: number;
-  /** Strong; null where two requests may get different bytes and nothing would show it. */
+  /** Strong; null if two requests may get different bytes undetected. */
   readonly etag: string | null;
   /** Whether parts of it can be requested. */
   readonly hasRanges: boolean;
@@ -30,10 +30,10 @@ export interface KnownFile {
 
 interface DescribedStream {
   readonly format: StreamFormat;
-  /** Null where the length is unknown until ffmpeg's last byte. */
+  /** Null if the size is unknown until ffmpeg's last byte. */
   readonly file: KnownFile | null;
   readonly selection: Selection;
-  /** What comes in front of the media and is not in the plan's estimate. */
+  /** Bytes before the media that the plan's estimate doesn't include. */
   readonly headerBytes: number;
 }
 
@@ -48,7 +48,7 @@ export function streamHeaders(
     'Content-Disposition': attachment(plan.title, format.extension),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
-    // A proxy that buffers the stream would make its reader wait for all of it.
+    // A buffering proxy would delay the whole stream.
     'X-Accel-Buffering': 'no',
     ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
     ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
@@ -70,18 +70,21 @@ function exactLength({ totalBytes, etag }: KnownFile, selection: Selection): Rec
   };
 }
 
-/** 206 where a part was chosen. @throws DomainError `range_not_satisfiable`, with the size in a header of the response */
+/** 206 for a part. @throws DomainError `range_not_satisfiable`, after setting `Content-Range` to the size */
 export function statusOf(selection: Selection, file: KnownFile | null, response: ServerResponse): 200 | 206 {
   if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? 206 : 200;
   const size = file?.totalBytes ?? 0;
   response.setHeader('Content-Range', `bytes */${size}`);
-  throw new DomainError('range_not_satisfiable', `The file has ${size} bytes, so nothing begins there.`);
+  throw new DomainError(
+    'range_not_satisfiable',
+    `The file has only ${size} bytes. Request a range that starts before its end.`,
+  );
 }
 
 interface ClientWriterOptions {
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
-  /** For each minute spent on waiting for the client; 0 for no limit. */
+  /** Per minute spent waiting for the client; 0 for no limit. */
   readonly minBytesPerMinute: number;
   readonly onIdle: () => void;
   readonly onSlow: () => void;
@@ -89,11 +92,11 @@ interface ClientWriterOptions {
 
 const minuteMs = 60_000;
 
-/** Writes to the client no faster than it reads, and reports when that is too slow to hold a slot for. */
+/** Writes to the client with backpressure and reports when it is too slow to keep its slot. */
 export class ClientWriter {
   readonly #response: ServerResponse;
   readonly #options: ClientWriterOptions;
-  /** Since the last look: time spent on waiting for the client, and what it took. */
+  /** Since the last check: time spent waiting for the client, and bytes it took. */
   #waitedMs = 0;
   #takenBytes = 0;
 
@@ -112,7 +115,7 @@ export class ClientWriter {
     this.#countWait(performance.now() - startedAt);
   }
 
-  /** Only time that the stream waited for its client counts: a slow site is not the client's doing. */
+  /** Only counts time spent waiting for the client, so a slow site doesn't count against it. */
   #countWait(waitedMs: number): void {
     this.#waitedMs += waitedMs;
     if (this.#waitedMs < minuteMs) return;
@@ -122,7 +125,7 @@ export class ClientWriter {
     this.#takenBytes = 0;
   }
 
-  /** Ends the response, and waits until the client's kernel has all of it. */
+  /** Ends the response and waits until the operating system has taken all of it. */
   async end(): Promise<void> {
     this.#options.signal.throwIfAborted();
     const finished = this.#until('finish');

@@ -10,9 +10,9 @@ interface Balance {
 }
 
 /**
- * An MP3 that is resumed is encoded from its beginning, and what the client has already is
- * thrown away: asking for the last byte costs as much as the whole. So each client may skip
- * so much audio an hour, which is enough to resume the longest MP3 once.
+ * Limits how much audio each client may skip per hour. To resume an MP3, we encode it from its
+ * beginning and discard what the client already has, so the last byte costs as much as the whole
+ * file. The budget is enough to resume the longest MP3 once an hour.
  */
 export class ResumeBudget {
   readonly #maxSeconds: number;
@@ -23,7 +23,7 @@ export class ResumeBudget {
   }
 
   /**
-   * @param seconds of audio that are encoded and thrown away
+   * @param seconds of audio to encode and discard
    * @throws DomainError `rate_limited` when the client has skipped too much
    */
   spend(client: string, seconds: number, now = performance.now()): void {
@@ -33,7 +33,7 @@ export class ResumeBudget {
       const waitSeconds = Math.ceil((missing / this.#maxSeconds) * (refillMs / 1000));
       throw new DomainError(
         'rate_limited',
-        `You have resumed MP3s too often: each time, the part before is encoded again. Wait ${waitSeconds} s, or request the whole file.`,
+        `You have resumed MP3 downloads too often. Wait ${waitSeconds} s, or request the whole file.`,
         { retryAfterSeconds: waitSeconds },
       );
     }

@@ -19,10 +19,10 @@ interface FileToSend {
 }
 
 /**
- * Sends the site's own file, or the selected part of it: no header before the first
- * byte is there, no end before the last.
+ * Sends the site's own file or a part of it. Sends no header before the first byte has
+ * arrived and doesn't end the response before the last.
  *
- * @throws DomainError what failed, or the abort's reason. If headers have been sent by then, the connection must be reset.
+ * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
  */
 export async function sendFile(
   job: StreamJob,
@@ -35,7 +35,7 @@ export async function sendFile(
     const transfer = await reader.open(range);
     const chunks = transfer.chunks();
     try {
-      // Two versions of one file need not differ in anything but their length.
+      // Two versions of a file may differ only in length.
       if (transfer.total !== file.totalBytes) throw changed();
       let next = await chunks.next();
       job.signal.throwIfAborted();
@@ -63,7 +63,7 @@ export async function sendFile(
   }
 }
 
-/** The check that a file's container allows: none for an MP4, whose media may be anything, nor for a part of most. */
+/** The check for a file's format. MP4 has none, and most formats can't be checked from the middle. */
 function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureCheck, 'push'> | null {
   const { extension } = format;
   if (extension === 'mp3') return new FrameChain();

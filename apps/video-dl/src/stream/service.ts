@@ -1,25 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
-import type { Extraction, ExtractionService, HeadOptions, SourceHeads } from '../extract/index.js';
+import type { ExtractionService } from '../extract/service.js';
+import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
+import type { Extraction } from '../extract/types.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
-import type { MediaRelay, RenewSource } from '../relay/index.js';
-import { untilAvailable, waitMs, type MediaSource } from '../upstream/media-source.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { CopiedAudioOutput } from './audio-output.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
-import type { StreamLimits } from './limits.js';
-import { makeStream, WrongStart, type StreamToMake } from './make-stream.js';
-import { streamMetrics, type StreamEnd, type StreamMetrics } from './metrics.js';
-import { ExactMp3Output, fetchCover, Mp3Output, statedSound } from './mp3-output.js';
+import type { StreamLimits } from '../capacity.js';
+import { makeStream, WrongStartError, type StreamToMake } from './make-stream.js';
+import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
+import { ExactMp3Output, fetchCover, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 import { selectRange, SentVersions, type Selection } from './ranges.js';
 import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { sendFile } from './send-file.js';
-import { probeStreams, SiteFiles, withStreams, type Look, type SiteFile } from './site-file.js';
-import { StreamSlots } from './slots.js';
+import { probeStreams, SiteFiles, withStreams, type Inspection, type SiteFile } from './site-file.js';
 
 export interface StreamingOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
@@ -33,7 +34,7 @@ export interface StreamingOptions {
   logger: Logger;
 }
 
-/** The part of a request that decides which video it is about. */
+/** The fields of a request that identify the video. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 
 interface Prepared {
@@ -43,10 +44,10 @@ interface Prepared {
 
 const whole: Selection = { kind: 'whole' };
 
-/** How long `/api/info` waits for the head of a file. */
-const maxLookMs = 5_000;
+/** How long `/api/info` waits for the header of a file. */
+const maxInspectMs = 5_000;
 
-/** Turns the URL of a page into a stream that is sent while it is made. */
+/** Turns a page URL into a stream that is sent while it is generated. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
@@ -54,8 +55,8 @@ export class StreamingService implements AsyncDisposable {
   readonly #siteFiles: SiteFiles;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
-  /** Files whose audio was not as long as they state. Requested again, their MP3 comes without a stated length. */
-  readonly #misstating = new WeakSet<MediaSource>();
+  /** Files that state a wrong audio length. Their MP3 is sent without a stated length next time. */
+  readonly #filesWithWrongLength = new WeakSet<MediaSource>();
   readonly #active = new Map<StreamJob, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -68,16 +69,16 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The headers that the stream would have, without making it.
+   * The headers of the stream, without generating it.
    *
-   * @throws DomainError as extraction and plan do.
+   * @throws DomainError from extraction or planning.
    */
   async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
     const { plan } = await this.#prepare(request, context);
     const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
-    const look = await this.#siteFiles.look(plan, options);
-    if (look?.isAnswer === true) {
-      const file = { ...look.file, hasRanges: true };
+    const inspection = await this.#siteFiles.inspect(plan, options);
+    if (inspection?.isSendable === true) {
+      const file = { ...inspection.file, hasRanges: true };
       return streamHeaders(plan, { format: file.format, file, selection: whole, headerBytes: 0 });
     }
     const output = await this.#outputFor(
@@ -90,8 +91,8 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The site's own file where that is the stream, null for one that is made here. A file whose
-   * head can't be read counts as one that is made: the stream itself reports why.
+   * The site's own file if it can be sent unchanged, else null. Also null if the file's header
+   * can't be read; the stream request then reports why.
    *
    * @throws the signal's reason.
    */
@@ -100,11 +101,11 @@ export class StreamingService implements AsyncDisposable {
     page: PageRequest,
     signal: AbortSignal,
   ): Promise<Pick<SiteFile, 'format' | 'totalBytes'> | null> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(maxLookMs)]);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
     try {
       const options = { signal: limited, renew: this.#renewal(page), client: page.client };
-      const look = await this.#siteFiles.look(plan, options);
-      return look?.isAnswer === true ? look.file : null;
+      const inspection = await this.#siteFiles.inspect(plan, options);
+      return inspection?.isSendable === true ? inspection.file : null;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError || limited.aborted) return null;
@@ -113,18 +114,23 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * Extracts, makes and sends the stream; when it returns, the response is
-   * finished and verified, and nothing of it is left running.
+   * Extracts, generates and sends the stream. When it returns, the response is finished and
+   * verified, and nothing is left running.
    *
-   * @throws DomainError, or the reason of the context's signal. Once headers are sent the connection must be reset.
+   * @throws DomainError, or the reason of the context's signal. If headers have been sent by then, the connection must be reset.
    */
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
-    // Before the extraction: a full service should not spend one on a request it will reject.
+    // Check first, so that a full service doesn't waste an extraction on a request it will reject.
     this.#slots.assertRoom(request.client);
     const prepared = await this.#prepare(request, context);
     const { limits, relay } = this.#options;
     using job = new StreamJob({
-      ...{ request, response, context, limits, relay, renew: this.#renewal(request) },
+      request,
+      response,
+      context,
+      limits,
+      relay,
+      renew: this.#renewal(request),
       isCrowded: () => this.#slots.waiting > 0,
       onBytes: (bytes) => this.#metrics.addBytes(request.target, bytes),
     });
@@ -152,7 +158,7 @@ export class StreamingService implements AsyncDisposable {
     return { extraction, plan: planTarget(extraction, target, planSettings, clip) };
   }
 
-  /** A renewal counts as the client's own extraction. */
+  /** A renewal counts as an extraction by the client. */
   #renewal({ url, client, item }: PageRequest): RenewSource {
     return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
   }
@@ -165,28 +171,31 @@ export class StreamingService implements AsyncDisposable {
       );
     }
     const release = await timings.measure('queue', () =>
-      job.orLate(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
+      job.withLateReason(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
     );
     try {
-      const look = await this.#sendSiteFile(job, plan);
-      if (look === 'sent') return;
-      await this.#make(job, look === undefined ? plan : await this.#replan(job, { extraction, plan }, look));
+      const inspection = await this.#sendSiteFile(job, plan);
+      if (inspection === 'sent') return;
+      await this.#make(
+        job,
+        inspection === undefined ? plan : await this.#replan(job, { extraction, plan }, inspection),
+      );
     } finally {
       release();
     }
   }
 
-  /** Sends the site's own file where that is what the client asked for; otherwise returns what its head showed. */
-  async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Look | undefined> {
+  /** Sends the site's own file if it is what the client requested; otherwise returns what its header shows. */
+  async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Inspection | undefined> {
     const isRemembered = this.#siteFiles.remembers(plan);
-    const look = await this.#siteFiles.look(plan, headOptions(job));
-    if (look?.isAnswer !== true) return look;
+    const inspection = await this.#siteFiles.inspect(plan, headOptions(job));
+    if (inspection?.isSendable !== true) return inspection;
     try {
-      await this.#sendFile(job, plan, look.file);
+      await this.#sendFile(job, plan, inspection.file);
     } catch (error) {
       job.signal.throwIfAborted();
       this.#siteFiles.forget(plan);
-      // The file may have changed since we read its head; another look shows what it is now.
+      // The file may have changed since we read its header, so read it again.
       if (!isRemembered || job.response.headersSent || isAboutRequest(error)) throw error;
       return this.#sendSiteFile(job, plan);
     }
@@ -219,18 +228,18 @@ export class StreamingService implements AsyncDisposable {
     return selection;
   }
 
-  /** The beginning of what is made can be left out, but not the end, where it is verified. */
+  /** A generated stream can skip its beginning, but not its end, where it is verified. */
   #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
     if (file?.hasRanges !== true) return whole;
     const selection = this.#select(request, file);
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
   }
 
-  /** The plan for a file that isn't what its page says, by what is in it. */
-  async #replan(job: StreamJob, { extraction, plan }: Prepared, look: Look): Promise<Plan> {
+  /** The plan for a file that differs from what its page says, based on its real content. */
+  async #replan(job: StreamJob, { extraction, plan }: Prepared, inspection: Inspection): Promise<Plan> {
     const { relay, tools, planSettings } = this.#options;
     const [source] = plan.inputs;
-    const seen = look.isAnswer || look.streams === null ? undefined : look.streams;
+    const seen = inspection.isSendable || inspection.streams === null ? undefined : inspection.streams;
     const streams = seen ?? (source && (await probeStreams(source, { ...headOptions(job), relay, tools })));
     const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
     return planTarget(refined, job.request.target, planSettings, job.request.clip);
@@ -254,24 +263,23 @@ export class StreamingService implements AsyncDisposable {
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       if (file !== null && source && isAboutFile && session.failure === undefined)
-        this.#misstating.add(source);
+        this.#filesWithWrongLength.add(source);
       throw error;
     }
   }
 
-  /** Makes a stream, by another plan where the media turn out not to begin where they should. */
+  /** Generates a stream, with a different plan if its start turns out to be wrong. */
   async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Uint8Array | null>): Promise<void> {
     try {
       await makeStream(job, stream);
     } catch (error) {
-      if (!(error instanceof WrongStart)) throw error;
+      if (!(error instanceof WrongStartError)) throw error;
       const { plan } = error;
       const output = await this.#outputFor(plan, cover, headOptions(job));
       await this.#makeFrom(job, { ...stream, plan, output, inputs: error.inputs }, cover);
     }
   }
 
-  /** How a plan's stream is made. */
   async #outputFor(
     plan: Plan,
     cover: Promise<Uint8Array | null>,
@@ -298,14 +306,14 @@ export class StreamingService implements AsyncDisposable {
   ): Promise<StreamOutput> {
     const { heads, tools } = this.#options;
     const [source] = plan.inputs;
-    const isMisstating = source !== undefined && this.#misstating.has(source);
-    const stated = isMisstating ? null : await statedSound(heads, plan, options);
+    const statesWrongLength = source !== undefined && this.#filesWithWrongLength.has(source);
+    const stated = statesWrongLength ? null : await statedAudio(heads, plan, options);
     return stated === null
       ? new Mp3Output(plan, tools, cover)
       : new ExactMp3Output(plan, tools, stated, await cover);
   }
 
-  /** Ends all streams and waits until nothing of them is left. */
+  /** Ends all streams and waits until their processes have exited. */
   async [Symbol.asyncDispose](): Promise<void> {
     const reason = new DomainError('engine_unavailable', 'The service is shutting down.', {
       retryAfterSeconds: 5,
@@ -330,7 +338,7 @@ function queueTimeout(): DomainError {
   });
 }
 
-/** Whether an error is about the request, not about the site's file. */
+/** Whether an error concerns the request rather than the site's file. */
 function isAboutRequest(error: unknown): boolean {
   return (
     error instanceof DomainError && (error.code === 'range_not_satisfiable' || error.code === 'too_long')

@@ -1,42 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { ProbedStream } from '../containers/mp4/movie-summary.js';
-import {
-  mapSelections,
-  type Extraction,
-  type Format,
-  type HeadOptions,
-  type SourceHead,
-  type SourceHeads,
-} from '../extract/index.js';
+import type { HeadOptions, SourceHead, SourceHeads } from '../extract/source-heads.js';
+import { type Extraction, type Format, mapSelections } from '../extract/types.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { codecFamily } from '../plan/codecs.js';
 import type { Plan } from '../plan/plan.js';
-import type { MediaRelay } from '../relay/index.js';
+import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { formats, type StreamFormat } from './response.js';
 
-/** A file of the site that already is what the client asks for. */
+/** A file of the site that is already what the client requested. */
 export interface SiteFile {
   readonly object: RemoteObject;
   readonly format: StreamFormat;
   readonly totalBytes: number;
-  /** Strong: the same tag means the same bytes. Null where the site's server gives no strong one itself. */
+  /** Strong: the same tag means the same bytes. Null if the site's server provides no strong one. */
   readonly etag: string | null;
 }
 
-/** What a look at a file's head showed: that it can be passed on, or what is in it instead; null where only ffprobe knows. */
-export type Look =
-  | { readonly isAnswer: true; readonly file: SiteFile }
-  | { readonly isAnswer: false; readonly streams: readonly ProbedStream[] | null };
+/** What a file's header shows: that it can be sent unchanged, or its actual streams; null if only ffprobe can tell. */
+export type Inspection =
+  | { readonly isSendable: true; readonly file: SiteFile }
+  | { readonly isSendable: false; readonly streams: readonly ProbedStream[] | null };
 
-interface LookOptions extends HeadOptions {
+interface InspectOptions extends HeadOptions {
   readonly renew: RenewSource;
 }
 
-/** Files of the site that seem to be what a client asks for already. */
+/** Checks whether a site's file can be sent unchanged. */
 export class SiteFiles {
   readonly #upstream: Upstream;
   readonly #heads: SourceHeads;
@@ -47,55 +41,55 @@ export class SiteFiles {
   }
 
   /**
-   * Whether the site's file is what the plan takes it for, by its own bytes.
-   * @returns undefined where the plan makes something else of its sources
+   * Checks by its bytes whether the site's file is what the plan assumes.
+   * @returns undefined if the plan generates the stream anyway
    * @throws DomainError when the file can't be read; the signal's reason
    */
-  async look(plan: Plan, options: LookOptions): Promise<Look | undefined> {
+  async inspect(plan: Plan, options: InspectOptions): Promise<Inspection | undefined> {
     const [source] = plan.inputs;
     if (plan.siteFile === null || source === undefined) return undefined;
-    // Asked too early, the site rejects the request; a stream has waited by now.
+    // The site rejects early requests. A stream has waited by now.
     if (waitMs(plan.inputs, Date.now()) > 0) return undefined;
     const head = await this.#heads.of(source, options);
     const { totalBytes, identity } = head;
-    const judged = plan.siteFile === 'audio' ? judgeAudio(head) : judgeFile(head, plan);
+    const found = plan.siteFile === 'audio' ? checkAudio(head) : checkFile(head, plan);
     // Without a length, a client can't see that the file is complete.
-    if (plan.expected.clip !== null) return { isAnswer: false, streams: judged.streams };
-    if (judged.format === null || totalBytes === null) {
-      // A page that says what the audio is need not be checked: what is made of it is verified.
-      const isKnown = plan.siteFile === 'audio' && plan.container !== null && judged.streams === null;
-      return isKnown ? undefined : { isAnswer: false, streams: judged.streams };
+    if (plan.expected.clip !== null) return { isSendable: false, streams: found.streams };
+    if (found.format === null || totalBytes === null) {
+      // If the page states the audio codec, there's nothing to check: the generated stream is verified.
+      const isKnown = plan.siteFile === 'audio' && plan.container !== null && found.streams === null;
+      return isKnown ? undefined : { isSendable: false, streams: found.streams };
     }
     const { strongEtag } = identity;
     const etag = strongEtag === undefined ? null : `"${digest(strongEtag, String(totalBytes))}"`;
     const object = this.#upstream.object(source, options.renew, identity);
-    return { isAnswer: true, file: { format: judged.format, object, totalBytes, etag } };
+    return { isSendable: true, file: { format: found.format, object, totalBytes, etag } };
   }
 
-  /** Whether the next look is answered from memory. */
+  /** Whether the file's header is cached. */
   remembers({ inputs: [source] }: Plan): boolean {
     return source !== undefined && this.#heads.has(source);
   }
 
-  /** Forgets a file that turned out to be another one by now. */
+  /** Drops the cached header of a file that has changed. */
   forget({ inputs: [source] }: Plan): void {
     if (source !== undefined) this.#heads.forget(source);
   }
 }
 
-interface Judgement {
-  /** Null for a file that is not the answer. */
+interface FoundFile {
+  /** Null if the file can't be sent unchanged. */
   readonly format: StreamFormat | null;
   readonly streams: readonly ProbedStream[] | null;
 }
 
-function judgeFile({ original, probe: found }: SourceHead, plan: Plan): Judgement {
+function checkFile({ original, probe: found }: SourceHead, plan: Plan): FoundFile {
   if (original !== plan.siteFile || original === null) return { format: null, streams: null };
   const streams = original === 'mp3' ? [mp3Stream] : (found?.streams ?? []);
   return { format: hasAnnouncedStreams(streams, plan) ? formats[original] : null, streams };
 }
 
-function judgeAudio({ audioFile, probe: found }: SourceHead): Judgement {
+function checkAudio({ audioFile, probe: found }: SourceHead): FoundFile {
   return { format: audioFile && formats[audioFile], streams: found?.streams ?? null };
 }
 
@@ -117,19 +111,19 @@ function hasAnnouncedStreams(streams: readonly ProbedStream[], { video, audio }:
   return isSame(video, codecOf('video')) && isSame(audio, codecOf('audio'));
 }
 
-/** A hash, so that no site's validator reaches a client. */
+/** A hash, so that the site's validators never reach a client. */
 export function digest(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27);
 }
 
 const probeMs = 15_000;
 
-interface ProbeOptions extends LookOptions {
+interface ProbeOptions extends InspectOptions {
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
 }
 
-/** The streams of a source as ffprobe sees them; undefined where it can't read them, which ffmpeg then explains better. */
+/** The streams of a source according to ffprobe; undefined if it can't read them, since ffmpeg reports a better error. */
 export async function probeStreams(
   source: MediaSource,
   { relay, tools, signal, renew, client }: ProbeOptions,
@@ -150,7 +144,7 @@ export async function probeStreams(
   }
 }
 
-/** The extraction with what is really in the one file that a plan is made of. */
+/** The extraction, corrected by the actual streams of the plan's only file. */
 export function withStreams(
   extraction: Extraction,
   { inputs: [source] }: Plan,

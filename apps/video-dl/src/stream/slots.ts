@@ -1,5 +1,6 @@
-import { DomainError } from '@media-services/http-common';
+import { DomainError, type Metrics } from '@media-services/http-common';
 import { FairSlots } from '@media-services/processes';
+import type { Target } from '../extract/types.js';
 
 interface SlotsOptions {
   readonly maxRunning: number;
@@ -9,12 +10,12 @@ interface SlotsOptions {
 const retryAfterSeconds = 15;
 
 /**
- * Limits how many streams run and wait, with a share for every client. `FairSlots` says who
- * is next; besides,
+ * Limits how many streams run and wait, with a fair share for each client. In addition to the
+ * order that `FairSlots` decides:
  *
- * - a quarter of the slots is for clients that have nothing running, so a client that takes
- *   all it can get leaves room for a newcomer;
- * - one client fills at most half of the queue.
+ * - A quarter of the slots is reserved for clients with nothing running, so a greedy client
+ *   leaves room for a new one.
+ * - One client fills at most half of the queue.
  */
 export class StreamSlots {
   readonly #maxWaiting: number;
@@ -36,22 +37,22 @@ export class StreamSlots {
     return this.#slots.waiting;
   }
 
-  /** @throws DomainError `overloaded` if a request of this client would have no slot to wait for now */
+  /** @throws DomainError `overloaded` if a request of this client could neither run nor wait now */
   assertRoom(client: string): void {
     if (this.#slots.isFreeFor(client)) return;
     const own = this.#slots.waitingOf(client);
     if (this.waiting < this.#maxWaiting && own < Math.ceil(this.#maxWaiting / 2)) return;
     throw new DomainError(
       'overloaded',
-      `${this.running} streams are being made and ${this.waiting} wait, ${own} of them yours, which is as many as this service takes. Try again in a moment.`,
+      `The service is full: ${this.running} streams are running and ${this.waiting} are waiting, ${own} of them yours. Try again in a moment.`,
       { retryAfterSeconds },
     );
   }
 
   /**
    * Waits for a slot.
-   * @param client tells one client from another
-   * @returns releases the slot; calling it again does nothing
+   * @param client identifies the client
+   * @returns a function that releases the slot; further calls do nothing
    * @throws DomainError `overloaded` when the queue is full; the signal's reason when it aborts first
    */
   async acquire(client: string, signal: AbortSignal): Promise<() => void> {
@@ -59,4 +60,39 @@ export class StreamSlots {
     this.assertRoom(client);
     return this.#slots.acquire(client, signal);
   }
+}
+
+/** How a stream ended. */
+export type StreamEnd = 'ok' | 'aborted' | 'failed' | 'truncated';
+
+export interface StreamMetrics {
+  addBytes(target: Target, bytes: number): void;
+  countEnd(target: Target, end: StreamEnd): void;
+}
+
+export function streamMetrics(metrics: Metrics, slots: StreamSlots): StreamMetrics {
+  metrics.gauge({
+    name: 'media_streams_in_flight',
+    help: 'Streams in progress.',
+    collect: (gauge) => gauge.set(slots.running),
+  });
+  metrics.gauge({
+    name: 'media_streams_queued',
+    help: 'Stream requests waiting for a slot.',
+    collect: (gauge) => gauge.set(slots.waiting),
+  });
+  const bytes = metrics.counter({
+    name: 'media_stream_bytes_total',
+    help: 'Media bytes sent to clients.',
+    labelNames: ['target'],
+  });
+  const ends = metrics.counter({
+    name: 'media_streams_total',
+    help: 'Streams by target and end: ok, aborted by the client, failed before the first byte, or truncated after it.',
+    labelNames: ['target', 'end'],
+  });
+  return {
+    addBytes: (target, count) => bytes.inc({ target }, count),
+    countEnd: (target, end) => ends.inc({ target, end }),
+  };
 }

@@ -1,45 +1,46 @@
 import { DomainError } from '@media-services/http-common';
 
-/** What a source has brought so far. */
+/** What a source has delivered so far. */
 export interface Progress {
   readonly bytes: number;
-  /** Of the output; 0 where nobody looks into it. */
+  /** Seconds of output; 0 if it isn't measured. */
   readonly mediaSeconds: number;
 }
 
 interface SourceRateOptions {
   progress(): Progress;
-  /** 0 for no such limit. */
+  /** 0 for no limit. */
   readonly minBytesPerMinute: number;
-  /** Whether others wait for a slot. */
+  /** Whether other requests wait for a slot. */
   readonly isCrowded: () => boolean;
-  /** Too little came, or nothing at all for `maxSilenceMs`. */
+  /** Called when too little arrives. */
   onStarved(): void;
   readonly maxSilenceMs: number;
+  /** Called when nothing arrives for `maxSilenceMs`. */
   onSilent(): void;
-  /** Milliseconds; the clock unless given. */
+  /** Milliseconds; defaults to the system clock. */
   readonly now?: () => number;
 }
 
-interface Second extends Progress {
+interface Sample extends Progress {
   readonly waitedMs: number;
 }
 
 const sampleMs = 1_000;
 const windowMs = 60_000;
-/** A slot that others wait for is not kept for a source that has almost stopped. */
+/** When others wait for a slot, a source that has almost stopped loses its slot sooner. */
 const crowdedWindowMs = 10_000;
-/** Sources that send as fast as they play are fine, however few bytes that takes. */
+/** Media seconds per second. A low bit rate is fine if the source sends about as fast as it plays. */
 const minMediaRate = 0.25;
 
 /**
- * Reports when a source sends too slowly to hold a slot for it. Only time in which the
- * stream waits for its source counts: a slow client is not the source's doing.
+ * Reports when a source is too slow to keep its slot. Only counts time in which the stream
+ * waits for its source, so a slow client doesn't count against it.
  */
 export class SourceRate implements Disposable {
   readonly #options: SourceRateOptions;
   readonly #timer: NodeJS.Timeout;
-  #seconds: Second[] = [];
+  #samples: Sample[] = [];
   #last: Progress;
   #waitedMs = 0;
   #silentMs = 0;
@@ -51,7 +52,7 @@ export class SourceRate implements Disposable {
     this.#timer = setInterval(() => this.sample(), sampleMs);
   }
 
-  /** Waits for the source. */
+  /** Counts the time until `work` settles as waiting for the source. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#waitingSince = this.#now();
     try {
@@ -77,13 +78,13 @@ export class SourceRate implements Disposable {
     this.#waitingSince = now;
   }
 
-  /** Samples what came since the last sample; a timer calls it once a second. */
+  /** Records what arrived since the last sample. A timer calls it once a second. */
   sample(): void {
     this.#countWait();
     const now = this.#options.progress();
     const bytes = now.bytes - this.#last.bytes;
     const mediaSeconds = now.mediaSeconds - this.#last.mediaSeconds;
-    this.#seconds.push({ waitedMs: this.#waitedMs, bytes, mediaSeconds });
+    this.#samples.push({ waitedMs: this.#waitedMs, bytes, mediaSeconds });
     this.#silentMs = bytes > 0 || mediaSeconds > 0 ? 0 : this.#silentMs + this.#waitedMs;
     this.#last = now;
     this.#waitedMs = 0;
@@ -92,30 +93,26 @@ export class SourceRate implements Disposable {
       this.#options.onStarved();
   }
 
-  /** Looks back over so much time of waiting. */
+  /** Checks the last `overMs` of waiting time. */
   #isStarved(overMs: number): boolean {
     let waitedMs = 0;
     let bytes = 0;
     let mediaSeconds = 0;
-    let oldest = this.#seconds.length;
+    let oldest = this.#samples.length;
     while (oldest > 0 && waitedMs < overMs) {
       oldest -= 1;
-      const second = this.#seconds[oldest];
-      waitedMs += second?.waitedMs ?? 0;
-      bytes += second?.bytes ?? 0;
-      mediaSeconds += second?.mediaSeconds ?? 0;
+      const sample = this.#samples[oldest];
+      waitedMs += sample?.waitedMs ?? 0;
+      bytes += sample?.bytes ?? 0;
+      mediaSeconds += sample?.mediaSeconds ?? 0;
     }
     if (waitedMs < overMs) return false;
-    if (overMs === windowMs) this.#seconds = this.#seconds.slice(oldest);
+    if (overMs === windowMs) this.#samples = this.#samples.slice(oldest);
     const isSlow = bytes * (60_000 / waitedMs) < this.#options.minBytesPerMinute;
     return isSlow && mediaSeconds * (1_000 / waitedMs) < minMediaRate;
   }
 }
 
-/** Why a stream ends whose source sends too slowly. */
 export function slowSource(): DomainError {
-  return new DomainError(
-    'upstream_timeout',
-    "The site's media server sends too slowly to keep a slot for it. Try again later.",
-  );
+  return new DomainError('upstream_timeout', "The site's media server sends too slowly. Try again later.");
 }

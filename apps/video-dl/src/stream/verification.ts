@@ -6,11 +6,13 @@ import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
-import type { MediaRelay, RelaySession, RenewSource } from '../relay/index.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { RelaySession } from '../relay/session.js';
+import type { RenewSource } from '../upstream/media-source.js';
 import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
-const secondOpinionMs = 15_000;
+const recheckTimeoutMs = 15_000;
 
 interface FinishedStream {
   readonly plan: Pick<Plan, 'inputs'>;
@@ -23,14 +25,14 @@ interface FinishedStream {
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
-  readonly facts: Pick<InputFactsReader, 'hasNoise' | 'decodeErrors'>;
+  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors'>;
 }
 
 /**
- * Returns only if the stream is whole. ffmpeg's exit code is no proof: with half
- * of a file, or a playlist with a segment missing, it ends with 0.
+ * Returns only if the stream is complete. ffmpeg's exit code is no proof: it exits with 0
+ * after half a file or a playlist with a missing segment.
  *
- * @throws DomainError what is missing.
+ * @throws DomainError that says what is missing.
  */
 export async function assertComplete(stream: FinishedStream): Promise<void> {
   const { signal, session, child, output, expected } = stream;
@@ -41,31 +43,31 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (!output.hasMedia) throw unreadable();
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   // ffmpeg stops reading as soon as it has what a clip needs.
-  if (expected.clip === null && !session.allReceived()) throw incomplete('not all of its bytes arrived');
+  if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
   const shortfalls = expected.shortfalls(output.tracks);
   for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
     const own = await ownDurations(stream, inputIndex);
     const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
-    for (const shortfall of ofInput) assertEndsEarlyAtTheSource(shortfall, own, expected.clip);
+    for (const shortfall of ofInput) assertSourceIsShort(shortfall, own, expected.clip);
   }
 }
 
 /**
- * A decoder that can't read one frame often can't read the next either, and every player
- * goes over that. More of them are audible.
+ * One damaged frame often makes the next ones undecodable too, and every player skips them.
+ * More than this is audible.
  */
 const maxDecodeErrors = 3;
 
 function assertNothingLost({ output, expected, facts }: FinishedStream): void {
-  if (facts.hasNoise) throw incomplete('a part of it is noise');
-  // Segments leave parts of frames at their edges; what they delivered is counted instead.
+  if (facts.hasInvalidData) throw incomplete('it contains invalid data');
+  // Segments may start or end in the middle of a frame, so we check their delivered length instead.
   const isFile = expected.inputs.some(({ input }) => !input.isJoined);
   if (isFile && facts.decodeErrors > maxDecodeErrors)
-    throw incomplete(`${facts.decodeErrors} parts of it cannot be decoded`);
+    throw incomplete(`${facts.decodeErrors} parts of it can't be decoded`);
   for (const track of output.tracks) {
     const lost = expected.lostSeconds(track);
-    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s of its ${track.type} are missing in between`);
+    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s in the middle of its ${track.type} are missing`);
   }
 }
 
@@ -73,8 +75,8 @@ type TrackDurations = Readonly<Record<'video' | 'audio', number | null>>;
 const unknownDurations: TrackDurations = { video: null, audio: null };
 
 /**
- * A file may hold audio that is shorter than its video, and states the length of the
- * longer. So before a stream is called cut, we look up each track's own length.
+ * A file's audio may be shorter than its video, and the file states the longer duration. So
+ * before we call a stream incomplete, we look up the duration of each track.
  */
 async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
   const { relay, renew, client, tools, plan, signal } = stream;
@@ -86,8 +88,9 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
     if (input === undefined) return unknownDurations;
     const { environment, parse } = session;
     const { streams } = await probe(tools, input.url, {
-      ...{ signal, parse },
-      maxMs: secondOpinionMs,
+      signal,
+      parse,
+      maxMs: recheckTimeoutMs,
       environment,
     });
     const of = (wanted: 'video' | 'audio') =>
@@ -101,8 +104,8 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
   }
 }
 
-/** Where the file doesn't state the track's own length, another track that is whole speaks for it. */
-function assertEndsEarlyAtTheSource(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
+/** If the file doesn't state the track's own duration, another complete track is proof enough. */
+function assertSourceIsShort(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
   const { track, expectedSeconds, isShorterTrack } = shortfall;
   const ownSeconds = own[track.type];
   if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds, clip)) return;
@@ -111,34 +114,35 @@ function assertEndsEarlyAtTheSource(shortfall: Shortfall, own: TrackDurations, c
 }
 
 function incomplete(what: string): DomainError {
-  return new DomainError(
-    'upstream_error',
-    `The media of the site is not complete: ${what}. Try again later.`,
-  );
+  return new DomainError('upstream_error', `The site's media is incomplete: ${what}. Try again later.`);
 }
 
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
-/** Why ffmpeg ended without success, for the client; what it wrote is in `cause`, for the log. */
+/** The client's error for a failed ffmpeg. `cause` has its output, for the log. */
 function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedStream['child']): DomainError {
   const wrote = stderr.toString();
   const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
   if (hasExceededMemory) return needsTooMuchMemory(cause);
   if (exit.signal !== null) {
-    return new DomainError('engine_unavailable', 'ffmpeg was stopped from outside. Try again.', {
+    return new DomainError('engine_unavailable', 'ffmpeg was killed. Try again.', {
       cause,
       retryAfterSeconds: 5,
     });
   }
   if (missingPart.test(wrote)) {
-    return new DomainError('internal_error', 'The installed ffmpeg lacks a part that this stream needs.', {
-      cause,
-    });
+    return new DomainError(
+      'internal_error',
+      "The server's ffmpeg lacks a feature that this stream needs. If you run this server: install a full build of ffmpeg.",
+      {
+        cause,
+      },
+    );
   }
   return unreadable(cause);
 }
 
-/** All of it arrived, so that trying again changes nothing. */
+/** Everything arrived, so a retry doesn't help. */
 function unreadable(cause?: unknown): DomainError {
   return new DomainError(
     'no_media',

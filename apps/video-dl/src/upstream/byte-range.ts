@@ -1,20 +1,20 @@
-/** Bytes of an object: first and last included; `end` null means up to the end. */
+/** A byte range of an object. Both ends are inclusive; a null `end` means the rest of the object. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number | null;
 }
 
-/** Where a partial answer lies in the whole object (RFC 9110 §14.4). */
+/** Position of a partial response in the whole object (RFC 9110 §14.4). */
 export interface ContentRange {
   readonly start: number;
   readonly end: number;
-  /** Null when the server does not tell. */
+  /** Null if the server doesn't say. */
   readonly total: number | null;
 }
 
 /**
- * Reads the `Range` header of a reader.
- * @returns null when there is none or it asks for something else than one range with a start
+ * Parses a client's `Range` header.
+ * @returns null when the header is missing or isn't a single range with a start
  */
 export function parseRange(header: string | undefined): ByteRange | null {
   const match = /^bytes=(\d{1,15})-(\d{1,15})?$/.exec(header?.trim() ?? '');
@@ -28,7 +28,7 @@ export function formatRange({ start, end }: ByteRange): string {
   return `bytes=${start}-${end ?? ''}`;
 }
 
-/** @returns null when the header is missing or makes no sense */
+/** @returns null when the header is missing or invalid */
 export function parseContentRange(header: string | undefined): ContentRange | null {
   const match = /^bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(header?.trim() ?? '');
   if (!match) return null;
@@ -38,7 +38,7 @@ export function parseContentRange(header: string | undefined): ContentRange | nu
   return end < start || (total !== null && end >= total) ? null : { start, end, total };
 }
 
-/** The size in `bytes *\/1234` of a 416 answer. */
+/** The size in the `bytes *\/1234` header of a 416 response. */
 export function parseUnsatisfiedTotal(header: string | undefined): number | null {
   const match = /^bytes\s+\*\/(\d{1,15})$/i.exec(header?.trim() ?? '');
   return match ? Number(match[1]) : null;

@@ -1,11 +1,10 @@
-/** A cookie and where it may be sent. */
+/** A cookie and its scope. */
 interface Cookie {
   readonly name: string;
   readonly value: string;
   /** Without leading dot. */
   readonly domain: string;
-  /** Whether hosts below the domain get it too. */
-  readonly subdomains: boolean;
+  readonly includesSubdomains: boolean;
   readonly path: string;
   readonly secure: boolean;
 }
@@ -21,10 +20,10 @@ const attributes = new Set([
   'samesite',
 ]);
 
-/** More than any site sets; no request is sent with so many. */
+/** More than any real site sets. We ignore cookie strings longer than this. */
 const maxCharacters = 65_536;
 
-/** The cookies of a source, sent only where they belong. */
+/** The cookies of a source, each sent only within its scope. */
 export class SourceCookies {
   readonly #cookies: readonly Cookie[];
 
@@ -36,10 +35,12 @@ export class SourceCookies {
     this.#cookies = text.length > maxCharacters ? [] : parse(text, new URL(sourceUrl).hostname);
   }
 
-  /** The `Cookie` header for a URL, undefined when none belongs there (RFC 6265 §5.4). */
+  /** The `Cookie` header for a URL; undefined when no cookie matches (RFC 6265 §5.4). */
   headerFor(url: URL): string | undefined {
-    const fitting = this.#cookies.filter((cookie) => belongs(cookie, url));
-    return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const matching = this.#cookies.filter((cookie) => matches(cookie, url));
+    return matching.length === 0
+      ? undefined
+      : matching.map(({ name, value }) => `${name}=${value}`).join('; ');
   }
 }
 
@@ -57,7 +58,7 @@ function parse(text: string, sourceHost: string): Cookie[] {
         name,
         value: headerSafe(unquote(value)),
         domain: sourceHost,
-        subdomains: false,
+        includesSubdomains: false,
         path: '/',
         secure: false,
       });
@@ -69,7 +70,11 @@ function parse(text: string, sourceHost: string): Cookie[] {
 function withAttribute(cookie: Cookie, name: string, value: string): Cookie {
   switch (name) {
     case 'domain':
-      return { ...cookie, domain: value.replace(/^\./, '').toLowerCase(), subdomains: value.startsWith('.') };
+      return {
+        ...cookie,
+        domain: value.replace(/^\./, '').toLowerCase(),
+        includesSubdomains: value.startsWith('.'),
+      };
     case 'path':
       return { ...cookie, path: value.startsWith('/') ? value : '/' };
     case 'secure':
@@ -79,14 +84,14 @@ function withAttribute(cookie: Cookie, name: string, value: string): Cookie {
   }
 }
 
-function belongs({ domain, subdomains, path, secure }: Cookie, url: URL): boolean {
-  const hostFits = url.hostname === domain || (subdomains && url.hostname.endsWith(`.${domain}`));
+function matches({ domain, includesSubdomains, path, secure }: Cookie, url: URL): boolean {
+  const hostMatches = url.hostname === domain || (includesSubdomains && url.hostname.endsWith(`.${domain}`));
   const directory = path.endsWith('/') ? path : `${path}/`;
-  const pathFits = url.pathname === path || url.pathname.startsWith(directory);
-  return hostFits && pathFits && (!secure || url.protocol === 'https:');
+  const pathMatches = url.pathname === path || url.pathname.startsWith(directory);
+  return hostMatches && pathMatches && (!secure || url.protocol === 'https:');
 }
 
-/** Python's SimpleCookie quotes values that hold `;` or other special characters. */
+/** Python's SimpleCookie quotes values that contain `;` or other special characters. */
 function splitOutsideQuotes(text: string): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -4,10 +4,10 @@ import { DomainError, errorCode } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { Transfer } from './transfer.js';
-import type { TransferContext } from './transfer-context.js';
-import { brokenRules, TransferFault } from './transfer-fault.js';
+import type { TransferContext } from './media-source.js';
+import { protocolFault, TransferFault } from './transfer-fault.js';
 
-/** A small object in memory. */
+/** A small object, read into memory. */
 export interface SmallObject {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
@@ -16,7 +16,7 @@ export interface SmallObject {
 }
 
 interface SmallFetch {
-  /** Null is all. */
+  /** Null means the whole object. */
   readonly range: ByteRange | null;
   readonly maxBytes: number;
   readonly context: TransferContext;
@@ -24,16 +24,18 @@ interface SmallFetch {
 }
 
 /**
- * Reads an object, or a part of it, into memory.
- * @throws TransferFault, also when it is larger than `maxBytes`; `signal.reason`
+ * Reads an object or a part of it into memory.
+ * @throws TransferFault, including when it exceeds `maxBytes`; `signal.reason`
  */
 export async function fetchSmall(
   object: RemoteObject,
   { range, maxBytes, context, signal }: SmallFetch,
 ): Promise<SmallObject> {
-  // Lengths and ranges are those of the plain bytes, so a part can't be compressed.
+  // Lengths and ranges count uncompressed bytes, so a partial response can't be compressed.
   const transfer = await Transfer.open({
-    ...{ object, range, signal },
+    object,
+    range,
+    signal,
     context: { ...context, mayBeCompressed: range === null },
   });
   const parts: Buffer[] = [];
@@ -48,7 +50,7 @@ export async function fetchSmall(
   return { bytes, contentType: transfer.contentType, url: transfer.url ?? '' };
 }
 
-/** Compression makes the smallest files larger. */
+/** Gzip makes very small files larger. */
 const gzipOverheadBytes = 1024;
 const gunzipAsync = promisify(gunzip);
 
@@ -57,7 +59,7 @@ async function decompress(bytes: Buffer, maxBytes: number): Promise<Buffer> {
     return await gunzipAsync(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLong(maxBytes);
-    throw brokenRules('sent damaged gzip', error);
+    throw protocolFault('sent damaged gzip', error);
   }
 }
 

@@ -1,59 +1,61 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { NetworkLogger } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
+import type { Dispatcher } from 'undici';
 import type { WantedTrack } from '../parsing/dash-segments.js';
 import type { KeyOverride } from '../parsing/hls-playlist.js';
 
-/** Which format of which extraction a source is: by it a renewed one is found. */
+/** The format and extraction that a source came from, used to find the same source in a newer extraction. */
 export interface SourceOrigin {
   readonly formatId: string;
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
-  /** The outbound proxy that the site was asked through: signed URLs are bound to its IP. */
+  /** The outbound proxy used for the extraction. Signed URLs are bound to its IP. */
   readonly exit: number;
 }
 
-/** Where a medium is and how its server wants to be asked; plain data. */
+/** A media URL with everything its server expects in the request. Plain, serializable data. */
 export interface MediaSource {
   readonly origin?: SourceOrigin;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** yt-dlp's form (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
+  /** Either yt-dlp's format (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
   readonly cookies?: string;
   readonly kind: 'file' | 'hls' | 'dash';
-  /** Which track of a DASH manifest it is; the best ones unless given. */
+  /** Which track of a DASH manifest to use; defaults to the best ones. */
   readonly wanted?: WantedTrack;
-  /** Query strings that the extractor adds to the URLs of segments, and of keys where that differs. */
+  /** Query string the extractor adds to segment URLs, and to key URLs unless `keyQuery` is set. */
   readonly segmentQuery?: string;
   readonly keyQuery?: string;
-  /** Replaces what an HLS playlist says of its key. */
+  /** Overrides the key in the HLS playlist. */
   readonly hlsKey?: KeyOverride;
-  /** The HLS playlist itself, where the extractor had to change it. */
+  /** The HLS playlist itself, if the extractor had to change it. */
   readonly playlistText?: string;
-  /** Ask for no more than so many bytes at once. */
+  /** Request at most this many bytes at once. */
   readonly chunkBytes?: number;
-  /** Milliseconds since the epoch before which the server refuses. */
+  /** When the server starts to accept requests, in milliseconds since the epoch. */
   readonly availableAt?: number;
 }
 
 /**
- * Finds the same medium under a URL that works again.
- * @param source the one whose URL was refused
- * @throws DomainError when the site offers it no more; the signal's reason
+ * Gets a fresh URL for the same media.
+ * @param source the source whose URL was rejected
+ * @throws DomainError when the site no longer offers it; the signal's reason
  */
 export type RenewSource = (source: MediaSource, signal: AbortSignal) => Promise<MediaSource>;
 
-/** A server's clock and ours differ a little, and a refusal costs an extraction. */
+/** A server's clock differs slightly from ours, and a rejected request costs an extraction. */
 const marginMs = 250;
 
-/** How long until all sources may be read; 0 when they may be now. @param now milliseconds since the epoch */
+/** Milliseconds until all sources are available; 0 when they are now. @param now milliseconds since the epoch */
 export function waitMs(sources: readonly MediaSource[], now: number): number {
   const latest = Math.max(0, ...sources.flatMap(({ availableAt }) => availableAt ?? []));
   return latest > now ? latest - now + marginMs : 0;
 }
 
 /**
- * Waits until all sources may be read: some sites refuse them until their advertisements are over.
- * @throws DomainError `upstream_timeout` at once when that is more than `maxMs` away; the signal's reason
+ * Waits until all sources are available. Some sites withhold them until their ads are over.
+ * @throws DomainError `upstream_timeout` immediately when that is more than `maxMs` away; the signal's reason
  */
 export async function untilAvailable(
   sources: readonly MediaSource[],
@@ -65,11 +67,59 @@ export async function untilAvailable(
     const seconds = Math.ceil(ms / 1000);
     throw new DomainError(
       'upstream_timeout',
-      `The site gives this video out in ${seconds} s, after its advertisements, and that is longer than this service waits. Try again then.`,
+      `The site releases this video after its ads, in ${seconds} s. This service doesn't wait that long. Try again then.`,
     );
   }
   await delay(ms, undefined, { signal }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw error;
   });
+}
+
+/** Timeouts, retries and size limits for media servers. */
+export interface UpstreamLimits {
+  /** From sending a request to receiving its response headers. */
+  readonly firstByteTimeoutMs: number;
+  /** Without a byte from upstream while the reader waits for one. */
+  readonly idleTimeoutMs: number;
+  /** Received from upstream per session. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+  /** Consecutive attempts without progress, including the first. */
+  readonly maxAttempts: number;
+  /** Before the second attempt; doubles with each one after that. */
+  readonly retryDelayMs: number;
+  readonly maxRetryDelayMs: number;
+  /** The longest Retry-After that we wait for; a longer one fails immediately. */
+  readonly maxRetryAfterMs: number;
+  readonly maxManifestBytes: number;
+  /** Per source. */
+  readonly maxSegments: number;
+}
+
+export const defaultLimits: UpstreamLimits = {
+  firstByteTimeoutMs: 15_000,
+  idleTimeoutMs: 20_000,
+  maxBytes: 16 * 1024 ** 3,
+  maxRedirects: 10,
+  maxAttempts: 5,
+  retryDelayMs: 200,
+  maxRetryDelayMs: 5_000,
+  maxRetryAfterMs: 20_000,
+  maxManifestBytes: 2 * 1024 ** 2,
+  maxSegments: 10_000,
+};
+
+/** Shared by all transfers of a session. */
+export interface TransferContext {
+  readonly dispatcher: Dispatcher;
+  readonly limits: UpstreamLimits;
+  readonly logger: NetworkLogger;
+  /** The reader decompresses, so gzip is allowed. Lengths then count compressed bytes. */
+  readonly mayBeCompressed?: boolean;
+  /**
+   * Counts bytes from upstream.
+   * @throws TransferFault when the session exceeds its limit
+   */
+  countReceived(bytes: number): void;
 }

@@ -1,24 +1,24 @@
 import type { Locator, UpstreamResponse } from './upstream-request.js';
 
-/** Knows where an object is at the moment. */
+/** A URL that may expire and can be renewed. */
 export interface RenewableUrl {
-  /** May have to load something first, such as the playlist that lists the object. */
+  /** May first load something else, such as the playlist that lists the object. */
   locate(signal: AbortSignal): Promise<Locator>;
   /**
-   * Gets a URL that works again for one that has expired.
-   * @returns false when the source cannot
+   * Replaces an expired URL.
+   * @returns false when the source can't be renewed
    */
   renew(signal: AbortSignal): Promise<boolean>;
 }
 
-/** One object upstream; all transfers of it must agree on its identity. */
+/** One upstream object. All transfers of it must see the same identity. */
 export class RemoteObject {
   readonly identity: ObjectIdentity;
   readonly url: RenewableUrl;
-  /** Ask for no more than so many bytes at once. */
+  /** Request at most this many bytes at once. */
   readonly chunkBytes: number | null;
 
-  /** @param identity of the version that has been seen before; bytes of another one are rejected */
+  /** @param identity of the version seen before; bytes of any other version are rejected */
   constructor(url: RenewableUrl, chunkBytes: number | null = null, identity = new ObjectIdentity()) {
     this.identity = identity;
     this.url = url;
@@ -26,7 +26,7 @@ export class RemoteObject {
   }
 }
 
-/** What tells one version of an object from another. */
+/** What distinguishes one version of an object from another. */
 interface Validators {
   readonly total: number | null;
   readonly etag: string | undefined;
@@ -34,8 +34,8 @@ interface Validators {
 }
 
 /**
- * Remembers which version of an object the first answer was of, so that bytes
- * of two versions are never joined (RFC 9110 §8.8, §13.1.5).
+ * Remembers the version of an object in the first response, so that bytes of two
+ * versions are never joined (RFC 9110 §8.8, §13.1.5).
  */
 export class ObjectIdentity {
   #known: Validators = { total: null, etag: undefined, lastModified: undefined };
@@ -46,22 +46,22 @@ export class ObjectIdentity {
     return this.#known.total;
   }
 
-  /** Whether an answer was seen that said nothing to recognise the object by. */
-  get isUnrecognisable(): boolean {
+  /** Whether a response arrived without a size, an ETag or a date, so that the version can't be checked. */
+  get hasNoValidators(): boolean {
     const { total, etag, lastModified } = this.#known;
     return this.#isSeen && total === null && etag === undefined && lastModified === undefined;
   }
 
-  /** What `If-Range` may carry: only a strong validator makes ranges joinable. */
+  /** For `If-Range`, which requires a strong validator. */
   get strongEtag(): string | undefined {
     return this.#known.etag?.startsWith('"') ? this.#known.etag : undefined;
   }
 
   /**
-   * Compares an answer with what is known and learns what it adds.
-   * @returns what differs, null when they agree
+   * Compares a response with earlier ones and remembers what it adds.
+   * @returns what differs, or null
    */
-  disagreement(response: UpstreamResponse, total: number | null): 'size' | 'version' | null {
+  mismatch(response: UpstreamResponse, total: number | null): 'size' | 'version' | null {
     const { etag, lastModified } = this.#known;
     const seen = { total, etag: response.header('etag'), lastModified: response.header('last-modified') };
     if (differ(this.#known.total, seen.total)) return 'size';
@@ -80,7 +80,7 @@ function differ<T>(known: T | null | undefined, seen: T | null | undefined): boo
   return known !== null && known !== undefined && seen !== null && seen !== undefined && known !== seen;
 }
 
-/** Compression on the way makes a validator weak without changing what it names. */
+/** A proxy that compresses makes the validator weak, but it still identifies the same version. */
 function opaque(etag: string | undefined): string | undefined {
   return etag?.replace(/^W\//, '');
 }

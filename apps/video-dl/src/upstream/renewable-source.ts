@@ -4,16 +4,16 @@ import type { MediaSource, RenewSource } from './media-source.js';
 import { RemoteObject, type ObjectIdentity, type RenewableUrl } from './remote-object.js';
 import type { Locator } from './upstream-request.js';
 
-/** A source whose URLs may expire and be replaced; everything read of it shares the replacement. */
+/** A source whose URLs may expire and be replaced. All its readers share the replacement. */
 export class RenewableSource {
   #source: MediaSource;
   #cookies: SourceCookies | undefined;
   #generation = 0;
   readonly #renew: RenewSource | undefined;
-  /** One that several wait for goes on when the first of them leaves. */
+  /** A shared renewal continues when the caller that started it leaves. */
   readonly #renewals = new SingleFlight<void>();
 
-  /** @param renew absent where a URL that is refused is the end of it */
+  /** @param renew absent if a rejected URL is final */
   constructor(source: MediaSource, renew?: RenewSource) {
     this.#source = source;
     this.#cookies = cookiesOf(source);
@@ -24,19 +24,19 @@ export class RenewableSource {
     return this.#source;
   }
 
-  /** Goes up with every renewal. */
+  /** Increments with every renewal. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** How to ask for a URL of this source. */
+  /** A URL of this source with the headers and cookies to request it. */
   locator(url: string): Locator {
     return { url, headers: this.#source.headers, cookies: this.#cookies };
   }
 
   /**
-   * Where something is that the source itself names.
-   * @param urlOf finds it in the source as it is now; throws when a renewed source has it no more
+   * A URL taken from the source that follows every renewal.
+   * @param urlOf picks it from the current source; throws when a renewed source no longer has it
    */
   renewableUrl(urlOf: (source: MediaSource) => string): RenewableUrl {
     let seen = this.#generation;
@@ -50,26 +50,26 @@ export class RenewableSource {
   }
 
   /**
-   * Renews the source, once for all who ask at the same time.
-   * @param seen the generation whose URL failed: nothing is done when it has been replaced already
-   * @returns false when the source cannot be renewed
+   * Renews the source. Concurrent callers share one renewal.
+   * @param seen the generation whose URL failed; a no-op if it has already been replaced
+   * @returns false when the source can't be renewed
    */
   async renew(seen: number, signal: AbortSignal): Promise<boolean> {
     if (seen !== this.#generation) return true;
     const renew = this.#renew;
     if (renew === undefined) return false;
-    await this.#renewals.run('', signal, async (shared) => this.#become(await renew(this.#source, shared)));
+    await this.#renewals.run('', signal, async (shared) => this.#replace(await renew(this.#source, shared)));
     return true;
   }
 
-  #become(next: MediaSource): void {
+  #replace(next: MediaSource): void {
     this.#source = next;
     this.#cookies = cookiesOf(next);
     this.#generation += 1;
   }
 }
 
-/** The file that a source names. @param identity as for `RemoteObject` */
+/** The single file of a source. @param identity as for `RemoteObject` */
 export function fileObject(source: RenewableSource, identity?: ObjectIdentity): RemoteObject {
   return new RemoteObject(
     source.renewableUrl(({ url }) => url),

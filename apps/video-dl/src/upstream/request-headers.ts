@@ -1,6 +1,6 @@
 import type { SourceCookies } from './cookies.js';
 
-/** Set by the relay itself, or meaningful for one connection only. */
+/** Headers that the relay sets itself, and hop-by-hop headers. */
 const ownHeaders = new Set([
   'accept-encoding',
   'connection',
@@ -21,13 +21,13 @@ const ownHeaders = new Set([
 
 interface HeaderInput {
   readonly url: URL;
-  /** Where the source said to go; what identifies somebody is not taken to another origin. */
+  /** The URL before redirects. Credentials are never sent to another origin. */
   readonly sourceUrl: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: SourceCookies | undefined;
 }
 
-/** The headers the extractor asked for, plus the cookies that belong to `url`. */
+/** The headers the extractor asked for, plus the cookies for `url`. */
 export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput): Record<string, string> {
   const kept = Object.entries(headers).filter(([name, value]) => {
     const lower = name.toLowerCase();
@@ -40,8 +40,8 @@ export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput
     }
     return lower !== 'authorization' || url.origin === sourceUrl.origin;
   });
-  const cookie = cookies?.headerFor(url) ?? cookieAmongHeaders(headers, url, sourceUrl);
-  // Lengths and offsets are those of the medium itself, never of a compressed form.
+  const cookie = cookies?.headerFor(url) ?? cookieFromHeaders(headers, url, sourceUrl);
+  // Lengths and offsets must count the bytes of the file, not of a compressed form.
   return {
     ...Object.fromEntries(kept),
     'accept-encoding': 'identity',
@@ -49,7 +49,7 @@ export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput
   };
 }
 
-function cookieAmongHeaders(
+function cookieFromHeaders(
   headers: Readonly<Record<string, string>>,
   url: URL,
   sourceUrl: URL,

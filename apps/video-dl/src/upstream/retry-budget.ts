@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UpstreamLimits } from './transfer-context.js';
+import type { UpstreamLimits } from './media-source.js';
 import type { TransferFault } from './transfer-fault.js';
 
-/** Less than this between two faults is no progress: a server must not be able to feed byte by byte for ever. */
+/** Fewer bytes between two faults don't count as progress, so a server can't feed us byte by byte forever. */
 const progressBytes = 16 * 1024;
-/** Over a whole transfer, whatever the progress. */
+/** Per transfer, regardless of progress. */
 const maxFaults = 1_000;
 
-/** Counts the faults of one transfer and paces its repetitions. */
+/** Counts the faults of one transfer and paces its retries. */
 export class RetryBudget {
   readonly #limits: UpstreamLimits;
   #withoutProgress = 0;
@@ -25,7 +25,7 @@ export class RetryBudget {
 
   /**
    * Waits before the next attempt.
-   * @throws the fault when nothing helps or it has been tried often enough; `signal.reason`
+   * @throws the fault when nothing can fix it or the attempts are used up; `signal.reason`
    */
   async spend(fault: TransferFault, signal: AbortSignal): Promise<void> {
     if (this.#bytesSinceFault >= progressBytes) {
@@ -38,12 +38,12 @@ export class RetryBudget {
     const { maxAttempts, retryDelayMs, maxRetryDelayMs, maxRetryAfterMs } = this.#limits;
     if (fault.remedy === 'renew') {
       this.#renewalsWithoutProgress += 1;
-      // A new URL that is refused before a byte of it came: the site refuses us, not the URL.
+      // The site rejected a fresh URL before sending a byte, so it is rejecting us, not the URL.
       if (this.#renewalsWithoutProgress > 1) throw fault;
     }
     if (fault.remedy === 'none' || this.#withoutProgress >= maxAttempts || this.#total >= maxFaults)
       throw fault;
-    // A server that names a longer pause than anybody waits is not asked again before it is over.
+    // Never retry before Retry-After has passed; fail instead if that is too long to wait.
     if (fault.retryAfterMs > maxRetryAfterMs) throw fault;
     const backoff = Math.min(retryDelayMs * 2 ** (this.#withoutProgress - 1), maxRetryDelayMs);
     await delay(Math.max(backoff, fault.retryAfterMs), undefined, { signal });

@@ -1,10 +1,11 @@
 import { TinyPiecesError } from '@media-services/egress-guard';
 import { DomainError, errorCode } from '@media-services/http-common';
+import { errors } from 'undici';
 
-/** What may help against a fault: asking again, a new URL, nothing. */
+/** What may fix a fault: a retry, a fresh URL, or nothing. */
 export type Remedy = 'retry' | 'renew' | 'none';
 
-/** Something went wrong between the relay and upstream; `failure` is what it comes to when not recovered. */
+/** A problem between the relay and upstream; `failure` is the resulting error if it can't be fixed. */
 export class TransferFault extends Error {
   override readonly name = 'TransferFault';
   readonly failure: DomainError;
@@ -20,15 +21,15 @@ export class TransferFault extends Error {
   }
 }
 
-/** The media server broke the rules or the file is another one now: going on would corrupt the medium. */
-export function brokenRules(what: string, cause?: unknown): TransferFault {
-  const detail = `The site's media server ${what}, so the medium cannot be put together. Try again.`;
+/** The server violated HTTP or the file changed. Continuing would corrupt the file. */
+export function protocolFault(what: string, cause?: unknown): TransferFault {
+  const detail = `The site's media server ${what}, so the file can't be read reliably. Try again.`;
   return new TransferFault(new DomainError('upstream_error', detail, { cause }), 'none');
 }
 
 /**
- * Reads what undici, the guard or a socket threw.
- * @throws the error itself when it is none of the network: a mistake of ours, which no repetition mends
+ * Classifies an error from undici, the guard or a socket.
+ * @throws the error itself when it isn't a network error: a bug of ours, which no retry fixes
  */
 export function faultFrom(error: unknown): TransferFault {
   if (error instanceof TransferFault) return error;
@@ -38,18 +39,21 @@ export function faultFrom(error: unknown): TransferFault {
     );
     return new TransferFault(error, worthRetrying ? 'retry' : 'none');
   }
-  if (error instanceof TinyPiecesError) return brokenRules('sends the file in pieces of a few bytes', error);
+  if (error instanceof TinyPiecesError)
+    return protocolFault('sends the file in pieces of a few bytes', error);
   const code = errorCode(error) ?? '';
   if (/^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
-    const detail = "The certificate of the site's media server is not valid, so nothing is read from it.";
+    const detail =
+      "The TLS certificate of the site's media server is invalid, so the file can't be downloaded.";
     return new TransferFault(new DomainError('upstream_unreachable', detail, { cause: error }), 'none');
   }
-  if (!isNetworkCode(code)) throw error;
-  const detail = "The connection to the site's media server broke off and could not be resumed. Try again.";
+  // undici doesn't give every error of its HTTP parser a code.
+  if (!isNetworkCode(code) && !(error instanceof errors.HTTPParserError)) throw error;
+  const detail = "The connection to the site's media server broke and couldn't be resumed. Try again.";
   return new TransferFault(new DomainError('upstream_error', detail, { cause: error }), 'retry');
 }
 
-/** Of the system, of Node's streams and TLS, of undici and its HTTP parser. */
+/** Codes of the system, Node's streams and TLS, and undici with its HTTP parser. */
 function isNetworkCode(code: string): boolean {
   return (
     /^(?:E(?:CONN|NET|HOST|TIMEDOUT|PIPE|PROTO|ADDR|AI_)|UND_ERR_|HPE_|ERR_SSL_|ERR_TLS_|ERR_OSSL_)/.test(
@@ -58,22 +62,27 @@ function isNetworkCode(code: string): boolean {
   );
 }
 
-const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 /**
- * Reads an answer that is no media.
+ * The fault for an error response.
  * @param retryAfter the header, in seconds or as a date
  */
 export function faultFromStatus(status: number, retryAfter: string | undefined): TransferFault {
-  const remedy: Remedy = status === 403 || status === 410 ? 'renew' : passing.has(status) ? 'retry' : 'none';
+  const remedy: Remedy =
+    status === 403 || status === 410 ? 'renew' : transientStatuses.has(status) ? 'retry' : 'none';
   return new TransferFault(failureFromStatus(status), remedy, retryAfterMs(retryAfter));
 }
 
 function failureFromStatus(status: number): DomainError {
   if (status === 429) {
-    return new DomainError('upstream_rate_limited', "The site's media server asks for a pause (HTTP 429).", {
-      retryAfterSeconds: 60,
-    });
+    return new DomainError(
+      'upstream_rate_limited',
+      "The site's media server limits our request rate (HTTP 429).",
+      {
+        retryAfterSeconds: 60,
+      },
+    );
   }
   if (status === 404 || status === 410) {
     return new DomainError(
@@ -82,24 +91,21 @@ function failureFromStatus(status: number): DomainError {
     );
   }
   if (status === 451) {
-    return new DomainError(
-      'geo_blocked',
-      'The site does not deliver this video in the country of this service (HTTP 451).',
-    );
+    return new DomainError('geo_blocked', "The site blocks this video in this service's country (HTTP 451).");
   }
   if (status === 504 || status === 408) {
     return new DomainError(
       'upstream_timeout',
-      `The site's media server did not answer in time (HTTP ${status}).`,
+      `The site's media server didn't respond in time (HTTP ${status}).`,
     );
   }
   if (status === 401 || status === 403) {
     return new DomainError(
       'upstream_error',
-      `The site's media server refuses this service (HTTP ${status}). Try again later; an operator can set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.`,
+      `The site's media server rejects this service (HTTP ${status}). Try again later. If you run this server: set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.`,
     );
   }
-  const detail = `The site's media server answered HTTP ${status} instead of the medium. Try again later.`;
+  const detail = `The site's media server returned HTTP ${status} instead of the file. Try again later.`;
   return new DomainError('upstream_error', detail);
 }
 

@@ -2,36 +2,36 @@ import { DomainError } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
-import type { TransferContext } from './transfer-context.js';
-import { brokenRules, faultFrom, TransferFault } from './transfer-fault.js';
-import { contentEncoding, requestPart, type BehindEnd, type UpstreamPart } from './upstream-part.js';
+import type { TransferContext } from './media-source.js';
+import { protocolFault, faultFrom, TransferFault } from './transfer-fault.js';
+import { contentEncoding, requestPart, type PastEnd, type UpstreamPart } from './upstream-part.js';
 
-/** The next chunk is requested when so much of the present one is left, in parts of it … */
+/** We request the next chunk when this share of the current one is left … */
 const aheadShare = 0.1;
-/** … or, on a fast line, when it ends within this time: a round trip and a new connection take as long. */
+/** … or when it will end within this time: about a round trip plus a new connection. */
 const aheadMs = 500;
 
 /**
- * Bytes of one object on their way to the reader: asked for in chunks where the
- * server wants it so, resumed where a connection died, joined only when every
- * answer is of the same version of the object.
+ * Streams bytes of one object to the reader. Requests chunks where the server needs
+ * that, resumes after a dropped connection, and joins responses only when they all
+ * come from the same version of the object.
  */
 export class Transfer {
   readonly #object: RemoteObject;
   readonly #context: TransferContext;
   readonly #signal: AbortSignal;
   readonly #budget: RetryBudget;
-  readonly #first: UpstreamPart | BehindEnd;
-  /** The next chunk, requested before the present one ends; null when that failed. */
-  #ahead: Promise<UpstreamPart | BehindEnd | null> | null = null;
+  readonly #first: UpstreamPart | PastEnd;
+  /** The next chunk, requested before the current one ends; null when that failed. */
+  #ahead: Promise<UpstreamPart | PastEnd | null> | null = null;
   #position: number;
-  /** Last byte wanted; null while the end of the object is not known. */
+  /** Last byte wanted; null while the end of the object is unknown. */
   #end: number | null;
 
   private constructor(
     { object, context, signal, budget }: TransferInput & { budget: RetryBudget },
     range: ByteRange,
-    first: UpstreamPart | BehindEnd,
+    first: UpstreamPart | PastEnd,
   ) {
     this.#object = object;
     this.#context = context;
@@ -44,37 +44,37 @@ export class Transfer {
   }
 
   /**
-   * Starts a transfer: resolves when the first answer is there and was checked.
-   * @param input.range null reads all and asks without a range where that is enough
-   * @throws TransferFault when it cannot be recovered; `signal.reason`
+   * Starts a transfer. Resolves once the first response has arrived and passed the checks.
+   * @param input.range null reads everything, without a Range header if possible
+   * @throws TransferFault when it can't be recovered; `signal.reason`
    */
   static async open(input: TransferInput): Promise<Transfer> {
     const range = input.range ?? { start: 0, end: null };
     const budget = new RetryBudget(input.context.limits);
-    const asked =
+    const requested =
       input.range === null && input.object.chunkBytes === null
         ? null
         : chunkOf(input.object, range.start, range.end);
-    const first = await attempt({ ...input, budget }, asked, range.end);
+    const first = await attempt({ ...input, budget }, requested, range.end);
     return new Transfer({ ...input, budget }, range, first);
   }
 
-  /** Whether there is nothing at this place: the range begins behind the end. */
-  get isBehindEnd(): boolean {
-    return this.#first.kind === 'behind-end';
+  /** Whether the range starts past the end of the object. */
+  get isPastEnd(): boolean {
+    return this.#first.kind === 'past-end';
   }
 
-  /** Of the whole object, in bytes; null when the server does not tell. */
+  /** Size of the whole object in bytes; null if the server doesn't say. */
   get total(): number | null {
     return this.#object.identity.total;
   }
 
-  /** Of the media server, undefined when it does not tell. */
+  /** As the media server states it. */
   get contentType(): string | undefined {
     return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
   }
 
-  /** Whether the bytes are gzip; only where the context allows it. */
+  /** Whether the bytes are gzip, which only some contexts allow. */
   get isCompressed(): boolean {
     return this.#first.kind === 'bytes' && contentEncoding(this.#first.response) === 'gzip';
   }
@@ -84,14 +84,14 @@ export class Transfer {
     return this.#first.kind === 'bytes' ? this.#first.response.url : undefined;
   }
 
-  /** Gives up a transfer whose bytes nobody wants. */
+  /** Abandons the transfer unread. */
   discard(): void {
     if (this.#first.kind === 'bytes') this.#first.response.body.destroy();
   }
 
   /**
-   * The bytes, complete when the generator ends.
-   * @throws TransferFault when a fault is not recovered; `signal.reason`
+   * The bytes; complete when the generator ends.
+   * @throws TransferFault when a fault can't be recovered; `signal.reason`
    */
   async *chunks(): AsyncGenerator<Buffer, void, void> {
     try {
@@ -129,11 +129,11 @@ export class Transfer {
         (await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end));
       this.#learnEnd();
       const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
-      if (part.kind === 'behind-end' && endIsMissing) throw brokenRules('lost the end of the file');
+      if (part.kind === 'past-end' && endIsMissing) throw protocolFault('lost the end of the file');
     }
   }
 
-  /** Yields what this answer brings of the wanted bytes, cut at their end. */
+  /** Yields the wanted bytes of this response. */
   async *#readPart(part: UpstreamPart): AsyncGenerator<Buffer, void, void> {
     const { response, skip, end, hasSurplus } = part;
     const start = this.#position;
@@ -149,7 +149,7 @@ export class Transfer {
       if (chunk.length > 0) {
         this.#position += chunk.length;
         this.#budget.received(chunk.length);
-        if (end !== null) this.#askAhead(end, this.#position - start, performance.now() - startedAt);
+        if (end !== null) this.#requestAhead(end, this.#position - start, performance.now() - startedAt);
         yield chunk;
       }
       if (end !== null && this.#position > end && (hasSurplus || received.length - skipped > left)) return;
@@ -157,22 +157,22 @@ export class Transfer {
   }
 
   /**
-   * Requests the next chunk when the present one is about to end.
-   * @param end of the present one
-   * @param got bytes of it in `elapsedMs`
+   * Requests the next chunk when the current one is about to end.
+   * @param end last byte of the current one
+   * @param got bytes of it received in `elapsedMs`
    */
-  #askAhead(end: number, got: number, elapsedMs: number): void {
+  #requestAhead(end: number, got: number, elapsedMs: number): void {
     if (this.#object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
     const left = end + 1 - this.#position;
     const isMostlyRead = left <= aheadShare * (got + left);
-    const isSoonRead = got >= aheadShare * (got + left) && (left / got) * elapsedMs <= aheadMs;
-    if (!isMostlyRead && !isSoonRead) return;
+    const endsSoon = got >= aheadShare * (got + left) && (left / got) * elapsedMs <= aheadMs;
+    if (!isMostlyRead && !endsSoon) return;
     const range = chunkOf(this.#object, end + 1, this.#end);
-    // A failure counts when the chunk's turn comes and it is requested again.
+    // Ignore a failure here: the chunk is requested again when its turn comes.
     this.#ahead = requestPart(this.#object, range, this.#end, this.#context, this.#signal).catch(() => null);
   }
 
-  async #takeAhead(): Promise<UpstreamPart | BehindEnd | null> {
+  async #takeAhead(): Promise<UpstreamPart | PastEnd | null> {
     const part = await this.#ahead;
     this.#ahead = null;
     this.#signal.throwIfAborted();
@@ -189,7 +189,7 @@ export class Transfer {
   #isComplete(part: UpstreamPart): boolean {
     if (part.isOpenEnded && this.#object.identity.total === null) return true;
     if (this.#end !== null) return this.#position > this.#end;
-    // The server named no end: the clean end of the response is the end.
+    // The server stated no length, so a clean end of the response is the end.
     return part.end === null;
   }
 
@@ -208,12 +208,12 @@ interface TransferInput {
 
 type AttemptInput = Omit<TransferInput, 'range'> & { readonly budget: RetryBudget };
 
-/** Asks until an answer passes the checks or the budget is spent. */
+/** Retries until a response passes the checks or the budget is spent. */
 async function attempt(
   input: AttemptInput,
   range: ByteRange | null,
   wantedEnd: number | null,
-): Promise<UpstreamPart | BehindEnd> {
+): Promise<UpstreamPart | PastEnd> {
   for (;;) {
     try {
       return await requestPart(input.object, range, wantedEnd, input.context, input.signal);
@@ -224,7 +224,7 @@ async function attempt(
   }
 }
 
-/** Does what may help against a fault. @throws the fault when nothing does */
+/** Applies the remedy of a fault. @throws the fault when none works */
 async function recover(
   { object, context, signal, budget }: AttemptInput,
   fault: TransferFault,
@@ -252,6 +252,6 @@ function chunkOf({ chunkBytes }: RemoteObject, start: number, end: number | null
 
 function endedEarly(): TransferFault {
   const detail =
-    "The site's media server ended the file before its end and it could not be resumed. Try again.";
+    "The site's media server stopped before the end of the file and the download couldn't be resumed. Try again.";
   return new TransferFault(new DomainError('upstream_error', detail), 'retry');
 }

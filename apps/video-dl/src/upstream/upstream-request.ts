@@ -1,11 +1,11 @@
-import type { Dispatcher } from 'undici';
+import { Coalescer } from '@media-services/egress-guard';
 import { DomainError, withDeadline } from '@media-services/http-common';
+import type { Dispatcher } from 'undici';
 import type { SourceCookies } from './cookies.js';
-import type { UpstreamLimits } from './transfer-context.js';
 import { requestHeaders } from './request-headers.js';
-import { ResponseBody } from './response-body.js';
+import type { UpstreamLimits } from './media-source.js';
 
-/** Where an object is and how to ask for it. */
+/** A URL with the headers and cookies to request it. */
 export interface Locator {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,16 +23,16 @@ export interface UpstreamRequest {
 
 export interface UpstreamResponse {
   readonly status: number;
-  /** The first value of each. */
+  /** The first value of a header. */
   header(name: string): string | undefined;
   readonly body: ResponseBody;
-  /** After redirects; what relative URLs in the body refer to. */
+  /** After redirects; the base of relative URLs in the body. */
   readonly url: string;
 }
 
 /**
- * Sends one GET and follows redirects, each hop through the guard with the
- * headers and cookies that belong there.
+ * Sends one GET and follows redirects. Each hop goes through the guard and gets only
+ * the headers and cookies meant for it.
  * @throws DomainError of the guard, `upstream_timeout`, `upstream_error`; undici's errors; `signal.reason`
  */
 export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamResponse> {
@@ -57,7 +57,7 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
   }
 }
 
-/** A server chooses where it redirects, and everything in a playlist is relative to that. */
+/** The server chooses the redirect target, and every relative URL in a playlist is resolved against it. */
 const maxUrlLength = 8192;
 
 function webUrl(url: string, base: string | undefined): URL {
@@ -66,7 +66,7 @@ function webUrl(url: string, base: string | undefined): URL {
   if (!target || !['http:', 'https:'].includes(target.protocol)) {
     throw new DomainError(
       'upstream_error',
-      "The site leads to something that isn't an http or https URL, or to one that is too long.",
+      "The site redirects to a URL that is too long or isn't http or https.",
     );
   }
   target.username = '';
@@ -80,14 +80,14 @@ async function requestOnce(
   { dispatcher, limits, signal }: UpstreamRequest,
 ): Promise<UpstreamResponse> {
   const late = () =>
-    new DomainError('upstream_timeout', `The site's media server ${url.hostname} did not answer in time.`);
+    new DomainError('upstream_timeout', `The site's media server ${url.hostname} didn't respond in time.`);
   return withDeadline({ timeoutMs: limits.firstByteTimeoutMs, signal, late }, (ended) =>
     dispatch(url, headers, dispatcher, ended),
   );
 }
 
 /**
- * Sends a request; undici's own `request` would make a stream of the body, at a cost for each piece.
+ * Sends a request. undici's own `request` would wrap the body in a stream, which costs time for each piece.
  * @throws undici's errors, `signal.reason`
  */
 function dispatch(
@@ -132,11 +132,72 @@ function dispatch(
     };
     dispatcher.dispatch(
       {
-        ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET', headers },
-        // Our own clocks know when the reader is the slow one.
-        ...{ headersTimeout: 0, bodyTimeout: 0 },
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'GET',
+        headers,
+        // Our own timeouts exclude the time when the reader is slow.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       },
       handler,
     );
   });
+}
+
+/** The bytes of one response, in chunks of 16 to 64 KiB however small the pieces the server sends. */
+export class ResponseBody {
+  readonly #controller: Dispatcher.DispatchController;
+  readonly #coalescer: Coalescer;
+
+  constructor(controller: Dispatcher.DispatchController) {
+    this.#controller = controller;
+    this.#coalescer = new Coalescer(controller);
+  }
+
+  /** Called by the connection only. */
+  push(piece: Buffer): void {
+    this.#coalescer.push(piece);
+  }
+
+  /** Called by the connection only. */
+  end(error?: Error): void {
+    this.#coalescer.end(error);
+  }
+
+  /** Closes the connection, unless the response is complete. */
+  destroy(error: Error = new Error('the response was abandoned')): void {
+    this.#coalescer.end(error);
+    this.#controller.abort(error);
+  }
+
+  /**
+   * The bytes, with backpressure. Leaving the loop early destroys the body.
+   * @param idleTimeoutMs maximum wait for the next byte; the reader's own pauses don't count
+   * @throws DomainError `upstream_timeout`; the connection's error
+   */
+  async *chunks(idleTimeoutMs: number): AsyncGenerator<Buffer, void, void> {
+    let waitingSince = Number.POSITIVE_INFINITY;
+    const watch = setInterval(
+      () => {
+        if (performance.now() - waitingSince < idleTimeoutMs) return;
+        this.destroy(
+          new DomainError('upstream_timeout', "The site's media server stopped sending. Try again later."),
+        );
+      },
+      Math.min(idleTimeoutMs / 4, 1_000),
+    );
+    try {
+      for (;;) {
+        waitingSince = performance.now();
+        const chunk = await this.#coalescer.next();
+        waitingSince = Number.POSITIVE_INFINITY;
+        if (chunk === null) return;
+        yield chunk;
+      }
+    } finally {
+      clearInterval(watch);
+      this.destroy();
+    }
+  }
 }

@@ -1,11 +1,16 @@
 import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ByteRange } from './byte-range.js';
 import { fetchSmall, type SmallObject } from './fetch-small.js';
-import type { MediaSource, RenewSource } from './media-source.js';
+import {
+  defaultLimits,
+  type MediaSource,
+  type RenewSource,
+  type TransferContext,
+  type UpstreamLimits,
+} from './media-source.js';
 import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import { fileObject, RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
-import { defaultLimits, type TransferContext, type UpstreamLimits } from './transfer-context.js';
 import { faultFrom, TransferFault } from './transfer-fault.js';
 
 interface UpstreamOptions {
@@ -16,24 +21,24 @@ interface UpstreamOptions {
 
 export interface ReaderOptions {
   readonly signal: AbortSignal;
-  /** The outbound proxy through which the source's page was read, which its URLs may be bound to. */
+  /** The outbound proxy used for the extraction. The source's URLs may be bound to its IP. */
   readonly exit?: number | undefined;
-  /** Who asks: name lookups are limited for each client. */
+  /** The requesting client. DNS lookups are limited per client. */
   readonly client: string;
 }
 
-/** Reads one object through the guard; its connections end with the signal that it was made with. */
+/** Reads one object through the guard. The signal it was created with closes its connections. */
 export interface ObjectReader {
   readonly object: RemoteObject;
   /**
-   * Starts to read; the first answer is there and was checked when this resolves.
+   * Starts reading. Resolves once the first response has arrived and passed the checks.
    * @param range null for the whole object
-   * @throws DomainError what went wrong beyond recovery; the signal's reason
+   * @throws DomainError when reading fails; the signal's reason
    */
   open(range: ByteRange | null): Promise<Transfer>;
 }
 
-/** The media servers, for code that reads their bytes in process: files that are passed on, and heads. */
+/** Reads media in this process: site files that we forward, file headers and thumbnails. */
 export class Upstream {
   readonly #options: UpstreamOptions;
 
@@ -42,9 +47,9 @@ export class Upstream {
   }
 
   /**
-   * The one object of a source in a single file.
-   * @param renew absent where a rejected URL is final
-   * @param identity of the version that has been seen before
+   * The object of a single-file source.
+   * @param renew absent if a rejected URL is final
+   * @param identity of the version seen before
    */
   object(source: MediaSource, renew?: RenewSource, identity?: ObjectIdentity): RemoteObject {
     return fileObject(new RenewableSource(source, renew), identity);
@@ -67,7 +72,7 @@ export class Upstream {
 
   /**
    * Reads something small, such as a thumbnail.
-   * @throws DomainError, also when it is larger than `maxBytes`; `signal.reason`
+   * @throws DomainError, including when it exceeds `maxBytes`; `signal.reason`
    */
   async fetchBytes(
     url: string,
@@ -78,7 +83,9 @@ export class Upstream {
     const maxAttempts = Math.min(context.limits.maxAttempts, 2);
     try {
       return await fetchSmall(this.object({ url, headers: {}, kind: 'file' }), {
-        ...{ range: null, maxBytes, signal },
+        range: null,
+        maxBytes,
+        signal,
         context: { ...context, limits: { ...context.limits, maxAttempts } },
       });
     } catch (error) {
@@ -100,7 +107,7 @@ export class Upstream {
   }
 }
 
-/** What a fault that was not recovered comes to; anything else as it is. */
+/** The domain error of a transfer fault; any other error unchanged. */
 export function failureOf(error: unknown): unknown {
   return error instanceof TransferFault ? error.failure : error;
 }

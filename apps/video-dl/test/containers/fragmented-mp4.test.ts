@@ -47,7 +47,7 @@ function walk(
   const output: Buffer[] = [];
   let start = 0;
   for (const end of [...cuts, bytes.length]) {
-    // A copy that is wiped afterwards: the walker may keep nothing of its caller's buffer.
+    // A copy that is wiped afterwards, because the walker must not keep its caller's buffer.
     const chunk = Buffer.from(bytes.subarray(start, end));
     output.push(...mp4.push(chunk).map((part) => Buffer.from(part)));
     chunk.fill(0);
@@ -65,7 +65,7 @@ function boxTypes(bytes: Buffer): string[] {
 }
 
 describe('FragmentedMp4', () => {
-  it('gives the first boxes the length that ffmpeg leaves at 0', async () => {
+  it('sets the duration that ffmpeg leaves at 0', async () => {
     const whole = join(samples.folder, 'patched.mp4');
     const { output } = walk(source, []);
     await writeFile(whole, output);
@@ -79,7 +79,7 @@ describe('FragmentedMp4', () => {
     ).then(({ all }) => ({ stdout: all }));
     expect(stdout).toMatch(/Duration: 00:00:08\.\d\d/u);
 
-    // Only the first boxes, as a player that has just begun has them.
+    // Only the first boxes, as in a player that has just started.
     const head = join(samples.folder, 'head.mp4');
     const media = output.indexOf('moof') - 4;
     await writeFile(head, output.subarray(0, media));
@@ -96,7 +96,7 @@ describe('FragmentedMp4', () => {
     await writeFile(file, walk(source, []).output);
     const [output, original] = await Promise.all([inspect(file), inspect(await samples.get('h264-aac.mp4'))]);
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
-    // The frame that AAC begins with is hidden by an edit list in one and by its timestamp in the other.
+    // One hides the first AAC frame with an edit list, the other with its timestamp.
     const [frames = 0, expected = 0] = [output, original].map(
       ({ streams }) => streams[1]?.nb_read_frames ?? 0,
     );
@@ -107,7 +107,7 @@ describe('FragmentedMp4', () => {
     expect(output.format.duration).toBeCloseTo(8, 1);
   });
 
-  it('counts the length and the samples of each track', () => {
+  it('measures the length and samples of each track', () => {
     const [video, audio] = walk(source, []).mp4.progress;
     expect(video).toMatchObject({ handler: 'vide', samples: 200 });
     expect(video?.endSeconds).toBeCloseTo(8, 1);
@@ -115,7 +115,7 @@ describe('FragmentedMp4', () => {
     expect(audio?.endSeconds).toBeCloseTo(8, 1);
   });
 
-  it('puts mehd into the boxes it grows, and moves the positions in mfra along', () => {
+  it('adds mehd and shifts the positions in mfra', () => {
     const { output } = walk(source, []);
     expect(output.length).toBe(source.length + 20);
     expect(boxTypes(output)).toEqual(boxTypes(source));
@@ -129,11 +129,11 @@ describe('FragmentedMp4', () => {
     expect(output.toString('latin1', position + 4, position + 8)).toBe('moof');
   });
 
-  it('lets everything through untouched when the length is not known', () => {
+  it('changes nothing if the duration is unknown', () => {
     expect(walk(source, [], null).output.equals(source)).toBe(true);
   });
 
-  it('gives the same bytes one by one as at once', () => {
+  it('outputs the same bytes for single-byte chunks', () => {
     const head = source.subarray(0, source.indexOf('mdat', source.indexOf('mdat') + 4) + 4);
     const single = walk(head, [...head.keys()].slice(1));
     const whole = walk(head, []);
@@ -141,7 +141,7 @@ describe('FragmentedMp4', () => {
     expect(single.mp4.progress).toEqual(whole.mp4.progress);
   });
 
-  it('gives the same bytes whatever the chunks are', () => {
+  it('outputs the same bytes for any chunks', () => {
     const whole = walk(source, []);
     fc.assert(
       fc.property(fc.array(fc.nat(source.length), { maxLength: 40 }), (cuts) => {
@@ -157,7 +157,7 @@ describe('FragmentedMp4', () => {
     );
   });
 
-  it('knows a file that ends inside a box from one that ends after it', () => {
+  it('detects a file that ends inside a box', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: source.length - 1 }), (end) => {
         const { mp4 } = walk(source.subarray(0, end), []);
@@ -166,13 +166,13 @@ describe('FragmentedMp4', () => {
     );
   });
 
-  it('counts less when fragments are missing', () => {
+  it('measures a shorter length when fragments are missing', () => {
     const lastMoof = source.lastIndexOf('moof') - 4;
     const [video] = walk(source.subarray(0, lastMoof), []).mp4.progress;
     expect(video?.endSeconds).toBeLessThan(7);
   });
 
-  it('handles a video without sound', async () => {
+  it('handles a video without audio', async () => {
     const silent = await mux('silent.mp4', { ...copy, audio: null });
     const { output, mp4 } = walk(silent, [100, 1000], 4);
     expect(mp4.progress.map(({ handler }) => handler)).toEqual(['vide']);
@@ -180,7 +180,7 @@ describe('FragmentedMp4', () => {
     expect(output.length).toBe(silent.length + 20);
   });
 
-  it('takes 64-bit header fields and sizes', () => {
+  it('supports 64-bit header fields and sizes', () => {
     const mvhd = Buffer.alloc(112 - 8);
     mvhd.writeUInt8(1, 0);
     mvhd.writeUInt32BE(600, 20);
@@ -196,13 +196,13 @@ describe('FragmentedMp4', () => {
 
   it.each([
     ['a box smaller than its header', Buffer.from([0, 0, 0, 4, 0x66, 0x74, 0x79, 0x70])],
-    ['a moov without what it must have', makeBox('moov', [makeBox('free', [])])],
-    ['a child that reaches past its parent', makeBox('moov', [Buffer.from('000000ff6d766864', 'hex')])],
-  ])('refuses %s', (_, bytes) => {
+    ['a moov without its required boxes', makeBox('moov', [makeBox('free', [])])],
+    ['a child that extends past its parent', makeBox('moov', [Buffer.from('000000ff6d766864', 'hex')])],
+  ])('rejects %s', (_, bytes) => {
     expect(() => walk(bytes, [])).toThrow(Mp4FormatError);
   });
 
-  it('refuses to hold a first box without bound', () => {
+  it('limits the size of a buffered box', () => {
     const mp4 = new FragmentedMp4(() => 1);
     const header = Buffer.alloc(8);
     header.writeUInt32BE(0x7fff_ffff);
@@ -211,7 +211,7 @@ describe('FragmentedMp4', () => {
     const chunk = Buffer.alloc(1024 * 1024);
     expect(() => {
       for (let index = 0; index < 17; index += 1) mp4.push(chunk);
-    }).toThrow(/over 4194304 bytes/u);
+    }).toThrow(/exceeds 4194304 bytes/u);
   });
 });
 
@@ -221,7 +221,7 @@ function isBoundary(bytes: Buffer, end: number): boolean {
   return offset === end;
 }
 
-/** The length a player reads from the first boxes alone. */
+/** The duration a player reads from the first boxes alone. */
 async function headDuration(file: string): Promise<number> {
   const { stdout } = await execa('ffprobe', [
     ...['-v', 'quiet', '-show_entries', 'format=duration', '-of', 'csv=p=0', file],

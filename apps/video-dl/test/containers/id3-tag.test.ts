@@ -31,13 +31,13 @@ async function tagged(tag: Buffer): Promise<string> {
   return file;
 }
 
-/** Size field of the header: 28 bits, 7 a byte (id3v2.3 3.1). */
+/** Size field of the header: 28 bits, 7 per byte (id3v2.3 3.1). */
 function declaredSize(tag: Buffer): number {
   return tag.subarray(6, 10).reduce((sum, byte) => sum * 128 + byte, 0);
 }
 
 describe('makeId3Tag', () => {
-  it('states exactly its own size', async () => {
+  it('states its exact size', async () => {
     const tag = makeId3Tag({ title: 'Title', cover: await readFile(await samples.get('cover.png')) });
     expect(tag.toString('latin1', 0, 3)).toBe('ID3');
     expect(declaredSize(tag)).toBe(tag.length - 10);
@@ -73,22 +73,22 @@ describe('makeId3Tag', () => {
   });
 
   it.each([
-    ['that is no picture', Buffer.from('<html>not found</html>')],
+    ["that isn't an image", Buffer.from('<html>not found</html>')],
     ['that is WebP', Buffer.from('RIFF\u0000\u0000\u0000\u0000WEBPVP8 ')],
     ['that is empty', Buffer.alloc(0)],
     ['over 512 KB', Buffer.concat([Buffer.from('ffd8ff', 'hex'), Buffer.alloc(512 * 1024)])],
-  ])('leaves out a cover %s', (_, cover) => {
+  ])('omits a cover %s', (_, cover) => {
     expect(makeId3Tag({ title: 'T', cover })).toEqual(makeId3Tag({ title: 'T' }));
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown fields', () => {
     const text = makeId3Tag({ title: 'T', artist: null, durationSeconds: null, sourceUrl: null }).toString(
       'latin1',
     );
     expect(text).not.toMatch(/TPE1|TLEN|WOAS|APIC/u);
   });
 
-  it('decodes to the whole audio behind it', async () => {
+  it('does not affect the audio after it', async () => {
     const file = await tagged(makeId3Tag({ title: 'T'.repeat(2000) }));
     const { stderr } = await execa('ffmpeg', [
       '-hide_banner',
@@ -106,7 +106,7 @@ describe('makeId3Tag', () => {
 });
 
 describe('isCoverImage', () => {
-  it('looks at the bytes', () => {
+  it('checks the bytes', () => {
     expect(isCoverImage(Buffer.from('ffd8ffe0', 'hex'))).toBe(true);
     expect(isCoverImage(Buffer.from('GIF89a'))).toBe(false);
   });

@@ -44,7 +44,7 @@ describe('Mp3FrameCounter', () => {
     ['h264-aac.mp4', 8],
     ['surround.m4a', 4],
     ['low-rate.ogg', 4],
-  ])('tells the length of %s as MP3 at 192 kbit/s', async (name, seconds) => {
+  ])('measures the length of %s as MP3 at 192 kbit/s', async (name, seconds) => {
     const mp3 = await convert(name);
     const counter = count(mp3);
     expect(counter.seconds).toBeGreaterThan(seconds - 0.05);
@@ -54,7 +54,7 @@ describe('Mp3FrameCounter', () => {
     expect(Math.abs(mp3.length - counter.seconds * 24_000)).toBeLessThan(700);
   });
 
-  it('copies an MP3 of variable bit rate, without its tag', async () => {
+  it('measures a copied variable-bit-rate MP3 without its tag', async () => {
     const mp3 = await convert('tagged.mp3', 'copy');
     expect(mp3.toString('latin1', 0, 3)).not.toBe('ID3');
     expect(count(mp3)).toMatchObject({ strayBytes: 0, complete: true });
@@ -69,7 +69,7 @@ describe('Mp3FrameCounter', () => {
     expect(count(mp3).frames).toBe(Number.parseInt(stdout, 10));
   });
 
-  it('counts the same whatever the chunks are', async () => {
+  it('counts the same for any chunks', async () => {
     const mp3 = (await convert('audio.m4a')).subarray(0, 20_000);
     const whole = count(mp3);
     fc.assert(
@@ -84,7 +84,7 @@ describe('Mp3FrameCounter', () => {
     );
   });
 
-  it('sees a last frame that is cut', async () => {
+  it('detects a truncated last frame', async () => {
     expect(count((await convert('audio.m4a')).subarray(0, 10_000)).complete).toBe(false);
   });
 });
@@ -115,14 +115,14 @@ describe('makeInfoFrame', () => {
     ['audio.m4a', 'transcode'],
     ['surround.m4a', 'transcode'],
     ['tagged.mp3', 'copy'],
-  ])('tells a player of %s the length before the end is there', async (name, action) => {
+  ])('lets a player of %s know the length before the end', async (name, action) => {
     const mp3 = await convert(name, action);
     const whole = count(mp3);
     const info = makeInfoFrame(mp3, whole.seconds, action === 'copy' ? 'Xing' : 'Info') ?? Buffer.alloc(0);
     const beginning = mp3.subarray(0, mp3.length / 2);
     expect((await probe(Buffer.concat([info, beginning]))).seconds).toBeCloseTo(whole.seconds, 1);
     expect((await probe(beginning)).seconds).not.toBeCloseTo(whole.seconds, 1);
-    // It is not heard: as many frames as without it.
+    // It isn't audible: the number of frames is the same.
     expect((await probe(Buffer.concat([info, mp3]))).frames).toBe((await probe(mp3)).frames);
   });
 
@@ -131,13 +131,13 @@ describe('makeInfoFrame', () => {
     ['MPEG-1 mono', 0xfffbb0c0, 21],
     ['MPEG-2 stereo', 0xfff38000, 21],
     ['MPEG-2 mono', 0xfff380c0, 13],
-  ])('puts it where readers of %s look', (_, word, offset) => {
+  ])('puts it at the offset for %s', (_, word, offset) => {
     const first = Buffer.alloc(4);
     first.writeUInt32BE(word);
     expect(makeInfoFrame(first, 10, 'Info')?.indexOf('Info')).toBe(offset);
   });
 
-  it('is not made for what is no MP3', () => {
+  it("returns nothing if the input isn't MP3", () => {
     expect(makeInfoFrame(Buffer.from('ID3'), 1, 'Info')).toBeUndefined();
     expect(makeInfoFrame(Buffer.from('garbage'), 1, 'Info')).toBeUndefined();
   });

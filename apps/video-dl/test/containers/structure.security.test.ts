@@ -21,7 +21,7 @@ const anyFile = fc
   .tuple(fc.constantFrom(...Object.values(beginnings)), fc.array(part, { maxLength: 12 }))
   .map(([beginning, parts]) => Buffer.concat([beginning, ...parts]));
 
-/** Whether a file passes, however it is cut. */
+/** Whether a file passes with chunks of this size. */
 function passes(bytes: Buffer, chunkBytes: number): boolean {
   const structure = new FileStructure();
   try {
@@ -34,7 +34,7 @@ function passes(bytes: Buffer, chunkBytes: number): boolean {
   }
 }
 
-it('says the same of any bytes, whatever they are and however they are cut', () => {
+it('gives the same result for any bytes in any chunks', () => {
   fc.assert(
     fc.property(anyFile, fc.integer({ min: 1, max: 200 }), (bytes, chunkBytes) => {
       expect(passes(bytes, chunkBytes)).toBe(passes(bytes, bytes.length));
@@ -43,7 +43,7 @@ it('says the same of any bytes, whatever they are and however they are cut', () 
   );
 });
 
-it('takes parts in any order', () => {
+it('accepts parts in any order', () => {
   const parts = fc.array(fc.tuple(fc.nat(5000), fc.nat(2000)), { maxLength: 20 });
   fc.assert(
     fc.property(anyFile, parts, (bytes, ranges) => {
@@ -59,18 +59,21 @@ it('takes parts in any order', () => {
   );
 });
 
-it.each(Object.entries(beginnings))('takes linear time for what begins as %s', (_name, beginning) => {
-  // Headers over and over, each of which could be the one.
-  const time = (size: number): number => {
-    const bytes = Buffer.concat([beginning, Buffer.alloc(size, beginning.subarray(0, 4)), noise(size)]);
-    const once = (): number => {
-      const start = performance.now();
-      passes(bytes, 16_384);
-      return performance.now() - start;
+it.each(Object.entries(beginnings))(
+  'takes linear time for a file that starts like %s',
+  (_name, beginning) => {
+    // Repeated headers, each of which could be valid.
+    const time = (size: number): number => {
+      const bytes = Buffer.concat([beginning, Buffer.alloc(size, beginning.subarray(0, 4)), noise(size)]);
+      const once = (): number => {
+        const start = performance.now();
+        passes(bytes, 16_384);
+        return performance.now() - start;
+      };
+      return Math.min(once(), once(), once());
     };
-    return Math.min(once(), once(), once());
-  };
-  // 16 times as much: what is quadratic takes 256 times as long.
-  const [small, large] = [time(100_000), time(1_600_000)];
-  expect(large).toBeLessThan(100 * small + 50);
-});
+    // 16 times as much input would take 256 times as long in quadratic time.
+    const [small, large] = [time(100_000), time(1_600_000)];
+    expect(large).toBeLessThan(100 * small + 50);
+  },
+);

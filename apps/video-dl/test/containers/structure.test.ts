@@ -3,6 +3,7 @@ import { made, media, type Recipe } from '@media-services/fault-site';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
 import { FrameChain } from '../../dist/containers/structure/frame-chain.js';
 import { DamagedMediaError } from '../../dist/containers/structure/structure-check.js';
+import { searchedBytes, untrueLengths, withoutFields } from '../../dist/containers/untrue-lengths.js';
 import { noise, withNoise } from './support/noise.js';
 
 const recipe = (...args: string[]): Recipe => ({
@@ -31,7 +32,7 @@ async function bytesOf(name: string): Promise<Buffer> {
   return readFile(path);
 }
 
-/** Reads a file from its beginning to its end, as it would come from a server. */
+/** Reads a file from beginning to end, as it would arrive from a server. */
 function read(bytes: Buffer, chunkBytes = 65_536): void {
   const structure = new FileStructure();
   for (let at = 0; at < bytes.length; at += chunkBytes)
@@ -41,18 +42,21 @@ function read(bytes: Buffer, chunkBytes = 65_536): void {
 const middleOf = ({ length }: Buffer): number => Math.floor(length / 2);
 
 describe.each(Object.keys(files))('a file of %s', (name) => {
-  it.each([65_536, 997])('passes whole, %d bytes at a time', async (chunkBytes) => {
+  it.each([65_536, 997])('passes, %d bytes at a time', async (chunkBytes) => {
     const bytes = await bytesOf(name);
     expect(() => read(bytes, chunkBytes)).not.toThrow();
   });
 
-  it.each([65_536, 997])('is told with 40 kB of noise inside, %d bytes at a time', async (chunkBytes) => {
-    const bytes = await bytesOf(name);
-    const damaged = withNoise(bytes, middleOf(bytes), 40_000);
-    expect(() => read(damaged, chunkBytes)).toThrow(DamagedMediaError);
-  });
+  it.each([65_536, 997])(
+    'fails with 40 kB of random bytes inside, %d bytes at a time',
+    async (chunkBytes) => {
+      const bytes = await bytesOf(name);
+      const damaged = withNoise(bytes, middleOf(bytes), 40_000);
+      expect(() => read(damaged, chunkBytes)).toThrow(DamagedMediaError);
+    },
+  );
 
-  it('passes where its end is read before its middle, and is told of noise behind that', async () => {
+  it('passes if its end is read before its middle, and fails with random bytes after that', async () => {
     const bytes = await bytesOf(name);
     const damaged = withNoise(bytes, middleOf(bytes), 40_000);
     const structure = new FileStructure();
@@ -79,11 +83,11 @@ describe('bare frames', () => {
   };
 
   it.each<readonly [string, (bytes: Buffer) => Buffer[]]>([
-    ['another file behind it', (bytes) => [bytes, bytes]],
-    ['a frame cut by splicing', (bytes) => [bytes.subarray(0, 100_100), bytes.subarray(70_000)]],
+    ['another file appended', (bytes) => [bytes, bytes]],
+    ['a frame truncated by splicing', (bytes) => [bytes.subarray(0, 100_100), bytes.subarray(70_000)]],
     ['a large APE tag at its end', (bytes) => [bytes, apeTag(200_000)]],
     ['old tags of unknown length at its end', (bytes) => [bytes, noise(8000)]],
-    ['a text at its end', (bytes) => [bytes, Buffer.from('LYRICSBEGIN'), noise(50_000)]],
+    ['lyrics at its end', (bytes) => [bytes, Buffer.from('LYRICSBEGIN'), noise(50_000)]],
     ['zeros at its end', (bytes) => [bytes, Buffer.alloc(1_000_000)]],
   ])('pass with %s', async (_what, make) => {
     const bytes = Buffer.concat(make(await mp3()));
@@ -96,20 +100,20 @@ describe('bare frames', () => {
       'text inside',
       (bytes) => [bytes.subarray(0, 100_000), Buffer.alloc(9000, 'x'), bytes.subarray(109_000)],
     ],
-    ['noise up to the end', (bytes) => [bytes.subarray(0, 100_000), noise(40_000)]],
-  ])('are told with %s', async (_what, make) => {
+    ['random bytes up to the end', (bytes) => [bytes.subarray(0, 100_000), noise(40_000)]],
+  ])('fail with %s', async (_what, make) => {
     const bytes = Buffer.concat(make(await mp3()));
     expect(() => read(bytes)).toThrow(DamagedMediaError);
   });
 
-  it('are found from the middle of a file on', async () => {
+  it('are recognised from the middle of a file', async () => {
     const bytes = (await mp3()).subarray(100_123);
     expect(() => new FrameChain().push(bytes)).not.toThrow();
     const damaged = withNoise(bytes, 20_000, 40_000);
     expect(() => new FrameChain().push(damaged)).toThrow(DamagedMediaError);
   });
 
-  it('of free format pass, since they do not say how long they are', () => {
+  it('in free format pass, because they do not state their length', () => {
     // MPEG-1 layer III, bit rate 0.
     expect(() => read(Buffer.concat([Buffer.from('fffb0064', 'hex'), noise(300_000)]))).not.toThrow();
   });
@@ -130,13 +134,13 @@ describe('Matroska', () => {
     ]);
 
   it.each<readonly [string, Buffer]>([
-    ['an element that nobody knows', file(element('4321', noise(300)), cluster)],
+    ['an unknown element', file(element('4321', noise(300)), cluster)],
     [
       'one in a Cluster',
       file(element('1f43b675', Buffer.concat([block, element('81', noise(20)), block])), cluster),
     ],
     ['reserved space', file(element('ec', Buffer.alloc(4000)), cluster)],
-    ['a Segment behind it', Buffer.concat([file(cluster), noise(1000)])],
+    ['data after the Segment', Buffer.concat([file(cluster), noise(1000)])],
     ['padding in the Segment', file(cluster, Buffer.alloc(9000))],
   ])('passes with %s', (_what, bytes) => {
     expect(() => read(bytes, 100)).not.toThrow();
@@ -144,9 +148,77 @@ describe('Matroska', () => {
 
   it.each<readonly [string, Buffer]>([
     ['a block larger than its Cluster', file(element('1f43b675', block.subarray(0, -1)), cluster)],
-    ['a Cluster that its blocks do not fill', file(element('1f43b675', Buffer.concat([block, noise(9)])))],
+    ['a Cluster with a gap after its blocks', file(element('1f43b675', Buffer.concat([block, noise(9)])))],
     ['zeros between Clusters', file(cluster, Buffer.alloc(100), cluster)],
-  ])('is told with %s', (_what, bytes) => {
+  ])('fails with %s', (_what, bytes) => {
     expect(() => read(bytes, 100)).toThrow(DamagedMediaError);
+  });
+});
+
+describe('a file that overstates its length', () => {
+  const wholeness = (bytes: Buffer, size = bytes.length) => {
+    const structure = new FileStructure();
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      structure.read(at, bytes.subarray(at, at + 65_536));
+      structure.endsAt(size);
+    }
+    return structure.isWhole;
+  };
+
+  it.each(['long.mkv', 'numbered.ts', 'streamed.avi'])('%s is whole once its end was read', async (name) => {
+    const bytes = await readFile(await media(name));
+    expect(wholeness(bytes)).toBe(true);
+    expect(wholeness(bytes.subarray(0, middleOf(bytes)), bytes.length)).toBe(false);
+  });
+
+  it('is never proved to be whole where nothing says so', async () => {
+    expect(wholeness(await readFile(await media('film.flv')))).toBe(false);
+  });
+
+  it('is damaged where the last chunk of an AVI without sizes is cut', async () => {
+    const bytes = await readFile(await media('streamed.avi'));
+    expect(() => wholeness(bytes.subarray(0, middleOf(bytes) + 1))).toThrow(DamagedMediaError);
+  });
+});
+
+describe('a length that a whole file states wrongly', () => {
+  const headOf = async (name: string) => {
+    const bytes = await readFile(await media(name));
+    return { head: Buffer.from(bytes.subarray(0, searchedBytes)), size: bytes.length };
+  };
+
+  it('is that of an FLV whose size is right', async () => {
+    const { head, size } = await headOf('film.flv');
+    const [field, ...others] = untrueLengths(head, size);
+    expect(others).toEqual([]);
+    expect(head.readDoubleBE(field?.start)).toBeCloseTo(4, 1);
+    expect(withoutFields(head, 0, untrueLengths(head, size)).readDoubleBE(field?.start)).toBe(0);
+    expect(untrueLengths(head, size - 1)).toEqual([]);
+  });
+
+  it('is each in an AVI without sizes', async () => {
+    const { head, size } = await headOf('streamed.avi');
+    expect(untrueLengths(head, size).map(({ start }) => head.readUInt32LE(start))).toEqual([
+      2 ** 30,
+      2 ** 30,
+    ]);
+  });
+
+  it.each([4, 100_000])('is that of an MP3 with %d frames in as many bytes as fit others', async (frames) => {
+    const { head, size } = await headOf('vbr.mp3');
+    expect(untrueLengths(head, size)).toEqual([]);
+    const at = head.indexOf('Xing') + 8;
+    head.writeUInt32BE(frames, at);
+    expect(untrueLengths(head, size)).toEqual([{ start: at, end: at + 4 }]);
+  });
+
+  it('is replaced across two pieces', () => {
+    const fields = [{ start: 3, end: 6 }];
+    const bytes = Buffer.from([1, 2, 3, 4, 5, 6, 7]);
+    const parts = [
+      withoutFields(bytes.subarray(0, 4), 0, fields),
+      withoutFields(bytes.subarray(4), 4, fields),
+    ];
+    expect([...Buffer.concat(parts)]).toEqual([1, 2, 3, 0, 0, 0, 7]);
   });
 });

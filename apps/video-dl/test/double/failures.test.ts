@@ -1,8 +1,7 @@
 import type { ErrorCode } from '@media-services/http-common';
 import type { TestService } from '../support/service.js';
-import { startBehind } from './start-behind.js';
+import { startBehind, watchPage } from './shapes.js';
 import { Double } from '@media-services/fault-site/double';
-import { watchPage } from './shapes.js';
 import type { VideoName } from '@media-services/fault-site/double';
 
 let double: Double;
@@ -32,15 +31,15 @@ const youTube: Readonly<Record<string, readonly VideoName[]>> = {
   upstream_error: ['sabr', 'puzzle', 'unmet'],
 };
 
-/** By what the site says, in the words of its own extractor. */
+/** Expected codes for the messages of each site's extractor. */
 const others: readonly (readonly [code: ErrorCode, what: string, page: string])[] = [
-  ['invalid_url', 'YouTube: a cut off id', 'https://www.youtube.com/watch?v=abc'],
-  ['video_not_found', 'YouTube: an id that is none', 'https://www.youtube.com/watch?v=nothing0000'],
+  ['invalid_url', 'YouTube: a truncated id', 'https://www.youtube.com/watch?v=abc'],
+  ['video_not_found', 'YouTube: an unknown id', 'https://www.youtube.com/watch?v=nothing0000'],
   ['bot_check', 'TikTok: the IP is blocked', 'https://www.tiktok.com/@somebody/video/2'],
   ['login_required', 'TikTok: a private account', 'https://www.tiktok.com/@somebody/video/3'],
   ['login_required', 'X: for adults', 'https://x.com/somebody/status/1000000000000000003'],
   ['login_required', 'X: a protected account', 'https://x.com/somebody/status/1000000000000000004'],
-  ['no_media', 'X: only words', 'https://x.com/somebody/status/1000000000000000005'],
+  ['no_media', 'X: text only', 'https://x.com/somebody/status/1000000000000000005'],
   ['login_required', 'Vimeo: privacy settings', 'https://player.vimeo.com/video/100000002'],
   ['video_not_found', 'Vimeo: no such film', 'https://player.vimeo.com/video/100000003'],
   [

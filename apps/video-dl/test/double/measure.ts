@@ -1,12 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { execa } from 'execa';
 import { inspect } from '../media/support/inspect.js';
 
 /** What a result contains. */
 export interface Measured {
   readonly seconds: number;
-  /** Pixels; null where there is no picture. */
+  /** Pixels; null without video. */
   readonly height: number | null;
-  /** Hertz of the sound, which is one tone; null where there is none. */
+  /** Frequency of the audio, a single tone, in Hz; null without audio. */
   readonly pitch: number | null;
 }
 
@@ -23,7 +24,7 @@ export async function measure(file: string): Promise<Measured> {
 
 const sampleRate = 16_000;
 
-/** By the zero crossings between the first second and the third: a decoder starts and ends with less than whole frames. */
+/** Counts zero crossings between the first and third second, because a decoder's first and last frames are incomplete. */
 async function pitchOf(file: string): Promise<number> {
   const raw = ['-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', String(sampleRate), '-'];
   const { stdout } = await execa('ffmpeg', ['-loglevel', 'error', '-i', file, ...raw], {
@@ -36,4 +37,10 @@ async function pitchOf(file: string): Promise<number> {
     if ((samples[place - 1] ?? 0) < 0 && (samples[place] ?? 0) >= 0) crossings += 1;
   }
   return Math.round((crossings * sampleRate) / samples.length);
+}
+
+/** What a stream waited for the end of advertisements, as its `Server-Timing` tells. */
+export function waitedSeconds(headers: IncomingHttpHeaders): number {
+  const ms = /\bavailability;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1];
+  return Number(ms ?? 0) / 1000;
 }

@@ -1,13 +1,15 @@
-import { videoId, type VideoName } from '@media-services/fault-site/double';
+import { type Double, lookupBehindProxy, videoId, type VideoName } from '@media-services/fault-site/double';
+import type { ContextOverrides } from '../../dist/service.js';
+import { startService, type TestService } from '../support/service.js';
 
-/** One way in which a site gives its media. */
+/** One way in which a site delivers its media. */
 export interface Shape {
   readonly site: string;
   readonly shape: string;
   readonly page: string;
-  /** Pixels of an MP4 asked for as 720 and as 1080; null where the page has no picture. */
+  /** Pixels of the MP4 for 720 and for 1080; null if the page has no video. */
   readonly heights: readonly [mp4720: number, mp41080: number] | null;
-  /** Debian's yt-dlp of March 2023 can read it too. */
+  /** Debian's yt-dlp of March 2023 supports it too. */
   readonly isOld?: true;
 }
 
@@ -15,7 +17,10 @@ export const watchPage = (name: VideoName, number = 1): string =>
   `https://www.youtube.com/watch?v=${videoId(name, number)}`;
 
 const youTube = (shape: string, name: VideoName, heights: readonly [number, number]): Shape => ({
-  ...{ site: 'YouTube', shape, page: watchPage(name), heights },
+  site: 'YouTube',
+  shape,
+  page: watchPage(name),
+  heights,
 });
 
 export const shapes: readonly Shape[] = [
@@ -30,31 +35,56 @@ export const shapes: readonly Shape[] = [
   youTube('compressed and described sound beside the original', 'mixes', [720, 1080]),
   youTube('3 s of advertisements first', 'ad-3', [720, 1080]),
   {
-    ...{ site: 'TikTok', shape: 'files that want the cookie and the Referer of the page' },
-    ...{ page: 'https://www.tiktok.com/@somebody/video/1', heights: [720, 720] },
+    site: 'TikTok',
+    shape: 'files that want the cookie and the Referer of the page',
+    page: 'https://www.tiktok.com/@somebody/video/1',
+    heights: [720, 720],
   },
   {
-    ...{ site: 'X', shape: 'HLS, its sound apart; a small file' },
-    ...{ page: 'https://x.com/somebody/status/1000000000000000001', heights: [720, 1080] },
+    site: 'X',
+    shape: 'HLS, its sound apart; a small file',
+    page: 'https://x.com/somebody/status/1000000000000000001',
+    heights: [720, 1080],
   },
   {
-    ...{ site: 'Vimeo', shape: 'HLS, its sound apart' },
-    ...{ page: 'https://player.vimeo.com/video/100000001', heights: [720, 1080], isOld: true },
+    site: 'Vimeo',
+    shape: 'HLS, its sound apart',
+    page: 'https://player.vimeo.com/video/100000001',
+    heights: [720, 1080],
+    isOld: true,
   },
   {
-    ...{ site: 'Reddit', shape: 'DASH, its sound apart' },
-    ...{ page: 'https://www.reddit.com/r/somewhere/comments/double1/a_clip/', heights: [720, 720] },
+    site: 'Reddit',
+    shape: 'DASH, its sound apart',
+    page: 'https://www.reddit.com/r/somewhere/comments/double1/a_clip/',
+    heights: [720, 720],
   },
   {
-    ...{ site: 'Instagram', shape: 'several slides, the first a photograph' },
-    ...{ page: 'https://www.instagram.com/p/DoubleCarou/', heights: [720, 720] },
+    site: 'Instagram',
+    shape: 'several slides, the first a photograph',
+    page: 'https://www.instagram.com/p/DoubleCarou/',
+    heights: [720, 720],
   },
   {
-    ...{ site: 'SoundCloud', shape: 'HLS, sound only' },
-    ...{ page: 'https://soundcloud.com/somebody/a-tone', heights: null, isOld: true },
+    site: 'SoundCloud',
+    shape: 'HLS, sound only',
+    page: 'https://soundcloud.com/somebody/a-tone',
+    heights: null,
+    isOld: true,
   },
   {
-    ...{ site: 'Twitch', shape: 'a clip: files with a token' },
-    ...{ page: 'https://clips.twitch.tv/DoubleClip', heights: [720, 1080] },
+    site: 'Twitch',
+    shape: 'a clip: files with a token',
+    page: 'https://clips.twitch.tv/DoubleClip',
+    heights: [720, 1080],
   },
 ];
+
+/** A service for which the double is the internet. */
+export async function startBehind(
+  double: Double,
+  env: Readonly<Record<string, string>> = {},
+  overrides: ContextOverrides & { readonly cold?: boolean } = {},
+): Promise<TestService> {
+  return startService({ ...double.settings, ...env }, { lookup: lookupBehindProxy, ...overrides });
+}

@@ -5,14 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { receive } from '../stream/support/receive.js';
 import { interpreters } from '../support/pythons.js';
 import type { TestService } from '../support/service.js';
-import { startBehind } from './start-behind.js';
+import { type Shape, shapes, startBehind } from './shapes.js';
 import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
 import { measure, type Measured } from './measure.js';
-import { shapes, type Shape } from './shapes.js';
 import { renderTable, withoutPadding, type Cells } from './table.js';
 
 const docs = fileURLToPath(new URL('../../../../docs/internals/sites.md', import.meta.url));
-/** Most that a result may be longer than the video, in seconds: encoders fill their last frames, and MP3's starts with some. */
+/** How many seconds longer than the video a result may be: encoders pad the last frame, and MP3 encoders also the first. */
 const paddingSeconds = 0.1;
 
 let double: Double;
@@ -36,7 +35,7 @@ const paths = {
 };
 type Target = keyof typeof paths;
 
-/** How many requests to the sites there have been since the last question. */
+/** Number of requests to the sites since the last call. */
 function requestsSince(): number {
   return double.requests.splice(0).length;
 }
@@ -89,7 +88,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
       double.requests.splice(0);
     });
 
-    it('tells what there is', async () => {
+    it('lists the available downloads', async () => {
       const { status, body } = await service.info(page);
       expect({ status, body }).toMatchObject({
         status: 200,
@@ -98,7 +97,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
       note(shape, { info: requested(requestsSince()) });
     });
 
-    it('MP3: all of the original sound', async () => {
+    it('MP3: all of the original audio', async () => {
       const result = await measured(page, 'mp3');
       expectWhole(result);
       expect(result.height).toBeNull();
@@ -108,7 +107,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
     it.each([
       ['mp4-720', 0],
       ['mp4-1080', 1],
-    ] as const)('%s: the right picture with all of the original sound', async (target, place) => {
+    ] as const)('%s: the right video with all of the original audio', async (target, place) => {
       if (heights === null) {
         const { status } = await service.get('/api/stream/video', { url: page });
         expect(status).toBe(422);
@@ -121,15 +120,15 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
       note(shape, { [target]: `${result.height} px, ${result.pitch} Hz` });
     });
 
-    it('extracts once for all of that', () => {
+    it('extracts only once', () => {
       expect(service.context.extraction.extractions - extractions).toBe(1);
     });
   });
 });
 
-// The figures are those of the pinned yt-dlp; another one may ask its sites otherwise.
+// The numbers are for the pinned yt-dlp; another version may send other requests.
 if (process.env['YTDLP_PYTHON'] === undefined) {
-  it('the documentation has these results', async () => {
+  it('matches the results in the documentation', async () => {
     const table = renderTable(shapes, documented);
     if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);
     expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));

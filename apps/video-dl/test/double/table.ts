@@ -1,6 +1,6 @@
 import type { Shape } from './shapes.js';
 
-/** What came out of one shape, as the documentation tells it. */
+/** The result for one shape, as shown in the documentation. */
 export interface Cells {
   readonly info: string;
   readonly mp3: string;

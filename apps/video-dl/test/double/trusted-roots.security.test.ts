@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { startBehind } from './start-behind.js';
+import { startBehind, watchPage } from './shapes.js';
 import { Double } from '@media-services/fault-site/double';
-import { watchPage } from './shapes.js';
 
-it('trusts the authorities of the operator, and no others that are not public', async () => {
+it("trusts the operator's authorities and public ones, but no others", async () => {
   await using double = await Double.start();
   await using strict = await startBehind(double, { TRUSTED_ROOTS_FILE: '' });
   const { body } = await strict.info(watchPage('files'));
@@ -11,7 +10,7 @@ it('trusts the authorities of the operator, and no others that are not public', 
   expect(double.requests).toEqual([]);
 });
 
-it('leaves nothing of its list of authorities behind', async () => {
+it('deletes its list of authorities', async () => {
   await using double = await Double.start();
   const service = await startBehind(double, {}, { cold: true });
   const file = service.context.trustedRoots?.file ?? '';

@@ -2,16 +2,15 @@ import { treeMemoryBytes } from '@media-services/processes';
 import { readConfig } from '../../dist/config.js';
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { startBehind } from './start-behind.js';
+import { startBehind, watchPage } from './shapes.js';
 import { Double } from '@media-services/fault-site/double';
-import { watchPage } from './shapes.js';
-import { waitedSeconds } from './waited.js';
+import { waitedSeconds } from './measure.js';
 
 let double: Double;
 let service: TestService;
 
 beforeEach(async () => {
-  // As large as the site's own.
+  // The same size as on the real site.
   double = await Double.start({ playerBytes: 2_650_000 });
   service = await startBehind(double);
 });
@@ -33,7 +32,7 @@ async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
 const tell = (text: string) => process.stdout.write(`${text}\n`);
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 
-it('waits 15 s of advertisements out, no longer, and extracts once', async () => {
+it('waits for 15 s of ads, no longer, and extracts once', async () => {
   const ms = await millisecondsOf(async () => {
     const { status, complete, headers } = await receive(streamOf(watchPage('ad-15')));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
@@ -44,8 +43,8 @@ it('waits 15 s of advertisements out, no longer, and extracts once', async () =>
   tell(`15 s of advertisements: the whole MP3 after ${seconds(ms)}`);
 });
 
-it('gives up soon on what is refused for good', async () => {
-  // Not the first extraction of its engine, which reads the player.
+it('gives up soon when media is rejected permanently', async () => {
+  // Not the engine's first extraction, which parses the player.
   await service.info(watchPage('plain'));
   const ms = await millisecondsOf(async () => {
     const { response } = await open(streamOf(watchPage('refused')));
@@ -55,7 +54,7 @@ it('gives up soon on what is refused for good', async () => {
   tell(`refused for good: an error after ${seconds(ms)}`);
 });
 
-it('reads the player once for twenty videos; from the third on, half the time of the first is enough', async () => {
+it('parses the player once for twenty videos; from the third on, they take at most half as long as the first', async () => {
   const infoMs: number[] = [];
   for (let number = 1; number <= 20; number += 1) {
     infoMs.push(
@@ -84,7 +83,7 @@ it('reads the player once for twenty videos; from the third on, half the time of
   tell(`first byte of 1080p, page unknown, player known: ${seconds(firstByteMs)}`);
 });
 
-it('solves a player with room below ENGINE_MEMORY_MAX_BYTES', async () => {
+it('solves a player well within ENGINE_MEMORY_MAX_BYTES', async () => {
   let peak = 0;
   const look = async (): Promise<void> => {
     const own = process.memoryUsage.rss();

@@ -1,9 +1,8 @@
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { startBehind } from './start-behind.js';
+import { startBehind, watchPage } from './shapes.js';
 import { Double } from '@media-services/fault-site/double';
-import { watchPage } from './shapes.js';
-import { waitedSeconds } from './waited.js';
+import { waitedSeconds } from './measure.js';
 import type { VideoName } from '@media-services/fault-site/double';
 
 let double: Double;
@@ -23,7 +22,7 @@ afterAll(async () => {
 
 const streamOf = (name: VideoName) => `${service.url}/api/stream?url=${encodeURIComponent(watchPage(name))}`;
 
-/** What a stream of a video takes. */
+/** Requests and times of one stream. */
 async function extractionsDuring(work: () => Promise<unknown>): Promise<number> {
   const before = service.context.extraction.extractions;
   await work();
@@ -40,7 +39,7 @@ it.each([
     const extractions = await extractionsDuring(async () => {
       const { status, complete, headers } = await receive(streamOf(name));
       expect({ status, complete }).toEqual({ status: 200, complete: true });
-      // The site counts from its answer; yt-dlp adds a second.
+      // The site counts from its response; yt-dlp adds a second.
       expect(waitedSeconds(headers)).toBeLessThan(most + 2);
     });
     expect(extractions).toBe(1);
@@ -48,7 +47,7 @@ it.each([
   },
 );
 
-it('gives up after one renewal where the media servers refuse for good', async () => {
+it('gives up after one renewal if the media servers reject permanently', async () => {
   const extractions = await extractionsDuring(async () => {
     const { response } = await open(streamOf('refused'));
     response.resume();
@@ -68,7 +67,7 @@ it('fetches the player once for any number of videos', async () => {
   expect(scripts.length).toBeLessThanOrEqual(1);
 });
 
-it('goes on with a playlist where the player is not solved, and tells health', async () => {
+it('falls back to a playlist if the player cannot be solved, and reports it in health', async () => {
   const { status } = await service.info(watchPage('pzlhls'));
   expect(status).toBe(200);
   expect(service.context.extraction.degradation).toContain('player script');

@@ -35,7 +35,7 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
 
     afterAll(async () => engine[Symbol.asyncDispose]());
 
-    it('says what it is when it is warm', () => {
+    it('describes itself when it is ready', () => {
       expect(ready).toMatchObject({ type: 'ready', version: ytDlp });
       expect(ready['ageDays']).toBeGreaterThanOrEqual(0);
     });
@@ -57,7 +57,7 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       });
     });
 
-    it('takes nothing of one request into the next', async () => {
+    it('keeps no state between requests', async () => {
       const first = await engine.extract(`${site.url}/fixture/cookies`);
       expect(first).toMatchObject({
         result: {
@@ -69,14 +69,14 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       expect(second).toMatchObject({ result: { description: 'cookie: none' } });
     });
 
-    it('keeps its channel clean of what extractors print', async () => {
+    it("keeps extractors' output out of its channel", async () => {
       await expect(engine.extract(`${site.url}/fixture/print`)).resolves.toMatchObject({
         ok: true,
         result: { id: 'fixture' },
       });
     });
 
-    it('answers with plain JSON whatever the page holds', async () => {
+    it('returns plain JSON whatever the page contains', async () => {
       const answer = await engine.extract(`${site.url}/fixture/headers`);
       expect(answer).toMatchObject({
         ok: true,
@@ -90,30 +90,30 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
     });
 
     it.each([
-      ['own-socket', 'only to its proxy'],
-      ['own-lookup', 'no names'],
-      ['program', 'starts no programs'],
-      ['posix-spawn', 'starts no programs'],
-      ['fork', 'starts no programs'],
-      ['other-process', 'ends no other process'],
-    ])('lets no extractor out by another way (%s)', async (name, reason) => {
+      ['own-socket', 'only connect to its proxy'],
+      ['own-lookup', 'not resolve names'],
+      ['program', 'not start programs'],
+      ['posix-spawn', 'not start programs'],
+      ['fork', 'not start programs'],
+      ['other-process', 'not kill other processes'],
+    ])('blocks other ways out of the process (%s)', async (name, reason) => {
       const { ok, error } = await engine.extract(`${site.url}/fixture/${name}`);
       expect(ok).toBe(false);
       expect(JSON.stringify(error)).toContain(reason);
     });
 
-    it('takes nothing that an extractor keeps in its class into the next job', async () => {
+    it('resets state that an extractor keeps in its class', async () => {
       await engine.extract(`${site.url}/fixture/state`);
       const second = await engine.extract(`${site.url}/fixture/state`);
       expect(second).toMatchObject({ result: { description: 'None []' } });
     });
 
-    it('gives the first slide of a post that is a video', async () => {
+    it('returns the first video among the slides of a post', async () => {
       const answer = await engine.extract(`${site.url}/fixture/carousel`);
       expect(answer).toMatchObject({ result: { id: 'second', playlist_index: 2, playlist_count: 2 } });
     });
 
-    it.each(['sleep', 'spin'])('ends a cancelled job early and goes on (%s)', async (name) => {
+    it.each(['sleep', 'spin'])('ends a cancelled job early and runs the next (%s)', async (name) => {
       engine.run(7, `${site.url}/fixture/${name}`);
       engine.send({ type: 'cancel', id: 7 });
       await expect(engine.next()).resolves.toMatchObject({
@@ -138,14 +138,14 @@ describe.each(await interpreters())('the download engine with yt-dlp $ytDlp', ({
       });
     });
 
-    it('is not disturbed by a cancellation that comes too late', async () => {
+    it('ignores a cancellation that arrives too late', async () => {
       await engine.extract(`${site.url}/watch`);
       engine.send({ type: 'cancel', id: 1 });
       await expect(engine.extract(`${site.url}/watch`)).resolves.toMatchObject({ ok: true });
     });
   });
 
-  it('ends when its input cannot be understood, instead of hearing nothing any more', async () => {
+  it('exits on invalid input', async () => {
     const confused = new BareEngine(python, session.proxyUrl);
     await confused.next();
     confused.process.stdin?.write('{"type": "run"\n');

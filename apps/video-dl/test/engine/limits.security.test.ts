@@ -5,10 +5,9 @@ import { createLogger } from '@media-services/http-common';
 import { engineFailureSchema, engineResultSchema } from '../../dist/extract/engine-messages.js';
 import { type Site, startSite } from '@media-services/fault-site';
 import { interpreters } from '../support/pythons.js';
-import { BareEngine, maxMemoryBytes, wideBudget } from './support/engine.js';
-import { kernelOffersLock } from './support/kernel.js';
+import { BareEngine, kernelOffersLock, maxMemoryBytes, wideBudget } from './support/engine.js';
 
-/** Pages that want more than a page may have, and code that wants out. */
+/** Pages that exceed their limits, and code that tries to escape. */
 describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp', ({ python, ytDlp }) => {
   const isModern = ytDlp > '2025.11';
   let site: Site;
@@ -39,17 +38,17 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
   const failureOf = async (url: string) => engineFailureSchema.parse((await engine.extract(url)).error);
   const residentBytes = async () => (await residentMemoryBytes(engine.process.pid ?? 0)) ?? Infinity;
 
-  /** The most memory that the process ever had. */
+  /** Peak memory of the process. */
   async function expectBoundedMemory(): Promise<void> {
     expect(await residentBytes()).toBeLessThan(maxMemoryBytes);
     await expect(engine.extract(`${site.url}/watch`)).resolves.toMatchObject({ ok: true });
   }
 
-  it('are those of the kernel too, where it has such', async () => {
+  it('include the kernel lock if the kernel supports it', async () => {
     expect(networkLock).toBe((await kernelOffersLock(python)) ? 'kernel' : 'process');
   });
 
-  it('hold native code that connects past the proxy', async () => {
+  it('stop native code that bypasses the proxy', async () => {
     if (networkLock !== 'kernel') return;
     const before = site.requests.length;
     if (isModern) {
@@ -69,7 +68,7 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
     await expectBoundedMemory();
   });
 
-  it('end a manifest that stands for more segments than there can be', async () => {
+  it('end a manifest with too many segments', async () => {
     site.on('/many.mpd', (_req, res) => {
       res.setHeader('content-type', 'application/dash+xml');
       res.end(`<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1H">
@@ -82,7 +81,7 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
     await expectBoundedMemory();
   });
 
-  it('end a page that unpacks to more than it may', async () => {
+  it('end a decompression bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, '<!DOCTYPE html><p>word</p>'));
     site.on('/bomb', (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(bomb);
@@ -92,7 +91,7 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
     await expectBoundedMemory();
   });
 
-  it('end a page without end', async () => {
+  it('end an endless page', async () => {
     const part = Buffer.alloc(1024 * 1024, '<p>word</p>');
     site.on('/endless', (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/html' });
@@ -107,14 +106,14 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
     await expectBoundedMemory();
   });
 
-  it('end a page that leads to request after request', async () => {
+  it('end a page that causes request after request', async () => {
     const before = site.requests.length;
     const { kind } = await failureOf(`${site.url}/fixture/requests`);
     expect(kind).toBe('TooManyRequestsError');
     expect(site.requests.length - before).toBe(100);
   });
 
-  it('bound every text of an answer, so that it is of the form that the service takes', async () => {
+  it('limit every text of a result, so that the service accepts it', async () => {
     const { result } = await extract('hoard-of-text');
     const answer = engineResultSchema.parse(result);
     if (answer.kind !== 'extraction') throw new Error('not an extraction');
@@ -125,7 +124,7 @@ describe.each(await interpreters())('the limits of an engine with yt-dlp $ytDlp'
     expect(answer.formats.map(({ format_id: id }) => id)).not.toContain('address');
   });
 
-  it('leave the engine as warm as it was', async () => {
+  it('keep the engine warm', async () => {
     await expectBoundedMemory();
     expect(engine.process.exitCode).toBeNull();
   });

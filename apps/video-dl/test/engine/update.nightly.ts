@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A page whose film comes at the pace at which it plays, so that its stream lasts as long. */
+/** A page whose video arrives at playback speed, so that the stream lasts as long as the video. */
 async function pageOf(name: string): Promise<{ page: string; seconds: number }> {
   const { size } = await stat(await media(name));
   const seconds = recipes[name]?.durationSeconds ?? NaN;
@@ -43,7 +43,7 @@ const kinds = [
   { kind: 'MP4 muxed', name: 'two-minutes.mkv', path: '/api/stream/video', file: 'muxed.mp4' },
 ];
 
-it('streams of two minutes go through two exchanges of all engines untouched, while pages are read', async () => {
+it('streams of two minutes survive two restarts of all engines during extractions', async () => {
   const streams = kinds.map(async ({ kind, name, path, file }) => {
     const { page, seconds } = await pageOf(name);
     const url = `${service.url}${path}?url=${encodeURIComponent(page)}`;

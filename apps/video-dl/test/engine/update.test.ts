@@ -38,7 +38,7 @@ describe('an update of yt-dlp in the running service', () => {
     expect(service.context.engine.health()).toMatchObject({ enginesReady: 2, ready: { version: before } });
   }
 
-  it('that cannot be had leaves the old at work', async () => {
+  it('that is unavailable leaves the old version running', async () => {
     const before = version();
     releases.withdraw();
     await expect(service.context.updater.update()).resolves.toBe('failed');

@@ -1,17 +1,17 @@
-import { ExtractionCache } from '../../dist/extract/cache.js';
+import { ExtractionCache, urlExpiry } from '../../dist/extract/cache.js';
 import { extraction, format } from '../support/extractions.js';
 
 const limits = { maxEntries: 3, maxBytes: 1_000_000 };
 const page = extraction([format()], { expiresAt: 300_000 });
 
 describe('ExtractionCache', () => {
-  it('keeps an extraction while its media addresses live', () => {
+  it('keeps an extraction while its media URLs are valid', () => {
     const cache = new ExtractionCache(limits);
     cache.set('a', page, 0);
     expect(cache.get('a', 200_000)).toBe(page);
   });
 
-  it('never hands out one whose addresses are about to end', () => {
+  it('never returns one whose URLs are about to expire', () => {
     const cache = new ExtractionCache(limits);
     cache.set('a', page, 0);
     expect(cache.get('a', 299_000)).toBeUndefined();
@@ -20,7 +20,7 @@ describe('ExtractionCache', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('lets the least recently used go when it is full', () => {
+  it('drops the least recently used when it is full', () => {
     const cache = new ExtractionCache(limits);
     for (const url of ['a', 'b', 'c']) cache.set(url, page, 0);
     cache.get('a', 1);
@@ -28,7 +28,7 @@ describe('ExtractionCache', () => {
     expect(['a', 'b', 'c', 'd'].filter((url) => cache.get(url, 1) !== undefined)).toEqual(['a', 'c', 'd']);
   });
 
-  it('is bounded in bytes too', () => {
+  it('is also limited in bytes', () => {
     const cache = new ExtractionCache({ maxEntries: 1000, maxBytes: 500_000 });
     const playlistText = 'segment.ts\n'.repeat(4000);
     const large = extraction([
@@ -37,5 +37,41 @@ describe('ExtractionCache', () => {
     for (let index = 0; index < 50; index += 1) cache.set(String(index), large, 0);
     expect(cache.size).toBeGreaterThan(0);
     expect(cache.size).toBeLessThan(8);
+  });
+});
+
+const at = 1_800_000_000_000;
+
+describe('urlExpiry', () => {
+  it.each([
+    ['YouTube', 'https://r1.googlevideo.com/videoplayback?expire=1800000000&ei=x'],
+    [
+      'YouTube manifests',
+      'https://manifest.googlevideo.com/api/manifest/hls_playlist/expire/1800000000/ei/x/index.m3u8',
+    ],
+    ['CloudFront', 'https://d1.cloudfront.net/v.mp4?Expires=1800000000&Signature=x&Key-Pair-Id=y'],
+    ['Akamai tokens', 'https://cdn.example/v.mp4?hdnts=st=1799990000~exp=1800000000~acl=/*~hmac=0a'],
+    ['Azure', `https://x.blob.core.windows.net/v.mp4?se=${encodeURIComponent('2027-01-15T08:00:00Z')}&sig=x`],
+    ['Facebook, in hexadecimal', 'https://video.fbcdn.net/v.mp4?oe=6b49d200&_nc_ht=x'],
+    ['milliseconds', 'https://cdn.example/v.mp4?expires=1800000000000'],
+    ['the earlier of two', 'https://cdn.example/v.mp4?expires=1800000000&exp=1900000000'],
+  ])('reads the expiry of %s URLs', (_site, address) => {
+    expect(urlExpiry(address)).toBe(at);
+  });
+
+  it('adds the lifetime of an AWS signature to its date', () => {
+    const address =
+      'https://b.s3.amazonaws.com/v.mp4?X-Amz-Date=20270115T070000Z&X-Amz-Expires=3600&X-Amz-Signature=x';
+    expect(urlExpiry(address)).toBe(Date.UTC(2027, 0, 15, 8));
+  });
+
+  it.each([
+    'https://example.com/v.mp4',
+    'https://example.com/v.mp4?expires=never',
+    'https://example.com/v.mp4?e=12',
+    'https://example.com/v.mp4?expires=99999999999',
+    'not an address',
+  ])('returns null for %s', (address) => {
+    expect(urlExpiry(address)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { Exits } from '../../dist/extract/exits.js';
 
 const turnedAway = (code: ErrorCode) => (): Promise<never> => Promise.reject(new DomainError(code, 'no'));
 
-/** Asks a host whose site turns away the given exits. */
+/** Requests a host whose site blocks the given exits. */
 function asked(exits: Exits, host: string, rejected: readonly number[], code: ErrorCode = 'bot_check') {
   return exits.through(undefined, host, async (exit) =>
     rejected.includes(exit) ? turnedAway(code)() : Promise.resolve(exit),
@@ -11,14 +11,14 @@ function asked(exits: Exits, host: string, rejected: readonly number[], code: Er
 }
 
 describe('Exits', () => {
-  it('moves on for the site that turned the proxy away, and for no other', async () => {
+  it('switches only for the site that blocked the proxy', async () => {
     const exits = new Exits(3);
     expect(await asked(exits, 'picky.example', [0])).toEqual({ result: 1, exit: 1 });
     expect(await asked(exits, 'picky.example', [])).toEqual({ result: 1, exit: 1 });
     expect(await asked(exits, 'other.example', [])).toEqual({ result: 0, exit: 0 });
   });
 
-  it('asks each proxy once', async () => {
+  it('tries each proxy once', async () => {
     const exits = new Exits(2);
     const tried: number[] = [];
     const ask = async (exit: number) => {
@@ -40,7 +40,7 @@ describe('Exits', () => {
     },
   );
 
-  it('never leaves the proxy that a renewal is bound to', async () => {
+  it('never switches from the proxy that a renewal is bound to', async () => {
     const exits = new Exits(2);
     await expect(exits.through(1, 'host.example', turnedAway('bot_check'))).rejects.toMatchObject({
       code: 'bot_check',

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@media-services/http-common';
 import { causeOfFailure, EngineFailureError, plainWords, warningKind } from '../../dist/extract/failures.js';
 
-/** What the sites and yt-dlp say, by the code that it means. */
+/** Messages of sites and yt-dlp, keyed by their code. */
 const sayings: Partial<Record<ErrorCode, string[]>> = {
   bot_check: [
     'Sign in to confirm you’re not a bot. Use --cookies-from-browser or --cookies for the authentication.',
@@ -139,7 +139,7 @@ describe('causeOfFailure', () => {
     ['PlaylistError', 'playlist_not_supported'],
     ['TimeoutError', 'upstream_timeout'],
     ['CertificateVerifyError', 'upstream_unreachable'],
-  ])('knows the class %s without its words', (kind, code) => {
+  ])('recognises the class %s without a message', (kind, code) => {
     expect(codeOfFailure(failure('Something', { kind, kinds: [kind, 'ExtractorError'] }))).toBe(code);
   });
 
@@ -152,13 +152,13 @@ describe('causeOfFailure', () => {
     [504, 'upstream_timeout'],
     [500, 'upstream_error'],
     [503, 'upstream_error'],
-  ])('knows the status %i', (httpStatus, code) => {
+  ])('recognises the status %i', (httpStatus, code) => {
     const kinds = ['ExtractorError', 'HTTPError', 'URLError', 'OSError', 'ConnectionError'];
     expect(codeOfFailure(failure('Unable to download webpage', { httpStatus, kinds }))).toBe(code);
   });
 });
 
-describe('words of the page itself', () => {
+describe('text from the page', () => {
   it.each([
     ['Unsupported URL: https://site.example/premium/clip', 'unsupported_url'],
     ['Unsupported URL: https://site.example/upcoming', 'unsupported_url'],
@@ -169,7 +169,7 @@ describe('words of the page itself', () => {
     ],
     ["[generic] Unable to read 'https://x.example/private video/drm'", 'upstream_error'],
     ['Unable to extract vip_token=login', 'upstream_error'],
-  ])('in “%s” are not its reason', (message, code) => {
+  ])('in “%s” is not taken as the cause', (message, code) => {
     expect(codeOfFailure(failure(message))).toBe(code);
   });
 
@@ -179,17 +179,17 @@ describe('words of the page itself', () => {
     "Failed to resolve 'SECRET-7f3a9.example.com'",
     'Id SECRET_8271 of user mail@SECRET.example is wrong',
     'key=SECRET',
-  ])('in “%s” reach no log', (message) => {
+  ])('in “%s” never reaches the log', (message) => {
     expect(new EngineFailureError(failure(message, { warnings: [message] })).message).not.toContain('SECRET');
   });
 
-  it('leave the sentence readable', () => {
+  it('is removed without making the sentence unreadable', () => {
     expect(plainWords('[youtube] dQw4w9WgXcQ: Private video. Sign in if you’ve been granted access')).toBe(
       'Private video. Sign in if you’ve been granted access',
     );
   });
 
-  it('are read in linear time, whatever they are', () => {
+  it('is processed in linear time', () => {
     for (const part of ['a', '[', 'http://', "'", 'a.', '-', ' ', 'a-', '(', '…', 'is not available ']) {
       const message = part.repeat(200_000).slice(0, 200_000);
       const longest = plainWords(message)
@@ -236,23 +236,23 @@ describe('warnings', () => {
     [noFormats, '[youtube] abc: Player error: something went wrong', 'upstream_error'],
     [noFormats, '[youtube] abc: Unable to download API page', 'upstream_error'],
     [noFormats, 'Something harmless', 'no_media'],
-  ])('tell the cause of “%s” after “%s”: %s', (message, warning, code) => {
-    expect(warned(message, warning)).toEqual({ code, engineIsBehind: false });
+  ])('determine the cause of “%s” after “%s”: %s', (message, warning, code) => {
+    expect(warned(message, warning)).toEqual({ code, engineIsOutdated: false });
   });
 
   it.each([sabr, challenge, noRuntime, 'Only images are available for download'])(
     'tell that the engine is what stands in the way (“%s”)',
     (warning) => {
       for (const message of [noFormats, 'Requested format is not available'])
-        expect(warned(message, warning)).toEqual({ code: 'upstream_error', engineIsBehind: true });
+        expect(warned(message, warning)).toEqual({ code: 'upstream_error', engineIsOutdated: true });
     },
   );
 
   it.each([
     'The following content is not available on this app. Watch on the latest version of YouTube',
     'Video unavailable. The following content is not available on this app..',
-  ])('are not needed where the message itself says that the engine is behind (“%s”)', (message) => {
-    expect(warned(message)).toEqual({ code: 'upstream_error', engineIsBehind: true });
+  ])('are not needed if the message itself says that the engine is outdated (“%s”)', (message) => {
+    expect(warned(message)).toEqual({ code: 'upstream_error', engineIsOutdated: true });
   });
 
   it.each([
@@ -267,7 +267,7 @@ describe('warnings', () => {
     ['HTTP Error 429', 'rate_limited'],
     ['HTTP Error 403: Forbidden', 'refused'],
     ['Falling back on generic information extractor', 'other'],
-  ])('are of a kind (“%s”)', (warning, kind) => {
+  ])('have a kind (“%s”)', (warning, kind) => {
     expect(warningKind(warning)).toBe(kind);
   });
 });

@@ -5,24 +5,24 @@ import type { AddressInfo } from 'node:net';
 import { createGuard } from '@media-services/egress-guard';
 import { media, sendFile } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { SourceHeads } from '../../dist/extract/index.js';
+import { SourceHeads } from '../../dist/extract/source-heads.js';
 import { probe } from '../../dist/ffmpeg/probe.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import { readHead, type MediaHead } from '../../dist/parsing/media-head.js';
 import type { ParserPool } from '../../dist/parsing/parser-pool.js';
 import { Upstream } from '../../dist/upstream/upstream.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 
 const signal = new AbortController().signal;
 
-/** What the head says of bytes that are all there. */
+/** The header of a complete file. */
 function headOf(content: Buffer, totalBytes: number | null = content.length): MediaHead {
   const step = readHead([{ offset: 0, bytes: content, isEnd: true }], totalBytes);
-  if (step.kind === 'need') throw new Error('asks for bytes behind the end');
+  if (step.kind === 'need') throw new Error('requests bytes past the end');
   return step;
 }
 
-describe('the head of a file', () => {
+describe('the header of a file', () => {
   let server: Server;
   let parsers: ParserPool;
   let path: string;
@@ -33,7 +33,7 @@ describe('the head of a file', () => {
     parsers = startParsers();
     server = createServer((request, response) => {
       requests.push(request.headers.range);
-      // The reader leaves when it has what it wants.
+      // The reader leaves once it has what it needs.
       sendFile(request, response, path, 'video/mp4').catch(() => response.destroy());
     });
     server.listen(0, '127.0.0.1');
@@ -57,7 +57,7 @@ describe('the head of a file', () => {
   it.each([
     ...['front.mp4', 'end.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4'],
     ...['h264-opus.mp4', 'sound.m4a'],
-  ])('says of %s what ffprobe says', async (name) => {
+  ])('reports the same as ffprobe for %s', async (name) => {
     path = await media(name);
     requests = [];
     const seen = await heads().of(source(), { signal, client: '' });
@@ -76,7 +76,7 @@ describe('the head of a file', () => {
     }
   });
 
-  it('is read once for everybody who asks, and again when it was forgotten', async () => {
+  it('is read once for all callers, and again after it was dropped', async () => {
     path = await media('front.mp4');
     requests = [];
     const [shared, same] = [heads(), source()];
@@ -106,14 +106,14 @@ describe('the head of a file', () => {
     expect(headOf(await readFile(`${await media('hls-fmp4')}/init.mp4`)).probe).toBeNull();
   });
 
-  it('calls a file that is cut off no whole MP4', async () => {
+  it('detects a truncated MP4', async () => {
     const content = await readFile(await media('front.mp4'));
     expect(headOf(content.subarray(0, -1000)).original).toBeNull();
     expect(headOf(content, content.length + 1).original).toBe('mp4');
     expect(headOf(content, null)).toMatchObject({ original: null, probe: { durationSeconds: 4 } });
   });
 
-  it('has room for the index of a film of several hours', async () => {
+  it('supports the index of a film of several hours', async () => {
     const content = await readFile(await media('front.mp4'));
     const start = content.indexOf('moov') - 4;
     const moovBytes = content.readUInt32BE(start);
@@ -126,7 +126,7 @@ describe('the head of a file', () => {
     expect(headOf(Buffer.concat(film)).original).toBe('mp4');
   });
 
-  it('is nothing where it is damaged', async () => {
+  it('is empty if the file is damaged', async () => {
     const whole = await readFile(await media('front.mp4'));
     for (let damaged = 0; damaged < 200; damaged += 1) {
       const content = Buffer.from(whole.subarray(0, 6000));

@@ -21,7 +21,7 @@ describe('parsePageUrl', () => {
     ['another scheme', 'ftp://example.com/a.mp4'],
     ['a file', 'file:///etc/passwd'],
     ['a search prefix', 'ytsearch:cats'],
-    ['a search prefix with an address', 'ytsearch5:https://example.com/'],
+    ['a search prefix with a URL', 'ytsearch5:https://example.com/'],
     ['a script', 'javascript:alert(1)'],
     ['no scheme', 'example.com/watch'],
     ['no host', 'https://'],
@@ -30,15 +30,15 @@ describe('parsePageUrl', () => {
     ['a password', 'https://:secret@example.com/'],
     ['too many characters', `https://example.com/${'a'.repeat(2048)}`],
     ['too many characters once encoded', `https://example.com/${'ü'.repeat(500)}`],
-  ])('refuses %s', (_what, given) => {
+  ])('rejects %s', (_what, given) => {
     expect(codeOf(() => parsePageUrl(given))).toBe('invalid_url');
   });
 
   it.each([
     ['youtube.com/watch?v=abc', 'Put https:// in front of it.'],
     [' www.example.com:8080/film ', 'Put https:// in front of it.'],
-    ['Look at this! https://example.com/film', 'Send the URL alone'],
-    ['A film\n(https://example.com/film) by me', 'Send the URL alone'],
+    ['Look at this! https://example.com/film', 'Send only the URL'],
+    ['A film\n(https://example.com/film) by me', 'Send only the URL'],
     ['https inside, https://a.example/ and https://b.example/', 'Send the full http(s) URL'],
     ['no URL at all', 'Send the full http(s) URL'],
     ['ytsearch5:https://example.com/', 'Send the full http(s) URL'],

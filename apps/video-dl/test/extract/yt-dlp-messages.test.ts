@@ -6,7 +6,7 @@ import { locatePython } from '../../dist/extract/engine.js';
 
 const script = fileURLToPath(new URL('support/messages.py', import.meta.url));
 
-/** Messages that the failure table was written for, by the code that they mean and the extractor that says them. */
+/** Messages that the failure table is based on, keyed by their code, with the extractor they come from. */
 const expected: Readonly<Record<string, readonly (readonly [module: string, message: string])[]>> = {
   invalid_url: [['youtube/_mistakes', 'Incomplete YouTube ID …. URL … looks truncated.']],
   bot_check: [
@@ -101,7 +101,7 @@ const previews = [
 const pathOf = (module: string): string =>
   `${module.startsWith('../') ? module.slice(3) : `extractor/${module}`}.py`;
 
-/** Every message of the modules in the pinned yt-dlp; `…` stands for what only the run knows. */
+/** Every message of the modules in the pinned yt-dlp; `…` stands for values known only at run time. */
 async function messagesOfYtDlp(): Promise<Readonly<Record<string, readonly string[]>>> {
   const paths = new Set([...rows, ...previews].map(([module]) => pathOf(module)));
   const { stdout } = await promisify(execFile)(await locatePython(''), [script, ...paths], {
@@ -112,7 +112,7 @@ async function messagesOfYtDlp(): Promise<Readonly<Record<string, readonly strin
 
 const messages = await messagesOfYtDlp();
 
-/** A message as a run of yt-dlp could say it. */
+/** A message as it could appear in a run of yt-dlp. */
 const spoken = (message: string): string => message.replaceAll('…', 'x1');
 
 describe('messages of the pinned yt-dlp', () => {

@@ -28,7 +28,7 @@ let tools: MediaTools;
 beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
-  // As the service calls them: with a number of threads.
+  // With a number of threads, as in the service.
   tools = await locateMediaTools({ threads: 2 });
 });
 
@@ -69,7 +69,7 @@ describe('the number of threads', () => {
     expect(options).toEqual(['-filter_threads 3', '-threads 3', '-threads 3', '-threads 3']);
   });
 
-  it("is ffmpeg's own choice where the operator leaves it", () => {
+  it("is ffmpeg's own choice by default", () => {
     expect(call(undefined).join(' ')).not.toContain('threads');
   });
 });
@@ -89,7 +89,7 @@ describe('mp4Arguments', () => {
     }
   });
 
-  it('writes title and artist as data, whatever is in them', async () => {
+  it('writes any title and artist as data', async () => {
     const { output } = await mp4([await input('h264-aac.mp4')], {
       video: video('copy'),
       audio: audio('copy'),
@@ -122,13 +122,13 @@ describe('mp4Arguments', () => {
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
   });
 
-  it('makes an MP4 without sound from a silent video', async () => {
+  it('outputs an MP4 without audio for a silent video', async () => {
     const { output } = await mp4([await input('silent.mp4')], { video: video('copy'), audio: null });
     expect(output.streams.map(({ codec_type }) => codec_type)).toEqual(['video']);
     expect(output.streams[0]?.nb_read_frames).toBe(100);
   });
 
-  it('copies VP9 and turns Opus into AAC', async () => {
+  it('copies VP9 and converts Opus to AAC', async () => {
     const { output } = await mp4([await input('vp9-opus.webm')], {
       video: video('copy', 'vp9'),
       audio: audio('transcode', 'opus'),
@@ -138,7 +138,7 @@ describe('mp4Arguments', () => {
     expect(output.format.duration).toBeCloseTo(4, 0);
   });
 
-  it('turns VP8 of odd size and Vorbis into H.264 and AAC', async () => {
+  it('converts VP8 of odd size and Vorbis to H.264 and AAC', async () => {
     const { output } = await mp4([await input('vp8-vorbis.webm')], {
       video: video('transcode', 'vp8'),
       audio: audio('transcode', 'vorbis'),
@@ -147,7 +147,7 @@ describe('mp4Arguments', () => {
     expect(output.streams[0]).toMatchObject({ width: 320, height: 180, nb_read_frames: 100 });
   });
 
-  it('gives each frame once and at its own time where it encodes a variable frame rate', async () => {
+  it('outputs each frame once and at its own time when it encodes a variable frame rate', async () => {
     const { output } = await mp4([await input('variable-rate.webm')], {
       video: video('transcode', 'vp8'),
       audio: null,
@@ -156,7 +156,7 @@ describe('mp4Arguments', () => {
     expect(Math.abs((output.streams[0]?.duration ?? 0) - 4)).toBeLessThan(0.1);
   });
 
-  it('knows the name that older ffmpegs have for that', () => {
+  it("uses older ffmpegs' name for that option", () => {
     const tracks = { video: video('transcode', 'vp8'), audio: null };
     const modeOf = (version: string) =>
       mp4Arguments([{ url: 'x' }], tracks, { title: 'T' }, { version }).find((each) =>
@@ -180,7 +180,7 @@ describe('mp4Arguments', () => {
     expect(output.streams[0]).toMatchObject({ codec_name: 'h264', width, height });
   });
 
-  it('tags HEVC so that Apple players take it', async () => {
+  it('tags HEVC for Apple players', async () => {
     const { output } = await mp4([await input('hevc.mp4')], {
       video: video('copy', 'hevc'),
       audio: audio('copy'),
@@ -196,7 +196,7 @@ describe('mp4Arguments', () => {
     expect(output.streams[0]).toMatchObject({ width: 180, height: 320 });
   });
 
-  it('cuts fragments also where key frames are rare', async () => {
+  it('starts new fragments even if key frames are rare', async () => {
     const inputs = [await input('one-key-frame.mp4')];
     const args = mp4Arguments(inputs, { video: video('copy'), audio: audio('copy') }, { title: 'T' }, tools);
     const { chunks } = await collect(args);
@@ -206,10 +206,10 @@ describe('mp4Arguments', () => {
   });
 });
 
-describe('what ffmpeg may open', () => {
+describe('ffmpeg', () => {
   const tracks = { video: video('copy'), audio: audio('copy') };
 
-  it('is no playlist that claims to be a file', async () => {
+  it('does not open a playlist that claims to be a file', async () => {
     await samples.get('hls/index.m3u8');
     const disguised = { url: `${server.url}/hls/index.m3u8` };
     server.requests.length = 0;
@@ -219,14 +219,14 @@ describe('what ffmpeg may open', () => {
     expect(server.requests).toEqual(['/hls/index.m3u8']);
   });
 
-  it('is no local file', async () => {
+  it('does not open a local file', async () => {
     const local = { url: `file:${await samples.get('h264-aac.mp4')}` };
     const { exit, stderr } = await collect(mp4Arguments([local], tracks, { title: 'T' }, tools));
     expect(exit.code).not.toBe(0);
     expect(stderr).toMatch(/whitelist/u);
   });
 
-  it('is no local file that a playlist names', async () => {
+  it('does not open a local file from a playlist', async () => {
     const file = await samples.get('h264-aac.ts');
     await writeFile(
       join(samples.folder, 'evil.m3u8'),
@@ -257,7 +257,7 @@ describe('InputFactsReader', () => {
     return facts;
   };
 
-  it('reads the length of each input', () => {
+  it('reads the duration of each input', () => {
     const facts = read(
       "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
       '[info]     title           : x',
@@ -270,7 +270,7 @@ describe('InputFactsReader', () => {
     expect(facts.inputs.map(({ durationSeconds }) => durationSeconds)).toEqual([3723.5, 8, null]);
   });
 
-  it('does not take a guess for a statement', () => {
+  it('ignores estimated durations', () => {
     const facts = read(
       '[mp3 @ 0x1] [warning] Estimating duration from bitrate, this may be inaccurate',
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
@@ -281,7 +281,7 @@ describe('InputFactsReader', () => {
     ]);
   });
 
-  it('counts what cannot be decoded, and reads how much audio was', () => {
+  it('counts decode errors and reads the length of the decoded audio', () => {
     const facts = read(
       "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
       '[info]   Stream #0:1[0x2](und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz, mono, fltp, 69 kb/s',
@@ -303,7 +303,7 @@ describe('InputFactsReader', () => {
     },
   );
 
-  it('knows sound alone from sound with pictures', () => {
+  it('distinguishes audio from video with audio', () => {
     const facts = read(
       "[info] Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'http://127.0.0.1/x':",
       '[info]   Stream #0:0[0x1](und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 320x180, 25 fps',
@@ -319,12 +319,12 @@ describe('InputFactsReader', () => {
   it.each([
     '[mpegts @ 0x1] [error] max resync size reached, could not find sync byte',
     '[NULL @ 0x1] [error] Invalid NAL unit size (1375174863 > 8352).',
-  ])('knows noise where ffmpeg goes over it: %s', (line) => {
-    expect(read(line).hasNoise).toBe(true);
-    expect(read(`[info]     title           : ${line}`).hasNoise).toBe(false);
+  ])('detects invalid data that ffmpeg skips: %s', (line) => {
+    expect(read(line).hasInvalidData).toBe(true);
+    expect(read(`[info]     title           : ${line}`).hasInvalidData).toBe(false);
   });
 
-  it('does not take a title for a statement', () => {
+  it('ignores durations in a title', () => {
     const facts = read(
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
       '[info]     title           : Duration: 09:00:00.00',

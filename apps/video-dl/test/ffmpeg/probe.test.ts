@@ -10,7 +10,7 @@ import type { ParserPool } from '../../dist/parsing/parser-pool.js';
 import { FileServer } from '../media/support/file-server.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 
 let samples: Samples;
 let server: FileServer;
@@ -42,7 +42,7 @@ async function probeSample(name: SampleName): ReturnType<typeof probe> {
 }
 
 describe('probe', () => {
-  it('tells length, codecs and sizes', async () => {
+  it('reports duration, codecs and sizes', async () => {
     const found = await probeSample('moov-last.mp4');
     expect(found.durationSeconds).toBeCloseTo(8, 1);
     expect(found.sizeBytes).toBe((await stat(await samples.get('moov-last.mp4'))).size);
@@ -54,24 +54,24 @@ describe('probe', () => {
     expect(found.streams[0]?.bitrateKbps).toBeGreaterThan(0);
   });
 
-  it("tells each track's own length", async () => {
+  it("reports each track's own duration", async () => {
     const { streams } = await probeSample('short-audio.mkv');
     expect(streams.map(({ durationSeconds }) => Math.round(durationSeconds ?? 0))).toEqual([8, 4]);
   });
 
-  it('says that garbage cannot be read, without the address', async () => {
+  it('rejects garbage without revealing the URL', async () => {
     await writeFile(join(samples.folder, 'garbage.mp4'), Buffer.alloc(100_000, 'garbage '));
     const failed = probe(tools, `${server.url}/garbage.mp4`, probeOptions());
     await expect(failed).rejects.toThrow(ProbeError);
     await expect(failed).rejects.not.toThrow(/127\.0\.0\.1/u);
   });
 
-  it('gives up after its time on a server that says nothing', async () => {
+  it('times out on a server that sends nothing', async () => {
     const mute = createServer((socket) => socket.resume());
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
     await expect(probe(tools, url, { ...probeOptions(), maxMs: 300 })).rejects.toThrow(
-      /did not arrive within 300 ms/u,
+      /didn't arrive within 300 ms/u,
     );
     const abort = new AbortController();
     const aborted = probe(tools, url, { ...probeOptions(), signal: abort.signal });
@@ -80,7 +80,7 @@ describe('probe', () => {
     await new Promise((resolve) => mute.close(resolve));
   });
 
-  it('applies rotation to the size, and knows a cover from a video', () => {
+  it('applies rotation to the size, and distinguishes a cover from a video', () => {
     const text = JSON.stringify({
       format: { format_name: 'mov', duration: '5.0' },
       streams: [
@@ -109,9 +109,11 @@ describe('probe', () => {
     ]);
   });
 
-  it("takes Matroska's DURATION for the end of a track that begins late", () => {
+  it("takes Matroska's DURATION as the end of a track that starts late", () => {
     const stream = {
-      ...{ codec_type: 'audio', codec_name: 'aac', start_time: '0.977000' },
+      codec_type: 'audio',
+      codec_name: 'aac',
+      start_time: '0.977000',
       tags: { DURATION: '00:00:05.000000000' },
     };
     const text = JSON.stringify({ format: { format_name: 'matroska,webm' }, streams: [stream] });
@@ -121,7 +123,7 @@ describe('probe', () => {
   it.each([
     ['a movie header of unknown length', '4294967.295', '1/90000'],
     ['a track of unknown length', '143165.576500', '1/30000'],
-  ])('takes %s for unknown', (_what, duration, time_base) => {
+  ])('treats %s as unknown', (_what, duration, time_base) => {
     const stream = { codec_type: 'video', codec_name: 'h264', duration, time_base };
     const text = JSON.stringify({ format: { format_name: 'mov', duration }, streams: [stream] });
     const found = readFfprobeReport(text);

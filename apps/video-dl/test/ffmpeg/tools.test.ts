@@ -1,8 +1,9 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { locateMediaTools, MediaToolsMissingError } from '../../dist/ffmpeg/tools.js';
+import { startMediaProcess } from '../../dist/ffmpeg/process.js';
 import { checkMuxing, MuxingCheckError } from '../../dist/ffmpeg/self-check.js';
+import { locateMediaTools, MediaToolsMissingError } from '../../dist/ffmpeg/tools.js';
 
 let folder: string;
 
@@ -41,7 +42,7 @@ describe('locateMediaTools', () => {
     });
   });
 
-  it("takes what is on PATH before ffmpeg-static's binary", async () => {
+  it("prefers PATH over ffmpeg-static's binary", async () => {
     const tools = await locateMediaTools({
       bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
       searchPath: join(folder, 'path'),
@@ -49,7 +50,7 @@ describe('locateMediaTools', () => {
     expect(tools.ffmpeg).toBe(join(folder, 'path/ffmpeg'));
   });
 
-  it("takes ffmpeg-static's binary where PATH has none, and ffprobe from PATH", async () => {
+  it("uses ffmpeg-static's binary if PATH has no ffmpeg, and ffprobe from PATH", async () => {
     await fake('probe/ffprobe', 'echo "ffprobe version 6.0"');
     const tools = await locateMediaTools({
       bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
@@ -62,22 +63,20 @@ describe('locateMediaTools', () => {
     });
   });
 
-  it('says how to install ffmpeg where there is none', async () => {
+  it('explains how to install a missing ffmpeg', async () => {
     const missing = locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'empty') });
     await expect(missing).rejects.toThrow(MediaToolsMissingError);
     await expect(missing).rejects.toThrow(/apt-get install ffmpeg.*FFMPEG_PATH/su);
   });
 
-  it('names the setting that points at nothing', async () => {
-    await expect(locateMediaTools({ ffmpegPath: '/nonexistent/ffmpeg' })).rejects.toThrow(
-      /FFMPEG_PATH names/u,
-    );
+  it('names the setting if its file does not exist', async () => {
+    await expect(locateMediaTools({ ffmpegPath: '/nonexistent/ffmpeg' })).rejects.toThrow(/FFMPEG_PATH is/u);
   });
 
-  it('refuses an ffmpeg that does not run', async () => {
+  it('rejects an ffmpeg that does not run', async () => {
     await expect(
       locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'broken') }),
-    ).rejects.toThrow(/does not run/u);
+    ).rejects.toThrow(/doesn't run/u);
   });
 
   it('finds the real one here', async () => {
@@ -91,7 +90,7 @@ describe('checkMuxing', () => {
     await expect(checkMuxing(await locateMediaTools(), AbortSignal.timeout(20_000))).resolves.toBeUndefined();
   });
 
-  it('fails with what ffmpeg said when it cannot encode', async () => {
+  it("fails with ffmpeg's message when it cannot encode", async () => {
     const tools = { ...(await locateMediaTools()), ffmpeg: join(folder, 'broken/ffmpeg') };
     const check = checkMuxing(tools, AbortSignal.timeout(20_000));
     await expect(check).rejects.toThrow(MuxingCheckError);
@@ -102,6 +101,13 @@ describe('checkMuxing', () => {
     const silent = join(folder, 'silent-ffmpeg');
     await symlink('/bin/true', silent);
     const tools = { ...(await locateMediaTools()), ffmpeg: silent };
-    await expect(checkMuxing(tools, AbortSignal.timeout(20_000))).rejects.toThrow(/something else/u);
+    await expect(checkMuxing(tools, AbortSignal.timeout(20_000))).rejects.toThrow(/isn't one second/u);
+  });
+});
+
+it('reports an unavailable engine when ffmpeg cannot be started', async () => {
+  const { signal } = new AbortController();
+  await expect(startMediaProcess({ file: '/nonexistent/ffmpeg', args: [], signal })).rejects.toMatchObject({
+    code: 'engine_unavailable',
   });
 });

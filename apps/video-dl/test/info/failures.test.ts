@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { downloadEngineCheck } from '../../dist/api/health.js';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { media, type Site, startSite } from '@media-services/fault-site';
+import { downloadEngineCheck } from '../../dist/api/health.js';
 import { fixtureEngine, interpreters } from '../support/pythons.js';
-import { startService, type Answer, type TestService } from '../support/service.js';
+import { type Answer, startService, type TestService } from '../support/service.js';
 
-/** Pages of the fixture extractor by the code and status that their failure is. */
+/** Pages of the fixture extractor with the code and status of their failure. */
 const fixtures: [name: string, code: string, status: number][] = [
   ['private', 'private_video', 403],
   ['login', 'login_required', 403],
@@ -77,7 +76,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     await site.close();
   });
 
-  it.each(fixtures)('“%s” of the site is %s', async (name, code, status) => {
+  it.each(fixtures)('“%s” from the site is %s', async (name, code, status) => {
     expectProblem(await service.info(`${site.url}/fixture/${name}`), code, status);
   });
 
@@ -85,7 +84,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     expectProblem(await service.info(site.url + path), code, status);
   });
 
-  it('says when to come back wherever it answers 503', async () => {
+  it('sends Retry-After with every 503', async () => {
     for (const name of ['rate', 'bot']) {
       const { headers } = await service.info(`${site.url}/fixture/${name}`);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -103,13 +102,13 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
   it.each([
     ['memory', 'more memory'],
     ['requests', 'more pages'],
-  ])('names the limit that a page goes over (%s)', async (name, said) => {
+  ])('names the limit that a page exceeds (%s)', async (name, said) => {
     const { status, body } = await service.info(`${site.url}/fixture/${name}`);
     expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
     expect(body['detail']).toContain(said);
   });
 
-  it('gives the engine nothing of the environment that it has no use for', async () => {
+  it('passes only the necessary environment variables to the engine', async () => {
     process.env['AN_OPERATORS_SECRET'] = 'secret';
     await using fresh = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
@@ -121,7 +120,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     expect(body['description']).not.toContain('SECRET');
   });
 
-  it('counts the warnings of what succeeds, and tells health of a fallback', async () => {
+  it('counts the warnings of successful extractions, and reports a fallback in health', async () => {
     expect(service.context.extraction.degradation).toBeUndefined();
     expect(await service.info(`${site.url}/fixture/warned`)).toMatchObject({ status: 200 });
     expect(service.context.extraction.degradation).toContain('player script');
@@ -134,7 +133,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     });
   });
 
-  it('does not pass on addresses with tokens', async () => {
+  it('never reveals URLs with tokens', async () => {
     const { status, body } = await service.info(`${site.url}/fixture/secret-address`);
     expect(status).toBe(502);
     expect(JSON.stringify(body)).not.toContain('very-secret');
@@ -143,9 +142,9 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
   it.each([
     ['a name that does not exist', 'http://does-not-exist.invalid/', 'upstream_unreachable', 502],
     ['a private address', 'http://10.1.2.3/watch', 'forbidden_address', 403],
-    ['this machine by another port', 'http://127.0.0.1:1/', 'forbidden_address', 403],
+    ['this machine on another port', 'http://127.0.0.1:1/', 'forbidden_address', 403],
     ['the metadata address', 'http://169.254.169.254/latest/meta-data/', 'forbidden_address', 403],
-  ])('refuses %s', async (_what, url, code, status) => {
+  ])('rejects %s', async (_what, url, code, status) => {
     expectProblem(await service.info(url), code, status);
   });
 
@@ -157,13 +156,13 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     },
   );
 
-  it('reports a private address before what the site seems to say, and stays with its outbound proxy', async () => {
-    // yt-dlp reads the guard's rejection as HTTP 403 of the site.
+  it('reports a private address rather than the apparent error of the site, and keeps its outbound proxy', async () => {
+    // yt-dlp takes the guard's rejection for an HTTP 403 from the site.
     for (const media of ['http://127.0.0.1:1/x.m3u8', 'http://127.0.0.1:1/x.mpd'])
       expectProblem(await service.info(`${site.url}/embeds?src=${media}`), 'forbidden_address', 403);
   });
 
-  it('gives a page up that does not answer, or does not end', async () => {
+  it('gives up on a page that does not respond or does not end', async () => {
     site.on('/stall', () => undefined);
     site.on('/drip', (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/html' });
@@ -180,14 +179,14 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     for (const answer of answers) expectProblem(answer, 'upstream_timeout', 504);
   });
 
-  it('answers cleanly when the engine dies in the middle, and works again', async () => {
+  it('reports an error when the engine dies during a job, and recovers', async () => {
     expectProblem(await service.info(`${site.url}/fixture/crash`), 'engine_unavailable', 503);
     expect(await service.info(`${site.url}/watch`)).toMatchObject({ status: 200 });
   });
 });
 
 describe('an allowed source', () => {
-  it('that refuses or drops connections is upstream_unreachable', async () => {
+  it('that rejects or drops connections is upstream_unreachable', async () => {
     const sockets = new Set<Socket>();
     const dropping = createServer((socket) => sockets.add(socket).delete(socket.destroy()));
     dropping.listen(0, '127.0.0.1');
@@ -209,3 +208,83 @@ function expectProblem({ status, headers, body }: Answer, code: string, expected
     detail: expect.any(String) as string,
   });
 }
+
+/** Media whose server rejects requests, trickles or recovers while the service probes it. */
+describe('probing media', () => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    service = await startService({
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      EXTRACTION_TIMEOUT_SECONDS: '6',
+    });
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  const page = (title: string, mediaPath: string): string => {
+    const path = `/page-${title}`;
+    site.on(path, (_req, res) => {
+      res.setHeader('content-type', 'text/html');
+      res.end(`<title>${title}</title><video src="${mediaPath}"></video>`);
+    });
+    return site.url + path;
+  };
+
+  it('that returns 403 fails after one extraction, and works once the site has recovered', async () => {
+    let refused = true;
+    site.on('/guarded.mp4', async (_req, res) => {
+      if (refused) res.writeHead(403).end();
+      else res.writeHead(200, { 'content-type': 'video/mp4' }).end(await readFile(await media('front.mp4')));
+    });
+    const url = page('guarded', '/guarded.mp4');
+    const before = service.context.extraction.extractions;
+    expect(await service.info(url)).toMatchObject({ status: 502, body: { code: 'upstream_error' } });
+    expect(service.context.extraction.extractions - before).toBe(1);
+    refused = false;
+    expect(await service.info(url)).toMatchObject({ status: 200, body: { duration: 4 } });
+  });
+
+  it('that returns 403 for a rendition of a playlist fails too', async () => {
+    site.on('/master.m3u8', (_req, res) => {
+      res.setHeader('content-type', 'application/vnd.apple.mpegurl');
+      res.end('#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=500000\n/rendition.m3u8\n');
+    });
+    site.on('/rendition.m3u8', (_req, res) => void res.writeHead(403).end());
+    const answer = await service.info(`${site.url}/master.m3u8`);
+    expect(answer).toMatchObject({ status: 502, body: { code: 'upstream_error' } });
+  });
+
+  it('that trickles ends at the probe timeout', async () => {
+    const film = await readFile(await media('front.mp4'));
+    let closed = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (closed = resolve));
+    site.on('/drip.mp4', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
+      let at = 0;
+      const timer = setInterval(() => res.write(film.subarray(at, (at += 40))), 200);
+      res.on('close', () => {
+        clearInterval(timer);
+        closed();
+      });
+    });
+    const answer = await service.info(page('drip', '/drip.mp4'));
+    expect(answer).toMatchObject({ status: 504, body: { code: 'upstream_timeout' } });
+    await ended;
+  });
+
+  it('is subject to the deadline of the whole extraction', async () => {
+    await using hasty = await startService({
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      EXTRACTION_TIMEOUT_SECONDS: '4',
+    });
+    site.on('/silent.mp4', () => undefined);
+    const answer = await hasty.info(page('silent', '/silent.mp4'));
+    expect(answer).toMatchObject({ status: 504, body: { code: 'upstream_timeout' } });
+  });
+});

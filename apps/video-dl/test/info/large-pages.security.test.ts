@@ -5,7 +5,7 @@ import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
-describe('a page without end', () => {
+describe('an endless page', () => {
   let site: Site;
   let service: TestService;
 
@@ -24,7 +24,7 @@ describe('a page without end', () => {
     await site[Symbol.asyncDispose]();
   });
 
-  it('is given up at PAGE_MAX_BYTES, with an error that says so, and the engine goes on', async () => {
+  it('is abandoned at PAGE_MAX_BYTES with a clear error, and the engine keeps running', async () => {
     const answer = await service.info(`${site.url}/endless`);
     expect(answer).toMatchObject({ status: 502, body: { code: 'upstream_error' } });
     expect(answer.body['detail']).toContain('PAGE_MAX_BYTES');
@@ -32,8 +32,8 @@ describe('a page without end', () => {
   });
 });
 
-describe('a page with as many formats as a result may hold', () => {
-  /** Nothing may hold the event loop for longer. */
+describe('a page with the maximum number of formats', () => {
+  /** Nothing may block the event loop for longer. */
   const maxBlockedMs = 200;
 
   let site: Site;
@@ -48,7 +48,7 @@ describe('a page with as many formats as a result may hold', () => {
     await site[Symbol.asyncDispose]();
   });
 
-  /** The longest that the event loop stood still meanwhile. */
+  /** The longest time that the event loop was blocked. */
   async function blockedMs(work: () => Promise<void>): Promise<number> {
     const histogram = monitorEventLoopDelay({ resolution: 10 });
     histogram.enable();
@@ -70,15 +70,55 @@ describe('a page with as many formats as a result may hold', () => {
         expect(formats).toHaveLength(230);
       });
       attempts.push(ms);
-      // A busy machine delays one attempt or another; what blocks delays them all.
+      // A busy machine delays some attempts; a blocked event loop delays all of them.
       if (ms < maxBlockedMs) return;
     }
     throw new Error(`it held the event loop for ${attempts.map(Math.round).join(', ')} ms`);
   });
 
-  it('is rejected once it holds more', async () => {
+  it('is rejected once it has more', async () => {
     const { status, body } = await service.info(`${site.url}/fixture/too-large-result`);
     expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
     expect(body['detail']).toContain('more media than this service can read');
+  });
+});
+
+describe('the thumbnail of a page', () => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    site.on('/pictured', (req, res) => {
+      const picture = new URL(req.url ?? '', 'http://x').searchParams.get('picture') ?? '';
+      res.writeHead(200, { 'content-type': 'text/html' });
+      res.end(
+        `<html><head><title>Pictured</title><meta property="og:image" content="${picture}"></head>` +
+          '<body><video src="/media/front.mp4"></video></body></html>',
+      );
+    });
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site[Symbol.asyncDispose]();
+  });
+
+  const thumbnailOf = async (picture: string): Promise<unknown> => {
+    const page = `${site.url}/pictured?${new URLSearchParams({ picture }).toString()}`;
+    return (await service.info(page)).body['thumbnail'];
+  };
+
+  it('is included if it is public', async () => {
+    expect(await thumbnailOf(`${site.url}/media/cover.jpg`)).toBe(`${site.url}/media/cover.jpg`);
+  });
+
+  it.each([
+    'http://127.0.0.1:1/router.jpg',
+    'http://10.0.0.1/router.jpg',
+    'http://[::1]/x.jpg',
+    'http://169.254.169.254/x',
+  ])('is omitted if it leads into a private network (%s)', async (picture) => {
+    expect(await thumbnailOf(picture)).toBeNull();
   });
 });

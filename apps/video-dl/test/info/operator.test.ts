@@ -2,11 +2,16 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
+import { createHttpApp, createLogger, createMetrics } from '@media-services/http-common';
 import request from 'supertest';
+import { infoHandler } from '../../dist/api/info.js';
+import { errorTable } from '../../dist/errors.js';
+import type { Extraction } from '../../dist/extract/types.js';
+import { format } from '../support/extractions.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 
-/** What operators set for sites that treat a server's address differently. */
+/** Settings for sites that treat a server's IP differently. */
 describe('settings for sites', () => {
   let site: Site;
 
@@ -22,7 +27,7 @@ describe('settings for sites', () => {
     expect(body['description']).toBe('first second');
   });
 
-  it('lead the PO token plugin to its provider, and nobody else (POT_PROVIDER_URL)', async () => {
+  it('connect the PO token plugin, and nothing else, to its provider (POT_PROVIDER_URL)', async () => {
     const asked: string[] = [];
     const provider = createServer((req, res) => {
       let body = '';
@@ -51,14 +56,14 @@ describe('settings for sites', () => {
     }
     expect(asked[0]).toBe('/ping ');
     expect(asked[1]).toContain('/get_pot');
-    // Credentials of the egress proxy are not for the provider.
+    // The provider must not get the credentials of the egress proxy.
     expect(asked[1]).toContain('"proxy": null');
     provider.close();
   });
 });
 
-describe('media that come after advertisements', () => {
-  it('are waited for before they are asked for, once', async () => {
+describe('media that is released after ads', () => {
+  it('is requested once, after the wait', async () => {
     const site = await startSite();
     await using service = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host },
@@ -83,7 +88,7 @@ describe('media that come after advertisements', () => {
     await site.close();
   });
 
-  it('fail at once when that takes longer than a first byte may', async () => {
+  it('fails immediately when the wait exceeds the limit for the first byte', async () => {
     const site = await startSite();
     await using service = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, FIRST_BYTE_TIMEOUT_SECONDS: '1' },
@@ -97,11 +102,11 @@ describe('media that come after advertisements', () => {
   });
 });
 
-describe('the sound that is chosen', () => {
+describe('the selected audio', () => {
   it.each([
     ['original before a dub with more bits', 'dubbed', 'original', 'original'],
     ['plain file before HLS of unknown codec', 'hls-audio', 'file', 'file'],
-    ['plain before compressed for small speakers', 'drc', 'plain', 'plain'],
+    ['plain before dynamically compressed', 'drc', 'plain', 'plain'],
     ['MP3 as it is, AAC for MP4', 'mp3-and-aac', 'mp3', 'aac'],
   ])('is the %s', async (_what, name, mp3, mp4) => {
     const { body } = await shared.info(`${sharedSite.url}/fixture/${name}`);
@@ -126,8 +131,8 @@ describe('the sound that is chosen', () => {
   });
 });
 
-describe('a site that refuses its media for good', () => {
-  it('is an error after one renewal, soon', async () => {
+describe('a site that rejects its media permanently', () => {
+  it('is an error soon, after one renewal', async () => {
     const site = await startSite();
     let refused = 0;
     site.on('/media/refused.mp4', (_req, res) => {
@@ -143,10 +148,57 @@ describe('a site that refuses its media for good', () => {
       .query({ url: `${site.url}/fixture/refused` });
     expect(refusal.body).toMatchObject({
       code: 'upstream_error',
-      detail: expect.stringContaining('refuses') as string,
+      detail: expect.stringContaining('rejects') as string,
     });
     expect(service.context.extraction.extractions).toBe(2);
     expect(refused).toBeLessThanOrEqual(6);
     await site.close();
   });
+});
+
+const extraction: Extraction = {
+  id: 'film',
+  title: 'Film',
+  thumbnail: null,
+  durationSeconds: 10,
+  uploader: null,
+  webpageUrl: 'https://example.com/film',
+  extractor: 'generic',
+  uploadDate: null,
+  description: null,
+  playlistIndex: null,
+  playlistCount: null,
+  items: [],
+  section: null,
+  suggestedStartSeconds: null,
+  formats: [format()],
+  selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
+  extractedAt: 0,
+  expiresAt: 0,
+};
+
+it.each(['', '/tools/media'])('the URLs of downloads start with the base path %p', async (basePath) => {
+  const info = infoHandler({
+    extraction: { extract: () => Promise.resolve(extraction) },
+    planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
+    basePath,
+    streaming: { siteFile: () => Promise.resolve(null) },
+  });
+  const app = createHttpApp({
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    metrics: createMetrics({ service: 'test' }),
+    trustProxyHops: 0,
+    errors: errorTable,
+    docsBaseUrl: '',
+    routes: (router) => router.get('/api/info', info),
+  });
+
+  const response = await request(app).get('/api/info').query({ url: 'https://example.com/film?a=1' });
+
+  const { downloads } = response.body as { downloads: { href: string }[] };
+  expect(downloads.map(({ href }) => href)).toEqual([
+    `${basePath}/api/stream?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1`,
+    `${basePath}/api/stream/video?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1&fmt=mp4-720`,
+    `${basePath}/api/stream/video?url=https%3A%2F%2Fexample.com%2Ffilm%3Fa%3D1&fmt=mp4-1080`,
+  ]);
 });

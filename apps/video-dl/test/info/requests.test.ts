@@ -22,10 +22,10 @@ describe('/api/info', () => {
     ['no url', {}, 'invalid_request', ['url']],
     ['an empty url', { url: '' }, 'invalid_request', ['url']],
     ['another parameter too', { url: 'https://example.com/', fmt: 'mp3' }, 'invalid_request', ['fmt']],
-    ['two wrong ones', { link: 'x' }, 'invalid_request', ['url', 'link']],
+    ['two invalid parameters', { link: 'x' }, 'invalid_request', ['url', 'link']],
     ['a bad scheme', { url: 'ftp://example.com/v.mp4' }, 'invalid_url', ['url']],
-    ['no address', { url: 'cats' }, 'invalid_url', ['url']],
-  ])('refuses %s', async (_what, query, code, fields) => {
+    ['text that is not a URL', { url: 'cats' }, 'invalid_url', ['url']],
+  ])('rejects %s', async (_what, query, code, fields) => {
     const response = await request(service.url).get('/api/info').query(query);
     const body = response.body as { code: string; errors: { field: string }[] };
     expect(response.status).toBe(400);
@@ -33,12 +33,12 @@ describe('/api/info', () => {
     expect(body.errors.map(({ field }) => field).sort()).toEqual([...fields].sort());
   });
 
-  it('refuses a repeated url', async () => {
+  it('rejects a repeated url', async () => {
     const info = request(service.url).get('/api/info?url=https://a.example/&url=https://b.example/');
     expect((await info).status).toBe(400);
   });
 
-  it('names the methods that it answers', async () => {
+  it('lists the allowed methods', async () => {
     const response = await request(service.url).post('/api/info');
     expect(response.status).toBe(405);
     expect(response.get('allow')).toBe('GET, HEAD');
@@ -58,7 +58,7 @@ describe('/api/info', () => {
     expect(metrics.text).toMatch(/media_extractions_total\{from="site",service="video-dl"\} 2\n/);
   });
 
-  it('does not extract again what a stream then asks for', async () => {
+  it('shares its extraction with a later stream', async () => {
     const extractions = service.context.extraction.extractions;
     const page = `${site.url}/watch?then=stream`;
     await service.info(page);
@@ -69,14 +69,14 @@ describe('/api/info', () => {
     expect(service.context.extraction.extractions - extractions).toBe(1);
   });
 
-  it('takes spellings of one address for one page', async () => {
+  it('treats spellings of one URL as one page', async () => {
     const extractions = service.context.extraction.extractions;
     await service.info(`${site.url}/watch?same=1`);
     await service.info(`${site.url.toUpperCase().replace('HTTP', 'http')}/watch?same=1#t=10`);
     expect(service.context.extraction.extractions - extractions).toBe(1);
   });
 
-  it('asks again when the media addresses have expired', async () => {
+  it('extracts again when the media URLs have expired', async () => {
     const extractions = service.context.extraction.extractions;
     const past = Math.floor(Date.now() / 1000) - 60;
     const page = `${site.url}/watch?expires=${past}`;
@@ -85,7 +85,7 @@ describe('/api/info', () => {
     expect(service.context.extraction.extractions - extractions).toBe(2);
   });
 
-  it('gives an extraction up when the last client has gone', async () => {
+  it('aborts an extraction when the last client has left', async () => {
     let stalled = (): void => undefined;
     let closed = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (stalled = resolve));
@@ -99,17 +99,17 @@ describe('/api/info', () => {
     await arrived;
     leaving.abort();
     await expect(asked).rejects.toThrow();
-    // The connection to the site is cut, and the engine is free for the next.
+    // The connection to the site is closed, and the engine is free for the next job.
     await ended;
     expect(await service.info(`${site.url}/watch?next=1`)).toMatchObject({ status: 200 });
   });
 
-  it('tells the stages in Server-Timing', async () => {
+  it('lists the stages in Server-Timing', async () => {
     const { headers } = await service.info(`${site.url}/watch`);
     expect(headers.get('server-timing')).toMatch(/extract;dur=[\d.]+/);
   });
 
-  it('refuses what is above its limits with too_long, and offers nothing of it', async () => {
+  it('rejects videos above its limits with too_long, and offers no downloads', async () => {
     await using strict = await startService({
       ALLOWED_PRIVATE_SOURCES: site.host,
       VIDEO_MAX_SECONDS: '2',
@@ -123,7 +123,7 @@ describe('/api/info', () => {
     expect(stream.body).toMatchObject({ code: 'too_long' });
   });
 
-  it('turns requests away when the queue of extractions is full', async () => {
+  it('rejects requests when the queue of extractions is full', async () => {
     let stalled = 0;
     site.on('/slow', () => void (stalled += 1));
     await using small = await startService({
@@ -146,7 +146,7 @@ describe('/api/info', () => {
 });
 
 describe('/api/health', () => {
-  it('is 503 until the engine is warm, then tells what it runs on', async () => {
+  it('is 503 until the engine is warm, then describes it', async () => {
     await using service = await startService({}, { cold: true });
     const health = async () => request(service.url).get('/api/health');
     const early = await health();

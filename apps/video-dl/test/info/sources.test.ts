@@ -10,12 +10,12 @@ interface Download {
 
 const media = { h264: 'copy', aac: 'copy' } as const;
 const mp4 = (height: number, more: object = {}) => ({ height, video: media.h264, audio: media.aac, ...more });
-/** The site's own file is the answer. */
+/** The site's own file is sent. */
 const asIs = (height: number, more: object = {}) =>
   mp4(height, { video: 'as is', audio: 'as is', exactBytes: expect.any(Number) as number, ...more });
 const mp3 = { audio: 'transcode' };
 
-/** Pages by path, with the duration and what each target is to yield; absent: not on offer. */
+/** Pages with their duration and the expected downloads; an absent target is not offered. */
 const sources: [path: string, durationSeconds: number, downloads: Record<string, object>][] = [
   ['/watch', 4, { mp3, 'mp4-720': asIs(360), 'mp4-1080': asIs(360) }],
   ['/sources', 4, { mp3, 'mp4-720': asIs(360), 'mp4-1080': asIs(360) }],
@@ -121,7 +121,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     await site.close();
   });
 
-  it.each(sources)('tells what %s yields', async (path, durationSeconds, expected) => {
+  it.each(sources)('describes the downloads of %s', async (path, durationSeconds, expected) => {
     const { status, body } = await service.info(site.url + path);
     expect({ status, body }).toMatchObject({ status: 200, body: { isLive: false } });
     expect(Math.abs(Number(body['duration']) - durationSeconds)).toBeLessThan(0.1);
@@ -130,7 +130,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     for (const download of downloads) expect(download).toMatchObject(expected[download.target] ?? {});
   });
 
-  it('has every field, null where it knows nothing', async () => {
+  it('has every field, null if unknown', async () => {
     const { body } = await service.info(`${site.url}/watch`);
     const url = encodeURIComponent(`${site.url}/watch`);
     expect(body).toEqual({
@@ -150,8 +150,12 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       suggestedStart: null,
       items: [],
       originalAudio: {
-        ...{ container: 'm4a', codec: 'aac', bitrateKbps: expect.any(Number) as number },
-        ...{ isSiteFile: false, estimatedBytes: expect.any(Number) as number, exactBytes: null },
+        container: 'm4a',
+        codec: 'aac',
+        bitrateKbps: expect.any(Number) as number,
+        isSiteFile: false,
+        estimatedBytes: expect.any(Number) as number,
+        exactBytes: null,
         href: expect.stringMatching(/^\/api\/stream\?url=.*&fmt=original$/u) as string,
       },
       formats: [
@@ -180,7 +184,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   });
 
-  it('tells what the page says of itself', async () => {
+  it("has the page's own metadata", async () => {
     const { body } = await service.info(`${site.url}/json-ld`);
     expect(body).toMatchObject({
       title: 'A VideoObject',
@@ -192,7 +196,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   });
 
-  it("shows the page's own title, whatever is in it", async () => {
+  it("has the page's own title, whatever it contains", async () => {
     const { body } = await service.info(`${site.url}/unicode-title`);
     expect(body['title']).toMatch(/^Ein sehr langer Titel – 日本語のタイトル 🎬 .* Ende$/u);
     const numbered = await service.info(`${site.url}/watch?title=${encodeURIComponent('Part (1)')}`);
@@ -216,7 +220,9 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(body).toMatchObject({ id: 'one', playlistIndex: 1, playlistCount: 3 });
     expect(body['items']).toEqual(
       ['one', 'two', 'three'].map((name, index) => ({
-        ...{ index: index + 1, title: `Clip ${name}`, duration: 4 + index },
+        index: index + 1,
+        title: `Clip ${name}`,
+        duration: 4 + index,
         thumbnail: `${site.url}/media/${name}.jpg`,
       })),
     );
@@ -229,7 +235,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     [1, 'one'],
     [2, 'two'],
     [3, 'three'],
-  ])('takes the video that `item` names (%i)', async (item, id) => {
+  ])('takes the video in `item` (%i)', async (item, id) => {
     const { body } = await service.info(`${site.url}/fixture/three`, { item: String(item) });
     expect(body).toMatchObject({ id, playlistIndex: item, playlistCount: 3 });
     const hrefs = (body['downloads'] as readonly Download[]).map(({ href }) => String(href));
@@ -263,7 +269,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   });
 
-  it('goes on to the next video where the first one of a page cannot be had', async () => {
+  it('tries the next video of a page if the first is unavailable', async () => {
     const { body } = await service.info(`${site.url}/fixture/first-fails`);
     expect(body).toMatchObject({ id: 'two', playlistIndex: 2, playlistCount: 3 });
     expect(await service.info(`${site.url}/fixture/first-fails`, { item: '1' })).toMatchObject({
@@ -272,19 +278,19 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   });
 
-  it('takes the whole track where the page also has a preview', async () => {
+  it('takes the whole track if the page also has a preview', async () => {
     const { body } = await service.info(`${site.url}/fixture/preview-beside-the-whole`);
     expect(body['downloads']).toMatchObject([{ target: 'mp3', formatIds: ['http_mp3'] }]);
   });
 
-  it('only suggests the time in a link', async () => {
+  it('only suggests the start time in a link', async () => {
     expect(await service.info(`${site.url}/fixture/linked-time`)).toMatchObject({
       status: 200,
       body: { duration: 4, clip: null, suggestedStart: 1.5 },
     });
   });
 
-  it('gives the clip that a page is about, unless asked for another', async () => {
+  it("returns the page's clip, unless another is requested", async () => {
     const page = `${site.url}/fixture/clip`;
     expect(await service.info(page)).toMatchObject({
       status: 200,
@@ -321,7 +327,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(body).toMatchObject({ code: 'invalid_request', errors: fields.map((field) => ({ field })) });
   });
 
-  it('takes an end after the end for the end', async () => {
+  it("treats an end after the video's end as its end", async () => {
     expect(await service.info(`${site.url}/watch`, { start: '3.9', end: '99' })).toMatchObject({
       body: { clip: { start: 3.9, end: 4 } },
     });
@@ -330,14 +336,14 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   });
 
-  // Before 2024 extractors call no format doubtful.
+  // Before 2024, extractors mark no format as doubtful.
   if (ytDlp >= '2024') {
     it.each([
       ['missing-best', 'good'],
       ['protected-best', 'good'],
       ['working-best', 'best'],
       ['open-best', 'best'],
-    ])('checks a format that its extractor calls doubtful (%s)', async (name, chosen) => {
+    ])('checks a format that its extractor marks as doubtful (%s)', async (name, chosen) => {
       site.on('/protected.m3u8', (_req, res) => {
         res.setHeader('content-type', 'application/vnd.apple.mpegurl');
         res.end(
@@ -351,7 +357,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       expect(ids.toSorted()).toEqual(chosen === 'good' ? ['good'] : ['best', 'good']);
     });
 
-    it('reports why the only format cannot be had', async () => {
+    it('reports why the only format is unavailable', async () => {
       expect(await service.info(`${site.url}/fixture/missing-only`)).toMatchObject({
         status: 404,
         body: { code: 'video_not_found' },
@@ -359,11 +365,11 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     });
   }
 
-  it('takes a recording of what was live', async () => {
+  it('accepts the recording of a live stream', async () => {
     expect(await service.info(`${site.url}/fixture/was-live`)).toMatchObject({ status: 200 });
   });
 
-  it('lets the answer be cached for no longer than the addresses live', async () => {
+  it('lets the response be cached only while the URLs are valid', async () => {
     const plain = await service.info(`${site.url}/watch?n=1`);
     expect(plain.headers.get('cache-control')).toMatch(/^private, max-age=(29\d|300)$/);
     const soon = Math.floor(Date.now() / 1000) + 60;
@@ -371,7 +377,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(signed.headers.get('cache-control')).toMatch(/^private, max-age=(5\d|60)$/);
   });
 
-  it('answers HEAD like GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     const response = await request(service.url)
       .head('/api/info')
       .query({ url: `${site.url}/watch` });

@@ -8,31 +8,31 @@ import { otherFiles, streamingParsers } from './streaming-parsers.js';
 import { wholeParsers } from './whole-parsers.js';
 
 /**
- * Every parser of what strangers send, with the input that costs it most. What streams
- * is parsed in steps that take at most 20 ms of processor time; what is parsed as a
- * whole takes linear time. A parser that is registered nowhere fails the first test.
+ * Every parser of untrusted input, with its most expensive input. Streaming parsers work in
+ * steps of at most 20 ms of CPU time; parsers of whole inputs take linear time. A parser
+ * that isn't registered fails the first test.
  */
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
-/** All that lies here is a parser. */
+/** Folders that contain only parsers. */
 const parserFolders = /^(?:containers|parsing|relay\/(?:join|hls|dash))\//;
-/** What takes bytes or text apart. */
+/** Patterns of code that parses bytes or text. */
 const takesApart = /\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|JSON\.parse\(|SaxesParser|\.matchAll\(/;
 
 const chunkBytes = 64 * 1024;
 const maxChunkMs = 20;
-/** What `referenceWork` takes where a parser has exactly 20 ms; a slower or shared processor gets as much more. */
+/** Time of `referenceWork` on a machine where the limit is exactly 20 ms. On a slower machine the limit grows in proportion. */
 const referenceMs = 4.5;
 const maxRetainedBytes = 4 * 1024 ** 2;
-/** The compiler, the garbage collector and other programs slow some rounds, not all. */
+/** The compiler, the garbage collector and other programs slow down some rounds, but not all. */
 const maxRounds = 24;
-/** From this round on, a pause lets other work on the machine end. */
+/** From this round on, we pause to let other work on the machine finish. */
 const pauseFromRound = 8;
 const pauseMs = 200;
 const piecesBytes = 128 * 1024;
 const maxPiecesMs = 1_500;
 
-it('knows every file that takes bytes or text apart', () => {
+it('covers every file that parses bytes or text', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
@@ -70,20 +70,20 @@ describe.each(streamingParsers)('$name', ({ start, inputs }) => {
     const parse = start();
     const before = memory();
     feed(parse, input, chunkBytes);
-    // Collecting garbage takes long, so only where there may be too much; buffers are freed a little later.
+    // Garbage collection is slow, so only collect if memory may be over the limit. Buffers are freed a little later.
     for (let round = 0; round < 5 && memory() - before >= maxRetainedBytes; round += 1) {
       collectGarbage();
       await pause(50);
     }
     expect(memory() - before).toBeLessThan(maxRetainedBytes);
-    // Alive until here.
+    // Keeps it alive until here.
     expect(parse).toBeInstanceOf(Function);
   });
 
   it.each(Object.entries(inputs))(
     'reads 128 KiB of %s in pieces of one byte within 1.5 s of processor time',
     (_what, make) => {
-      // No wire is joined to larger chunks here: this is the parser's own safeguard.
+      // Chunks aren't coalesced here, to test the parser's own safeguard.
       const input = make().subarray(0, piecesBytes);
       let fastest = Infinity;
       for (let round = 0; round < maxRounds && fastest >= maxPiecesMs; round += 1) {
@@ -107,7 +107,7 @@ describe.each(wholeParsers)('$name', ({ parse, inputs }) => {
   });
 });
 
-/** Feeds a parser until it has everything or rejects it. */
+/** Feeds a parser until it has all input or rejects it. */
 function feed(
   parse: (chunk: Buffer) => unknown,
   input: Buffer,
@@ -122,7 +122,7 @@ function feed(
   }
 }
 
-/** Some work, and the milliseconds of processor time it takes. */
+/** Milliseconds of CPU time that some work takes. */
 function timed<Result>(work: () => Result): { result: Result; ms: number } {
   const before = process.cpuUsage();
   const result = work();
@@ -132,7 +132,7 @@ function timed<Result>(work: () => Result): { result: Result; ms: number } {
 
 const referenceBytes = Buffer.alloc(chunkBytes, 7);
 
-/** Reads every byte of a chunk 64 times: tells how fast the processor is at present. */
+/** Reads every byte of a chunk 64 times, to measure how fast the CPU currently is. */
 function referenceWork(): number {
   let sum = 0;
   for (let pass = 0; pass < 64; pass += 1)
@@ -141,7 +141,7 @@ function referenceWork(): number {
   return sum;
 }
 
-/** @returns false when the parser rejects its input, in its own words */
+/** @returns false when the parser rejects its input with its own error */
 function attempt(work: () => unknown): boolean {
   try {
     work();

@@ -7,7 +7,7 @@ export function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** The head of a fragmented movie with one audio track. */
+/** The header of a fragmented movie with one audio track. */
 export function movie(): Buffer {
   const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
   const media = [
@@ -39,7 +39,7 @@ export function emptyFragment(): Buffer {
   return Buffer.concat([makeBox('moof', []), makeBox('mdat', [])]);
 }
 
-/** An AAC frame that is only a header. */
+/** An AAC frame with only a header. */
 export function adts(): Buffer {
   return Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x00, 0xff, 0xfc]);
 }
@@ -59,7 +59,7 @@ export function checksummedPage(flags = 0): Buffer {
   return page;
 }
 
-/** So many decode times, in ticks of 90 kHz, a frame apart. */
+/** This many decode times, one frame apart, in ticks of 90 kHz. */
 export function times(count: number): number[] {
   return Array.from({ length: count }, (_, index) => 90_000 + 3000 * index);
 }
@@ -108,7 +108,7 @@ function start(pid: number, flags: number, control: number): Buffer {
   return bytes;
 }
 
-/** A table's section up to its list. */
+/** A table section up to its list. */
 function section(bytes: Buffer, table: number, head: Buffer): void {
   bytes.set([0, table, 0xb0, 0, ...head], 4);
 }

@@ -1,6 +1,7 @@
 import { Mp3FrameCounter } from '../../dist/containers/mp3-frames.js';
 import { makeBox } from '../../dist/containers/mp4/box.js';
 import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
+import { searchedBytes, untrueLengths } from '../../dist/containers/untrue-lengths.js';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
 import { joinerFor } from '../../dist/relay/join/sniff.js';
 import { noise } from '../containers/support/noise.js';
@@ -15,27 +16,27 @@ import {
   words,
 } from './smallest-units.js';
 
-/** A parser of bytes that pass. */
+/** A streaming parser. */
 export interface StreamingParser {
   readonly name: string;
-  /** The files below `src/` that this proves. */
+  /** The files below `src/` that this covers. */
   readonly files: readonly string[];
-  /** A parser that has read nothing. @returns takes a chunk; throws when the bytes are rejected */
+  /** Creates a parser. @returns a function that takes a chunk and throws when the bytes are rejected */
   readonly start: () => (chunk: Buffer) => unknown;
-  /** What costs most for its size: the smallest legal units, the worst nesting. Each starts as such a file does. */
+  /** The most expensive inputs for their size: the smallest valid units, the worst nesting. Each starts like a real file. */
   readonly inputs: Readonly<Record<string, () => Buffer>>;
 }
 
 const inputBytes = 1024 ** 2;
 
-/** Repeats a unit until there is enough. */
+/** Repeats a unit up to this size. */
 function many(unit: Buffer, bytes = inputBytes): Buffer {
   return Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
 }
 
 const after = (start: Buffer, unit: Buffer) => () => Buffer.concat([start, many(unit)]);
 
-/** Reads everything as one segment after an ordinary one, so that a clock is known. */
+/** Reads everything as one segment after an ordinary one, so that the clock is known. */
 function joiner(first: Buffer, isDiscontinuity = false) {
   return () => {
     const started = joinerFor(first, false);
@@ -93,6 +94,7 @@ const fragmentInputs = (bytes: number) => ({
 const element = Buffer.from('ec80', 'hex');
 const matroska = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex');
 const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex');
+const streamedAvi = Buffer.from('RIFF\xff\xff\xff\xffAVI LIST\0\0\0\0movi', 'latin1');
 const tables = Buffer.concat([packet.programs(1), packet.map(1)]);
 
 export const streamingParsers: readonly StreamingParser[] = [
@@ -179,10 +181,10 @@ export const streamingParsers: readonly StreamingParser[] = [
     files: [
       'containers/structure/file-structure.ts',
       'containers/structure/structure-check.ts',
-      'containers/structure/stray-bytes.ts',
       'containers/structure/frame-chain.ts',
       'containers/structure/matroska-elements.ts',
       'containers/structure/ogg-pages.ts',
+      'containers/structure/avi-chunks.ts',
     ],
     start: fileStructure(),
     inputs: {
@@ -199,11 +201,25 @@ export const streamingParsers: readonly StreamingParser[] = [
       'Matroska padded with zeros': () => Buffer.concat([matroska, Buffer.alloc(inputBytes)]),
       'Ogg pages of nothing': () => many(checksummedPage()),
       'Ogg padded with zeros': () => Buffer.concat([checksummedPage(), Buffer.alloc(inputBytes)]),
+      'AVI chunks of nothing': after(streamedAvi, Buffer.from('00dc\0\0\0\0', 'latin1')),
+      'AVI lists in lists': () => many(Buffer.from('LIST\0\0\0\0rec ', 'latin1')),
+    },
+  },
+  {
+    name: 'the beginning of a file that states its length',
+    files: ['containers/untrue-lengths.ts'],
+    start: () => (chunk) => untrueLengths(chunk.subarray(0, searchedBytes), chunk.length),
+    inputs: {
+      'an AVI of stream headers': after(streamedAvi, Buffer.from('strh')),
+      'an FLV of names': after(
+        Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0\x12', 'latin1'),
+        Buffer.from('\0\x08filesize', 'latin1'),
+      ),
     },
   },
 ];
 
-/** Files that take bytes apart and are no parsers of a stranger's. The reason says what bounds them. */
+/** Files that parse bytes, but aren't parsers of untrusted input. The reason says what limits them. */
 export const otherFiles: Readonly<Record<string, string>> = {
   'containers/id3-tag.ts': 'writes',
   'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',

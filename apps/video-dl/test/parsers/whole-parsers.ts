@@ -6,13 +6,13 @@ import { readPlaylist } from '../../dist/parsing/hls-playlist.js';
 import { initialisationDigest, readHead } from '../../dist/parsing/media-head.js';
 import { words } from './smallest-units.js';
 
-/** A parser of input that arrives whole. It runs in a process that can die alone. */
+/** A parser of input that arrives whole. It runs in a process that can crash without the service. */
 export interface WholeParser {
   readonly name: string;
-  /** The files below `src/` that this proves. */
+  /** The files below `src/` that this covers. */
   readonly files: readonly string[];
   readonly parse: (input: Buffer) => unknown;
-  /** What costs most for its size, made of about so many bytes. */
+  /** The most expensive inputs of about this many bytes. */
   readonly inputs: Readonly<Record<string, (bytes: number) => Buffer>>;
 }
 
@@ -58,12 +58,7 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of the head of an MP4',
-    files: [
-      'parsing/media-head.ts',
-      'containers/mp4/movie-essentials.ts',
-      'containers/mp4/movie-summary.ts',
-      'containers/mp4/sound-length.ts',
-    ],
+    files: ['parsing/media-head.ts', 'containers/mp4/movie-header.ts', 'containers/mp4/movie-summary.ts'],
     parse: (input) => {
       initialisationDigest(input);
       readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);

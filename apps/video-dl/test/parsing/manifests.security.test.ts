@@ -9,9 +9,8 @@ import { SourceCookies } from '../../dist/upstream/cookies.js';
 import { TransferFault } from '../../dist/upstream/transfer-fault.js';
 
 /**
- * Parsers of what strangers send: whatever it is, they end with a result or a fault
- * of theirs, and take no more than twice as long for twice as much.
- * `FUZZ_RUNS=200000 npx jest test/relay/parsers` looks longer.
+ * Parsers of untrusted input. For any input they return a result or their own error, in
+ * linear time. Set `FUZZ_RUNS=200000` for a longer run.
  */
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 500);
@@ -25,7 +24,7 @@ const manifest = (text: string) => {
 };
 const cookies = (text: string) => new SourceCookies(text, base).headerFor(new URL(base));
 
-/** Runs a parser; its own fault is an answer too. */
+/** Runs a parser. Its own errors count as results. */
 function outcome<T>(work: () => T): T | TransferFault | Rejection {
   try {
     return work();
@@ -103,7 +102,7 @@ const element = fc.constantFrom(
   ],
 );
 
-describe('a parser of outside text', () => {
+describe('a parser of untrusted text', () => {
   it.each([
     ['playlists', playlist, fragment, '#EXTM3U\n'],
     ['manifests', manifest, element, '<MPD mediaPresentationDuration="PT9S"><Period>'],
@@ -117,7 +116,7 @@ describe('a parser of outside text', () => {
     );
   });
 
-  it('of playlists names nothing but the web', () => {
+  it('of playlists returns only http and https URLs', () => {
     let named = 0;
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 60 }), (parts) => {
@@ -126,7 +125,7 @@ describe('a parser of outside text', () => {
         const list = new SegmentList(result.table, { segments: null, keys: null });
         for (let number = 0; number < list.length; number += 1)
           expect(list.segment(number).url).toMatch(/^https?:\/\/[^\s\0]+$/);
-        for (let number = 0; number < list.initialisations; number += 1)
+        for (let number = 0; number < list.initialisationCount; number += 1)
           expect(list.initialisation(number).url).toMatch(/^https?:\/\/[^\s\0]+$/);
         named += list.length;
       }),
@@ -145,7 +144,7 @@ describe('a joiner of segments', () => {
     [0x49, 0x44, 0x33],
   ];
 
-  it('ends with bytes or a fault, whatever it is given and however that is cut', () => {
+  it('returns bytes or a fault for any input in any chunks', () => {
     const bytes = fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 });
     fc.assert(
       fc.property(fc.constantFrom(...heads), bytes, (head, chunks) => {
@@ -164,7 +163,7 @@ describe('a joiner of segments', () => {
   });
 });
 
-describe('what once took more than linear time', () => {
+describe('input that once took more than linear time', () => {
   const mpdOf = (content: string) =>
     `<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">${content}</AdaptationSet></Period></MPD>`;
   const timeline = (r: string) =>
@@ -196,7 +195,7 @@ describe('what once took more than linear time', () => {
         }),
       );
     };
-    // 16 times as much: a quadratic parser takes 256 times as long.
+    // For 16 times as much input, a quadratic parser takes 256 times as long.
     const [small, large] = [time(100_000), time(1_600_000)];
     expect(large).toBeLessThan(100 * small + 50);
   });

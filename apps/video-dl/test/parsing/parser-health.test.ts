@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parsersCheck } from '../../dist/api/health.js';
 import type { ParserPoolOptions } from '../../dist/parsing/parser-pool.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 
 const signal = new AbortController().signal;
 
@@ -27,7 +27,7 @@ it('is an error when the processes do not start', async () => {
   expect(report).toMatchObject({ status: 'error', processes: 0 });
 });
 
-it('is degraded while a process that ended without a job is away, then ok', async () => {
+it('is degraded while a crashed idle process restarts, then ok', async () => {
   await using parsers = startParsers();
   await parsers.start();
   const { check } = parsersCheck({ parsers });
@@ -41,7 +41,7 @@ it('is degraded while a process that ended without a job is away, then ok', asyn
   expect(await check(signal)).toMatchObject({ status: 'ok', processes: 2, restarts: 1 });
 });
 
-it('rejects when a process gives a wrong answer', async () => {
+it('rejects when a process returns a wrong result', async () => {
   const script = fileURLToPath(new URL('support/failing-parser.mjs', import.meta.url));
   await using parsers = startParsers({ script });
   await parsers.start();

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@media-services/http-common';
 import type { ParserPool, ParserPoolOptions } from '../../dist/parsing/parser-pool.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 
 /** An input can harm only the process that parses it. */
 
@@ -26,7 +26,9 @@ async function start(
     script,
     logger: logger as unknown as Logger,
     jobTimeoutMs,
-    ...{ maxMemoryBytes: 300 * mebibyte, maxDataBytes: 300 * mebibyte, ...limits },
+    maxMemoryBytes: 300 * mebibyte,
+    maxDataBytes: 300 * mebibyte,
+    ...limits,
   });
   await pool.start();
 }
@@ -43,7 +45,7 @@ describe('a parser process', () => {
     ['fills it within milliseconds', 'burst', /Array buffer allocation failed/],
     ['crashes', 'crash', /SIGABRT/],
     ['exits', 'exit', /exit code 7/],
-    ['makes a mistake', 'mistake', /undefined is not a function/],
+    ['has a bug', 'mistake', /undefined is not a function/],
   ])(
     'that %s fails one request, with its reason in the log, and none after it',
     async (_how, what, reason) => {
@@ -57,17 +59,17 @@ describe('a parser process', () => {
     },
   );
 
-  describe('that fills the memory outside the heap is ended', () => {
+  describe('that fills the memory outside the heap is killed', () => {
     const unlimited = 4096 * mebibyte;
 
-    it('by our watch, with the limit of the kernel removed', async () => {
+    it('by our monitoring, without the kernel limit', async () => {
       await start(60_000, { maxDataBytes: unlimited });
       await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
       expect(log).toMatch(/more than 300 MiB of memory/);
       await expect(parse('fine')).resolves.toMatch(/^\d+$/);
     });
 
-    it('by the kernel, with our watch removed', async () => {
+    it('by the kernel, without our monitoring', async () => {
       await start(60_000, { maxMemoryBytes: unlimited });
       await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
       expect(log).toMatch(/Array buffer allocation failed/);
@@ -75,7 +77,7 @@ describe('a parser process', () => {
     });
   });
 
-  it('stays free for other clients while one client has many inputs that never end', async () => {
+  it('stays free for other clients while one client sends many inputs that hang', async () => {
     await start(60_000);
     const ended = new AbortController();
     const stuck = Array.from({ length: 10 }, () => parse('loop', 'greedy', ended.signal).catch(() => null));
@@ -86,12 +88,12 @@ describe('a parser process', () => {
     await Promise.all(stuck);
   });
 
-  it('ends with the job that its client cancelled', async () => {
+  it('is killed with the job that its client cancelled', async () => {
     await start(60_000);
     const ended = new AbortController();
     const before = await Promise.all([parse('fine', 'a'), parse('fine', 'b')]);
     const stuck = parse('loop', 'a', ended.signal);
-    // By now the other job is running.
+    // The other job is running by now.
     await parse('fine', 'b');
     ended.abort(new Error('client gone'));
     await expect(stuck).rejects.toThrow('client gone');

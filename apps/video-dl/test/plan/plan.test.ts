@@ -31,7 +31,7 @@ describe('planTarget for MP4', () => {
     ['mp4v.20.9', 'copy', 'transcode', 'some players'],
     ['vp8', 'transcode', 'transcode', 'everywhere'],
     ['unknown', 'transcode', 'transcode', 'everywhere'],
-  ])('of %s: %s, or where all is to be H.264, %s; copied it plays %s', (videoCodec, usual, all, plays) => {
+  ])('of %s: %s, or %s if everything must be H.264; a copy plays %s', (videoCodec, usual, all, plays) => {
     const page = extraction([format({ videoCodec })]);
     expect(planTarget(page, 'mp4-720', limits).video).toMatchObject({ action: usual, plays });
     expect(planTarget(page, 'mp4-720', h264).video).toMatchObject({ action: all, plays: 'everywhere' });
@@ -50,7 +50,7 @@ describe('planTarget for MP4', () => {
     expect(planTarget(page, target, limits).video).toMatchObject({ height, width });
   });
 
-  it('does not pass on a file whose video must be H.264', () => {
+  it('does not send a file unchanged if its video must be H.264', () => {
     const page = extraction([format({ videoCodec: 'vp9' })]);
     expect(planTarget(page, 'mp4-720', limits).siteFile).toBe('mp4');
     expect(planTarget(page, 'mp4-720', h264).siteFile).toBeNull();
@@ -66,21 +66,21 @@ describe('planTarget for MP4', () => {
     expect(plan.estimatedBytes).toBeLessThan(1_200_000 * 1.05);
   });
 
-  it('makes a silent MP4 of a silent video', () => {
+  it('plans a silent MP4 for a silent video', () => {
     const plan = planTarget(extraction([videoOnly()]), 'mp4-720', limits);
     expect(plan).toMatchObject({ video: { action: 'copy' }, audio: null, formatIds: ['video'] });
   });
 
-  it('refuses a page with sound only', () => {
+  it('rejects a page with audio only', () => {
     expect(codeOf(() => planTarget(extraction([audioOnly()]), 'mp4-720', limits))).toBe('no_media');
   });
 
-  it('takes the ADTS headers of a transport stream off', () => {
+  it('subtracts the overhead of a transport stream', () => {
     const hls = format({ source: { url: 'https://cdn.example/i.m3u8', headers: {}, kind: 'hls' } });
     expect(planTarget(extraction([hls]), 'mp4-720', limits).audio).toMatchObject({ action: 'copy' });
   });
 
-  it('counts transcoded audio with the bit rate that it will have', () => {
+  it('counts transcoded audio with its new bit rate', () => {
     const formats = [
       videoOnly({ filesizeBytes: 1_000_000 }),
       audioOnly({ audioCodec: 'opus', filesizeBytes: 500_000 }),
@@ -90,7 +90,7 @@ describe('planTarget for MP4', () => {
     expect(plan.estimatedBytes).toBeLessThan((1_000_000 + 100 * 20_000) * 1.05);
   });
 
-  it('estimates nothing that it cannot know', () => {
+  it('estimates nothing if the inputs are unknown', () => {
     expect(planTarget(extraction([format()]), 'mp4-720', limits).estimatedBytes).toBeNull();
     const vp8 = format({ videoCodec: 'vp8', filesizeBytes: 1_000_000 });
     expect(planTarget(extraction([vp8]), 'mp4-720', limits).estimatedBytes).toBeNull();
@@ -98,7 +98,7 @@ describe('planTarget for MP4', () => {
 });
 
 describe('planTarget for MP3', () => {
-  it('copies MP3 and encodes everything else with 192 kbit/s', () => {
+  it('copies MP3 and encodes everything else at 192 kbit/s', () => {
     const copied = planTarget(
       extraction([audioOnly({ audioCodec: 'mp3', filesizeBytes: 1234 })]),
       'mp3',
@@ -109,19 +109,19 @@ describe('planTarget for MP3', () => {
     expect(encoded).toMatchObject({ audio: { action: 'transcode' }, estimatedBytes: 100 * 24_000 });
   });
 
-  it('takes the sound of a video where there is nothing else', () => {
+  it('takes the audio of a video if there is nothing else', () => {
     expect(planTarget(extraction([format()]), 'mp3', limits)).toMatchObject({
       video: null,
       formatIds: ['muxed'],
     });
   });
 
-  it('refuses a silent video', () => {
+  it('rejects a silent video', () => {
     expect(codeOf(() => planTarget(extraction([videoOnly()]), 'mp3', limits))).toBe('no_media');
   });
 });
 
-describe('planTarget keeps to the limits', () => {
+describe('planTarget enforces the limits', () => {
   it.each([
     ['duration', extraction([format()], { durationSeconds: 1001 })],
     ['size', extraction([format({ filesizeBytes: 2e9 })])],
@@ -130,11 +130,13 @@ describe('planTarget keeps to the limits', () => {
   });
 
   it.each([
-    ['mp4-1080', 'Ask for mp4-720;'],
-    ['mp4-720', 'Use a shorter video;'],
-    ['mp3', 'Use a shorter video;'],
+    ['mp4-1080', 'Request mp4-720.'],
+    ['mp4-720', 'Use a shorter video.'],
+    ['mp3', 'Use a shorter video.'],
   ] as const)('of size, and says what helps against it: %s', (target, remedy) => {
     expect(tooLarge(target, 'is large', limits).message).toContain(remedy);
-    expect(tooLarge(target, 'is large', limits).message).toContain('as the operator, raise STREAM_MAX_BYTES');
+    expect(tooLarge(target, 'is large', limits).message).toContain(
+      'If you run this server: raise STREAM_MAX_BYTES',
+    );
   });
 });

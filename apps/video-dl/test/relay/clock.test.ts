@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { made } from '@media-services/fault-site';
 import { mp4Arguments } from '../../dist/ffmpeg/arguments.js';
-import type { MediaSource } from '../../dist/relay/index.js';
+import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { startBench, type Bench } from './support/bench.js';
 
-/** Sound and picture stay in step whatever the clocks of the segments do: every second there is a flash and a beep. */
+/** Checks that audio and video stay in sync whatever the segments' clocks do, with a flash and a beep every second. */
 
 const ffmpeg = process.env['FFMPEG_PATH'] ?? 'ffmpeg';
 const tracks = {
@@ -30,16 +30,16 @@ afterAll(async () => {
 
 interface Clip {
   readonly seconds?: number;
-  /** Where its clock begins. */
+  /** Start of its clock. */
   readonly clock?: number;
-  /** Silence of which there is not even a sample. */
+  /** Seconds without any audio samples. */
   readonly soundFrom?: number;
   readonly only?: 'v' | 'a';
   readonly options?: readonly string[];
   readonly file?: string;
 }
 
-/** Makes a clip and gives the files that it comes to, in order. */
+/** Generates a clip and returns its files in order. */
 async function clip({
   seconds = 3,
   clock = 0,
@@ -54,7 +54,7 @@ async function clip({
     ...['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', sound],
     ...(only === undefined ? ['-map', '0', '-map', '1'] : ['-map', only === 'v' ? '0' : '1']),
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '25', '-pix_fmt', 'yuv420p'],
-    // Not in the source itself, which would begin at zero then.
+    // As an output option: in the source itself, the clock would start at zero.
     ...(soundFrom > 0 ? ['-af', `atrim=start=${soundFrom}`] : []),
     ...['-c:a', 'aac', '-output_ts_offset', String(clock), ...options, file],
   ];
@@ -77,7 +77,7 @@ function playlist(
   return put(['#EXTM3U', ...before, ...lines, '#EXT-X-ENDLIST', ''].filter((line) => line !== '').join('\n'));
 }
 
-/** Seconds at which flashes and beeps begin in what the service would make of a source. */
+/** Start times of the flashes and beeps in the stream that the service would generate, in seconds. */
 async function marks(url: string): Promise<{ flashes: number[]; beeps: number[]; frames: number }> {
   const session = bench.session();
   const source: MediaSource = { url, headers: {}, kind: 'hls' };
@@ -97,10 +97,10 @@ async function marks(url: string): Promise<{ flashes: number[]; beeps: number[];
   return { flashes: times(/black_end:([\d.]+)/g), beeps: times(/silence_end: ([\d.]+)/g), frames };
 }
 
-/** Each beep has its flash, within two frames of the video. */
+/** Expects each beep to match a flash within two video frames. */
 function expectInStep({ flashes, beeps }: { flashes: number[]; beeps: number[] }, count: number): void {
   expect(beeps.length).toBeGreaterThanOrEqual(count);
-  // The last silence may end with the file instead of a beep.
+  // The last silence may end with the file rather than a beep.
   const real = beeps.filter((beep) => beep < (flashes.at(-1) ?? 0) + 0.5);
   expect(real.length).toBeGreaterThanOrEqual(count - 1);
   for (const beep of real) {
@@ -111,14 +111,14 @@ function expectInStep({ flashes, beeps }: { flashes: number[]; beeps: number[] }
 const discontinuity = { tag: '#EXT-X-DISCONTINUITY' };
 const fmp4 = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4'];
 
-describe('sound and picture are in step', () => {
+describe('audio and video are in sync', () => {
   it.each([
-    ['a clock that begins anew', [0, 0, 0], discontinuity],
-    ['one that begins anew without a word', [0, 0, 0], {}],
-    ['one that goes back and forth', [5000, 10, 90_000], discontinuity],
-    ['one that goes on though a discontinuity is announced', [0, 3, 6], discontinuity],
-    ['one that runs over (33 bits)', [95_441, 95_444, 95_447], {}],
-  ])('after %s', async (_what, clocks, options) => {
+    ['a clock that restarts', [0, 0, 0], discontinuity],
+    ['a clock that restarts unannounced', [0, 0, 0], {}],
+    ['a clock that jumps back and forth', [5000, 10, 90_000], discontinuity],
+    ['a clock that continues despite an announced discontinuity', [0, 3, 6], discontinuity],
+    ['a clock that wraps (33 bits)', [95_441, 95_444, 95_447], {}],
+  ])('with %s', async (_what, clocks, options) => {
     const parts = await Promise.all(
       clocks.map(async (clock) => (await clip({ clock })).at(0) ?? Buffer.alloc(0)),
     );
@@ -127,14 +127,14 @@ describe('sound and picture are in step', () => {
     expectInStep(found, 7);
   });
 
-  it('where the sound begins late, and again late after a discontinuity', async () => {
+  it('when audio starts late, and again after a discontinuity', async () => {
     const [part = Buffer.alloc(0)] = await clip({ soundFrom: 1.5 });
     const found = await marks(playlist([part, part], discontinuity));
     expect(found.frames).toBe(150);
     expectInStep(found, 2);
   });
 
-  it('where the clocks of fragmented MP4 begin anew', async () => {
+  it('when the clocks of fragmented MP4 restart', async () => {
     const [whole = Buffer.alloc(0)] = await clip({ options: fmp4, file: 'clip.mp4' });
     const at = whole.indexOf('moof') - 4;
     const map = [`#EXT-X-MAP:URI="${put(whole.subarray(0, at))}"`];
@@ -145,7 +145,7 @@ describe('sound and picture are in step', () => {
     expectInStep(found, 7);
   });
 
-  it('where they come in playlists of their own, whose clocks begin apart', async () => {
+  it('when they come in separate playlists with different clocks', async () => {
     const video = playlist(await clip({ clock: 20, only: 'v' }));
     const audio = playlist(await clip({ clock: 20, only: 'a', soundFrom: 0.5 }), { seconds: '2.5' });
     const master = put(

@@ -3,14 +3,16 @@ import { promisify } from 'node:util';
 import { childEnvironment } from '@media-services/processes';
 import { createGuard } from '@media-services/egress-guard';
 import { inputArguments } from '../../dist/ffmpeg/arguments.js';
-import { MediaRelay, type MediaSource, type RelaySession } from '../../dist/relay/index.js';
+import { MediaRelay } from '../../dist/relay/media-relay.js';
+import type { RelaySession } from '../../dist/relay/session.js';
+import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, type Site, startSite } from '@media-services/fault-site';
 import type { ParserPool } from '../../dist/parsing/parser-pool.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 import { quickLimits } from './support/bench.js';
 
-/** What ffmpeg makes of media through the relay, compared with what it makes of the same media read directly. */
+/** Compares ffmpeg's output for media through the relay with its output for the same media read directly. */
 
 const run = promisify(execFile);
 const faults = new Faults();
@@ -48,7 +50,7 @@ async function packets(
   return stdout.replaceAll(/^#.*\n/gm, '');
 }
 
-/** The same packets in each stream, at the same times but for the rounding of clocks (90 ticks are a millisecond). */
+/** Expects the same packets in each stream, at the same times except for rounding (90 ticks are a millisecond). */
 function expectSamePackets(actual: string | null, expected: string): void {
   for (const stream of ['0', '1']) {
     const ours = packetsOf(actual ?? '', stream);
@@ -66,7 +68,7 @@ function packetsOf(text: string, stream: string): { hash: string; time: number }
   });
 }
 
-/** What ffmpeg makes of a medium that it reads itself, manifest and all. */
+/** ffmpeg's output when it reads the media directly, including the manifest. */
 async function direct(path: string, kind: MediaSource['kind']): Promise<string> {
   const manifest = kind === 'hls' ? ['-f', 'hls', '-allowed_extensions', 'ALL'] : [];
   const whitelist = ['-protocol_whitelist', 'http,tcp,crypto,data'];
@@ -88,7 +90,7 @@ async function readThrough(session: RelaySession, source: MediaSource): Promise<
     const inputs = await session.add(source);
     return await packets(inputArguments(inputs, {}), inputs.length, session.environment);
   } catch {
-    // The session knows what went wrong.
+    // The session has the error.
     return null;
   }
 }
@@ -117,8 +119,8 @@ describe('ffmpeg reads through the relay', () => {
   });
 });
 
-describe('ffmpeg reads sound and pictures that come apart', () => {
-  // ffmpeg's own reading of these loses packets or takes another variant.
+describe('ffmpeg reads separate audio and video', () => {
+  // When ffmpeg reads these directly, it loses packets or picks another variant.
   it.each([
     ['/media/hls-master/index.m3u8', 'hls'],
     ['/media/dash-template/manifest.mpd', 'dash'],
@@ -134,7 +136,7 @@ describe('ffmpeg reads sound and pictures that come apart', () => {
   });
 });
 
-describe('ffmpeg gets every packet although', () => {
+describe('ffmpeg gets every packet despite', () => {
   it.each([
     ['/media/front.mp4?cut=100000&times=1', 'file'],
     ['/media/front.mp4?cutEvery=50000', 'file'],
@@ -155,7 +157,7 @@ describe('ffmpeg gets every packet although', () => {
   });
 });
 
-describe('the session knows, whatever ffmpeg says, of', () => {
+describe('the session reports, whatever ffmpeg says,', () => {
   it.each([
     ['/media/front.mp4?cut=100000', 'file'],
     ['/media/front.mp4?cutEvery=100000&etag=change', 'file'],
@@ -175,7 +177,7 @@ describe('the session knows, whatever ffmpeg says, of', () => {
     session.close();
   });
 
-  it('a DASH segment that is missing', async () => {
+  it('a missing DASH segment', async () => {
     const name = '/media/dash-timeline/chunk-stream0-00002.m4s';
     faults.set(name, 'status=404');
     const { session } = await relayed('/media/dash-timeline/manifest.mpd', 'dash');

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { DomainError } from '@media-services/http-common';
-import type { MediaSource, RelaySession } from '../../dist/relay/index.js';
-import { refusedHosts } from '../../../../packages/egress-guard/test/support/addresses.js';
+import type { RelaySession } from '../../dist/relay/session.js';
+import type { MediaSource } from '../../dist/upstream/media-source.js';
+import { blockedHosts } from '../../../../packages/egress-guard/test/support/addresses.js';
 import {
   fileSize,
   fileSource,
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-/** An address of the test file that no other test has used: faults are counted per address. */
+/** A unique URL of the test file, because faults are counted per URL. */
 const media = (query = '') => `${bench.site}/file.mp4?n=${counter++}${query === '' ? '' : `&${query}`}`;
 
 async function relayed(
@@ -40,7 +41,7 @@ const isComplete = ({ body, isClean }: { body: Buffer; isClean: boolean }) =>
   isClean && hash(body) === hash(bench.file);
 
 describe('a file through the relay', () => {
-  it('comes as it is, with its size and type', async () => {
+  it('arrives unchanged, with its size and type', async () => {
     const reading = await relayed('', {}, {});
     expect(reading.status).toBe(200);
     expect(isComplete(reading)).toBe(true);
@@ -58,7 +59,7 @@ describe('a file through the relay', () => {
     ['bytes=1000-1999', 1000, 1999],
     ['bytes=2999999-', fileSize - 1, fileSize - 1],
     ['bytes=2999990-9999999', 2_999_990, fileSize - 1],
-  ])('answers the range %s', async (range, start, end) => {
+  ])('supports the range %s', async (range, start, end) => {
     const reading = await relayed('', {}, { range });
     expect(reading.status).toBe(206);
     expect(reading.headers.get('content-range')).toBe(`bytes ${start}-${end}/${fileSize}`);
@@ -66,19 +67,22 @@ describe('a file through the relay', () => {
     expect(reading.session.bytesReceived).toBe(end - start + 1);
   });
 
-  it.each(['', 'ignoreRange'])('answers 416 behind the end, and that is no failure (%s)', async (query) => {
-    const reading = await relayed(query, {}, { range: `bytes=${fileSize}-` });
-    expect(reading.status).toBe(416);
-    expect(reading.session.failure).toBeUndefined();
-  });
+  it.each(['', 'ignoreRange'])(
+    'returns 416 for a range past the end, which is not a failure (%s)',
+    async (query) => {
+      const reading = await relayed(query, {}, { range: `bytes=${fileSize}-` });
+      expect(reading.status).toBe(416);
+      expect(reading.session.failure).toBeUndefined();
+    },
+  );
 
-  it('answers ranges of a server that ignores them', async () => {
+  it('supports ranges if the server ignores them', async () => {
     const reading = await relayed('ignoreRange', {}, { range: 'bytes=2000000-2000999' });
     expect(reading.status).toBe(206);
     expect(reading.body.equals(bench.file.subarray(2_000_000, 2_001_000))).toBe(true);
   });
 
-  it('answers HEAD without a body', async () => {
+  it('responds to HEAD without a body', async () => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media()));
     const response = await requestInput(session, input?.url ?? '', {}, 'HEAD');
@@ -86,7 +90,7 @@ describe('a file through the relay', () => {
     expect(response.headers['content-length']).toBe(String(fileSize));
   });
 
-  it('is asked for with the headers and cookies of the extractor', async () => {
+  it("is requested with the extractor's headers and cookies", async () => {
     const { asked } = await relayed('', {
       headers: {
         'User-Agent': 'Extractor/1',
@@ -107,7 +111,7 @@ describe('a file through the relay', () => {
     });
   });
 
-  it('is asked for in chunks where the extractor says so', async () => {
+  it('is requested in chunks if the extractor says so', async () => {
     const reading = await relayed('', { chunkBytes: 1_000_000 });
     expect(isComplete(reading)).toBe(true);
     expect(reading.asked.map(({ headers }) => headers.range)).toEqual([
@@ -118,7 +122,7 @@ describe('a file through the relay', () => {
     expect(reading.asked[1]?.headers['if-range']).toMatch(/^"/);
   });
 
-  it('is read on where a server ignores the chunks', async () => {
+  it('is read to the end if the server ignores the chunks', async () => {
     const reading = await relayed('ignoreRange', { chunkBytes: 1_000_000 });
     expect(isComplete(reading)).toBe(true);
     expect(reading.asked).toHaveLength(1);
@@ -131,38 +135,38 @@ describe('a file through the relay', () => {
     expect(isComplete(reading)).toBe(true);
   });
 
-  it.each(['POST', 'PUT', 'DELETE'])('is not answered to %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE'])('rejects %s', async (method) => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media()));
     expect((await requestInput(session, input?.url ?? '', {}, method)).statusCode).toBe(405);
   });
 });
 
-describe('a fault that the relay recovers from', () => {
+describe('the relay recovers from', () => {
   it.each([
     ['a connection that breaks once', 'cut=1000000&times=1'],
-    ['one that breaks twice at the same byte', 'cut=1000000&times=2'],
-    ['one that breaks before the first byte', 'cut=0&times=1'],
-    ['one that breaks at the last byte', `cut=${fileSize - 1}&times=1`],
-    ['one that breaks again and again, further on each time', 'cutEvery=200000'],
-    ['one that breaks, of a server without ranges', 'cut=1000000&times=1&ignoreRange'],
-    ['one that breaks, of a server that tells no length', 'cut=1000000&times=1&chunked'],
+    ['a connection that breaks twice at the same byte', 'cut=1000000&times=2'],
+    ['a connection that breaks before the first byte', 'cut=0&times=1'],
+    ['a connection that breaks at the last byte', `cut=${fileSize - 1}&times=1`],
+    ['a connection that breaks repeatedly, further on each time', 'cutEvery=200000'],
+    ['a connection that breaks on a server without ranges', 'cut=1000000&times=1&ignoreRange'],
+    ['a connection that breaks on a server that states no length', 'cut=1000000&times=1&chunked'],
     [
       'one that breaks, neither ranges nor length, but the same validators',
       'cut=1000000&times=1&chunked&ignoreRange',
     ],
     ['a server that stalls once', 'stall=1000000&times=1'],
-    ['a server that is out of order at first', 'status=503&times=2'],
+    ['a server that is unavailable at first', 'status=503&times=2'],
     ['a server that limits the rate at first', 'status=429&times=1'],
     ['a length that is too large, then a connection that breaks', 'length=0&cut=5&times=1'],
-  ])('is %s', async (_what, query) => {
+  ])('%s', async (_what, query) => {
     const reading = await relayed(query);
     expect(isComplete(reading)).toBe(true);
     expect(reading.session.failure).toBeUndefined();
     expect(reading.session.allReceived()).toBe(true);
   });
 
-  it('is an address that expires: extracted again, it goes on at the same byte', async () => {
+  it('a URL that expires, by extracting again and continuing at the same byte', async () => {
     let renewals = 0;
     const renew = () => {
       renewals += 1;
@@ -175,23 +179,23 @@ describe('a fault that the relay recovers from', () => {
     expect(reading.session.bytesReceived).toBe(fileSize);
   });
 
-  it('is an address that has expired before it is read', async () => {
+  it('a URL that has expired before it is read', async () => {
     const renew = () => Promise.resolve(fileSource(media()));
     expect(isComplete(await relayed('status=410', {}, undefined, renew))).toBe(true);
   });
 
-  it('is a redirect, followed within the limit', async () => {
+  it('redirects within the limit', async () => {
     expect(isComplete(await relayed(`redirect=${encodeURIComponent(media())}`))).toBe(true);
   });
 
-  it('breaks in a chunk', async () => {
+  it('breaks within a chunk', async () => {
     expect(isComplete(await relayed('cut=1500000&times=1', { chunkBytes: 1_000_000 }))).toBe(true);
   });
 });
 
-describe('a fault that the relay does not recover from', () => {
+describe('the relay reports', () => {
   it.each([
-    ['a server that is out of order', 'status=503', 'upstream_error'],
+    ['a server that is unavailable', 'status=503', 'upstream_error'],
     ['a server that limits the rate', 'status=429', 'upstream_rate_limited'],
     ['a file that is gone', 'status=404', 'video_not_found'],
     ['a file that is blocked', 'status=451', 'geo_blocked'],
@@ -201,7 +205,7 @@ describe('a fault that the relay does not recover from', () => {
       'forbidden_address',
     ],
     ['a redirect to a file', 'redirect=file%3A%2F%2F%2Fetc%2Fpasswd', 'upstream_error'],
-  ])('before the first byte is %s', async (_what, query, code) => {
+  ])('before the first byte: %s', async (_what, query, code) => {
     const { session, isClean, status, body } = await relayed(query, {}, {});
     expect({ status, isClean, body: body.toString() }).toEqual({ status: 502, isClean: true, body: '' });
     await expectFailure(session, code);
@@ -210,14 +214,14 @@ describe('a fault that the relay does not recover from', () => {
   it.each([
     ['a connection that always breaks at the same byte', 'cut=1000000', 'upstream_error'],
     ['a server that always stalls', 'stall=1000000', 'upstream_timeout'],
-    ['an address that has expired and cannot be extracted again', 'expire=1000000', 'upstream_error'],
+    ['a URL that has expired and cannot be renewed', 'expire=1000000', 'upstream_error'],
     ['a wrong Content-Range on resumption', 'cutEvery=1000000&wrongRange', 'upstream_error'],
     ['a changed ETag', 'cutEvery=1000000&etag=change', 'upstream_error'],
     ['a changed ETag without ranges', 'cutEvery=1000000&etag=change&ignoreRange', 'upstream_error'],
     ['a changed modification date', 'cutEvery=1000000&modified=change', 'upstream_error'],
     ['a changed size', 'cutEvery=1000000&size=change', 'upstream_error'],
     ['a Content-Length that is too large', 'length=1000', 'upstream_error'],
-  ])('after bytes that were right is %s', async (_what, query, code) => {
+  ])('after correct bytes: %s', async (_what, query, code) => {
     const { session, isClean, status, body } = await relayed(query, {}, {});
     expect({ status, isClean }).toEqual({ status: 200, isClean: false });
     expect(body.equals(bench.file.subarray(0, body.length))).toBe(true);
@@ -231,14 +235,14 @@ describe('a fault that the relay does not recover from', () => {
   }
 
   it.each(['length=-1000', 'length=1000'])(
-    'is a part that contradicts itself about its length (%s)',
+    'a part that contradicts itself about its length (%s)',
     async (query) => {
       const { session } = await relayed(query);
-      expect(session.failure?.message).toContain('contradicts itself');
+      expect(session.failure?.message).toContain('contradicted itself');
     },
   );
 
-  it('is a redirect without end', async () => {
+  it('endless redirects', async () => {
     bench.on('/loop', (_request, response) => void response.writeHead(302, { location: '/loop' }).end());
     const session = bench.session();
     await readSource(session, fileSource(`${bench.site}/loop`));
@@ -249,9 +253,9 @@ describe('a fault that the relay does not recover from', () => {
   });
 
   it.each([
-    ['of another size', 'size=change&cutEvery=1000000'],
-    ['of another version', 'etag=change&cutEvery=1000000'],
-  ])('is a new address %s', async (_what, query) => {
+    ['with another size', 'size=change&cutEvery=1000000'],
+    ['with another version', 'etag=change&cutEvery=1000000'],
+  ])('a renewed URL %s', async (_what, query) => {
     const fresh = media(query);
     await fetch(fresh).then(
       (response) => response.arrayBuffer().catch(() => undefined),
@@ -264,14 +268,14 @@ describe('a fault that the relay does not recover from', () => {
     expect(session.failure?.message).toMatch(/changed the (?:size|version)/);
   });
 
-  it('is a second extraction that fails: its own error is the failure', async () => {
+  it('the error of a failed renewal', async () => {
     const renew = () => Promise.reject(new DomainError('private_video', 'It is private now.'));
     const { session, isClean } = await relayed('expire=1000000', {}, undefined, renew);
     expect(isClean).toBe(false);
     expect(session.failure).toMatchObject({ code: 'private_video' });
   });
 
-  it('is a mistake of our own: it is told as one, and not tried again', async () => {
+  it('a bug of ours as an internal error, without a retry', async () => {
     let renewals = 0;
     const renew = () => {
       renewals += 1;
@@ -285,7 +289,7 @@ describe('a fault that the relay does not recover from', () => {
     expect(renewals).toBe(1);
   });
 
-  it('is a server that asks for a longer pause than anybody waits', async () => {
+  it('a Retry-After that is too long to wait', async () => {
     bench.on('/pause', (_request, response) => {
       response.writeHead(503, { 'retry-after': '3600' }).end();
     });
@@ -295,7 +299,7 @@ describe('a fault that the relay does not recover from', () => {
     expect(bench.requests.length - before).toBe(1);
   });
 
-  it('is a body without end: it is cut at the limit', async () => {
+  it('an endless body, at the size limit', async () => {
     const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
     const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     const { isClean } = await readSource(session, fileSource(media('endless')));
@@ -304,14 +308,14 @@ describe('a fault that the relay does not recover from', () => {
     expect(session.bytesReceived).toBeLessThan(1_200_000);
   });
 
-  it('is a size above the limit, before any byte', async () => {
+  it('a size above the limit, before any byte', async () => {
     const relay = await bench.otherRelay({ maxBytes: 1_000_000 });
     const session = relay.open({ signal: new AbortController().signal, client: 'test' });
     expect((await readSource(session, fileSource(media()))).status).toBe(502);
     expect(session.failure).toMatchObject({ code: 'too_long' });
   });
 
-  it('is a server that never answers', async () => {
+  it('a server that never responds', async () => {
     const relay = await bench.otherRelay({ firstByteTimeoutMs: 50 });
     bench.on('/silent', () => undefined);
     const session = relay.open({ signal: new AbortController().signal, client: 'test' });
@@ -319,7 +323,7 @@ describe('a fault that the relay does not recover from', () => {
     expect(session.failure).toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('closes the session to further reading', async () => {
+  it('a failure to all later readers of the session', async () => {
     const { session } = await relayed('status=404');
     const reading = await readSource(session, fileSource(media()));
     expect(reading.status).toBe(502);
@@ -327,7 +331,7 @@ describe('a fault that the relay does not recover from', () => {
 });
 
 describe('a relay session', () => {
-  it('does not take a reader that goes away for a failure, and lets go of the server', async () => {
+  it('does not treat a reader that leaves as a failure, and closes the upstream connection', async () => {
     const session = bench.session();
     const upstreamClosed = new Promise<void>((resolve) =>
       bench.on('/held', (_request, response) => {
@@ -342,7 +346,7 @@ describe('a relay session', () => {
     expect(session.allReceived()).toBe(true);
   });
 
-  it.each(['close', 'abort'])('destroys both sides on %s, also while it waits to try again', async (how) => {
+  it.each(['close', 'abort'])('destroys both sides on %s, even while it waits to retry', async (how) => {
     const owner = new AbortController();
     const relay = await bench.otherRelay({ retryDelayMs: 60_000, maxRetryDelayMs: 60_000 });
     const session = relay.open({ signal: owner.signal, client: 'test' });
@@ -364,7 +368,7 @@ describe('a relay session', () => {
     expect(session.failure).toBeUndefined();
   });
 
-  it('gives nothing to anybody once it is closed, and takes nothing any more', async () => {
+  it('delivers and accepts nothing once it is closed', async () => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media()));
     session.close();
@@ -388,7 +392,7 @@ describe('a relay session', () => {
     const [input] = await session.add(fileSource(`${bench.site}/fast`));
     const response = await requestInput(session, input?.url ?? '');
     await once(response, 'readable');
-    // The kernel's buffers fill, then everything stands still: two equal readings 200 ms apart.
+    // The kernel's buffers fill, then everything stops: two equal readings 200 ms apart.
     let before = -1;
     while (before !== session.bytesReceived) {
       before = session.bytesReceived;
@@ -401,14 +405,14 @@ describe('a relay session', () => {
   });
 });
 
-describe('an address that is not public', () => {
-  it.each(refusedHosts)('is refused: %s (%s)', async (host) => {
+describe('a private address', () => {
+  it.each(blockedHosts)('is rejected: %s (%s)', async (host) => {
     const session = bench.session();
     expect((await readSource(session, fileSource(`http://${host}:81/x.mp4`))).status).toBe(502);
     expect(session.failure?.code).toBe('forbidden_address');
   });
 
-  it('is refused when the name answers so the second time', async () => {
+  it('is rejected when a name resolves to it the second time', async () => {
     let lookups = 0;
     const lookup = () => Promise.resolve([{ address: lookups++ === 0 ? '127.0.0.1' : '10.0.0.1' }]);
     const port = new URL(bench.site).port;

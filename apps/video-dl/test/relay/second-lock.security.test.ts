@@ -7,13 +7,14 @@ import { promisify } from 'node:util';
 import { inputArguments, inputOptions } from '../../dist/ffmpeg/arguments.js';
 import { childEnvironment } from '@media-services/processes';
 import { startMediaProcess } from '../../dist/ffmpeg/process.js';
-import type { MediaSource, RelaySession } from '../../dist/relay/index.js';
+import type { RelaySession } from '../../dist/relay/session.js';
+import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { media } from '@media-services/fault-site';
 import { hash, readInput, requestInput, startBench, type Bench } from './support/bench.js';
 
 /**
- * A page that means harm, and an internal service that must never hear from us.
- * ffmpeg sees no manifest, and if it did, it would reach nothing: each is proved alone.
+ * A hostile page, and an internal service that must never receive a request from us. Two locks
+ * protect it, each tested alone: ffmpeg never sees a manifest, and if it did, it could reach nothing.
  */
 
 const ffmpeg = process.env['FFMPEG_PATH'] ?? 'ffmpeg';
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 beforeEach(() => void (canary.asked.length = 0));
 
-/** An internal service: on loopback, and not among what the guard permits. */
+/** An internal service on loopback that the guard doesn't permit. */
 async function startCanary(): Promise<typeof canary> {
   const asked: string[] = [];
   const server = createServer((incoming, response) => {
@@ -62,7 +63,7 @@ interface Run {
   readonly code: number | null;
 }
 
-/** Lets ffmpeg read all inputs of a session, as the service does or with other options. */
+/** Has ffmpeg read all inputs of a session, like the service or with other options. */
 async function run(session: RelaySession, inputs: readonly string[]): Promise<Run> {
   await using child = await startMediaProcess({
     file: ffmpeg,
@@ -80,14 +81,14 @@ const playlist = (...lines: string[]) =>
     '\n',
   );
 
-/** What ffmpeg's parsers read otherwise than any other: each led to the internal service once. */
+/** Input that ffmpeg's parsers read differently from all others. Each once reached the internal service. */
 const hostileManifests: readonly (readonly [
   string,
   MediaSource['kind'],
   (evil: string, good: string) => string,
 ])[] = [
   ['a NUL in EXTINF', 'hls', (evil, good) => playlist(`#EXTINF:4,\0\n${evil}`, '#EXTINF:4,', good)],
-  ['a NUL in front of a URL', 'hls', (evil, good) => playlist(`#EXTINF:4,x\0${evil}`, good)],
+  ['a NUL before a URL', 'hls', (evil, good) => playlist(`#EXTINF:4,x\0${evil}`, good)],
   [
     'a NUL in PROGRAM-DATE-TIME',
     'hls',
@@ -120,7 +121,7 @@ const hostileManifests: readonly (readonly [
 ];
 
 describe('a hostile manifest', () => {
-  it.each(hostileManifests)('with %s leads nobody inside', async (_what, kind, manifest) => {
+  it.each(hostileManifests)('with %s reaches no internal service', async (_what, kind, manifest) => {
     const good = put('/good.ts', segment);
     const session = bench.session();
     const source: MediaSource = {
@@ -134,14 +135,17 @@ describe('a hostile manifest', () => {
     session.close();
   });
 
-  it.each(hostileManifests)('with %s, as a file, is no medium to ffmpeg', async (_what, _kind, manifest) => {
-    const session = bench.session();
-    const inputs = await session.add(fileOf(manifest(`${canary.url}/x.ts`, put('/good.ts', segment))));
-    const { code, stdout } = await run(session, inputArguments(inputs, {}));
-    expect([code === 0, stdout.length]).toEqual([false, 0]);
-    expect(canary.asked).toEqual([]);
-    session.close();
-  });
+  it.each(hostileManifests)(
+    'with %s, served as a file, is rejected by ffmpeg',
+    async (_what, _kind, manifest) => {
+      const session = bench.session();
+      const inputs = await session.add(fileOf(manifest(`${canary.url}/x.ts`, put('/good.ts', segment))));
+      const { code, stdout } = await run(session, inputArguments(inputs, {}));
+      expect([code === 0, stdout.length]).toEqual([false, 0]);
+      expect(canary.asked).toEqual([]);
+      session.close();
+    },
+  );
 });
 
 function fileOf(manifest: string): MediaSource {
@@ -149,7 +153,7 @@ function fileOf(manifest: string): MediaSource {
 }
 
 describe('the second lock, with the first removed', () => {
-  // ffmpeg itself reads the manifest, with every demuxer and the protocols that it has.
+  // ffmpeg itself reads the manifest, with all its demuxers and protocols.
   const unlocked = [
     '-protocol_whitelist',
     'file,http,https,tcp,tls,crypto,data,httpproxy',
@@ -157,7 +161,7 @@ describe('the second lock, with the first removed', () => {
     'ALL',
   ];
 
-  it.each(hostileManifests)('keeps %s from leading inside', async (_what, kind, manifest) => {
+  it.each(hostileManifests)('stops %s', async (_what, kind, manifest) => {
     const session = bench.session();
     const [input] = await session.add(fileOf(manifest(`${canary.url}/x.ts`, put('/good.ts', segment))));
     const options = kind === 'hls' ? [...unlocked, '-f', 'hls'] : ['-f', 'dash'];
@@ -167,7 +171,7 @@ describe('the second lock, with the first removed', () => {
     session.close();
   });
 
-  it('is what keeps it: without the proxy, ffmpeg goes there', async () => {
+  it('is what stops it: without the proxy, ffmpeg reaches the service', async () => {
     const session = bench.session();
     const { environment } = session;
     const url = put('/open.m3u8', playlist('#EXTINF:4,', `${canary.url}/x.ts`));
@@ -178,7 +182,7 @@ describe('the second lock, with the first removed', () => {
     canary.asked.length = 0;
     await spawn(ffmpeg, args, { env: childEnvironment(environment) }).catch(() => undefined);
     expect(canary.asked).toEqual([]);
-    // Who asks for a foreign host has been led there: what it made is not used.
+    // A request for another host proves an attack, so the output is discarded.
     expect(session.failure?.code).toBe('forbidden_address');
     session.close();
   });
@@ -195,7 +199,7 @@ describe('the second lock, with the first removed', () => {
 });
 
 describe('what a session serves', () => {
-  it('stands in no command line', async () => {
+  it('appears in no command line', async () => {
     const session = bench.session();
     const inputs = await session.add({ url: put('/good.ts', segment), headers: {}, kind: 'file' });
     const token = new URL(session.environment['http_proxy'] ?? '').password;
@@ -205,7 +209,7 @@ describe('what a session serves', () => {
     session.close();
   });
 
-  it('is for nobody without its token, and for no other session', async () => {
+  it('requires its token, and is not available to other sessions', async () => {
     const [one, other] = [bench.session(), bench.session()];
     const [input] = await one.add({ url: put('/secret.ts', segment), headers: {}, kind: 'file' });
     expect((await readInput(other, input?.url ?? '')).status).toBe(404);
@@ -218,7 +222,7 @@ describe('what a session serves', () => {
     other.close();
   });
 
-  it('is no proxy to anywhere', async () => {
+  it('is not an open proxy', async () => {
     for (const target of [
       `${canary.url}/x`,
       'http://relay.example/0',

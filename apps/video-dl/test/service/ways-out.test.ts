@@ -9,7 +9,7 @@ import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { interpreters } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 
-/** An outbound proxy that counts. */
+/** An outbound proxy that counts requests. */
 async function startProxy() {
   let connections = 0;
   const server = createServer();
@@ -31,13 +31,13 @@ async function startProxy() {
   };
 }
 
-describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python }) => {
+describe.each(await interpreters())('outgoing requests with yt-dlp $ytDlp', ({ python }) => {
   let site: Site;
 
   beforeAll(async () => (site = await startSite()));
   afterAll(async () => site.close());
 
-  it("sends the operator's cookies to their site, and keeps the file as it is", async () => {
+  it("send the operator's cookies to their site, and leave the file unchanged", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cookies-'));
     const file = join(folder, 'cookies.txt');
     const content = [
@@ -75,7 +75,7 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     await rm(folder, { recursive: true });
   });
 
-  it('goes through the outbound proxy with page and media', async () => {
+  it('use the outbound proxy for pages and media', async () => {
     const targets: string[] = [];
     const proxy = createServer();
     proxy.on('connect', (request, client) => {
@@ -105,7 +105,7 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     proxy.close();
   });
 
-  it('goes on through the next proxy, media included, where a site turns one away', async () => {
+  it('switch to the next proxy, including media, when a site blocks one', async () => {
     const proxies = await Promise.all([startProxy(), startProxy()]);
     let requests = 0;
     site.on('/picky', (_req, res) => {
@@ -132,7 +132,7 @@ describe.each(await interpreters())('the ways out with yt-dlp $ytDlp', ({ python
     for (const proxy of proxies) proxy.close();
   });
 
-  it('gives streams whose address expired the same new one, extracting once', async () => {
+  it('give streams whose URL expired the same new URL with one extraction', async () => {
     let number = 0;
     site.on('/renewed', (_req, res) => {
       number += 1;

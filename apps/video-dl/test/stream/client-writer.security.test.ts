@@ -4,7 +4,7 @@ import { ClientWriter } from '../../dist/stream/response.js';
 
 const { jest } = import.meta;
 
-/** A connection whose client takes each part after a time by the clock of the test. */
+/** A connection whose client takes each part after a delay on the test's clock. */
 async function slowDownload(partBytes: number, secondsPerPart: number, parts: number): Promise<number> {
   const response = Object.assign(new EventEmitter(), { write: () => false });
   let slow = 0;
@@ -24,15 +24,15 @@ async function slowDownload(partBytes: number, secondsPerPart: number, parts: nu
   return slow;
 }
 
-describe('a client that reads slowly', () => {
+describe('a slow client', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('loses its stream when it takes less than the least rate over a minute', async () => {
+  it('loses its stream when it reads below the minimum rate for a minute', async () => {
     expect(await slowDownload(16_384, 20, 4)).toBe(1);
   });
 
-  it('keeps it at the least rate, and when the waits are short', async () => {
+  it('keeps its stream at the minimum rate, and when waits are short', async () => {
     expect(await slowDownload(128 * 1024, 20, 10)).toBe(0);
     expect(await slowDownload(16_384, 0.01, 100)).toBe(0);
   });

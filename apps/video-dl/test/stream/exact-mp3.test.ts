@@ -60,7 +60,7 @@ describe('the Content-Length of an MP3 is exact', () => {
     expect(Math.abs((format.duration ?? 0) - seconds)).toBeLessThan(0.1);
   });
 
-  it.each(['vbr.mp3', 'sound.mp3'])('of %s, which is sent as it is', async (name) => {
+  it.each(['vbr.mp3', 'sound.mp3'])('of %s, which is sent unchanged', async (name) => {
     const { headers, body } = await receive(address(`/media/${name}`));
     expect(headers['content-length']).toBe(String((await readFile(await media(name))).length));
     expect(sha256(body)).toBe(sha256(await readFile(await media(name))));
@@ -79,10 +79,10 @@ describe('the Content-Length of an MP3 is exact', () => {
   );
 });
 
-describe('an MP3 of exact length', () => {
+describe('an MP3 of known size', () => {
   const page = '/open-graph?media=long.mp4';
 
-  it('is the same, byte for byte, whenever it is made, and HEAD tells its headers', async () => {
+  it('is byte-for-byte the same every time, and HEAD returns its headers', async () => {
     const first = await receive(address(page));
     const second = await receive(address(page));
     const head = await receive(address(page), { method: 'HEAD' });
@@ -99,9 +99,9 @@ describe('an MP3 of exact length', () => {
 
   it.each([
     ['in the tag', 5],
-    ['in the sound', 300_000],
+    ['in the audio', 300_000],
     ['in the last frame', -100],
-  ])('goes on %s', async (_, offset) => {
+  ])('resumes %s', async (_, offset) => {
     const { body: wholeBody, headers } = await receive(address(page));
     const start = offset < 0 ? wholeBody.length + offset : offset;
     const ifRange = headers.etag ?? '';
@@ -111,19 +111,19 @@ describe('an MP3 of exact length', () => {
     expect(rest.headers['content-range']).toBe(`bytes ${start}-${wholeBody.length - 1}/${wholeBody.length}`);
   });
 
-  it('comes as a whole for another version, and for a part that ends before it does', async () => {
+  it('is sent whole for another version, and for a range that ends before its end', async () => {
     const other = { range: 'bytes=1000-', 'if-range': '"another"' };
     expect((await receive(address(page), { headers: other })).status).toBe(200);
     expect((await receive(address(page), { headers: { range: 'bytes=1000-2000' } })).status).toBe(200);
   });
 
-  it('is a problem for a range behind its end, before anything is made', async () => {
+  it('rejects a range past its end without starting ffmpeg', async () => {
     const { headers } = await receive(address(page), { method: 'HEAD' });
     const range = `bytes=${headers['content-length'] ?? ''}-`;
     expect((await receive(address(page), { headers: { range } })).status).toBe(416);
   });
 
-  it('has another ETag when the site has another file, and cannot be resumed where that is not told', async () => {
+  it('changes its ETag with the file of the site, and cannot be resumed if the site has no ETag', async () => {
     let etag = '"1"';
     site.on('/versioned.m4a', async (req, res) => {
       const writeHead = res.writeHead.bind(res);
@@ -142,10 +142,10 @@ describe('an MP3 of exact length', () => {
     expect(weak.headers['content-length']).toBe(String(weak.body.length));
   });
 
-  it('is broken off when the source has less than it states', async () => {
+  it('is reset when the source has less audio than it states', async () => {
     site.on('/hollow.m4a', async (_req, res) => {
       const bytes = Buffer.from(await readFile(await media('long-sound.m4a')));
-      // The second half of the sound is no sound any more.
+      // Destroys the second half of the audio.
       bytes.fill(0, Math.floor(bytes.length / 2));
       res.writeHead(200, { 'content-type': 'audio/mp4', 'content-length': bytes.length }).end(bytes);
     });
@@ -155,7 +155,7 @@ describe('an MP3 of exact length', () => {
 });
 
 describe('constantFrames', () => {
-  // As ffmpeg with libmp3lame made them.
+  // Measured with ffmpeg and libmp3lame.
   it.each([
     [44_100, 1, 2, 1253],
     [44_100, 1152, 2, 1253],
@@ -164,11 +164,11 @@ describe('constantFrames', () => {
     [44_100, 441_001, 384, 240_744],
     [48_000, 1153, 3, 1728],
     [48_000, 176_400, 155, 89_280],
-  ])('knows what LAME makes at %d Hz of %d samples', (sampleRate, samples, frames, totalBytes) => {
+  ])("matches LAME's output at %d Hz for %d samples", (sampleRate, samples, frames, totalBytes) => {
     expect(constantFrames(samples, { bitrateKbps: 192, sampleRate })).toMatchObject({ frames, totalBytes });
   });
 
-  it('has the size of every frame that LAME writes, also where padding falls on the last one', async () => {
+  it('matches the size of every LAME frame, even if the last one is padded', async () => {
     const source = ['-f', 'lavfi', '-i', `sine=sample_rate=44100:duration=${(200 * 1152) / 44_100}`];
     const encoder = ['-c:a', 'libmp3lame', '-b:a', '192k', '-write_xing', '0', '-id3v2_version', '0'];
     const { stdout } = await execa('ffmpeg', ['-v', 'error', ...source, ...encoder, '-f', 'mp3', 'pipe:1'], {
@@ -185,7 +185,7 @@ describe('constantFrames', () => {
     expect(ends.map((_, index) => bytesBefore(index + 1))).toEqual(ends);
   });
 
-  it('has frames of silence of either size', () => {
+  it('supports silent frames of both sizes', () => {
     const like = Buffer.from('fffbb264', 'hex');
     expect(silentFrame(like, 626).readUInt32BE().toString(16)).toBe('fffbb064');
     expect(silentFrame(like, 627).readUInt32BE().toString(16)).toBe('fffbb264');

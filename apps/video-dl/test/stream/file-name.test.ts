@@ -15,11 +15,11 @@ describe('fileName', () => {
     ['...', 'download.mp3'],
     ['\ud83d', 'download.mp3'],
     ['Ünïcödé 日本語 🎬', 'Ünïcödé 日本語 🎬.mp3'],
-  ])('makes %j a name that file systems take', (title, expected) => {
+  ])('turns %j into a name that file systems accept', (title, expected) => {
     expect(fileName(title, 'mp3')).toBe(expected);
   });
 
-  it('keeps emoji whole, and drops joiners anywhere else', () => {
+  it('keeps emoji intact, and drops joiners elsewhere', () => {
     expect(fileName('Our 👨‍👩‍👧 and 👩🏽‍🚀', 'mp3')).toBe('Our 👨‍👩‍👧 and 👩🏽‍🚀.mp3');
     expect(fileName('a\u200db', 'mp3')).toBe('a b.mp3');
   });
@@ -31,7 +31,7 @@ describe('fileName', () => {
     expect(name.replaceAll('👨👩👧👦', '')).not.toContain('\ufffd');
   });
 
-  it('never has separators, control characters or too many bytes, whatever the title', () => {
+  it('never returns separators, control characters or too many bytes', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'grapheme' })),
@@ -51,19 +51,19 @@ describe('attachment', () => {
     expect(attachment('My video', 'mp4')).toBe('attachment; filename="My video.mp4"');
   });
 
-  it('carries the UTF-8 name and an ASCII fallback for others', () => {
+  it('has the UTF-8 name and an ASCII fallback for other titles', () => {
     expect(attachment('Café 日本', 'mp3')).toBe(
       `attachment; filename="Cafe _.mp3"; filename*=UTF-8''Caf%C3%A9%20%E6%97%A5%E6%9C%AC.mp3`,
     );
   });
 
-  it('has a fallback with letters when the title has no ASCII in it', () => {
+  it('has a readable fallback for a title without ASCII', () => {
     expect(attachment('日本語', 'mp3')).toMatch(
       /^attachment; filename="download\.mp3"; filename\*=UTF-8''%E6/u,
     );
   });
 
-  it('is a legal header value, whatever the title', () => {
+  it('is a valid header value for any title', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (title) => {
         expect(attachment(title, 'mp4')).toMatch(/^[\x20-\x7e]{1,900}$/u);

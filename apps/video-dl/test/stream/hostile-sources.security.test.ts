@@ -39,13 +39,13 @@ const codeOf = ({ body }: Received) => (JSON.parse(body.toString()) as { code: s
 
 interface Watched {
   readonly answer: Received;
-  /** The slowest answer of the liveness probe. */
+  /** The slowest response of the liveness probe. */
   readonly slowestMs: number;
-  /** The most memory of one ffmpeg or ffprobe. */
+  /** Peak memory of one ffmpeg or ffprobe. */
   readonly mostBytes: number;
 }
 
-/** Asks while somebody else asks for an ordinary page and the process is looked at from outside. */
+/** Sends a request while a second client requests an ordinary page and a probe monitors the process. */
 async function watched(work: () => Promise<Received>): Promise<Watched> {
   const over = new AbortController();
   let slowestMs = 0;
@@ -98,7 +98,7 @@ it.each(['a.'.repeat(127), 'size='.repeat(50), ': Video: '.repeat(28)])(
   },
 );
 
-/** An MP4 of 1.8 kB whose one track has so many samples of one byte. */
+/** An MP4 of 1.8 kB whose only track has this many one-byte samples. */
 function manySamples(file: Buffer, count: number): Buffer {
   const numbers = (...values: number[]) => {
     const bytes = Buffer.alloc(values.length * 4);
@@ -122,7 +122,7 @@ function manySamples(file: Buffer, count: number): Buffer {
   return Buffer.concat([...kept.map(edited), makeBox('mdat', [Buffer.alloc(1_000)])]);
 }
 
-it.each(['/api/info', '/api/stream'])('a header that asks for 1.4 GB of index ends %s', async (kind) => {
+it.each(['/api/info', '/api/stream'])('a header with an index of 1.4 GB ends %s', async (kind) => {
   const file = manySamples(await readFile(await media('sound.m4a')), 60_000_000);
   serve('/media/many-samples.m4a', file, 'audio/mp4');
   const { answer, mostBytes } = await watched(() => ask(kind, `/media/many-samples.m4a?${kind}`));
@@ -130,7 +130,7 @@ it.each(['/api/info', '/api/stream'])('a header that asks for 1.4 GB of index en
   if (kind === '/api/stream') expect(answer.status).toBeGreaterThanOrEqual(400);
 });
 
-it('frames of 81 megapixels are refused', async () => {
+it('rejects frames of 81 megapixels', async () => {
   const path = await made('huge.mkv', {
     args: [
       ...['-f', 'lavfi', '-i', 'color=c=black:size=9000x9000:rate=5', '-frames:v', '2', '-c:v', 'png'],
@@ -143,7 +143,7 @@ it('frames of 81 megapixels are refused', async () => {
   expect(mostBytes).toBeLessThan(512 * 2 ** 20);
 });
 
-it('a client resumes a long MP3, but does not have it encoded for its last byte again and again', async () => {
+it('lets a client resume a long MP3, but not request its last byte repeatedly', async () => {
   const page = '/media/long-sound.m4a';
   const { headers, body } = await ask('/api/stream', page);
   const last = {
@@ -159,7 +159,7 @@ it('a client resumes a long MP3, but does not have it encoded for its last byte 
   expect((await ask('/api/stream', page, '192.0.2.1')).status).toBe(200);
 });
 
-it('a source that drips loses its slot when somebody else waits', async () => {
+it('a trickling source loses its slot when another request waits', async () => {
   const segments = await media('hls-long');
   const segment = async (name: string) => readFile(`${segments}/${name}`);
   site.on('/drips.m3u8', (_request, response) => {
@@ -182,7 +182,7 @@ it('a source that drips loses its slot when somebody else waits', async () => {
   while ((await service.metric('media_streams_in_flight')) < 2) await delay(100);
   const good = await ask('/api/stream', '/watch?good', '192.0.2.20');
   expect({ status: good.status, complete: good.complete }).toEqual({ status: 200, complete: true });
-  // Only as many as others need.
+  // Only as many as other requests need.
   const ended = await Promise.race(holders);
   expect(ended.complete).toBe(false);
   service.stop('SIGKILL');

@@ -16,7 +16,7 @@ let mediaHangs = false;
 let isMediaAsked = false;
 let counter = 0;
 
-// A second is a second on the wall; a machine that is busy with something else may miss it.
+// The limit is one second of wall-clock time, which a busy machine may miss.
 import.meta.jest.retryTimes(2);
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     if (!mediaHangs) await sendFile(req, res, await media('long.mkv'), 'video/x-matroska');
   });
   service = await startService();
-  // One request of each kind, so that what stays open for good is open.
+  // One request of each kind, so that everything that stays open permanently is open.
   await receive(streamUrl('/media/front.mp4', 'mp3'));
   await receive(streamUrl('/media/front.mp4', 'mp4'));
 });
@@ -48,14 +48,14 @@ const startService = (): Promise<ServiceProcess> =>
 
 type Kind = 'mp3' | 'mp4';
 
-/** At 300 kB/s the 4.9 MB last longer than any test. Matroska is muxed anew; an MP4 would be passed on as it is. */
+/** At 300 kB/s the 4.9 MB last longer than any test. Matroska is remuxed; an MP4 would be sent unchanged. */
 const slowPage = (file = 'long.mkv'): string => `/watch?media=${file}&slow=300000&n=${(counter += 1)}`;
 
 function streamUrl(page: string, kind: Kind): string {
   return `${service.url}/api/stream${kind === 'mp3' ? '' : '/video'}?url=${encodeURIComponent(`${site.url}${page}`)}`;
 }
 
-/** The footprint once nothing changes any more. */
+/** The footprint once it is stable. */
 async function settled(): Promise<Footprint> {
   let last = await service.footprint();
   for (;;) {
@@ -70,7 +70,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   while (!(await condition())) await delay(5);
 }
 
-/** Fails unless all traces of a request are gone within the limit. */
+/** Fails unless everything that belongs to a request is gone within the limit. */
 async function expectCalm(): Promise<void> {
   const deadline = performance.now() + limitMs;
   let now = await service.footprint();
@@ -100,7 +100,7 @@ function ended(answer: Answer): Promise<boolean> {
   });
 }
 
-describe('the client goes away', () => {
+describe('the client disconnects', () => {
   it.each(['mp3', 'mp4'] as const)('while its page is extracted (%s)', async (kind) => {
     const abort = new AbortController();
     const gone = receive(streamUrl(`/hangs?n=${(counter += 1)}`, kind), { signal: abort.signal }).catch(
@@ -114,7 +114,7 @@ describe('the client goes away', () => {
     await expectCalm();
   });
 
-  it('while it waits for a place', async () => {
+  it('while it waits for a slot', async () => {
     const first = await flowing('mp4');
     const abort = new AbortController();
     const queued = receive(streamUrl(slowPage(), 'mp4'), { signal: abort.signal }).catch(() => 'gone');
@@ -141,7 +141,7 @@ describe('the client goes away', () => {
     await expectCalm();
   });
 
-  it.each(['mp3', 'mp4'] as const)('in the middle (%s)', async (kind) => {
+  it.each(['mp3', 'mp4'] as const)('during the stream (%s)', async (kind) => {
     const answer = await flowing(kind);
     expect(await hasFfmpeg()).toBe(true);
     answer.request.destroy();
@@ -149,7 +149,7 @@ describe('the client goes away', () => {
     expect(await service.metric('media_streams_in_flight')).toBe(0);
   });
 
-  it('in the middle of a file that is passed on', async () => {
+  it('during a file that is sent unchanged', async () => {
     const answer = await open(streamUrl(slowPage('long.mp4'), 'mp4'));
     await new Promise((resolve) => answer.response.once('data', resolve));
     expect(await hasFfmpeg()).toBe(false);
@@ -158,7 +158,7 @@ describe('the client goes away', () => {
     expect(await service.metric('media_streams_in_flight')).toBe(0);
   });
 
-  it('in the middle, having stopped reading before', async () => {
+  it('during the stream, after it stopped reading', async () => {
     const answer = await open(streamUrl('/watch?media=long.mkv', 'mp4'));
     answer.response.pause();
     await until(hasFfmpeg);
@@ -169,7 +169,7 @@ describe('the client goes away', () => {
 });
 
 describe('ffmpeg is killed', () => {
-  it.each(['mp3', 'mp4'] as const)('in the middle: the client gets a reset (%s)', async (kind) => {
+  it.each(['mp3', 'mp4'] as const)('during a stream: the client gets a reset (%s)', async (kind) => {
     const answer = await flowing(kind);
     for (const [pid, name] of await service.children()) if (name === 'ffmpeg') kill(pid, 'SIGKILL');
     await expect(ended(answer)).resolves.toBe(false);
@@ -195,7 +195,7 @@ describe('the download engine is killed', () => {
     await until(async () => (await receive(streamUrl('/media/front.mp4', 'mp4'))).status === 200);
   });
 
-  it('during a stream: the stream goes on', async () => {
+  it('during a stream: the stream continues', async () => {
     const answer = await open(streamUrl('/watch?media=front.mp4&slow=400000', 'mp4'));
     await killEngine();
     await expect(ended(answer)).resolves.toBe(true);
@@ -208,7 +208,7 @@ describe('SIGTERM', () => {
     service = await startService();
   });
 
-  it.each(['mp3', 'mp4'] as const)('in the middle: reset, exit code 0, nothing left (%s)', async (kind) => {
+  it.each(['mp3', 'mp4'] as const)('during a stream: reset, exit code 0, nothing left (%s)', async (kind) => {
     const answer = await flowing(kind);
     const children = [...(await service.children()).keys()];
     expect(children.length).toBeGreaterThanOrEqual(2);

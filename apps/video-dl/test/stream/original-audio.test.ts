@@ -29,7 +29,7 @@ const address = (name: string) =>
   `${service.url}/api/stream?fmt=original&url=${encodeURIComponent(pageOf(name))}`;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-describe('a file of audio is sent byte for byte', () => {
+describe('an audio file is sent byte for byte', () => {
   it.each([
     ['sound.m4a', 'audio/mp4', 'm4a'],
     ['sound-end.m4a', 'audio/mp4', 'm4a'],
@@ -46,7 +46,8 @@ describe('a file of audio is sent byte for byte', () => {
     const original = await readFile(await media(name));
     const { status, headers, body, complete } = await receive(address(name));
     expect({ status, complete, sha256: sha256(body) }).toEqual({
-      ...{ status: 200, complete: true },
+      status: 200,
+      complete: true,
       sha256: sha256(original),
     });
     expect(headers).toMatchObject({
@@ -75,7 +76,7 @@ describe('a file of audio is sent byte for byte', () => {
   });
 });
 
-/** A digest of all packets of the audio, as they are in the file. */
+/** A digest of all audio packets in the file. */
 async function packets(file: string, filter: readonly string[]): Promise<string> {
   const { stdout } = await execa('ffmpeg', [
     ...['-v', 'error', '-i', file, '-map', '0:a:0', '-c', 'copy', ...filter],
@@ -84,7 +85,7 @@ async function packets(file: string, filter: readonly string[]): Promise<string>
   return stdout;
 }
 
-/** The playlists of the site lie beside their segments. */
+/** The site's playlists are in the same folders as their segments. */
 async function sourceOf(name: string): Promise<string> {
   const [folderName = '', index] = name.split('/');
   return index === undefined ? media(name) : join(await media(folderName), index);
@@ -92,7 +93,7 @@ async function sourceOf(name: string): Promise<string> {
 
 const plainAac = ['-bsf:a', 'aac_adtstoasc'];
 
-describe('audio inside something else is copied', () => {
+describe('audio in other files is copied', () => {
   it.each([
     ['front.mp4', 'audio/mp4', 'm4a', 'aac'],
     ['end.mp4', 'audio/mp4', 'm4a', 'aac'],
@@ -122,7 +123,9 @@ describe('audio inside something else is copied', () => {
       expect([key, head.headers[key]]).toEqual([key, headers[key]]);
 
     expect((await service.info(pageOf(name))).body['originalAudio']).toMatchObject({
-      ...{ container: extension, isSiteFile: false, exactBytes: null },
+      container: extension,
+      isSiteFile: false,
+      exactBytes: null,
       codec: expect.stringMatching(codec === 'aac' ? /^(?:aac|mp4a)/u : codec) as string,
     });
   });
@@ -132,7 +135,7 @@ describe('audio inside something else is copied', () => {
     'hls-aes/index.m3u8',
     'dash-timeline/manifest.mpd',
     'dash-list/manifest.mpd',
-  ])('the audio of %s is whole', async (name) => {
+  ])('completely from %s', async (name) => {
     const { headers, body, complete } = await receive(address(name));
     expect(complete).toBe(true);
     expect(headers['content-type']).toBe('audio/mp4');
@@ -155,7 +158,7 @@ describe('audio inside something else is copied', () => {
   });
 });
 
-describe('what cannot be sent without re-encoding', () => {
+describe('audio that cannot be sent without re-encoding', () => {
   it.each(['pcm.mkv', 'silent.mp4'])('is no_media: %s', async (name) => {
     const { status, body } = await receive(address(name));
     expect({ status, code: (JSON.parse(body.toString()) as { code: string }).code }).toEqual({

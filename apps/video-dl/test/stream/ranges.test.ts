@@ -32,7 +32,7 @@ describe('selectRange', () => {
     expect(selectRange({ range, ifRange }, file)).toEqual(expected);
   });
 
-  it('gives no part for any If-Range where there is no strong validator', () => {
+  it('never returns a part for If-Range without a strong validator', () => {
     const unnamed = { totalBytes: 1000, etag: null };
     expect(selectRange({ range: 'bytes=400-', ifRange: '"v1"' }, unnamed)).toEqual(whole);
     expect(selectRange({ range: 'bytes=400-', ifRange: undefined }, unnamed)).toEqual(part(400, 999));
@@ -42,7 +42,7 @@ describe('selectRange', () => {
 describe('SentVersions', () => {
   const sent = { client: '192.0.2.1', url: 'https://example.com/', target: 'mp3' };
 
-  it('knows what one client was sent of one stream', () => {
+  it('remembers the version of a stream that a client was sent', () => {
     const versions = new SentVersions();
     expect(versions.holds(sent, 'v1')).toBe(false);
     versions.remember(sent, 'v1');
@@ -53,7 +53,7 @@ describe('SentVersions', () => {
     expect(versions.holds({ ...sent, target: 'mp4-720' }, 'v1')).toBe(false);
   });
 
-  it('trusts neither version once a client was sent two', () => {
+  it('trusts neither version after a client was sent two', () => {
     const versions = new SentVersions();
     for (const version of ['v1', 'v2', 'v2']) versions.remember(sent, version);
     expect(versions.holds(sent, 'v1')).toBe(false);

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { createGuard } from '@media-services/egress-guard';
 import { createLogger, DomainError } from '@media-services/http-common';
 import { media, startSite } from '@media-services/fault-site';
-import type { Extraction } from '../../dist/extract/index.js';
-import { MediaRelay } from '../../dist/relay/index.js';
+import type { Extraction } from '../../dist/extract/types.js';
+import { MediaRelay } from '../../dist/relay/media-relay.js';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
-import type { StreamLimits } from '../../dist/stream/limits.js';
+import type { StreamLimits } from '../../dist/capacity.js';
 import { FileServer } from '../media/support/file-server.js';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
-import { startParsers } from '../support/parsers.js';
+import { startParsers } from '../support/service.js';
 import { open, receive } from './support/receive.js';
 import { extraction, format, StreamApp } from './support/stream-app.js';
 
@@ -52,7 +52,7 @@ async function inspectBody(body: Buffer, extension: string): Promise<Inspection>
   return inspect(file);
 }
 
-/** A script that stands for ffmpeg. */
+/** A script that replaces ffmpeg. */
 async function fakeFfmpeg(name: string, script: string): Promise<MediaTools> {
   const file = join(samples.folder, name);
   await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -60,7 +60,7 @@ async function fakeFfmpeg(name: string, script: string): Promise<MediaTools> {
 }
 
 describe('a stream', () => {
-  it('is an MP4 with every frame of the source and its length in the first box', async () => {
+  it('is an MP4 with every frame of the source and its duration in the first box', async () => {
     await using service = await app(await usual());
     const { status, headers, body, complete } = await receive(service.url('mp4-720'));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
@@ -82,7 +82,7 @@ describe('a stream', () => {
     expect(service.relay.sessions.every(({ closed }) => closed)).toBe(true);
   });
 
-  it('does not come back with what was trimmed away', async () => {
+  it('does not contain trimmed media', async () => {
     await samples.get('trimmed.mov');
     await using service = await app(extraction([format(`${server.url}/trimmed.mov`, { ext: 'mov' })]));
     const { status, body, complete } = await receive(service.url('mp4-720'));
@@ -95,7 +95,7 @@ describe('a stream', () => {
       expect(Math.abs((stream.duration ?? 0) - (source.streams[index]?.duration ?? 0))).toBeLessThan(0.1);
   });
 
-  it('is an MP3 with tag, cover and the whole sound', async () => {
+  it('is an MP3 with tag, cover and all of the audio', async () => {
     await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
     const cover = await readFile(await samples.get('cover.jpg'));
     service.cover = () => Promise.resolve({ bytes: cover });
@@ -111,7 +111,7 @@ describe('a stream', () => {
     expect(Math.abs(body.length - cover.length - 192_000)).toBeLessThan(192_000 * 0.05);
   });
 
-  it('states its length in the first frame where the source is sound alone', async () => {
+  it('states its length in the first frame if the source is audio only', async () => {
     const sound = extraction([format(await address('audio.m4a'), { videoCodec: null, hasVideo: false })]);
     await using service = await app(sound);
     const { body, complete } = await receive(service.url('mp3'));
@@ -122,9 +122,9 @@ describe('a stream', () => {
 
   it.each([
     ['is broken', () => Promise.reject(new Error('404'))],
-    ['is no picture', () => Promise.resolve({ bytes: Buffer.from('<html>') })],
-    ['never comes', aborted],
-  ])('comes without a cover when the thumbnail %s', async (_, cover) => {
+    ["isn't an image", () => Promise.resolve({ bytes: Buffer.from('<html>') })],
+    ['never arrives', aborted],
+  ])('has no cover when the thumbnail %s', async (_, cover) => {
     await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
     service.cover = cover;
     const { body, complete } = await receive(service.url('mp3'));
@@ -145,7 +145,7 @@ describe('a stream', () => {
     expect(streams[0]?.nb_read_frames).toBe(100);
   });
 
-  it('is whole when the sound of the source is shorter than its pictures', async () => {
+  it("is complete when the source's audio is shorter than its video", async () => {
     const found = extraction([format(await address('short-audio.mkv'))], { durationSeconds: 8 });
     await using service = await app(found);
     const { status, body, complete } = await receive(service.url('mp3'));
@@ -153,12 +153,12 @@ describe('a stream', () => {
     expect((await inspectBody(body, 'mp3')).format.duration).toBeCloseTo(4, 0);
   });
 
-  it('is whole when the page announces more than its media has', async () => {
+  it('is complete when the page states more than its media has', async () => {
     await using service = await app(await usual({ durationSeconds: 60 }));
     expect((await receive(service.url('mp4-720'))).complete).toBe(true);
   });
 
-  it('answers HEAD with the headers of GET, without running ffmpeg', async () => {
+  it('responds to HEAD with the headers of GET, without running ffmpeg', async () => {
     const found = await usual({ thumbnail: 'http://page.example/thumb' });
     await using service = await app(found);
     const without = { ...tools, ffmpeg: '/bin/false', ffprobe: '/bin/false' };
@@ -183,7 +183,7 @@ describe('a stream', () => {
     }
   });
 
-  it('counts what it does', async () => {
+  it('updates the metrics', async () => {
     await using service = await app(await usual());
     const { body } = await receive(service.url('mp4-720'));
     expect(await service.metric('media_stream_bytes_total')).toBe(body.length);
@@ -213,7 +213,7 @@ describe('a stream that fails before its first byte', () => {
     expect(answer.body.toString()).not.toContain('127.0.0.1');
   });
 
-  it('is what the relay says when that failed', async () => {
+  it("reports the relay's failure", async () => {
     await using service = await app(extraction([format(`${server.url}/missing.mp4`)]));
     const answer = receive(service.url('mp4-720'));
     while (service.relay.sessions.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -221,7 +221,7 @@ describe('a stream that fails before its first byte', () => {
     expect((await answer).status).toBe(403);
   });
 
-  it('is 504 when nothing comes in time', async () => {
+  it('is 504 when nothing arrives in time', async () => {
     const found = await usual();
     await using service = await new StreamApp(await fakeFfmpeg('mute', 'exec sleep 60'), found, {
       firstByteTimeoutMs: 200,
@@ -231,19 +231,20 @@ describe('a stream that fails before its first byte', () => {
     expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'upstream_timeout', retryable: true });
   });
 
-  it('has one time for its place and its first byte together', async () => {
+  it('has a single deadline for its slot and its first byte', async () => {
     const mute = await fakeFfmpeg('mute-too', 'exec sleep 60');
     await using service = await new StreamApp(mute, await usual(), {
-      ...{ maxConcurrent: 1, firstByteTimeoutMs: 2000 },
+      maxConcurrent: 1,
+      firstByteTimeoutMs: 4000,
     }).start();
     const leaving = new AbortController();
     const first = receive(service.url('mp3'), { signal: leaving.signal }).catch(() => 'gone');
     while ((await service.metric('media_streams_in_flight')) !== 1)
       await new Promise((resolve) => setImmediate(resolve));
-    // Due when a second limit for the first byte alone would still have most of its time.
-    const tooLate = new Promise((resolve) => setTimeout(resolve, 3000, 'too late'));
+    // Arrives when a separate limit for the first byte would still have most of its time left.
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 6000, 'too late'));
     const second = receive(service.url('mp3')).then(({ status }) => status);
-    setTimeout(() => leaving.abort(), 1700);
+    setTimeout(() => leaving.abort(), 3000);
     await expect(first).resolves.toBe('gone');
     await expect(Promise.race([second, tooLate])).resolves.toBe(504);
   });
@@ -306,7 +307,7 @@ describe('a stream that fails after its first byte', () => {
     expect({ status, complete }).toEqual({ status: 200, complete: false });
   });
 
-  it('is reset when bytes are missing although all else looks well', async () => {
+  it('is reset when bytes are missing although everything else looks fine', async () => {
     await using service = await app(await usual());
     service.relay.allReceived = false;
     const { status, complete } = await receive(service.url('mp4-720'));
@@ -333,7 +334,7 @@ describe('a stream that fails after its first byte', () => {
     expect(status === 200 && complete).toBe(false);
   });
 
-  it('with a stated length never has its last byte before it is verified', async () => {
+  it('with a stated length never sends its last byte before it is verified', async () => {
     const m4a = Buffer.from(await readFile(await samples.get('audio.m4a')));
     const moov = m4a.indexOf('moov');
     for (let at = moov >> 1; at < moov - 4; at += 1) m4a[at] = (at * at * 31) % 251;
@@ -345,7 +346,7 @@ describe('a stream that fails after its first byte', () => {
     expect(body.length).toBeLessThan(Number(headers['content-length']));
   });
 
-  it('makes a whole MP3 of a fragmented MP4 that calls its length unknown', async () => {
+  it('is a complete MP3 if a fragmented MP4 states an unknown length', async () => {
     const file = await readFile(await media('fragments.m4a'));
     // Version and flags, two dates, the timescale, then the length in ticks.
     file.writeUInt32BE(2 ** 32 - 1, file.indexOf('mdhd') + 20);
@@ -359,7 +360,7 @@ describe('a stream that fails after its first byte', () => {
     expect((await inspect(output)).streams[0]?.duration).toBeCloseTo(4, 0);
   });
 
-  it('comes without a stated length when its file has once shown that it states too much', async () => {
+  it('has no stated length if the file has already proved to state too much', async () => {
     const m4a = Buffer.from(await readFile(await samples.get('audio.m4a')));
     const durationAt = m4a.indexOf('mdhd') + 4 + 16;
     m4a.writeUInt32BE(m4a.readUInt32BE(durationAt) + 10 * 1024, durationAt);
@@ -373,7 +374,7 @@ describe('a stream that fails after its first byte', () => {
     expect(second.headers['content-length']).toBeUndefined();
   });
 
-  it('reads only the audio of a manifest that has video apart', async () => {
+  it('reads only the audio of a manifest with separate video', async () => {
     const requests: string[] = [];
     await using site = await startSite({
       intercept: (request) => {
@@ -395,7 +396,7 @@ describe('a stream that fails after its first byte', () => {
     expect(requests.filter((path) => /stream1/u.test(path)).length).toBeGreaterThan(3);
   });
 
-  it('is reset when it grows over the limit', async () => {
+  it('is reset when it exceeds the size limit', async () => {
     await using service = await app(await usual(), { maxOutputBytes: 50_000 });
     const { status, complete, body } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: false });
@@ -404,7 +405,7 @@ describe('a stream that fails after its first byte', () => {
 
   it.each<[string, Partial<StreamLimits>]>([
     ['upstream is silent', { upstreamIdleTimeoutMs: 200 }],
-    ['it takes too long altogether', { totalTimeoutMs: 1500 }],
+    ['it takes too long', { totalTimeoutMs: 1500 }],
   ])('is reset when %s', async (_, changed) => {
     const stalling = await fakeFfmpeg('stalling', `ffmpeg "$@" | head -c 40000; sleep 60`);
     await using service = await new StreamApp(stalling, await usual(), changed).start();
@@ -425,7 +426,7 @@ describe('a stream that fails after its first byte', () => {
 });
 
 describe('many streams', () => {
-  it('wait their turn, and are refused beyond that', async () => {
+  it('queue, and are rejected when the queue is full', async () => {
     const slow = await fakeFfmpeg('waiting', `sleep 0.7; exec ffmpeg "$@"`);
     await using service = await new StreamApp(slow, await usual()).start();
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => receive(service.url('mp4-720'))));
@@ -437,7 +438,7 @@ describe('many streams', () => {
     expect(answers.filter(({ status, complete }) => status === 200 && complete)).toHaveLength(3);
   });
 
-  it('give their place back when their client leaves the queue', async () => {
+  it('release their place when their client leaves the queue', async () => {
     const slow = await fakeFfmpeg('sleeping', `exec sleep 60`);
     await using service = await new StreamApp(slow, await usual(), { maxConcurrent: 1 }).start();
     const [first, second] = [new AbortController(), new AbortController()];
@@ -458,14 +459,14 @@ describe('many streams', () => {
   });
 });
 
-/** What a fetch does that gets no answer. */
+/** A fetch that gets no response. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
   );
 }
 
-/** Reads to the end; whether that was a proper one. */
+/** Reads to the end. @returns whether it ended cleanly */
 function drain(response: IncomingMessage): Promise<boolean> {
   return new Promise((resolve) => {
     response.on('error', () => resolve(false));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import type { Format } from '../../dist/extract/index.js';
+import type { Format } from '../../dist/extract/types.js';
 import { locateMediaTools, type MediaTools } from '../../dist/ffmpeg/tools.js';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
@@ -10,7 +10,7 @@ import { extraction, format, StreamApp } from './support/stream-app.js';
 
 let site: Site;
 let tools: MediaTools;
-/** Media tools without which nothing can be made: what comes is the site's own file. */
+/** Media tools that don't exist, so that only the site's own file can be sent. */
 let noTools: MediaTools;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ describe("a stream that is the site's own file", () => {
     expect(await service.metric('media_streams_in_flight')).toBe(0);
   });
 
-  it('tells with HEAD what GET does', async () => {
+  it('has the same headers for HEAD and GET', async () => {
     await using service = await app(named('/media/front.mp4'));
     const head = await receive(service.url('mp4-720'), { method: 'HEAD' });
     const get = await receive(service.url('mp4-720'));
@@ -74,7 +74,7 @@ describe("a stream that is the site's own file", () => {
     ['bytes=100000-', 100_000, undefined],
     ['bytes=100000-199999', 100_000, 200_000],
     ['bytes=-1000', -1000, undefined],
-  ])('gives %s', async (range, start, end) => {
+  ])('supports %s', async (range, start, end) => {
     await using service = await app(named('/media/front.mp4'));
     const source = await readFile(await media('front.mp4'));
     const expected = source.subarray(start, end);
@@ -86,13 +86,13 @@ describe("a stream that is the site's own file", () => {
     expect(headers['content-range']).toMatch(new RegExp(`^bytes \\d+-\\d+/${source.length}$`, 'u'));
   });
 
-  it('gives all for several ranges at once', async () => {
+  it('is sent whole for multiple ranges', async () => {
     await using service = await app(named('/media/front.mp4'));
     const headers = { range: 'bytes=0-9,20-29' };
     expect((await receive(service.url('mp4-720'), { headers })).status).toBe(200);
   });
 
-  it('is a problem for a range behind its end, with its size', async () => {
+  it('rejects a range past its end and states its size', async () => {
     await using service = await app(named('/media/front.mp4'));
     const size = (await readFile(await media('front.mp4'))).length;
     const answer = await receive(service.url('mp4-720'), { headers: { range: `bytes=${size}-` } });
@@ -101,7 +101,7 @@ describe("a stream that is the site's own file", () => {
     expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'range_not_satisfiable' });
   });
 
-  it('reads of the site only what is missing when it is resumed', async () => {
+  it('reads only the missing bytes from the site when it is resumed', async () => {
     await using service = await app(named('/media/long.mp4'));
     const { headers } = await receive(service.url('mp4-720'), { method: 'HEAD' });
     const before = site.requests.length;
@@ -113,7 +113,7 @@ describe("a stream that is the site's own file", () => {
     expect(asked).toEqual([`bytes=2000000-${last}`]);
   });
 
-  it('has no ETag where the site has only a weak one, and no part for If-Range', async () => {
+  it('has no ETag if the site has only a weak one, and ignores ranges with If-Range', async () => {
     site.on('/weak.mp4', async (req, res) => {
       const writeHead = res.writeHead.bind(res);
       res.writeHead = ((status: number, headers: Record<string, string>) =>
@@ -131,7 +131,7 @@ describe("a stream that is the site's own file", () => {
   it.each([
     ['with If-Range', true],
     ['without If-Range', false],
-  ])('comes as a whole when the file has changed and the rest is asked for %s', async (_, withIfRange) => {
+  ])('is sent whole when the file has changed and the rest is requested %s', async (_, withIfRange) => {
     let version = 'front.mp4';
     const path = `/changing-${String(withIfRange)}.mp4`;
     site.on(path, async (req, res) => sendFile(req, res, await media(version), 'video/mp4'));
@@ -144,7 +144,7 @@ describe("a stream that is the site's own file", () => {
     expect(sha256(second.body)).toBe(sha256(await readFile(await media(version))));
   });
 
-  it('comes as a whole, every time, when another replica or an earlier process sent the beginning', async () => {
+  it('is always sent whole when another replica or an earlier process sent the beginning', async () => {
     const headers = { range: 'bytes=5000-' };
     await using replica = await app(named('/media/front.mp4'));
     for (const attempt of ['first', 'second']) {
@@ -155,7 +155,7 @@ describe("a stream that is the site's own file", () => {
     expect((await receive(replica.url('mp4-720'), { headers })).status).toBe(206);
   });
 
-  it('shows a cut to a client that speaks HTTP/1.0', async () => {
+  it('shows a truncation to an HTTP/1.0 client', async () => {
     await using service = await app(named('/media/long.mp4?cut=2500000'));
     const { hostname, port, pathname, search } = new URL(service.url('mp4-720'));
     const socket = connect(Number(port), hostname);
@@ -174,14 +174,14 @@ describe("a stream that is the site's own file", () => {
   });
 });
 
-describe('a stream is made', () => {
+describe('a stream is generated', () => {
   it.each([
-    ['its file is no MP4', '/media/vp8.webm', {}],
+    ["its file isn't MP4", '/media/vp8.webm', {}],
     ['its file is QuickTime', '/media/front-qt.mp4', {}],
-    ['its sound is another than announced', '/media/h264-opus.mp4', {}],
-    ['its picture is another than announced', '/media/hevc.mp4', {}],
-    ['it has no sound although it was announced', '/media/silent.mp4', {}],
-    ['its server does not tell the length', '/media/front.mp4?chunked&ignoreRange', {}],
+    ['its audio differs from the page', '/media/h264-opus.mp4', {}],
+    ['its video differs from the page', '/media/hevc.mp4', {}],
+    ['it has no audio although the page says so', '/media/silent.mp4', {}],
+    ['its server does not state the length', '/media/front.mp4?chunked&ignoreRange', {}],
   ])('when %s', async (_, path, fields) => {
     await using service = await app(named(path, fields), tools);
     const { status, headers, body, complete } = await receive(service.url('mp4-720'));
@@ -191,7 +191,7 @@ describe('a stream is made', () => {
     expect(body.indexOf('moof')).toBeGreaterThan(0);
   });
 
-  it('when what is named MP3 is none', async () => {
+  it("when a file named MP3 isn't one", async () => {
     await using service = await app(mp3('/media/sound.m4a'), tools);
     const { status, body, complete } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
@@ -208,7 +208,7 @@ describe('/api/info', () => {
 
   afterAll(async () => service[Symbol.asyncDispose]());
 
-  it("says what is sent as it is, and the file's exact size", async () => {
+  it('reports a file that is sent unchanged, with its exact size', async () => {
     const { body } = await service.info(`${site.url}/watch?media=front.mp4`);
     const { length } = await readFile(await media('front.mp4'));
     expect(body['downloads']).toMatchObject([
@@ -218,7 +218,7 @@ describe('/api/info', () => {
     ]);
   });
 
-  it('says of a file that is made anew what is done to it', async () => {
+  it('reports what happens to the streams of a generated file', async () => {
     const { body } = await service.info(`${site.url}/watch?media=front-qt.mp4`);
     expect(body['downloads']).toMatchObject([
       { target: 'mp3' },

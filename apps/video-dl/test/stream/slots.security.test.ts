@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 const slots = (maxRunning: number, maxWaiting = 16): StreamSlots =>
   new StreamSlots({ maxRunning, maxWaiting });
 
-/** Which clients get a slot, in the order in which they get it. */
+/** The clients in the order in which they get a slot. */
 function queueUp(
   fair: StreamSlots,
   ...clients: string[]
@@ -34,14 +34,14 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const times = (count: number, client: string): string[] => Array.from({ length: count }, () => client);
 
 describe('slots', () => {
-  it('are left for a newcomer by a client that takes all it can get', async () => {
+  it('are reserved for a new client when another takes all it can get', async () => {
     const { granted } = queueUp(slots(8), ...times(12, 'greedy'), 'newcomer');
     await settled();
     expect(granted.filter((client) => client === 'greedy')).toHaveLength(6);
     expect(granted).toContain('newcomer');
   });
 
-  it('of a small pool go to the newcomer first', async () => {
+  it('in a small pool go to the new client first', async () => {
     const queue = queueUp(slots(2), 'greedy', 'greedy', 'greedy', 'newcomer');
     await settled();
     queue.release('greedy');
@@ -49,7 +49,7 @@ describe('slots', () => {
     expect(queue.granted).toEqual(['greedy', 'greedy', 'newcomer']);
   });
 
-  it('of one are given in turn', async () => {
+  it('in a pool of one are given in turn', async () => {
     const queue = queueUp(slots(1), 'greedy', 'newcomer');
     await settled();
     queue.release('greedy');
@@ -57,7 +57,7 @@ describe('slots', () => {
     expect(queue.granted).toEqual(['greedy', 'newcomer']);
   });
 
-  it('go to the client with the fewest, not to the one that asked first', async () => {
+  it('go to the client with the fewest, not to the first in line', async () => {
     const queue = queueUp(slots(4), ...times(6, 'greedy'), 'modest', 'second', 'second');
     await settled();
     expect(queue.granted).toEqual([...times(3, 'greedy'), 'modest']);
@@ -66,13 +66,13 @@ describe('slots', () => {
     expect(queue.granted.at(-1)).toBe('second');
   });
 
-  it('in the queue are at most half for one client', async () => {
+  it('in the queue are limited to half for one client', async () => {
     const { granted } = queueUp(slots(1, 4), ...times(4, 'greedy'), 'newcomer');
     await settled();
     expect(granted.toSorted()).toEqual(['greedy', 'greedy refused']);
   });
 
-  it('are refused when the queue is full', async () => {
+  it('are rejected when the queue is full', async () => {
     const { granted } = queueUp(slots(1, 2), 'a', 'b', 'c', 'd');
     await settled();
     expect(granted.toSorted()).toEqual(['a', 'd refused']);

@@ -6,7 +6,7 @@ interface Setting {
   readonly minBytesPerMinute?: number;
 }
 
-/** What a source that sends evenly comes to while a stream waits for it. */
+/** The events of a source that sends at a constant rate while a stream waits for it. */
 function afterSeconds(seconds: number, setting: Setting): string[] {
   const { perSecond, isCrowded = false, minBytesPerMinute = 60_000 } = setting;
   const reports: string[] = [];
@@ -33,7 +33,7 @@ function afterSeconds(seconds: number, setting: Setting): string[] {
 
 it.each<[string, number, Setting, string[]]>([
   ['enough bytes', 90, { perSecond: { bytes: 1_100, mediaSeconds: 0 } }, []],
-  ['few bytes that last as long as they take', 90, { perSecond: { bytes: 10, mediaSeconds: 1 } }, []],
+  ['few bytes at playback speed', 90, { perSecond: { bytes: 10, mediaSeconds: 1 } }, []],
   ['too few bytes, for less than a minute', 58, { perSecond: { bytes: 900, mediaSeconds: 0.1 } }, []],
   ['too few bytes for a minute', 62, { perSecond: { bytes: 900, mediaSeconds: 0.1 } }, ['starved']],
   [
@@ -49,12 +49,17 @@ it.each<[string, number, Setting, string[]]>([
     [],
   ],
   ['nothing at all', 47, { perSecond: { bytes: 0, mediaSeconds: 0 } }, ['silent']],
-  ['few bytes without a limit', 90, { perSecond: { bytes: 1, mediaSeconds: 0 }, minBytesPerMinute: 0 }, []],
+  [
+    'few bytes with the limit disabled',
+    90,
+    { perSecond: { bytes: 1, mediaSeconds: 0 }, minBytesPerMinute: 0 },
+    [],
+  ],
 ])('%s', (_what, seconds, setting, expected) => {
   expect(afterSeconds(seconds, setting)).toEqual(expected);
 });
 
-it('does not count the time in which the client is waited for', async () => {
+it('does not count the time spent waiting for the client', async () => {
   const reports: string[] = [];
   let now = 0;
   using rate = new SourceRate({

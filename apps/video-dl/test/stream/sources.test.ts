@@ -76,7 +76,7 @@ describe('an MP4', () => {
     ['/media/dash-list/manifest.mpd', {}],
     ['/media/dash-ranges/manifest.mpd', {}],
     ['/fixture/parts', { audio: null }],
-  ])('of %s has every frame, in sync, and says its length', async (page, expected) => {
+  ])('of %s has every frame, in sync, and states its duration', async (page, expected) => {
     const { media, complete, headers } = await stream(page, 'mp4-720');
     expect(complete).toBe(true);
     const { video = 'h264', audio = 'aac', height } = expected;
@@ -92,7 +92,7 @@ describe('an MP4', () => {
     expect(Number(headers['x-content-duration'])).toBeCloseTo(seconds, 0);
   });
 
-  it('has every period of a DASH manifest, however they differ', async () => {
+  it('has every period of a DASH manifest, even if they differ', async () => {
     const manifest = await (await fetch(`${site.url}/media/dash-template/manifest.mpd`)).text();
     const content = /<Period[^>]*>([\s\S]*)<\/Period>/u.exec(manifest)?.[1] ?? '';
     const period = (base: string) => `<Period duration="PT4S"><BaseURL>${base}</BaseURL>${content}</Period>`;
@@ -110,7 +110,14 @@ describe('an MP4', () => {
     expect(media.streams[0]?.nb_read_frames).toBe(2 * seconds * framesPerSecond);
   });
 
-  it('has the size that was asked for', async () => {
+  // An advertisement's clock; ffmpeg takes the jump for playing time.
+  it('has all of a transport stream whose clock jumps', async () => {
+    const { complete, media } = await stream('/media/jump.ts', 'mp4-720');
+    expect(complete).toBe(true);
+    expect(media.streams[0]?.nb_read_frames).toBe(seconds * framesPerSecond);
+  });
+
+  it('has the requested size', async () => {
     expect((await stream('/media/hls-master/index.m3u8', 'mp4-1080')).media.streams[0]?.height).toBe(720);
     expect((await stream('/media/1080.mp4', 'mp4-1080')).media.streams[0]?.height).toBe(1080);
   });
@@ -132,7 +139,7 @@ describe('with MP4_VIDEO=h264', () => {
     ['/media/vp9.webm', 'newer players'],
     ['/media/hevc.mp4', 'newer players'],
     ['/media/mpeg4.mp4', 'some players'],
-  ])('%s becomes what plays everywhere', async (page, usually) => {
+  ])('%s is converted to a format that plays everywhere', async (page, usually) => {
     const { complete, media } = await stream(page, 'mp4-720', h264);
     expect(complete).toBe(true);
     expect(media.streams).toMatchObject([
@@ -150,12 +157,12 @@ describe('with MP4_VIDEO=h264', () => {
     ]);
   });
 
-  it('H.264 stays as it is', async () => {
+  it('H.264 is copied', async () => {
     const asItIs = { video: 'as is', plays: 'everywhere' };
     expect(await downloadsOf(h264, '/media/front.mp4')).toMatchObject([{}, asItIs, asItIs]);
   });
 
-  it('what is encoded has the size that was asked for', async () => {
+  it('encoded video has the requested size', async () => {
     const { media } = await stream('/media/1080-vp9.webm', 'mp4-720', h264);
     expect(media.streams[0]).toMatchObject({ width: 1280, height: 720 });
     expect(await downloadsOf(h264, '/media/1080-vp9.webm')).toMatchObject([
@@ -180,7 +187,7 @@ describe('an MP3', () => {
     ['/media/hls-aes/index.m3u8'],
     ['/media/hls-master/index.m3u8'],
     ['/media/dash-template/manifest.mpd'],
-  ])('of %s has all of the sound', async (page) => {
+  ])('of %s has all of the audio', async (page) => {
     const { media, complete, headers, body } = await stream(page, 'mp3');
     expect(complete).toBe(true);
     const [sound] = media.streams;
@@ -192,11 +199,11 @@ describe('an MP3', () => {
     else expect(Math.abs(body.length - Number(estimate)) / body.length).toBeLessThan(0.05);
   });
 
-  it('of segments comes without the silence that only their edit list hides', async () => {
+  it('of segments omits the silence that their edit list hides', async () => {
     const folder = '/media/hls-8000';
     const text = async (name: string) => (await fetch(`${site.url}${folder}/${name}`)).text();
     const init = Buffer.from(await (await fetch(`${site.url}${folder}/init.mp4`)).arrayBuffer());
-    // As of an encoder with a delay of 2048 samples.
+    // Like an encoder with a delay of 2048 samples.
     const at = init.indexOf('elst') + 16;
     init.writeInt32BE(2048, at);
     site.on('/delayed/init.mp4', (_req, res) => void res.end(init));
@@ -218,12 +225,12 @@ describe('an MP3', () => {
     expect(media.streams[1]).toMatchObject({ codec_name: 'mjpeg', width: 320, height: 180 });
   });
 
-  it('does without a cover that is not there', async () => {
+  it('works without a cover if it is missing', async () => {
     const { media } = await stream('/broken-thumbnail', 'mp3');
     expect(media.streams).toHaveLength(1);
   });
 
-  it('is refused for a video without sound', async () => {
+  it('is rejected for a video without audio', async () => {
     const url = encodeURIComponent(`${site.url}/media/silent.mp4`);
     const { status, body } = await receive(`${service.url}/api/stream?url=${url}`);
     expect(status).toBe(422);
@@ -243,6 +250,6 @@ describe('the estimated length', () => {
   );
 });
 
-it('is made of media that lasts as long as this test thinks', () => {
+it('uses media of the expected duration', () => {
   expect(recipes['front.mp4']?.durationSeconds).toBe(seconds);
 });

@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import { StderrTail } from '@media-services/processes';
 import { sendFile } from '@media-services/fault-site';
 import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
-import type { RelaySession } from '../../dist/relay/index.js';
+import type { RelaySession } from '../../dist/relay/session.js';
 import { assertComplete } from '../../dist/stream/verification.js';
 import { Expectation, type ExpectedInput } from '../../dist/stream/expectation.js';
 import { Samples, type SampleName } from '../media/support/samples.js';
@@ -44,7 +44,7 @@ const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote 
 });
 const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
 
-/** A stream that is whole except for `part`; nothing reads the source again. */
+/** A complete stream except for `part`. The source is never read again. */
 const stream = (part: Partial<Stream> = {}): Stream => ({
   plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)] },
   signal: new AbortController().signal,
@@ -60,21 +60,21 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
   child: child(0),
   output: output(video(8), audio(8)),
   expected: expected(input(8)),
-  facts: { hasNoise: false, decodeErrors: 0 },
+  facts: { hasInvalidData: false, decodeErrors: 0 },
   ...part,
 });
 
-/** Segments whose audio lacked this much already. */
+/** Segments whose audio already had gaps of this length. */
 const joined = (audioGaps: number) =>
   input(8, { isJoined: true, statedSeconds: 8, lengths: { video: 8, audio: 8, audioGaps } });
 
-describe('a stream is whole', () => {
+describe('a stream is complete', () => {
   it.each<[string, () => Partial<Stream>]>([
     ['when nothing is wrong', () => ({})],
-    ['with a damaged frame', () => ({ facts: { hasNoise: false, decodeErrors: 1 } })],
+    ['with a damaged frame', () => ({ facts: { hasInvalidData: false, decodeErrors: 1 } })],
     [
       'with what segments leave at their edges',
-      () => ({ facts: { hasNoise: false, decodeErrors: 40 }, expected: expected(joined(0)) }),
+      () => ({ facts: { hasInvalidData: false, decodeErrors: 40 }, expected: expected(joined(0)) }),
     ],
     [
       'with gaps that its segments had',
@@ -89,7 +89,7 @@ describe('a stream is whole', () => {
   });
 });
 
-describe('a stream is not whole', () => {
+describe('a stream is incomplete', () => {
   it.each<[string, () => Partial<Stream>, string]>([
     [
       'when it ends inside a frame',
@@ -99,27 +99,27 @@ describe('a stream is not whole', () => {
     [
       'when bytes are missing',
       () => ({ session: { failure: undefined, allReceived: () => false } }),
-      'not all of its bytes arrived',
+      'some of its bytes are missing',
     ],
     [
-      'when a part of it is noise',
-      () => ({ facts: { hasNoise: true, decodeErrors: 0 } }),
-      'a part of it is noise',
+      'when it contains invalid data',
+      () => ({ facts: { hasInvalidData: true, decodeErrors: 0 } }),
+      'it contains invalid data',
     ],
     [
-      'when more than a damaged frame or two cannot be decoded',
-      () => ({ facts: { hasNoise: false, decodeErrors: 4 } }),
-      '4 parts of it cannot be decoded',
+      "when more than a damaged frame or two can't be decoded",
+      () => ({ facts: { hasInvalidData: false, decodeErrors: 4 } }),
+      "4 parts of it can't be decoded",
     ],
     [
-      'when audio is missing in between',
+      'when audio is missing in the middle',
       () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(0)) }),
-      '6.0 s of its audio are missing in between',
+      '6.0 s in the middle of its audio are missing',
     ],
     [
-      'when separate audio is missing in between',
+      'when separate audio is missing in the middle',
       () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(6), joined(0)) }),
-      '6.0 s of its audio are missing in between',
+      '6.0 s in the middle of its audio are missing',
     ],
     [
       'when segments are shorter than they were',
@@ -132,22 +132,22 @@ describe('a stream is not whole', () => {
   ])('%s', async (_what, part, message) => {
     await expect(assertComplete(stream(part()))).rejects.toMatchObject({
       code: 'upstream_error',
-      message: expect.stringContaining(`not complete: ${message}`) as string,
+      message: expect.stringContaining(`is incomplete: ${message}`) as string,
     });
   });
 
-  it('for good when all of it arrived and nothing can be played', async () => {
+  it('permanently when everything arrived but nothing is playable', async () => {
     const part = () => ({ output: { ...output(audio(8)), hasMedia: false } });
     await expect(assertComplete(stream(part()))).rejects.toMatchObject({ code: 'no_media' });
   });
 
-  it('for the reason of its abort, whatever else is wrong', async () => {
+  it("with its abort's reason, whatever else is wrong", async () => {
     const reason = new Error('client gone');
     const gone = stream({ signal: AbortSignal.abort(reason), child: child(null, 'SIGTERM') });
     await expect(assertComplete(gone)).rejects.toBe(reason);
   });
 
-  it('for what failed upstream, whatever ffmpeg made of that', async () => {
+  it('with the upstream failure, whatever ffmpeg reports', async () => {
     const failure = new DomainError('geo_blocked', 'Not here.');
     const session = { failure, allReceived: () => false };
     await expect(assertComplete(stream({ session, child: child(1) }))).rejects.toBe(failure);
@@ -158,8 +158,8 @@ describe('a stream is not whole', () => {
     ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
     ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
     ['took too much memory', { ...child(null, 'SIGKILL'), hasExceededMemory: true }, 'too_long'],
-    ['cannot read what came', child(1, null, 'Invalid data found'), 'no_media'],
-  ])('when ffmpeg %s, whatever it has written', async (_what, ended, code) => {
+    ['cannot read its input', child(1, null, 'Invalid data found'), 'no_media'],
+  ])('when ffmpeg %s, whatever its output', async (_what, ended, code) => {
     const failed = assertComplete(stream({ child: ended }));
     await expect(failed).rejects.toMatchObject({
       code,
@@ -170,7 +170,7 @@ describe('a stream is not whole', () => {
   });
 });
 
-describe('a stream that is shorter than its file says', () => {
+describe('a stream that is shorter than its file states', () => {
   /** ffprobe reads as much of it as it needs. */
   const serve = (name: SampleName) => {
     const path = samples.get(name);
@@ -217,7 +217,7 @@ describe('a stream that is shorter than its file says', () => {
     },
   );
 
-  it('is not whole when the file has no such track', async () => {
+  it('is incomplete when the file has no such track', async () => {
     const silent = { inputs: [serve('silent.mp4')] };
     await expect(assertComplete({ ...ofShortSound(audio(4)), plan: silent })).rejects.toThrow(/of 8\.0 s/);
   });

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
 
-/** The code with which the work fails. */
+/** The error code of failing work. */
 export function codeOf(work: () => unknown): ErrorCode {
   try {
     work();

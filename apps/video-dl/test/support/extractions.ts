@@ -1,6 +1,6 @@
 import type { Extraction, Format } from '../../dist/extract/types.js';
 
-/** A format with every field, H.264 and AAC in one file unless told otherwise. */
+/** A format with every field; by default H.264 and AAC in one file. */
 export function format(changes: Partial<Format> = {}): Format {
   return {
     id: 'muxed',
@@ -39,7 +39,7 @@ export const audioOnly = (changes: Partial<Format> = {}): Format =>
     ...changes,
   });
 
-/** An extraction in which every target chose the same formats. */
+/** An extraction in which every target uses the same formats. */
 export function extraction(formats: readonly Format[], changes: Partial<Extraction> = {}): Extraction {
   return {
     id: 'id',

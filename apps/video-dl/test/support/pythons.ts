@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { locatePython } from '../../dist/extract/engine.js';
 
-/** An interpreter that the suite runs with. */
+/** A Python interpreter to test with. */
 export interface Interpreter {
   readonly python: string;
   readonly ytDlp: string;
@@ -12,8 +12,8 @@ export interface Interpreter {
 export const fixtureEngine = fileURLToPath(new URL('../engine/support/fixture_engine.py', import.meta.url));
 
 /**
- * The interpreters to test with: the configured or pinned one. At night also the system's,
- * where it has another yt-dlp (Debian's is from 2023).
+ * The interpreters to test with: the configured or pinned one. In nightly runs also the
+ * system's, if it has a different yt-dlp (Debian's is from 2023).
  */
 export async function interpreters(): Promise<Interpreter[]> {
   const chosen = await locatePython(process.env['YTDLP_PYTHON'] ?? '');

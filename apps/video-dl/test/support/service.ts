@@ -1,11 +1,12 @@
+import { createLogger } from '@media-services/http-common';
 import request from 'supertest';
 import { readConfig } from '../../dist/config.js';
-import type { ContextOverrides } from '../../dist/service.js';
-import { createVideoDlService, type VideoDlService } from '../../dist/service.js';
+import { ParserPool, type ParserPoolOptions } from '../../dist/parsing/parser-pool.js';
+import { type ContextOverrides, createVideoDlService, type VideoDlService } from '../../dist/service.js';
 
-/** A video-dl on free loopback ports that ends with its scope. */
+/** A video-dl on free loopback ports, stopped with its scope. */
 export interface TestService extends VideoDlService, AsyncDisposable {
-  /** Asks a path, with the query's values encoded. */
+  /** Requests a path, with the query's values encoded. */
   get(path: string, query?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>;
   /** Requests `/api/info` of a page. */
   info(pageUrl: string, query?: Readonly<Record<string, string>>): Promise<Answer>;
@@ -18,12 +19,12 @@ export interface Answer {
 }
 
 const never = new AbortController().signal;
-/** A machine that is busy with other tests takes its time to import yt-dlp. */
+/** Importing yt-dlp is slow on a machine that is busy with other tests. */
 const startTimeoutMs = 60_000;
 
 /**
- * Starts the real service and, unless it is to be `cold`, waits for its engine.
- * @param env what differs from a silent service on free ports with one engine
+ * Starts the real service and, unless it is `cold`, waits for its engine.
+ * @param env overrides for a silent service on free ports with one engine
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
@@ -56,4 +57,12 @@ export async function startService(
     },
     [Symbol.asyncDispose]: async () => service.stop(),
   };
+}
+
+/** Parser processes for one test. */
+export function startParsers(options: Partial<ParserPoolOptions> = {}): ParserPool {
+  const pool = new ParserPool({ logger: createLogger({ service: 'test', level: 'silent' }), ...options });
+  // The pool may be disposed before it is ready.
+  pool.start().catch(() => undefined);
+  return pool;
 }

@@ -6,7 +6,7 @@ import {
   parseUnsatisfiedTotal,
 } from '../../dist/upstream/byte-range.js';
 
-describe('the range that a reader asks for', () => {
+describe('parseRange', () => {
   it.each([
     ['bytes=0-', { start: 0, end: null }],
     ['bytes=0-0', { start: 0, end: 0 }],
@@ -27,12 +27,12 @@ describe('the range that a reader asks for', () => {
     [{ start: 0, end: null }, 'bytes=0-'],
     [{ start: 0, end: 0 }, 'bytes=0-0'],
     [{ start: 12, end: 345 }, 'bytes=12-345'],
-  ])('%j is written %s', (range, header) => {
+  ])('%j is formatted as %s', (range, header) => {
     expect(formatRange(range)).toBe(header);
   });
 });
 
-describe('the place of a partial answer', () => {
+describe('parseContentRange', () => {
   it.each([
     ['bytes 0-0/1', { start: 0, end: 0, total: 1 }],
     ['bytes 12-345/346', { start: 12, end: 345, total: 346 }],
@@ -58,7 +58,7 @@ it.each([
   ['xbytes */1', null],
   ['bytes */1x', null],
   [undefined, null],
-])('the size of an object without such a part is, of %j, %p', (header, total) => {
+])('parseUnsatisfiedTotal(%j) returns %p', (header, total) => {
   expect(parseUnsatisfiedTotal(header)).toBe(total);
 });
 
@@ -71,6 +71,6 @@ it.each([
   ['1000000000000000', null],
   ['', null],
   [undefined, null],
-])('the length of an answer is, of %j, %p', (header, length) => {
+])('parseContentLength(%j) returns %p', (header, length) => {
   expect(parseContentLength(header)).toBe(length);
 });

@@ -3,7 +3,7 @@ import { SourceCookies } from '../../dist/upstream/cookies.js';
 const sourceUrl = 'https://video.example/watch';
 const header = (text: string, url: string) => new SourceCookies(text, sourceUrl).headerFor(new URL(url));
 
-describe('the cookies of a source', () => {
+describe('SourceCookies', () => {
   it.each([
     ['a=1; b=2', sourceUrl, 'a=1; b=2'],
     ['a=1; b=2', 'https://cdn.video.example/', undefined],
@@ -20,7 +20,7 @@ describe('the cookies of a source', () => {
     ['a=1\r\nEvil: 1', sourceUrl, 'a=1Evil: 1'],
     ['', sourceUrl, undefined],
     ['Domain=.video.example', sourceUrl, 'Domain=.video.example'],
-  ])('%j at %s are %j', (text, url, expected) => {
+  ])('sends %j to %s as %j', (text, url, expected) => {
     expect(header(text, url)).toBe(expected);
   });
 });

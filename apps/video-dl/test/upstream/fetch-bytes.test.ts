@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-/** A URL of the file that no other test has used: faults are counted per URL. */
+/** A unique URL of the file, because faults are counted per URL. */
 const media = (query = '') => `${bench.site}/file.mp4?n=${counter++}${query === '' ? '' : `&${query}`}`;
 
-/** A file that its server labels as encoded. */
+/** A file with a Content-Encoding header. */
 function encoded(encoding: string, body: Buffer): string {
   const path = `/encoded/${counter++}`;
   bench.on(path, (_request, response) => {
@@ -31,7 +31,7 @@ const signal = new AbortController().signal;
 const client = 'test';
 
 describe('fetchBytes', () => {
-  it('reads something small', async () => {
+  it('reads a small file', async () => {
     const { bytes, contentType } = await upstream.fetchBytes(media(), { maxBytes: fileSize, signal, client });
     expect(hash(bytes)).toBe(hash(bench.file));
     expect(contentType).toBe('video/mp4');
@@ -47,10 +47,10 @@ describe('fetchBytes', () => {
   });
 
   it.each([
-    ['is compressed', 'gzip', () => gzipSync('a small file')],
-    ['says nothing with an empty label', '', () => Buffer.from('a small file')],
-    ['keeps the label of its upload', 'aws-chunked', () => Buffer.from('a small file')],
-  ])('reads what %s', async (_what, encoding, body) => {
+    ['gzip', 'gzip', () => gzipSync('a small file')],
+    ['an empty encoding', '', () => Buffer.from('a small file')],
+    ['the encoding of the upload', 'aws-chunked', () => Buffer.from('a small file')],
+  ])('reads a file with %s', async (_what, encoding, body) => {
     const { bytes } = await upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 12, signal, client });
     expect(bytes.toString()).toBe('a small file');
   });
@@ -58,8 +58,8 @@ describe('fetchBytes', () => {
   it.each([
     ['a gzip bomb', 'gzip', () => gzipSync(Buffer.alloc(50_000_000)), 'more than 1000000 bytes'],
     ['damaged gzip', 'gzip', () => Buffer.from('no gzip at all'), 'damaged gzip'],
-    ['another compression', 'br', () => Buffer.from('x'), 'compressed the file'],
-  ])('refuses %s', async (_what, encoding, body, detail) => {
+    ['another encoding', 'br', () => Buffer.from('x'), 'compressed the file'],
+  ])('rejects %s', async (_what, encoding, body, detail) => {
     const reading = upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 1_000_000, signal, client });
     await expect(reading).rejects.toThrow(detail);
   });
@@ -72,9 +72,9 @@ describe('fetchBytes', () => {
       () => media('redirect=http%3A%2F%2F10.0.0.1%2F'),
       'forbidden_address',
     ],
-    ['what is not an http or https URL', () => 'file:///etc/passwd', 'upstream_error'],
-    ['what is no URL', () => 'nonsense', 'upstream_error'],
-  ])('refuses %s', async (_what, url, code) => {
+    ['a URL that is neither http nor https', () => 'file:///etc/passwd', 'upstream_error'],
+    ['an invalid URL', () => 'nonsense', 'upstream_error'],
+  ])('rejects %s', async (_what, url, code) => {
     await expect(upstream.fetchBytes(url(), { maxBytes: 1000, signal, client })).rejects.toMatchObject({
       code,
     });

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { RetryBudget } from '../../dist/upstream/retry-budget.js';
-import { defaultLimits } from '../../dist/upstream/transfer-context.js';
+import { defaultLimits } from '../../dist/upstream/media-source.js';
 import { TransferFault, type Remedy } from '../../dist/upstream/transfer-fault.js';
 
 const enough = 16 * 1024;
 const fault = (remedy: Remedy = 'retry', retryAfterMs = 0) =>
-  new TransferFault(new DomainError('upstream_error', 'It broke off.'), remedy, retryAfterMs);
+  new TransferFault(new DomainError('upstream_error', 'The connection broke.'), remedy, retryAfterMs);
 const budgetWith = (limits: Partial<typeof defaultLimits> = {}) =>
   new RetryBudget({ ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 3, ...limits });
 const { signal } = new AbortController();
 
-describe('the repetitions of a transfer', () => {
-  it('end when as many attempts in a row as there are have failed', async () => {
+describe('retries of a transfer', () => {
+  it('end after the maximum number of consecutive failures', async () => {
     const budget = budgetWith();
     const last = fault();
     await budget.spend(fault(), signal);
@@ -20,7 +20,7 @@ describe('the repetitions of a transfer', () => {
     await expect(budget.spend(last, signal)).rejects.toBe(last);
   });
 
-  it('begin again after progress', async () => {
+  it('start over after progress', async () => {
     const budget = budgetWith();
     for (let round = 0; round < 5; round += 1) {
       await budget.spend(fault(), signal);
@@ -30,40 +30,40 @@ describe('the repetitions of a transfer', () => {
     }
   });
 
-  it('are not won back byte by byte, nor by what came before the last fault', async () => {
+  it('are not regained by a few bytes, or by bytes before the last fault', async () => {
     const budget = budgetWith();
     budget.received(enough);
     await budget.spend(fault(), signal);
     budget.received(enough - 1);
     await budget.spend(fault(), signal);
     budget.received(enough - 1);
-    await expect(budget.spend(fault(), signal)).rejects.toThrow('broke off');
+    await expect(budget.spend(fault(), signal)).rejects.toThrow('broke');
   });
 
-  it('are a thousand at most, whatever the progress', async () => {
+  it('are limited to a thousand regardless of progress', async () => {
     const budget = budgetWith();
     for (let count = 1; count < 1000; count += 1) {
       await budget.spend(fault(), signal);
       budget.received(enough);
     }
-    await expect(budget.spend(fault(), signal)).rejects.toThrow('broke off');
+    await expect(budget.spend(fault(), signal)).rejects.toThrow('broke');
   });
 
-  it('are none where nothing helps', async () => {
+  it('never happen for a fault without a remedy', async () => {
     const hopeless = fault('none');
     await expect(budgetWith().spend(hopeless, signal)).rejects.toBe(hopeless);
   });
 
-  it('with a new URL are one without progress, and one more after it', async () => {
+  it('renew the URL once, and once more after progress', async () => {
     const budget = budgetWith();
     await budget.spend(fault('renew'), signal);
     await budget.spend(fault('retry'), signal);
     budget.received(enough);
     await budget.spend(fault('renew'), signal);
-    await expect(budget.spend(fault('renew'), signal)).rejects.toThrow('broke off');
+    await expect(budget.spend(fault('renew'), signal)).rejects.toThrow('broke');
   });
 
-  it('end with the job, whatever the pause', async () => {
+  it('end immediately with the job, even during a delay', async () => {
     const gone = new Error('client gone');
     const job = new AbortController();
     const waiting = budgetWith({ retryDelayMs: 60_000, maxRetryDelayMs: 60_000 }).spend(fault(), job.signal);
@@ -72,24 +72,24 @@ describe('the repetitions of a transfer', () => {
   });
 });
 
-describe('the pause before a repetition', () => {
+describe('the delay before a retry', () => {
   it.each([
-    ['the limits say', { retryDelayMs: 60_000, maxRetryDelayMs: 60_000 }, 0],
-    ['the server asks for', { maxRetryAfterMs: 60_000 }, 60_000],
-  ])('is as long as %s', async (_what, limits, retryAfterMs) => {
+    ['the limits', { retryDelayMs: 60_000, maxRetryDelayMs: 60_000 }, 0],
+    ['Retry-After', { maxRetryAfterMs: 60_000 }, 60_000],
+  ])('follows %s', async (_what, limits, retryAfterMs) => {
     const job = new AbortController();
     const waiting = budgetWith(limits).spend(fault('retry', retryAfterMs), job.signal);
-    const givenUp = expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+    const aborted = expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
     await delay(20);
     job.abort();
-    await givenUp;
+    await aborted;
   });
 
-  it('is no longer than the longest', async () => {
+  it('never exceeds the maximum', async () => {
     await budgetWith({ retryDelayMs: 60_000, maxRetryDelayMs: 0 }).spend(fault(), signal);
   });
 
-  it('is not begun where the server asks for more than anybody waits', async () => {
+  it('fails immediately if Retry-After is too long', async () => {
     const longPause = fault('retry', 1001);
     await expect(budgetWith({ maxRetryAfterMs: 1000 }).spend(longPause, signal)).rejects.toBe(longPause);
     await budgetWith({ maxRetryAfterMs: 1 }).spend(fault('retry', 1), signal);

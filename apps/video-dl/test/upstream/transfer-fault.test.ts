@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { DomainError } from '@media-services/http-common';
-import { brokenRules, faultFrom, faultFromStatus } from '../../dist/upstream/transfer-fault.js';
+import { request } from 'undici';
+import { protocolFault, faultFrom, faultFromStatus } from '../../dist/upstream/transfer-fault.js';
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
 
-describe('what may help against an answer that is no media', () => {
+describe('faultFromStatus', () => {
   it.each([
     ...[408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524].map(
       (status) => [status, 'retry'] as const,
@@ -12,7 +15,7 @@ describe('what may help against an answer that is no media', () => {
     ...[204, 304, 400, 401, 404, 406, 416, 418, 451, 501, 505, 525].map(
       (status) => [status, 'none'] as const,
     ),
-  ])('of HTTP %d is %s', (status, remedy) => {
+  ])('maps HTTP %d to the remedy %s', (status, remedy) => {
     expect(faultFromStatus(status, undefined)).toMatchObject({ remedy, retryAfterMs: 0 });
   });
 
@@ -25,18 +28,18 @@ describe('what may help against an answer that is no media', () => {
     [403, 'upstream_error'],
     [404, 'video_not_found'],
     [503, 'upstream_error'],
-  ])('of HTTP %d comes to %s in the end', (status, code) => {
+  ])('maps HTTP %d to the error %s', (status, code) => {
     expect(faultFromStatus(status, undefined).failure.code).toBe(code);
   });
 
-  it('is a setting of the operator where the server refuses this service', () => {
+  it("suggests operator settings when the server rejects this service's requests", () => {
     for (const status of [401, 403])
       expect(faultFromStatus(status, undefined).failure.message).toContain('OUTBOUND_PROXY');
     expect(faultFromStatus(404, undefined).failure.message).not.toContain('OUTBOUND_PROXY');
   });
 });
 
-describe('the pause that a server asks for', () => {
+describe('Retry-After', () => {
   it.each([
     ['0', 0],
     ['7', 7000],
@@ -47,7 +50,7 @@ describe('the pause that a server asks for', () => {
     ['7s', 0],
     [undefined, 0],
     ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
-  ])('is, of Retry-After %j, %d ms', (header, ms) => {
+  ])('%j means %d ms', (header, ms) => {
     expect(faultFromStatus(503, header).retryAfterMs).toBe(ms);
   });
 
@@ -58,9 +61,9 @@ describe('the pause that a server asks for', () => {
   });
 });
 
-describe('what was thrown', () => {
-  it('is the fault that it is', () => {
-    const fault = brokenRules('lies');
+describe('faultFrom', () => {
+  it('returns a fault unchanged', () => {
+    const fault = protocolFault('lies');
     expect(faultFrom(fault)).toBe(fault);
     expect(fault).toMatchObject({ remedy: 'none', failure: { code: 'upstream_error' } });
   });
@@ -86,7 +89,7 @@ describe('what was thrown', () => {
       'ERR_SSL_WRONG_VERSION_NUMBER',
     ],
     ...['ERR_TLS_HANDSHAKE_TIMEOUT', 'ERR_OSSL_X', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'],
-  ])('by the network as %s is tried again', (code) => {
+  ])('retries the network error %s', (code) => {
     const error = coded(code);
     expect(faultFrom(error)).toMatchObject({
       remedy: 'retry',
@@ -94,11 +97,35 @@ describe('what was thrown', () => {
     });
   });
 
-  // What Node's TLS calls these faults is proved in packages/egress-guard/test/tls.test.ts.
+  it.each([
+    ['a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n'],
+    ['an invalid chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['another protocol', 'SSH-2.0-x\r\n'],
+    ['an invalid header', 'HTTP/1.1 200 OK\r\nA B: C\r\n\r\n'],
+  ])('retries a response that is not valid HTTP: %s', async (_, text) => {
+    const server = createServer((socket) => socket.on('error', () => undefined).end(text)).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const read = async () => (await request(`http://127.0.0.1:${port}/`)).body.arrayBuffer();
+    const error: unknown = await read().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    server.close();
+    expect(faultFrom(error)).toMatchObject({
+      remedy: 'retry',
+      failure: { code: 'upstream_error', cause: error },
+    });
+  });
+
+  // What Node's TLS calls these faults is proved in packages/egress-guard/test/connect.test.ts.
   it.each([
     ...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ...['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ])('for a certificate as %s is not tried again', (code) => {
+  ])('does not retry the certificate error %s', (code) => {
     expect(faultFrom(coded(code))).toMatchObject({
       remedy: 'none',
       failure: { code: 'upstream_unreachable', message: expect.stringContaining('certificate') as string },

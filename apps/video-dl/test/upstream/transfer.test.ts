@@ -7,11 +7,11 @@ import { Agent } from 'undici';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { RemoteObject } from '../../dist/upstream/remote-object.js';
 import { Transfer } from '../../dist/upstream/transfer.js';
-import { defaultLimits, type UpstreamLimits } from '../../dist/upstream/transfer-context.js';
+import { defaultLimits, type UpstreamLimits } from '../../dist/upstream/media-source.js';
 
 const object = Buffer.from('0123456789');
 
-/** What the server does with one request; the last of a list is repeated. */
+/** The server's response to one request. The last of a list repeats. */
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 let site: ReturnType<typeof createServer>;
@@ -42,13 +42,13 @@ afterAll(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A whole answer with these headers besides its length. */
+/** A whole response with a Content-Length and these headers. */
 const whole =
   (headers: Headers = {}): Answer =>
   (_request, response) =>
     void response.writeHead(200, { 'content-length': object.length, ...headers }).end(object);
 
-/** A whole answer without a length. */
+/** A whole response without a length. */
 const unmeasured: Answer = (_request, response) =>
   void response.writeHead(200).write(object, () => response.end());
 
@@ -64,7 +64,7 @@ const part =
       })
       .end(object.subarray(start, end + 1));
 
-/** A part without a length of its own that ends cleanly, or breaks, behind `length` bytes. */
+/** A partial response without a Content-Length that ends cleanly or breaks after `length` bytes. */
 const cut =
   (
     start: number,
@@ -121,15 +121,15 @@ const fault = (message: string | RegExp, code = 'upstream_error') => ({
   failure: { code, message: expect.stringMatching(message) as string },
 });
 
-describe('bytes are complete', () => {
+describe('reads complete bytes', () => {
   it.each<[string, Answer[], Reading, string, (string | undefined)[]]>([
-    ['as one answer', [whole()], {}, '0123456789', [undefined]],
-    ['as the part that was asked for', [part(3, 5)], from(3, 5), '345', ['bytes=3-5']],
-    ['as the part up to the end', [part(3, 9)], from(3), '3456789', ['bytes=3-']],
-    ['as a part whose end lies behind the object', [part(3, 9)], from(3, 50), '3456789', ['bytes=3-50']],
-    ['cut out of a whole answer', [whole()], from(3, 5), '345', ['bytes=3-5']],
-    ['cut out of a whole answer up to its end', [whole()], from(3), '3456789', ['bytes=3-']],
-    ['as what ends cleanly, where nobody told an end', [unmeasured], {}, '0123456789', [undefined]],
+    ['from one response', [whole()], {}, '0123456789', [undefined]],
+    ['from the requested part', [part(3, 5)], from(3, 5), '345', ['bytes=3-5']],
+    ['from a part up to the end', [part(3, 9)], from(3), '3456789', ['bytes=3-']],
+    ['from a range that extends past the end', [part(3, 9)], from(3, 50), '3456789', ['bytes=3-50']],
+    ['from a whole response, skipping the rest', [whole()], from(3, 5), '345', ['bytes=3-5']],
+    ['from a whole response, up to its end', [whole()], from(3), '3456789', ['bytes=3-']],
+    ['from a response without a length that ends cleanly', [unmeasured], {}, '0123456789', [undefined]],
     [
       'as a part of what nobody told the size, when there is no further one',
       [part(0, 9, '*'), status(416)],
@@ -144,38 +144,38 @@ describe('bytes are complete', () => {
       '345',
       ['bytes=3-5'],
     ],
-    ['where nothing is wanted any more', [status(416)], from(10), '', ['bytes=10-']],
+    ['for an empty range at the end', [status(416)], from(10), '', ['bytes=10-']],
   ])('%s', async (_what, list, reading, text, expected) => {
     expect(await read(list, reading)).toBe(text);
     expect(ranges()).toEqual(expected);
   });
 
-  it.each(['ends', 'breaks'] as const)('after an answer that %s early, from where it did', async (how) => {
+  it.each(['ends', 'breaks'] as const)('by resuming after a response that %s early', async (how) => {
     expect(await read([cut(0, 9, 4, how), part(4, 9)], from(0))).toBe('0123456789');
     expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9']);
   });
 
-  it('of a server that sends parts only up to its own size', async () => {
+  it('from a server that limits the size of parts', async () => {
     expect(await read([part(0, 3), part(4, 7), part(8, 9)], from(0))).toBe('0123456789');
     expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9', 'bytes=8-9']);
   });
 
-  it('in chunks, the last no longer than the object', async () => {
+  it('in chunks that end with the object', async () => {
     expect(await read([part(0, 3), part(4, 7), part(8, 9)], { chunkBytes: 4 })).toBe('0123456789');
     expect(ranges()).toEqual(['bytes=0-3', 'bytes=4-7', 'bytes=8-9']);
   });
 
-  it('in chunks, the last no longer than the range', async () => {
+  it('in chunks that end with the range', async () => {
     expect(await read([part(1, 4), part(5, 6)], { ...from(1, 6), chunkBytes: 4 })).toBe('123456');
     expect(ranges()).toEqual(['bytes=1-4', 'bytes=5-6']);
   });
 
-  it('in chunks of an object whose size nobody tells, up to the one that is not there', async () => {
+  it('in chunks of an object of unknown size, up to the first missing one', async () => {
     expect(await read([part(0, 4, '*'), part(5, 9, '*'), status(416)], { chunkBytes: 5 })).toBe('0123456789');
     expect(ranges()).toEqual(['bytes=0-4', 'bytes=5-9', 'bytes=10-14']);
   });
 
-  it('with a new URL where the old one is refused', async () => {
+  it('from a new URL when the old one is rejected', async () => {
     let renewals = 0;
     const renew = () => Promise.resolve(++renewals === 1);
     expect(await read([status(403), whole()], { renew })).toBe('0123456789');
@@ -183,8 +183,8 @@ describe('bytes are complete', () => {
   });
 });
 
-describe('bytes that nobody asked for', () => {
-  /** Writes these pieces, each when the one before is read, and then neither goes on nor ends. */
+describe('surplus bytes', () => {
+  /** Writes these pieces, each after the previous one was read, then hangs. */
   const held =
     (code: number, headers: Headers, pieces: readonly string[], onClose: () => void): Answer =>
     async (_request, response) => {
@@ -198,12 +198,12 @@ describe('bytes that nobody asked for', () => {
   const place = { 'content-range': 'bytes 3-5/10' };
 
   it.each<[string, number, Headers, string[]]>([
-    ['with the others', 200, { 'content-length': '10' }, ['0123456']],
-    ['behind the others', 200, { 'content-length': '10' }, ['012345']],
-    ['in front of the others, in pieces', 200, { 'content-length': '10' }, ['01', '2', '34', '56']],
-    ['of an object without a size', 200, {}, ['0123', '456']],
-    ['in a part that is longer than it says', 206, place, ['345678']],
-  ])('are not waited for: %s', async (_what, code, headers, pieces) => {
+    ['in the same piece', 200, { 'content-length': '10' }, ['0123456']],
+    ['after the requested ones', 200, { 'content-length': '10' }, ['012345']],
+    ['before the requested ones, in pieces', 200, { 'content-length': '10' }, ['01', '2', '34', '56']],
+    ['of an object of unknown size', 200, {}, ['0123', '456']],
+    ['in a part that is longer than stated', 206, place, ['345678']],
+  ])('are not awaited: %s', async (_what, code, headers, pieces) => {
     let onClose: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => (onClose = resolve));
     expect(await read([held(code, headers, pieces, onClose)], from(3, 5))).toBe('345');
@@ -212,10 +212,10 @@ describe('bytes that nobody asked for', () => {
   });
 });
 
-it('a pause within the limit is no fault', async () => {
+it('tolerates a pause within the limit', async () => {
   const paused: Answer = async (_request, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('0123');
-    // Longer than the pause between two looks at the clock.
+    // Longer than the interval of the idle check.
     await delay(1_200);
     response.end('456789');
   };
@@ -223,40 +223,45 @@ it('a pause within the limit is no fault', async () => {
   expect(asked).toHaveLength(1);
 });
 
-describe('bytes that are not', () => {
+describe('a transfer fails', () => {
   it.each<[string, Answer[], Reading, ReturnType<typeof fault>]>([
-    ['a part without its place', [status(206)], from(3), fault('without saying which')],
-    ['another part', [part(4, 9)], from(3), fault('another part')],
-    ['more than was asked for', [part(3, 6)], from(3, 5), fault('more of the file than')],
+    ['a part without a position', [status(206)], from(3), fault('without its position')],
+    ['a different part', [part(4, 9)], from(3), fault('different part')],
+    ['more than requested', [part(3, 6)], from(3, 5), fault('more of the file than')],
     [
       'of the length that they say',
       [part(3, 9, 10, { 'content-length': '5', connection: 'close' })],
       from(3),
-      fault('contradicts itself'),
+      fault('contradicted itself'),
     ],
-    ['as they are', [whole({ 'content-encoding': 'gzip' })], {}, fault('compressed the file \\(gzip\\)')],
-    ['there', [status(416)], {}, fault('HTTP 416')],
+    [
+      'a compressed response',
+      [whole({ 'content-encoding': 'gzip' })],
+      {},
+      fault('compressed the file \\(gzip\\)'),
+    ],
+    ['a 416 from the start', [status(416)], {}, fault('HTTP 416')],
     [
       'refused rightly',
       [status(416, { 'content-range': 'bytes */10' })],
       from(9),
-      fault('part of the file that exists'),
+      fault('rejected a range that exists'),
     ],
-    ['there any more', [status(404)], {}, fault('HTTP 404', 'video_not_found')],
-    ['few enough', [whole()], { limits: { maxBytes: 9 } }, fault('larger than', 'too_long')],
-    ['renewed', [status(403)], {}, fault('refuses this service')],
-  ])('%s end in a fault before the first', async (_what, list, reading, expected) => {
+    ['a missing file', [status(404)], {}, fault('HTTP 404', 'video_not_found')],
+    ['too many bytes', [whole()], { limits: { maxBytes: 9 } }, fault('larger than', 'too_long')],
+    ['a rejected URL that cannot be renewed', [status(403)], {}, fault('rejects this service')],
+  ])('before the first byte: %s', async (_what, list, reading, expected) => {
     await expect(open(list, reading)).rejects.toMatchObject(expected);
   });
 
   it.each<[string, Answer[], ReturnType<typeof fault>]>([
-    ['of one size', [cut(0, 9, 4, 'breaks'), part(4, 8, 9)], fault('changed the size')],
+    ['a changed size', [cut(0, 9, 4, 'breaks'), part(4, 8, 9)], fault('changed the size')],
     [
       'of one size, by a refusal',
       [cut(0, 9, 4, 'breaks'), status(416, { 'content-range': 'bytes */4' })],
       fault('changed the size'),
     ],
-    ['up to their end', [cut(0, 9, 4, 'breaks'), status(416)], fault('part of the file that exists')],
+    ['a 416 for the rest', [cut(0, 9, 4, 'breaks'), status(416)], fault('rejected a range that exists')],
     [
       'up to an end that nobody told',
       [cut(0, 9, 4, 'breaks', '*'), status(416)],
@@ -265,10 +270,10 @@ describe('bytes that are not', () => {
     [
       'there a second time',
       [cut(0, 9, 4, 'ends'), cut(4, 9, 0, 'ends')],
-      fault('ended the file before its end'),
+      fault('stopped before the end of the file'),
     ],
-    ['there after a break', [cut(0, 9, 4, 'breaks'), cut(4, 9, 0, 'breaks')], fault('broke off')],
-  ])('%s end in a fault after those that were right', async (_what, list, expected) => {
+    ['repeated breaks', [cut(0, 9, 4, 'breaks'), cut(4, 9, 0, 'breaks')], fault('broke and')],
+  ])('after the correct bytes: %s', async (_what, list, expected) => {
     const transfer = await open(list, from(0));
     let text = '';
     const reading = (async () => {
@@ -278,7 +283,7 @@ describe('bytes that are not', () => {
     expect(text).toBe('0123');
   });
 
-  it('sent any more end in a fault, each time anew', async () => {
+  it('when the server stops sending on every attempt', async () => {
     const stalling: Answer = (_request, response) =>
       void response.writeHead(206, { 'content-range': 'bytes 0-9/10' }).write('0123');
     const further: Answer = (_request, response) => {
@@ -291,7 +296,7 @@ describe('bytes that are not', () => {
     expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9']);
   });
 
-  it('not taken for a while are no fault', async () => {
+  it('but not when the reader pauses', async () => {
     const halves: Answer = (_request, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('0123', () => setImmediate(() => response.end('456789')));
@@ -305,7 +310,7 @@ describe('bytes that are not', () => {
     expect([text, asked.length]).toEqual(['0123456789', 1]);
   });
 
-  it('found a second time end for the reason of that', async () => {
+  it("with the renewal's own error", async () => {
     const gone = new DomainError('private_video', 'It is private now.');
     await expect(open([status(403)], { renew: () => Promise.reject(gone) })).rejects.toMatchObject({
       failure: gone,
@@ -315,7 +320,7 @@ describe('bytes that are not', () => {
     await expect(open([status(403)], { renew: () => Promise.reject(mistake) })).rejects.toBe(mistake);
   });
 
-  it('wanted while a new URL is looked for end for the reason of that', async () => {
+  it("with the job's reason when the job ends during a renewal", async () => {
     const job = new AbortController();
     const reason = new Error('client gone');
     const renew = () => {
@@ -325,7 +330,7 @@ describe('bytes that are not', () => {
     await expect(open([status(403)], { renew, signal: job.signal })).rejects.toBe(reason);
   });
 
-  it('wanted any more end for the reason of that', async () => {
+  it("with the job's reason when the job ends", async () => {
     const job = new AbortController();
     const reason = new Error('client gone');
     const transfer = await open(
@@ -340,7 +345,7 @@ describe('bytes that are not', () => {
   });
 });
 
-describe('two answers are of one object', () => {
+describe('two responses belong to one version', () => {
   const resumed = (first: Headers, second: Headers) =>
     read(
       [
@@ -354,12 +359,12 @@ describe('two answers are of one object', () => {
     );
 
   it.each<[string, Headers, Headers]>([
-    ['say nothing but their size', {}, {}],
-    ['have one validator', { etag: '"a"' }, { etag: '"a"' }],
-    ['have a validator that compression made weak', { etag: '"a"' }, { etag: 'W/"a"' }],
-    ['have a validator that one leaves out', { etag: '"a"', 'last-modified': 'x' }, {}],
-    ['have a date', { 'last-modified': 'x' }, { 'last-modified': 'x', etag: '"a"' }],
-  ])('where they %s', async (_what, first, second) => {
+    ['state only their size', {}, {}],
+    ['have the same validator', { etag: '"a"' }, { etag: '"a"' }],
+    ['have a validator weakened by compression', { etag: '"a"' }, { etag: 'W/"a"' }],
+    ['have a validator that one omits', { etag: '"a"', 'last-modified': 'x' }, {}],
+    ['have the same date', { 'last-modified': 'x' }, { 'last-modified': 'x', etag: '"a"' }],
+  ])('if they %s', async (_what, first, second) => {
     expect(await resumed(first, second)).toBe('0123456789');
   });
 
@@ -367,7 +372,7 @@ describe('two answers are of one object', () => {
     ['validator', { etag: '"a"' }, { etag: '"b"' }],
     ['weak validator', { etag: 'W/"a"' }, { etag: 'W/"b"' }],
     ['date', { etag: '"a"', 'last-modified': 'x' }, { etag: '"a"', 'last-modified': 'y' }],
-  ])('but not of another %s', async (_what, first, second) => {
+  ])('but not with a different %s', async (_what, first, second) => {
     await expect(resumed(first, second)).rejects.toMatchObject(fault('changed the version'));
   });
 
@@ -375,17 +380,17 @@ describe('two answers are of one object', () => {
     ['a strong validator', { etag: '"a"' }, '"a"'],
     ['a weak one', { etag: 'W/"a"' }, undefined],
     ['none', {}, undefined],
-  ])('by If-Range where there is %s', async (_what, headers, expected) => {
+  ])('checked by If-Range with %s', async (_what, headers, expected) => {
     await resumed(headers, {});
     expect(asked.map((header) => header['if-range'])).toEqual([undefined, expected]);
   });
 
-  it('not where a server without ranges says nothing to recognise it by', async () => {
+  it('but not if a server without ranges sends no validators', async () => {
     const nameless: Answer = (_request, response) => {
       response.writeHead(200);
       response.write('0123', () => response.destroy());
     };
-    await expect(read([nameless])).rejects.toMatchObject(fault('says nothing about'));
+    await expect(read([nameless])).rejects.toMatchObject(fault("can't identify the file"));
     const named: Answer = (_request, response) => {
       response.writeHead(200, { etag: '"a"' });
       response.write('0123', () => response.destroy());
@@ -395,14 +400,14 @@ describe('two answers are of one object', () => {
   });
 });
 
-describe('a transfer tells', () => {
-  it('size, type and URL of its object', async () => {
+describe('a transfer', () => {
+  it('reports the size, type and URL of its object', async () => {
     const transfer = await open([
       status(302, { location: '/moved' }),
       whole({ 'content-type': 'video/mp4' }),
     ]);
     expect(transfer).toMatchObject({
-      isBehindEnd: false,
+      isPastEnd: false,
       total: 10,
       contentType: 'video/mp4',
       url: `${origin}/moved`,
@@ -410,15 +415,15 @@ describe('a transfer tells', () => {
     transfer.discard();
   });
 
-  it('that there is nothing behind the end', async () => {
-    const behind = { isBehindEnd: true, contentType: undefined, url: undefined };
+  it('reports a range past the end', async () => {
+    const behind = { isPastEnd: true, contentType: undefined, url: undefined };
     expect(await open([status(416, { 'content-range': 'bytes */10' })], from(10))).toMatchObject(behind);
     const shorter = await open([whole()], from(10));
     expect(shorter).toMatchObject({ ...behind, total: 10 });
     shorter.discard();
   });
 
-  it('its server to stop where nobody wants the bytes', async () => {
+  it('closes the connection when discarded', async () => {
     const stopped = new Promise((resolve) => {
       const endless: Answer = (_request, response) => {
         response.once('close', resolve);

@@ -1,13 +1,137 @@
-import { showKeptKey } from '../access-key-form.js';
-import { TryIt } from './try-it.js';
+import { accessKey, accessKeyForm, setAccessKeyCookie, showKeptKey, withAccessKey } from '../access-key.js';
+import { find, make, startDownload } from '../dom.js';
+import { isAbort } from '../problem.js';
 
-/** Where the gateway is, without a slash at the end: below a path of another server, it has one. */
+/** A form in the API reference: sends its request and shows the response below it. */
+class TryIt {
+  #form;
+  #button;
+  #outcome;
+  #request;
+  #picture;
+
+  constructor(form) {
+    this.#form = form;
+    this.#button = find(form, 'button[type="submit"]');
+    this.#outcome = find(form, '.outcome');
+    form.addEventListener('input', () => showCurlLine(form));
+    addEventListener('accesskeychange', () => showCurlLine(form));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (this.#request) this.#request.abort();
+      else void this.#send();
+    });
+    showCurlLine(form);
+  }
+
+  async #send() {
+    this.#request = new AbortController();
+    const { signal } = this.#request;
+    this.#button.textContent = 'Cancel';
+    this.#show(make('p', {}, 'Waiting for the answer…'));
+    try {
+      const { url, options } = this.#compose();
+      const startedAt = performance.now();
+      const response = await fetch(url, { ...options, signal, cache: 'no-store' });
+      const seconds = (performance.now() - startedAt) / 1000;
+      await this.#showAnswer(response, seconds);
+    } catch (error) {
+      this.#show(make('p', {}, isAbort(error) ? 'Cancelled.' : 'No answer came: the connection failed.'));
+    } finally {
+      // Stop reading what is left of the media.
+      this.#request.abort();
+      this.#request = undefined;
+      this.#button.textContent = 'Send';
+    }
+  }
+
+  #compose() {
+    const form = this.#form;
+    const fields = [...form.querySelectorAll('[data-header]')].filter(({ value }) => value.trim() !== '');
+    const headers = withAccessKey(
+      Object.fromEntries(fields.map((field) => [field.dataset.header, field.value.trim()])),
+    );
+    const data = new FormData(form);
+    for (const [name, value] of [...data]) {
+      if (typeof value === 'string' && value.trim() === '') data.delete(name);
+    }
+    if (form.method === 'post') return { url: form.action, options: { method: 'POST', headers, body: data } };
+    const query = new URLSearchParams([...data]).toString();
+    return { url: query === '' ? form.action : `${form.action}?${query}`, options: { headers } };
+  }
+
+  async #showAnswer(response, seconds) {
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+    const head = make('p', {}, make('strong', {}, `${response.status}`), ` after ${seconds.toFixed(2)} s`);
+    const body = await this.#body(response);
+    this.#show(head, make('pre', {}, make('code', {}, lines.join('\n'))), ...body);
+    if (response.status === 401) this.#askForKey();
+  }
+
+  /** What can be shown of a body. Media is offered as a file instead. */
+  async #body(response) {
+    const type = response.headers.get('Content-Type') ?? '';
+    if (type.includes('json')) {
+      return [make('pre', {}, make('code', {}, JSON.stringify(await response.json(), null, 2)))];
+    }
+    if (type.startsWith('image/')) {
+      this.#picture = URL.createObjectURL(await response.blob());
+      return [make('img', { src: this.#picture, alt: 'The image of the answer' })];
+    }
+    if (!/^(audio|video)\//.test(type)) return [make('pre', {}, await response.text())];
+    const save = make('button', { type: 'button', className: 'button' }, 'Save the file');
+    save.addEventListener('click', () => {
+      setAccessKeyCookie(response.url);
+      startDownload(response.url);
+    });
+    return [make('p', {}, 'The media begins here; it was not read further. ', save)];
+  }
+
+  #askForKey() {
+    const form = accessKeyForm(() => void this.#send());
+    // After the form, since one form can't contain another.
+    this.#form.after(form);
+    find(form, 'input').focus();
+    addEventListener('accesskeychange', () => form.remove(), { once: true });
+  }
+
+  #show(...parts) {
+    if (this.#picture) URL.revokeObjectURL(this.#picture);
+    this.#picture = undefined;
+    this.#outcome.replaceChildren(...parts);
+  }
+}
+
+/** Updates the curl command from its form; see the docs generator's try-it.ts. */
+function showCurlLine(form) {
+  const line = form.querySelector('.curl');
+  for (const part of line.querySelectorAll('[data-when]')) {
+    const name = part.dataset.when;
+    const text = name === 'key' ? accessKey() : valueOf(fieldNamed(form, name));
+    const place = part.querySelector('[data-field]');
+    const isNeeded = name !== 'key' && fieldNamed(form, name).required;
+    part.hidden = text === '' && !isNeeded;
+    // Single quotes protect everything from the shell except single quotes.
+    if (place && text !== '') place.textContent = text.replaceAll("'", "'\\''");
+  }
+}
+
+/** The form field of a parameter, in any part of the request. */
+function fieldNamed(form, name) {
+  return form.querySelector(`[name="${name}"], [data-header="${name}"]`);
+}
+
+function valueOf(field) {
+  return field.type === 'file' ? (field.files[0]?.name ?? '') : field.value.trim();
+}
+
+/** The gateway's URL without a trailing slash; includes the base path, if any. */
 const base = new URL('..', location.href).href.replace(/\/$/, '');
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = base;
 for (const form of document.querySelectorAll('form.try')) new TryIt(form);
 showKeptKey(document.getElementById('kept-key'));
 
-/** A link to an endpoint shows it unfolded. */
+/** Expands the endpoint that a link points to. */
 function unfoldTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target instanceof HTMLDetailsElement) target.open = true;

@@ -2,15 +2,16 @@ import { byId, find } from '../dom.js';
 import { formatPercent } from '../format.js';
 import { text } from '../texts.js';
 
-/** A stroke needs no points closer than this share of its radius. */
+/** Minimum distance between a stroke's points, as a share of its radius. */
 const spacing = 0.1;
 /** How far an arrow key moves the brush, as a share of its size. */
 const keyStep = 0.25;
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * Erases parts of the cut-out and restores parts of the original: by mouse, finger, pen
- * (whose pressure sets the width) or keyboard. A stroke is its points, so undoing costs no memory.
+ * Erases parts of the cut-out and restores parts of the original: by mouse, finger, pen (whose
+ * pressure sets the width) or keyboard. A stroke is stored as points, so undo needs no memory
+ * for pixels.
  */
 export class Brush {
   #frame = byId('image-comparison');
@@ -26,16 +27,16 @@ export class Brush {
   #imageWidth;
   /** The one in progress. */
   #stroke;
-  /** How many values of its points are drawn. */
+  /** How many of its point values are already drawn. */
   #drawn = 0;
   #isDrawing = false;
-  /** Where the brush is, in CSS pixels inside the frame. */
+  /** Position of the brush in CSS pixels inside the frame. */
   #position;
   #pointers = new Map();
 
   /**
    * @param handlers `onToggle(isOpen)`; `onPaint(stroke, points, isLast)`, which resolves once
-   *   they are drawn; `onRedraw()` where strokes were taken back; `onChange(item)` after the
+   *   they are drawn; `onRedraw()` after undo or redo; `onChange(item)` after the
    *   item's strokes have changed
    */
   constructor(handlers) {
@@ -64,7 +65,7 @@ export class Brush {
     return !this.#form.hidden;
   }
 
-  /** Paints on this item from now on. */
+  /** Switches painting to this item. */
   use(item, imageWidth) {
     if (this.#item !== item) this.#cancel();
     this.#item = item;
@@ -188,7 +189,7 @@ export class Brush {
     points.push(x * scale, y * scale, radius);
   }
 
-  /** Draws what is new, one part after the other: a slow machine draws larger parts. */
+  /** Draws new points, one batch after the other; slow machines draw larger batches. */
   async #draw() {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -216,7 +217,7 @@ export class Brush {
     this.#handlers.onRedraw();
   }
 
-  /** Undoes or redoes: the last stroke of one list becomes the last one of the other. */
+  /** Undoes or redoes: moves the last stroke of one list to the other. */
   #move(from, to) {
     const item = this.#item;
     const stroke = item[from].at(-1);

@@ -53,8 +53,9 @@ export class Comparison {
   }
 
   /**
-   * Shows an image as it was given; the frame takes its shape.
-   * @returns its size in pixels, or undefined where this browser cannot show it, or another one came meanwhile
+   * Shows the original image and adapts the frame's shape.
+   * @returns its size in pixels, or undefined if this browser can't show it or another image
+   *   replaced it
    */
   async showBefore(url) {
     this.clear();
@@ -64,7 +65,7 @@ export class Comparison {
     try {
       await image.decode();
     } catch {
-      // Not an image for this browser; the server decides whether it is one.
+      // This browser can't decode the image; the server decides whether it is one.
       return undefined;
     }
     if (this.#current !== url) return undefined;
@@ -77,7 +78,7 @@ export class Comparison {
   }
 
   /**
-   * @param bitmap the cut-out as it will be saved, but for its background; it is used up
+   * @param bitmap the cut-out as it will be saved, without its background; it is consumed
    * @param size `{ width, height }` of the whole image
    */
   showAfter(bitmap, size) {
@@ -95,7 +96,7 @@ export class Comparison {
     this.#controls.hidden = false;
   }
 
-  /** Replaces a part of the cut-out; the bitmap is used up. */
+  /** Replaces a part of the cut-out; the bitmap is consumed. */
   showPart({ bitmap, left, top }) {
     this.#draw(bitmap, left, top);
   }
@@ -107,20 +108,20 @@ export class Comparison {
     bitmap.close();
   }
 
-  /** Shows only the cut-out, for as long as it is painted on. */
+  /** Shows only the cut-out while it is being painted on. */
   pause(isPaused) {
     this.#isPaused = isPaused;
     this.#range.hidden = isPaused;
     this.#reveal();
   }
 
-  /** The result is revealed whole; people compare afterwards. */
+  /** Reveals the whole result; people compare afterwards. */
   #reveal() {
     this.#range.value = '0';
     this.#moveTo(0);
   }
 
-  /** Shows the image as it was given for as long as a button is held. */
+  /** Shows the original image while a button is held. */
   #holdOriginal(isHeld) {
     this.#frame.classList.toggle('shows-original', isHeld);
   }

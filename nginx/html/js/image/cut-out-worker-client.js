@@ -21,14 +21,14 @@ export class CutOutWorker {
   }
 
   /**
-   * Draws more of a stroke on what is shown, or all of it as the last part; see StrokeLayer.
-   * @returns `{ bitmap, left, top }` of what changed, undefined outside of the image
+   * Draws more of a stroke on the shown image, or all of it as the last part; see StrokeLayer.
+   * @returns `{ bitmap, left, top }` of the changed area, or undefined outside the image
    */
   paint(stroke, points, isLast) {
     return this.#ask('paint', { stroke, points, isLast });
   }
 
-  /** The file: tuned, at full size; see background.js and output-options.js for the values. */
+  /** The file: tuned, at full size; see choices.js for the values. */
   save(item, tuning, background, output) {
     return this.#ask('save', { ...sent(item), tuning, background, output });
   }
@@ -52,7 +52,7 @@ export class CutOutWorker {
     const task = this.#nextTask++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(task, { resolve, reject });
-      // Started with the first image: saving a video needs none of its code.
+      // Started with the first image, because saving videos doesn't need this code.
       this.#worker ??= this.#start();
       this.#worker.postMessage({ task, kind, ...parameters });
     });
@@ -70,7 +70,7 @@ export class CutOutWorker {
   }
 }
 
-/** What the worker needs of an item, with the strokes that it has by now. */
+/** The parts of an item that the worker needs, with its current strokes. */
 function sent({ id, png, file, strokes }) {
   return { id, png, file, strokes };
 }

@@ -1,11 +1,11 @@
 import { byId } from '../dom.js';
 
-/** Gives the files that the reader drops, pastes or chooses to `open`. */
+/** Passes the files that the user drops, pastes or chooses to `open`. */
 export function takeFiles(open) {
   const chooser = byId('image-file');
   chooser.addEventListener('change', () => {
     const files = [...chooser.files];
-    // Choosing the same file again is a wish too.
+    // Allow choosing the same file again.
     chooser.value = '';
     if (files.length > 0) open(files);
   });
@@ -19,7 +19,7 @@ export function takeFiles(open) {
   takeDrops(open);
 }
 
-/** The whole page is the target: nobody has to aim. */
+/** Makes the whole page a drop target. */
 function takeDrops(open) {
   const page = document.documentElement;
   const hasFiles = (event) => event.dataTransfer?.types.includes('Files');

@@ -3,19 +3,17 @@ import { formatBytes, formatPercent, formatSeconds, formatSize } from '../format
 import { ProblemPanel } from '../problem-panel.js';
 import { problemOf } from '../problem.js';
 import { errorText, text } from '../texts.js';
-import { Background } from './background.js';
 import { Brush } from './brush.js';
+import { Background, OutputOptions, Tuning } from './choices.js';
 import { Comparison } from './comparison.js';
 import { CutOutWorker } from './cut-out-worker-client.js';
 import { FilmStrip } from './film-strip.js';
 import { KeptResults } from './kept-results.js';
-import { OutputOptions } from './output-options.js';
 import { prepareFile } from './prepare-file.js';
 import { Queue, QueuedImage } from './queue.js';
 import { Quota } from './quota.js';
-import { Tuning } from './tuning.js';
 
-/** From images to their cut-outs: one is shown, the others wait in the strip above it. */
+/** Turns images into cut-outs. One is shown, the others wait in the strip above it. */
 export class ImageTool {
   #box = byId('image');
   #work = byId('image-work');
@@ -57,7 +55,7 @@ export class ImageTool {
     this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
     byId('image-remove').addEventListener('click', () => this.#remove(this.#shown));
     this.#copy.addEventListener('click', () => void this.#copyShown());
-    // Only pages over HTTPS, or of this machine, may write to the clipboard.
+    // Only pages served over HTTPS or from localhost may write to the clipboard.
     this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
     addEventListener('beforeunload', (event) => {
       if (this.#done.some(({ isSaved }) => !isSaved)) event.preventDefault();
@@ -65,7 +63,7 @@ export class ImageTool {
     void this.#restore();
   }
 
-  /** Shows what this tab had finished before it was reloaded. */
+  /** Restores the results that this tab had before a reload. */
   async #restore() {
     const items = (await this.#kept.restore()).map((kept) => new QueuedImage(kept.file, kept));
     if (items.length === 0) return;
@@ -79,7 +77,7 @@ export class ImageTool {
     this.#box.dataset.used = 'true';
   }
 
-  /** Takes the limits of the service, to show and apply them before anything is sent. */
+  /** Sets the service's limits, which are shown and checked before sending. */
   know(limits) {
     this.#limits = limits;
     if (limits.maxFileBytes === undefined) return;
@@ -87,7 +85,7 @@ export class ImageTool {
     byId('image-limits').textContent = text('image.typesUpTo', { size });
   }
 
-  /** Takes new images, converts what the service can't read, and rejects the rest. Earlier images stay. */
+  /** Adds images. Converts what the service can't read, and rejects the rest. Keeps earlier images. */
   async open(files) {
     this.#problems.clear();
     const prepared = await Promise.all(files.map((file) => prepareFile(file, this.#limits)));
@@ -234,14 +232,14 @@ export class ImageTool {
     }
     if (!moveFocus) return;
     this.#work.scrollIntoView({ block: 'nearest' });
-    // The next key is Enter, unless the reader has gone elsewhere meanwhile.
+    // Focus the main button for Enter, unless the user has moved on in the meantime.
     const active = document.activeElement;
     if (active === document.body || active.id === 'image-file' || active.id === 'image-cancel') {
       this.#save.focus({ preventScroll: true });
     }
   }
 
-  /** Draws a part of a stroke where it changes what is shown. */
+  /** Draws a part of a stroke on the visible image. */
   async #paint(stroke, points, isLast) {
     const item = this.#shown;
     try {
@@ -260,12 +258,13 @@ export class ImageTool {
   #showActions() {
     const isDone = this.#shown?.state === 'done';
     for (const id of ['image-after', 'image-actions']) byId(id).hidden = !isDone;
-    if (!isDone) this.#work.dataset.preview = 'none';
-    if (!isDone) byId('image-tuning').hidden = true;
-    if (!isDone) this.#brush.close();
-    if (!isDone) byId('image-adjust').setAttribute('aria-expanded', 'false');
+    if (!isDone) {
+      this.#work.dataset.preview = 'none';
+      this.#tuning.fold();
+      this.#output.fold();
+      this.#brush.close();
+    }
     const { length } = this.#done;
-    byId('image-save-options').hidden = !isDone;
     this.#save.textContent = text('image.save', { format: this.#output.formatName });
     this.#saveAll.hidden = length < 2;
     this.#saveAll.textContent = text('image.saveAll', { n: length });
@@ -321,7 +320,7 @@ export class ImageTool {
   }
 }
 
-/** One message for all rejected files, a line each. */
+/** Combines the messages of all rejected files, one per line. */
 function together(problems) {
   if (problems.length === 1) return problems[0];
   return {
@@ -332,7 +331,7 @@ function together(problems) {
   };
 }
 
-/** `photo-cutout.png`, or `photo-cutout (2).png` where a file before it has that name. */
+/** Returns `photo-cutout.png`, or `photo-cutout (2).png` if that name is taken. */
 function freeName(wanted, files) {
   const isTaken = (name) => files.some((file) => file.name === name);
   const [stem, extension] = [wanted.replace(/\.[^.]*$/, ''), wanted.replace(/^.*(?=\.)/s, '')];

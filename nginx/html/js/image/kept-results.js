@@ -2,7 +2,7 @@ const resultsStore = 'results';
 /** Beside the results, so that a stroke doesn't write its image again. */
 const strokesStore = 'strokes';
 const tabName = 'tab';
-/** Results of tabs that were closed long ago; their own tab can no longer remove them. */
+/** Age after which we delete results of closed tabs, which can't delete them themselves. */
 const maxAgeMs = 24 * 3600_000;
 
 /**
@@ -33,7 +33,7 @@ export class KeptResults {
       const all = await this.#run(resultsStore, 'readonly', (store) => store.getAll());
       const painted = await this.#run(strokesStore, 'readonly', (store) => store.getAll());
       const strokesOf = (id) => painted.find((each) => each.id === id)?.strokes ?? [];
-      const alive = await aliveTabs();
+      const alive = await openTabs();
       const isOver = ({ tab, at }) =>
         tab !== this.#tab && (Date.now() - at > maxAgeMs || (alive && !alive.has(tab)));
       for (const { id } of all.filter(isOver)) await this.forget(id);
@@ -79,7 +79,7 @@ function settled(request) {
   });
 }
 
-/** Names this tab through reloads, and holds a lock of that name while the page is open. */
+/** Identifies this tab across reloads, and holds a lock with that name while the page is open. */
 function tabId() {
   try {
     const id = sessionStorage.getItem(tabName) ?? `${Date.now()}-${Math.random()}`;
@@ -91,8 +91,8 @@ function tabId() {
   }
 }
 
-/** The tabs that are open; undefined where the browser doesn't tell. */
-async function aliveTabs() {
+/** The open tabs; undefined if the browser doesn't support it. */
+async function openTabs() {
   if (!navigator.locks) return undefined;
   const { held = [] } = await navigator.locks.query();
   return new Set(held.map(({ name }) => name.replace(`${tabName} `, '')));

@@ -1,15 +1,17 @@
 import { formatBytes, formatSize } from '../format.js';
 import { text } from '../texts.js';
-import { canBeSent, problemWithFile, problemWithPixels } from './file-check.js';
 
 const jpegQuality = 0.92;
 const shrinkStep = 0.8;
+const gamutSampleSide = 256;
+/** Rounding alone makes colour spaces differ by this much, of 255. */
+const gamutTolerance = 4;
 
 /**
- * Makes a file that the service accepts: converts what only the browser can read,
- * and shrinks what is over a limit.
- * @param limits `maxFileBytes` and `maxPixels`, where they are known
- * @returns `{ file, note }`, the note being undefined for an unchanged file, or `{ problem }`
+ * Makes a file acceptable for the service: converts types that only the browser can read, and
+ * shrinks files above a limit.
+ * @param limits `maxFileBytes` and `maxPixels`, if known
+ * @returns `{ file, note }` (no note if unchanged), or `{ problem }`
  */
 export async function prepareFile(file, limits) {
   const problem = await problemWithFile(file, limits);
@@ -29,7 +31,7 @@ async function decoded(file) {
   try {
     return await createImageBitmap(file);
   } catch {
-    // No image for this browser; the service decides about the types it accepts.
+    // The browser can't decode it; the service decides about its own types.
     return undefined;
   }
 }
@@ -57,9 +59,117 @@ async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = In
 }
 
 async function drawn(bitmap, width, height, type) {
-  const canvas = new OffscreenCanvas(width, height);
-  const context = canvas.getContext('2d');
+  const colorSpace = exceedsSrgb(bitmap) ? 'display-p3' : 'srgb';
+  const { canvas } = drawnTo(bitmap, width, height, { colorSpace });
+  return canvas.convertToBlob({ type, quality: jpegQuality });
+}
+
+function drawnTo(bitmap, width, height, options) {
+  const context = new OffscreenCanvas(width, height).getContext('2d', options);
   context.imageSmoothingQuality = 'high';
   context.drawImage(bitmap, 0, 0, width, height);
-  return canvas.convertToBlob({ type, quality: jpegQuality });
+  return context;
+}
+
+/** Whether an image has colours that sRGB would cut off: in a small copy, the two colour spaces differ. */
+function exceedsSrgb(bitmap) {
+  const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.min(side, gamutSampleSide));
+  const [wide, narrow] = ['display-p3', 'srgb'].map(
+    (colorSpace) =>
+      drawnTo(bitmap, width, height, { colorSpace, alpha: false }).getImageData(0, 0, width, height, {
+        colorSpace: 'display-p3',
+      }).data,
+  );
+  return wide.some((value, at) => Math.abs(value - narrow[at]) > gamutTolerance);
+}
+
+const accepted = new Set(['JPEG', 'PNG', 'WebP']);
+const headBytes = 64;
+const advice = {
+  HEIC: 'file.adviceHEIC',
+  PDF: 'file.advicePDF',
+  SVG: 'file.adviceSVG',
+  video: 'file.adviceVideo',
+};
+
+/** File types by signature: pairs of an offset and bytes as Latin-1 text. */
+const signatures = [
+  ['JPEG', [0, '\xff\xd8\xff']],
+  ['PNG', [0, '\x89PNG\r\n\x1a\n']],
+  ['WebP', [0, 'RIFF'], [8, 'WEBP']],
+  ['GIF', [0, 'GIF8']],
+  ['BMP', [0, 'BM']],
+  ['TIFF', [0, 'II*\0']],
+  ['TIFF', [0, 'MM\0*']],
+  ['PDF', [0, '%PDF-']],
+  ['Photoshop', [0, '8BPS']],
+  ['JPEG XL', [0, '\xff\x0a']],
+  ['JPEG XL', [4, 'JXL ']],
+  ['JPEG 2000', [4, 'jP  ']],
+  ['AVIF', [4, 'ftypavi']],
+  ['HEIC', [4, 'ftyphe']],
+  ['HEIC', [4, 'ftypmif1']],
+  ['HEIC', [4, 'ftypmsf1']],
+  ['video', [4, 'ftyp']],
+  ['video', [0, '\x1a\x45\xdf\xa3']],
+];
+
+/** The common name of a file's type, detected by its content; undefined if unknown. */
+function typeOfBytes(bytes) {
+  const start = String.fromCharCode(...bytes);
+  const match = signatures.find(([, ...parts]) =>
+    parts.every(([offset, expected]) => start.startsWith(expected, offset)),
+  );
+  if (match) return match[0];
+  return /^\s*<(\?xml|svg|!doctype svg)/i.test(start) ? 'SVG' : undefined;
+}
+
+/** Whether the service accepts the type of a file, by its content. */
+async function canBeSent(file) {
+  return accepted.has(await typeOf(file));
+}
+
+async function typeOf(file) {
+  return typeOfBytes(new Uint8Array(await file.slice(0, headBytes).arrayBuffer()));
+}
+
+/**
+ * Checks a file before sending it.
+ * @param limits `maxFileBytes`, if known
+ * @returns a problem as in problem.js, or undefined
+ */
+async function problemWithFile(file, { maxFileBytes }) {
+  const { name } = file;
+  if (file.size === 0) {
+    return problem(text('file.empty'), text('file.emptyDetail', { name }), 'missing-file');
+  }
+  const type = await typeOf(file);
+  if (!accepted.has(type)) {
+    const detail = text('file.named', { name, advice: text(advice[type] ?? 'file.convert') });
+    return problem(titleForType(type), detail, 'unsupported-media-type');
+  }
+  if (maxFileBytes !== undefined && file.size > maxFileBytes) {
+    const [size, limit] = [formatBytes(file.size), formatBytes(maxFileBytes)];
+    const detail = text('file.tooLargeDetail', { name, size, limit });
+    return problem(text('file.tooLarge'), detail, 'file-too-large');
+  }
+  return undefined;
+}
+
+/** The same check for an image whose size in pixels is known. */
+function problemWithPixels(name, width, height, { maxPixels }) {
+  if (maxPixels === undefined || width * height <= maxPixels) return undefined;
+  const size = formatSize(width, height);
+  const [millions, limit] = [(width * height) / 1e6, maxPixels / 1e6];
+  const detail = text('file.tooManyPixelsDetail', { name, size, millions, limit });
+  return problem(text('file.tooManyPixels'), detail, 'image-too-large');
+}
+
+function titleForType(type) {
+  if (type === undefined) return text('file.unknown');
+  return type === 'video' ? text('file.video') : text('file.type', { type });
+}
+
+function problem(title, detail, anchor) {
+  return { title, detail, type: `docs/errors#${anchor}`, retryable: false };
 }

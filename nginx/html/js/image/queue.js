@@ -1,24 +1,26 @@
-import { pause } from '../pause.js';
-import { isAbort, RequestFailed } from '../problem.js';
-import { removeBackground } from './upload.js';
+import { withAccessKey } from '../access-key.js';
+import { pause } from '../dom.js';
+import { formatBytes } from '../format.js';
+import { isAbort, parseProblem, RequestFailed } from '../problem.js';
+import { errorText } from '../texts.js';
 
-/** One image on its way. `state` is `waiting`, `uploading`, `working`, `done`, `failed` or `cancelled`. */
+/** One image to process. `state` is `waiting`, `uploading`, `working`, `done`, `failed` or `cancelled`. */
 export class QueuedImage {
   state = 'waiting';
-  /** 0-1, of the upload */
+  /** Upload progress, 0-1. */
   progress = 0;
-  /** While it waits for the limit: `performance.now()` of when it goes on. */
+  /** While waiting for the rate limit: the `performance.now()` at which it continues. */
   waitsUntil;
   /** The untuned cut-out, a PNG. */
   png;
   isSaved = false;
-  /** Of the brush, those that count and those that were undone; see brush.js. */
+  /** The brush's current and undone strokes; see brush.js. */
   strokes = [];
   undone = [];
   error;
   abort = new AbortController();
 
-  /** @param kept `{ id, png, strokes }` of a finished image that this tab has kept */
+  /** @param kept `{ id, png, strokes }` of a finished image that this tab has stored */
   constructor(file, kept) {
     this.id = kept?.id ?? `${Date.now()}-${Math.random()}`;
     this.file = file;
@@ -30,16 +32,13 @@ export class QueuedImage {
     return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
   }
 
-  /** The name of its cut-out's file, which is never the name of the image itself. */
+  /** The file name of its cut-out, which always differs from the image's name. */
   nameFor(extension) {
     return `${this.file.name.replace(/\.[^.]*$/, '') || 'image'}-cutout.${extension}`;
   }
 }
 
-/**
- * Sends images one at a time, and lets them wait by themselves where the limit per
- * minute is reached.
- */
+/** Sends images one at a time, and waits automatically when the rate limit is reached. */
 export class Queue {
   #items = [];
   #running = false;
@@ -57,7 +56,7 @@ export class Queue {
     void this.#run();
   }
 
-  /** Sends one again that failed or was cancelled. */
+  /** Retries an image that failed or was cancelled. */
   retry(item) {
     item.abort = new AbortController();
     item.error = undefined;
@@ -101,7 +100,7 @@ export class Queue {
       }
       await this.#waitForTurn(item, (retryAfterSeconds ?? 5) * 1000).then(
         () => this.#items.unshift(item),
-        () => undefined, // given up meanwhile
+        () => undefined, // cancelled in the meantime
       );
     }
   }
@@ -119,4 +118,53 @@ export class Queue {
     Object.assign(item, values);
     this.#onChange(item);
   }
+}
+
+/** With these values the service doesn't tune the matte. The page does, without another upload. */
+const untuned = { threshold: '0', feather: '0', foreground_strength: '1' };
+
+/**
+ * Sends an image with XMLHttpRequest, since fetch doesn't report upload progress.
+ * @returns the untuned cut-out as a PNG
+ * @throws RequestFailed, or an AbortError when `signal` aborts
+ */
+function removeBackground(file, { signal, onProgress, onUploaded, onHeaders }) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(untuned)) form.append(name, value);
+  form.append('file', file, file.name);
+
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', 'api/remove-background');
+    request.responseType = 'blob';
+    for (const [name, value] of Object.entries(withAccessKey())) request.setRequestHeader(name, value);
+    request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
+      if (lengthComputable && total > 0) onProgress(loaded / total);
+    });
+    request.upload.addEventListener('load', () => onUploaded());
+    request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));
+    request.addEventListener('error', () => reject(connectionLost(file)));
+    request.addEventListener('load', () => {
+      onHeaders((name) => request.getResponseHeader(name));
+      if (request.status === 200) resolve(request.response);
+      else rejectWithProblem(request, reject);
+    });
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(form);
+  });
+}
+
+function rejectWithProblem(request, reject) {
+  const retryAfter = request.getResponseHeader('Retry-After');
+  request.response.text().then(
+    (body) => reject(new RequestFailed(parseProblem(body, { status: request.status, retryAfter }))),
+    (error) => reject(error),
+  );
+}
+
+function connectionLost(file) {
+  return new RequestFailed({
+    ...errorText('broken', { size: formatBytes(file.size) }),
+    retryable: true,
+  });
 }

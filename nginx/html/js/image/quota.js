@@ -20,7 +20,7 @@ function parseRateLimit(header) {
   };
 }
 
-/** How many images this reader may still send, from the headers of the last answer. */
+/** Tracks how many images may still be sent, based on the last response's headers. */
 export class Quota {
   #line = byId('image-quota');
   #limit;
@@ -28,12 +28,12 @@ export class Quota {
   #freeAt = 0;
   #timers = [];
 
-  /** Milliseconds until another image may be sent, as far as the last answer told. */
+  /** Milliseconds until the next image may be sent, according to the last response. */
   get waitMs() {
     return this.#remaining === 0 ? Math.max(0, this.#freeAt - performance.now()) : 0;
   }
 
-  /** @param header gives a header of the answer by its name */
+  /** @param header returns a response header by name */
   update(header) {
     const policy = parseRateLimit(header('RateLimit-Policy'));
     const state = parseRateLimit(header('RateLimit'));
@@ -41,7 +41,7 @@ export class Quota {
     this.#timers.forEach((timer) => clearTimeout(timer));
     this.#limit = policy?.limit;
     this.#remaining = state.remaining;
-    // `t` is when the next one is free again; after a whole window all of them are.
+    // `t` is the time until one more is available; after a full window all are.
     const nextMs = (state.resetSeconds ?? 60) * 1000;
     this.#freeAt = performance.now() + nextMs;
     this.#show();

@@ -12,7 +12,8 @@ export default {
   'page.tools': 'الأدوات',
   'page.video': 'فيديو',
   'page.image': 'صورة',
-  'page.heading': 'احفظ فيديو. أزل خلفية صورة.',
+  'page.headingVideo': 'احفظ فيديو.',
+  'page.headingImage': 'أزل خلفية صورة.',
   'page.lead': 'يعمل على هذا الخادم. لا يُخزَّن أي شيء.',
   'page.copyright': 'احترم حقوق النشر: احفظ فقط ما يُسمح لك بحفظه.',
 

@@ -13,7 +13,8 @@ export default {
   'page.tools': 'Werkzeuge',
   'page.video': 'Video',
   'page.image': 'Bild',
-  'page.heading': 'Video speichern. Bild freistellen.',
+  'page.headingVideo': 'Video speichern.',
+  'page.headingImage': 'Bild freistellen.',
   'page.lead': 'Läuft auf diesem Server. Nichts wird gespeichert.',
   'page.copyright': 'Achte das Urheberrecht: Speichere nur, was du speichern darfst.',
 

@@ -13,7 +13,8 @@ export default {
   'page.tools': 'Tools',
   'page.video': 'Video',
   'page.image': 'Image',
-  'page.heading': 'Save a video. Cut out an image.',
+  'page.headingVideo': 'Save a video.',
+  'page.headingImage': 'Cut out an image.',
   'page.lead': 'Runs on this server. Nothing is stored.',
   'page.copyright': 'Respect copyright: save only what you’re allowed to.',
 

@@ -13,7 +13,8 @@ export default {
   'page.tools': 'Herramientas',
   'page.video': 'Vídeo',
   'page.image': 'Imagen',
-  'page.heading': 'Guarda un vídeo. Recorta una imagen.',
+  'page.headingVideo': 'Guarda un vídeo.',
+  'page.headingImage': 'Recorta una imagen.',
   'page.lead': 'Funciona en este servidor. No se almacena nada.',
   'page.copyright': 'Respeta los derechos de autor: guarda solo lo que tengas permiso para guardar.',
 

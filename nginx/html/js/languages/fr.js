@@ -13,7 +13,8 @@ export default {
   'page.tools': 'Outils',
   'page.video': 'Vidéo',
   'page.image': 'Image',
-  'page.heading': 'Enregistrez une vidéo. Détourez une image.',
+  'page.headingVideo': 'Enregistrez une vidéo.',
+  'page.headingImage': 'Détourez une image.',
   'page.lead': 'Fonctionne sur ce serveur. Rien n’est conservé.',
   'page.copyright':
     'Respectez le droit d’auteur : n’enregistrez que ce que vous avez le droit d’enregistrer.',

@@ -13,7 +13,8 @@ export default {
   'page.tools': 'ツール',
   'page.video': '動画',
   'page.image': '画像',
-  'page.heading': '動画を保存。画像を切り抜き。',
+  'page.headingVideo': '動画を保存。',
+  'page.headingImage': '画像を切り抜き。',
   'page.lead': 'このサーバー上で動作し、何も保存しません。',
   'page.copyright': '著作権を守り、許可されているものだけを保存してください。',
 

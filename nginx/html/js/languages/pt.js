@@ -13,7 +13,8 @@ export default {
   'page.tools': 'Ferramentas',
   'page.video': 'Vídeo',
   'page.image': 'Imagem',
-  'page.heading': 'Salve um vídeo. Recorte uma imagem.',
+  'page.headingVideo': 'Salve um vídeo.',
+  'page.headingImage': 'Recorte uma imagem.',
   'page.lead': 'Roda neste servidor. Nada fica armazenado.',
   'page.copyright': 'Respeite os direitos autorais: salve só o que você tem permissão para salvar.',
 

@@ -12,7 +12,8 @@ export default {
   'page.tools': '工具',
   'page.video': '视频',
   'page.image': '图片',
-  'page.heading': '保存视频，抠出图像。',
+  'page.headingVideo': '保存视频，',
+  'page.headingImage': '抠出图像。',
   'page.lead': '在这台服务器上运行，不存储任何内容。',
   'page.copyright': '请尊重版权：只保存你有权保存的内容。',
 

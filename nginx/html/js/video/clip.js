@@ -2,14 +2,14 @@ import { byId } from '../dom.js';
 import { formatDuration } from '../format.js';
 import { text } from '../texts.js';
 
-/** `90`, `1:30` or `0:01:30.5` in seconds; NaN for anything else. */
+/** Parses `90`, `1:30` or `0:01:30.5` into seconds; NaN for anything else. */
 function secondsOf(typed) {
   const time = typed.trim().replace(',', '.');
   if (!/^(?:\d{1,2}:[0-5]?\d:[0-5]\d|\d{1,4}:[0-5]\d|\d{1,6})(?:\.\d{1,6})?$/.test(time)) return NaN;
   return time.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
 }
 
-/** Which part of a video to save, where not all of it. */
+/** The part of a video to save, if not all of it. */
 export class Clip {
   #box = byId('clip');
   #form = byId('clip-form');
@@ -18,10 +18,10 @@ export class Clip {
   #whole = byId('clip-whole');
   #onChange;
   #info;
-  /** Whether the page is about a part itself. */
+  /** Whether the page's URL itself selects a part. */
   #isPagesOwn = false;
 
-  /** @param onChange called with `{ start, end }` in seconds, each undefined where the video's own counts */
+  /** @param onChange called with `{ start, end }` in seconds, each undefined to use the video's own */
   constructor(onChange) {
     this.#onChange = onChange;
     this.#form.addEventListener('submit', (event) => {
@@ -30,7 +30,7 @@ export class Clip {
     });
     this.#form.addEventListener('input', () => this.#say('clip.help'));
     this.#whole.addEventListener('click', () => {
-      // The page's own clip counts unless the whole video is asked for.
+      // Use the page's own clip unless the whole video is requested.
       this.#onChange(this.#isPagesOwn ? { start: 0, end: this.#info.duration } : {});
     });
     this.#suggestion.addEventListener('click', () => {
@@ -45,8 +45,8 @@ export class Clip {
   }
 
   /**
-   * Shows the part that the downloads have now, and what the link suggests.
-   * @param asked `start` and `end` as they were asked for
+   * Shows the current part of the downloads, and the part suggested by the link.
+   * @param asked the requested `start` and `end`
    */
   show(info, asked) {
     const { duration, suggestedStart = null } = info;
@@ -54,7 +54,7 @@ export class Clip {
     const clip = isWhole ? null : info.clip;
     this.#info = info;
     this.#isPagesOwn = clip !== null && asked.start === undefined && asked.end === undefined;
-    // A server that knows no clips says nothing about them.
+    // A server without clip support doesn't mention clips.
     this.#box.hidden = duration === null || info.clip === undefined;
     const { start, end } = this.#form.elements;
     start.value = clip ? formatDuration(clip.start) : '';

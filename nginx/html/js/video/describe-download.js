@@ -1,7 +1,7 @@
 import { codecName, formatBytes, formatSize } from '../format.js';
 import { joined, text } from '../texts.js';
 
-/** What the page says about a download: `1080p`, `MP4`, and a line about its size and what is converted. */
+/** Describes a download: `1080p`, `MP4`, and a line about its size and conversion. */
 export function describeDownload(download, formats) {
   const used = (download.formatIds ?? [])
     .map((id) => formats.find((format) => format.id === id))

@@ -1,14 +1,13 @@
-import { byId, find, fromTemplate } from '../dom.js';
+import { byId, find, fromTemplate, pause } from '../dom.js';
 import { formatDuration, formatSeconds, hostOf } from '../format.js';
-import { pause } from '../pause.js';
-import { inLayWords, isAbort, problemOf, RequestFailed } from '../problem.js';
+import { userMessage, isAbort, problemOf, RequestFailed } from '../problem.js';
 import { joined, text } from '../texts.js';
 import { lookUp } from './look-up.js';
 import { bestFirst } from './offers.js';
 
 const kinds = { video: ['mp4-1080', 'mp4-720'], small: ['mp4-720', 'mp4-1080'], audio: ['mp3'] };
 
-/** Several links at once: they are looked up one after the other, within the rate limit. */
+/** Looks up several links one after the other, within the rate limit. */
 export class LinkList {
   #box = byId('links');
   #heading = byId('links-heading');
@@ -21,7 +20,7 @@ export class LinkList {
 
   /**
    * @param onShow called with `(info, url)` of a link to show
-   * @param onDownload called with `(download, folder)` for each of a list that is saved
+   * @param onDownload called with `(download, folder)` for each saved link
    */
   constructor({ onShow, onDownload }) {
     this.#onShow = onShow;
@@ -43,7 +42,7 @@ export class LinkList {
     this.#box.hidden = true;
   }
 
-  /** Shows the links and looks them up. */
+  /** Shows the links and looks them up. Resolves to false if the list is closed before the end. */
   async open(urls) {
     this.close();
     const request = new AbortController();
@@ -56,10 +55,11 @@ export class LinkList {
       try {
         await this.#lookUp(item, request.signal);
       } catch (error) {
-        if (isAbort(error)) return;
+        if (isAbort(error)) return false;
         throw error;
       }
     }
+    return true;
   }
 
   #newItem(url) {
@@ -83,7 +83,7 @@ export class LinkList {
         await pause(retryAfterSeconds * 1000, signal);
         return this.#lookUp(item, signal);
       }
-      this.#show(item, 'failed', inLayWords(problemOf(error)).title);
+      this.#show(item, 'failed', userMessage(problemOf(error)).title);
       return this.#showCount();
     }
     const { title, duration } = item.info;
@@ -104,7 +104,7 @@ export class LinkList {
 
   #showCount() {
     this.#heading.textContent = text('links.heading', { n: this.#items.length });
-    // Without a folder to write into, the reader would answer one dialog per file.
+    // Without a folder, the user would get one dialog per file.
     this.#saveAll.hidden = typeof window.showDirectoryPicker !== 'function' || this.#ready.length === 0;
     find(this.#saveAll, 'button').textContent = text('links.download', { n: this.#ready.length });
   }

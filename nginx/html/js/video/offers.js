@@ -1,7 +1,7 @@
-import { byId } from '../dom.js';
-import { Offer } from './offer.js';
+import { byId, find, fromTemplate } from '../dom.js';
+import { describeDownload } from './describe-download.js';
 
-/** The downloads that a page offers, the best first and each different file once. */
+/** The available downloads, best first and without duplicates. */
 export class Offers {
   #list = byId('video-downloads');
   #offers = [];
@@ -34,7 +34,7 @@ export class Offers {
   }
 }
 
-/** The downloads that lead to different files: two targets give the same one where a page has one size only. */
+/** Sorts the downloads and removes duplicates: two targets give the same file if a page has only one size. */
 export function bestFirst(downloads) {
   const byContent = new Map();
   for (const download of downloads) {
@@ -51,8 +51,41 @@ function rank({ target, height }) {
   return height ?? (target === 'mp4-1080' ? 1080 : 720);
 }
 
-/** Whether the MP3 is the original already. */
+/** Whether the MP3 is already the original. */
 function isUnchanged(downloads, { container }) {
   const mp3 = downloads.find(({ target }) => target === 'mp3');
   return container === 'mp3' && mp3 !== undefined && mp3.audio !== 'transcode';
+}
+
+/** One available download: its description and the button that starts it. */
+class Offer {
+  #start;
+
+  /**
+   * @param isMain whether this is the recommended download
+   * @param onStart called with the download: `target`, `href` and a display `name`
+   */
+  constructor(download, formats, isMain, onStart) {
+    this.element = fromTemplate('download-template');
+    this.element.dataset.target = download.target;
+    const { title, tag, about } = describeDownload(download, formats);
+    const name = `${title} ${tag}`;
+    find(this.element, '.download-title').textContent = title;
+    find(this.element, '.tag').textContent = tag;
+    find(this.element, '.download-about').textContent = about;
+    this.#start = find(this.element, '.download-start');
+    find(this.#start, '.visually-hidden').textContent = ` ${name}`;
+    this.#start.classList.toggle('primary', isMain);
+    this.#start.href = download.href;
+    this.#start.addEventListener('click', (event) => {
+      event.preventDefault();
+      // The second click of a double-click is not a second download.
+      const { target, href, container } = download;
+      if (event.detail < 2) onStart({ target, href, container, name });
+    });
+  }
+
+  focus() {
+    this.#start.focus({ preventScroll: true });
+  }
 }

@@ -4,7 +4,7 @@ import { hostOf } from '../format.js';
 const key = 'recent-videos';
 const most = 8;
 
-/** What was looked up lately; it stays in this browser. */
+/** Recently looked up pages, stored only in this browser. */
 export class Recent {
   #box = byId('recent');
   #list = byId('recent-list');
@@ -35,7 +35,7 @@ export class Recent {
     this.#box.hidden = items.length === 0;
     this.#list.replaceChildren(
       ...items.map(({ url, title }) => {
-        const link = make('a', { href: `?url=${encodeURIComponent(url)}` }, title);
+        const link = make('a', { href: `?url=${encodeURIComponent(url)}`, dir: 'auto' }, title);
         link.addEventListener('click', (event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();
@@ -47,7 +47,7 @@ export class Recent {
   }
 }
 
-/** Without storage (private windows, a full disk) nothing is kept, which is no fault. */
+/** Without storage (private windows, a full disk) nothing is stored, which is not an error. */
 function stored() {
   try {
     const items = JSON.parse(localStorage.getItem(key) ?? '[]');

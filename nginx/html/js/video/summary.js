@@ -12,10 +12,10 @@ export class Summary {
   #itemLine = byId('video-item-line');
   #items = byId('video-item');
 
-  /** @param onItem called with the number of the video that the reader chooses, from 1 */
+  /** @param onItem called with the number of the chosen video, from 1 */
   constructor(onItem) {
     this.#items.addEventListener('change', () => onItem(Number(this.#items.value)));
-    // The placeholder stays where a thumbnail can't be loaded.
+    // Keep the placeholder if the thumbnail can't be loaded.
     this.#thumbnail.addEventListener('error', () => (this.#thumbnail.hidden = true));
     this.#thumbnail.addEventListener('load', () => (this.#thumbnail.hidden = false));
   }
@@ -38,7 +38,7 @@ export class Summary {
     if (info.thumbnail !== null && /^https:/i.test(info.thumbnail)) this.#thumbnail.src = info.thumbnail;
   }
 
-  /** A page with several videos lets the reader choose one. */
+  /** Lets the user choose one of a page's videos. */
   #showItems({ items = [], playlistIndex, playlistCount }) {
     this.#itemLine.hidden = items.length < 2;
     const options = items.map(({ index, title }) =>
@@ -63,7 +63,7 @@ export class Summary {
   }
 }
 
-/** The length of what the downloads contain; null where it is unknown. */
+/** The duration of the downloads; null if unknown. */
 function secondsOf({ clip, duration }) {
   const end = clip?.end ?? duration;
   return end === null ? null : end - (clip?.start ?? 0);

@@ -4,16 +4,16 @@ import { ensureSuccess } from '../problem.js';
 const speedWindowMs = 3000;
 
 /** The connection ended before the file was complete. */
-export class BrokenOff extends Error {
+export class InterruptedTransferError extends Error {
   constructor(cause) {
     super('The connection broke', { cause });
-    this.name = 'BrokenOff';
+    this.name = 'InterruptedTransferError';
   }
 }
 
 /**
- * Writes one download into a file, chunk by chunk. After a broken connection, `run`
- * resumes where it stopped if the server supports ranges, and else starts over.
+ * Writes one download into a file, chunk by chunk. After a broken connection, `run` resumes
+ * where it stopped if the server supports ranges, otherwise starts over.
  */
 export class Transfer {
   receivedBytes = 0;
@@ -47,7 +47,7 @@ export class Transfer {
   }
 
   /**
-   * @throws RequestFailed when the server rejects it, BrokenOff, AbortError when `signal` aborts;
+   * @throws RequestFailed when the server rejects it, InterruptedTransferError, AbortError when `signal` aborts;
    *   any other error comes from writing the file
    */
   async run(signal) {
@@ -60,7 +60,7 @@ export class Transfer {
       await this.#file.write({ type: 'write', position: this.receivedBytes, data: value });
       this.receivedBytes += value.byteLength;
     }
-    if (this.totalIsExact && this.receivedBytes !== this.totalBytes) throw new BrokenOff();
+    if (this.totalIsExact && this.receivedBytes !== this.totalBytes) throw new InterruptedTransferError();
     await this.#file.close();
   }
 
@@ -73,7 +73,7 @@ export class Transfer {
     const header = (name) => response.headers.get(name);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('Content-Range') ?? '') ?? [];
     if (response.status !== 206 || Number(start) !== this.receivedBytes) {
-      if (response.status === 206) throw new BrokenOff();
+      if (response.status === 206) throw new InterruptedTransferError();
       this.receivedBytes = 0;
       await this.#file.truncate(0);
     }
@@ -93,7 +93,7 @@ export class Transfer {
   }
 
   #broken(error, signal) {
-    throw signal.aborted ? error : new BrokenOff(error);
+    throw signal.aborted ? error : new InterruptedTransferError(error);
   }
 }
 

@@ -1,17 +1,17 @@
-import { lendAccessKey, withAccessKey } from '../access-key.js';
+import { setAccessKeyCookie, withAccessKey } from '../access-key.js';
 import { find, fromTemplate, startDownload } from '../dom.js';
 import { formatBytes, formatPercent, formatSeconds, formatSpeed } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { ensureSuccess, isAbort, problemOf } from '../problem.js';
 import { joined, text } from '../texts.js';
-import { BrokenOff, fileNameOf, sizeOf, Transfer } from './transfer.js';
+import { InterruptedTransferError, fileNameOf, sizeOf, Transfer } from './transfer.js';
 
 const drawEveryMs = 200;
 const unfinished = new Set(['preparing', 'waiting', 'running', 'broken']);
 
 /**
- * One download in the tray. Where the browser lets a page write into a file, the page
- * shows the progress; elsewhere the browser downloads the file and shows it.
+ * One download in the tray. If the browser lets a page write files, the page shows the
+ * progress. Otherwise the browser itself downloads the file and shows it.
  *
  * `state` is `preparing`, `waiting`, `running`, `broken`, `failed`, `started` or `done`.
  */
@@ -58,7 +58,7 @@ export class TrayEntry {
     return text('tray.label', { name: this.#download.name, title: this.#download.title });
   }
 
-  /** Asks for the file's name and where to save it, so that an error shows before anything is saved. */
+  /** Requests the file's name and asks where to save it, so that an error shows before anything is saved. */
   async prepare() {
     this.#show('preparing', text('tray.preparing'));
     this.#handlers.onStatus(text('tray.preparing'));
@@ -89,7 +89,7 @@ export class TrayEntry {
       this.#show('done', text('tray.saved', { file: this.#handle.name, size }));
       this.#handlers.onStatus(text('tray.isSaved', { name: this.#download.name }));
     } catch (error) {
-      if (error instanceof BrokenOff) this.#offerResume(transfer);
+      if (error instanceof InterruptedTransferError) this.#offerResume(transfer);
       else await this.#fail(error);
     } finally {
       clearInterval(timer);
@@ -97,7 +97,7 @@ export class TrayEntry {
   }
 
   #leaveToBrowser(size) {
-    lendAccessKey(this.#download.href);
+    setAccessKeyCookie(this.#download.href);
     startDownload(this.#download.href);
     const known = size.bytes !== undefined && sizeText(size);
     this.#show('started', known ? text('tray.startedSize', { size: known }) : text('tray.started'));
@@ -130,7 +130,7 @@ export class TrayEntry {
   async #giveUp() {
     const isWorking = this.state === 'preparing' || this.state === 'running';
     this.#request.abort();
-    // What works on it notices the abort, and removes the entry then.
+    // The running step notices the abort and then removes the entry.
     if (isWorking) return;
     const wasUnfinished = this.isUnfinished;
     if (wasUnfinished) await this.#discard();
@@ -188,7 +188,7 @@ function sizeText({ bytes, isExact }) {
   return isExact ? size : text('offer.sizeAbout', { size });
 }
 
-/** @throws RequestFailed where the server would reject the download */
+/** @throws RequestFailed if the server would reject the download */
 async function readHeaders({ href, target, container }, signal) {
   const options = { headers: withAccessKey(), cache: 'no-store' };
   const head = await fetch(href, { ...options, method: 'HEAD', signal });
@@ -197,7 +197,7 @@ async function readHeaders({ href, target, container }, signal) {
     const fallback = target.startsWith('mp4') ? 'video.mp4' : `audio.${container ?? 'mp3'}`;
     return { fileName: fileNameOf(header('Content-Disposition'), fallback), size: sizeOf(header) };
   }
-  // A response to HEAD has no body: the reason is in the one to GET.
+  // A HEAD response has no body, so get the reason with GET.
   const reading = new AbortController();
   const get = await fetch(href, { ...options, signal: AbortSignal.any([signal, reading.signal]) });
   try {
@@ -209,9 +209,9 @@ async function readHeaders({ href, target, container }, signal) {
 }
 
 /**
- * Asks the reader where to save, or takes a free name in a folder.
- * @returns undefined where a page cannot write files
- * @throws AbortError when the reader chooses no file
+ * Asks the user where to save, or uses a free name in a folder.
+ * @returns undefined if the page can't write files
+ * @throws AbortError if the user chooses no file
  */
 async function chooseFile(suggestedName, folder) {
   if (folder !== undefined) return freeFile(folder, suggestedName);
@@ -220,7 +220,7 @@ async function chooseFile(suggestedName, folder) {
     return await window.showSaveFilePicker({ suggestedName, id: 'downloads', startIn: 'downloads' });
   } catch (error) {
     if (isAbort(error)) throw error;
-    // The click was too long ago, or a policy forbids it: the browser can always download by itself.
+    // The click was too long ago, or a policy forbids it. The browser can always download itself.
     return undefined;
   }
 }
@@ -234,7 +234,7 @@ function freeFile(folder, wanted) {
   return choice;
 }
 
-/** `film.mp4`, or `film (2).mp4` where that exists. */
+/** Creates `film.mp4`, or `film (2).mp4` if that exists. */
 async function createFreeFile(folder, wanted) {
   const [, stem, extension] = /^(.*?)(\.[^.]*)?$/su.exec(wanted);
   for (let number = 1; ; number += 1) {

@@ -1,10 +1,10 @@
 import { byId } from '../dom.js';
 import { TrayEntry } from './tray-entry.js';
 
-/** Below the number of streams that the gateway allows one client at once. */
+/** Lower than the number of concurrent streams that the gateway allows per client. */
 const maxRunning = 3;
 
-/** The downloads of this visit. A look-up never touches them. */
+/** The downloads of this visit. Looking up another page doesn't affect them. */
 export class Tray {
   #box = byId('tray');
   #list = byId('tray-list');

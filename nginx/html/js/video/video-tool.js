@@ -4,19 +4,18 @@ import { isAbort, problemOf } from '../problem.js';
 import { text } from '../texts.js';
 import { Clip } from './clip.js';
 import { LinkList } from './link-list.js';
-import { lookUp, pageQuery } from './look-up.js';
+import { isPublicHost, lookUp, pageQuery, urlIn, urlsIn } from './look-up.js';
 import { Offers } from './offers.js';
-import { isPublicHost, urlIn, urlsIn } from './page-url.js';
 import { Recent } from './recent.js';
 import { Summary } from './summary.js';
 import { Tray } from './tray.js';
 
-/** As many links as people paste at once; a whole playlist is more than a look-up is for. */
+/** Maximum number of pasted links; this is not meant for whole playlists. */
 const maxLinks = 20;
-/** A limit that ends sooner than this is waited for; a longer one is left to the reader. */
+/** We wait for rate limits shorter than this; for longer ones, the user has to retry. */
 const maxAutomaticWaitSeconds = 120;
 
-/** From the link of a page to its downloads. */
+/** Turns the link of a page into its downloads. */
 export class VideoTool {
   #input = byId('video-url');
   #submit = byId('video-submit');
@@ -33,7 +32,7 @@ export class VideoTool {
     onDownload: (download, folder) => this.#tray.add(download, folder),
   });
   #request;
-  /** Of the page that is shown, and which part of it: see look-up.js. */
+  /** URL of the shown page, and the selected part; see look-up.js. */
   #url;
   #part = {};
 
@@ -61,15 +60,15 @@ export class VideoTool {
     this.#input.addEventListener('input', () => this.#input.removeAttribute('aria-invalid'));
   }
 
-  /** Looks up the URLs in a text, as if the reader had typed and sent it. */
+  /** Looks up the URLs in a text, as if the user had submitted it. */
   #openText(typed) {
     const urls = urlsIn(typed).slice(0, maxLinks);
     if (urls.length > 1) this.openAll(urls);
-    // A text without a URL goes to the server as it is, whose error explains what is wrong.
+    // Send a text without a URL unchanged; the server's error explains what is wrong.
     else this.open(urlIn(typed, { bare: true }) ?? typed.trim());
   }
 
-  /** Looks up one URL, or a part of what is there; see look-up.js. */
+  /** Looks up one URL or a part of it; see look-up.js. */
   open(url, part) {
     this.#links.close();
     this.#input.value = url;
@@ -90,10 +89,10 @@ export class VideoTool {
     this.#input.value = '';
     this.#setStatus(text('video.lookingUpLinks', { n: urls.length }));
     byId('video').scrollIntoView({ block: 'nearest' });
-    void this.#links.open(urls);
+    void this.#links.open(urls).then((isDone) => isDone && this.#setStatus(''));
   }
 
-  /** Looks up another video of the page that is shown, or a part of one. */
+  /** Looks up another video of the shown page, or a part of one. */
   #openPart(part) {
     this.#request?.abort();
     void this.#lookUp(this.#url, part);
@@ -146,9 +145,9 @@ export class VideoTool {
     const count = this.#offers.show(info);
     this.#setStatus(text(count === 0 ? 'video.nothing' : 'video.choose'));
     this.#recent.add(url, info.title);
-    // The address of this page becomes a link to the result, and reloading keeps it.
+    // Make this page's URL a link to the result, which also survives a reload.
     history.replaceState(null, '', `?${pageQuery(url, part)}`);
-    // The next key is Enter, unless the reader has moved on.
+    // Focus the main button for Enter, unless the user has moved on.
     const active = document.activeElement;
     if (active === document.body || this.#input.form.contains(active)) this.#offers.focusFirst();
   }

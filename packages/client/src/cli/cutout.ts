@@ -16,7 +16,7 @@ import {
 import type { Terminal } from './terminal.js';
 
 const imageExtensions = new Set(['.jpg', '.jpeg', '.png', '.webp']);
-/** Other clients behind the same IP address may use up the limit of a minute. */
+/** Clients that share our IP address may use up the limit of a minute. */
 const retries = 10;
 /** Statuses that concern one image; the next one may succeed. */
 const imageStatuses = new Set([400, 413, 415, 422]);
@@ -26,13 +26,13 @@ interface ImageJob {
   readonly label: string;
   readonly read: () => Promise<Blob | URL>;
   readonly target: { readonly folder: string; readonly name: string } | 'standard output';
-  /** Whether the user named this one file to write to. */
+  /** Whether the user gave this exact output file. */
   readonly isExactName: boolean;
 }
 
 /**
- * Cuts out all images one after the other, no faster than `RateLimit` allows.
- * A rejected image doesn't stop the others.
+ * Processes all images one after the other, no faster than `RateLimit` allows. A rejected image
+ * doesn't stop the others.
  * @returns how many images failed
  * @throws UsageError, the file system's error, and MediaServicesError if the server rejects the client itself
  */
@@ -109,7 +109,10 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
   return jobs;
 }
 
-/** A path with several images to write, an existing folder, or one without the extension of an image. */
+/**
+ * Whether the output is a folder: there are several images, it is an existing folder, or it has
+ * no extension.
+ */
 async function isOutputFolder(output: string, sources: readonly string[]): Promise<boolean> {
   return sources.length > 1 || (await isFolder(output)) || extname(output) === '';
 }

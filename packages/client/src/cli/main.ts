@@ -4,9 +4,8 @@ import { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
 import { parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
 import { cutOutImages } from './cutout.js';
-import { showInfo } from './info.js';
+import { saveVideo, showInfo } from './video.js';
 import { createTerminal, type Terminal } from './terminal.js';
-import { saveVideo } from './video.js';
 
 const exitCodes = {
   done: 0,
@@ -52,7 +51,7 @@ async function run(args: readonly string[], signal: AbortSignal): Promise<number
   return failed === 0 ? exitCodes.done : exitCodes.someFailed;
 }
 
-/** One failed video doesn't stop the others; a single one decides the exit code. */
+/** A failed video doesn't stop the others. The error of a single video determines the exit code. */
 async function saveVideos(
   client: MediaServicesClient,
   command: VideoCommand,
@@ -84,7 +83,7 @@ function report(error: unknown, signal: AbortSignal): number {
     return error.retryable ? exitCodes.unavailable : exitCodes.rejected;
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) {
-    // A reader that closed the pipe has all it wants.
+    // The reader closed the pipe because it needs no more data.
     if (error.code === 'EPIPE') return exitCodes.done;
     // The file system's messages name the file and the reason.
     print(error.message);

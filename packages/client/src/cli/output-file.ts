@@ -9,18 +9,18 @@ import { UsageError } from './arguments.js';
 
 const noteExtension = '.part.json';
 
-/** What is remembered beside a `.part` file. */
+/** The content of the note next to a `.part` file. */
 const noteSchema = z.object({ request: z.string(), etag: z.string() });
 
 /** The beginning of a file, left by an interrupted download. */
 export interface PartialFile extends ReceivedPart {
-  /** Without `.part`. */
+  /** The path without `.part`. */
   readonly file: string;
 }
 
 /**
- * Finds what an interrupted download of the same request left in a folder.
- * @param request tells one download from another
+ * Finds the partial file of an interrupted download of the same request.
+ * @param request identifies the download
  */
 export async function findPartialFile(folder: string, request: string): Promise<PartialFile | undefined> {
   for (const name of await namesIn(folder)) {
@@ -40,7 +40,7 @@ export interface SaveOptions {
   /** Fail with a UsageError instead of choosing a numbered name such as `film (2).mp4`. */
   readonly isExactName: boolean;
   readonly force: boolean;
-  /** Tells one download from another; absent if it can't be resumed. */
+  /** Identifies the download; absent if it can't be resumed. */
   readonly request?: string | undefined;
   readonly partial?: PartialFile | undefined;
   readonly signal: AbortSignal;
@@ -90,7 +90,7 @@ export async function writeToStandardOutput(media: Media, signal: AbortSignal): 
   await pipeline(asNodeStream(media.body), process.stdout, { signal, end: false });
 }
 
-/** The whole of standard input. */
+/** Reads all of standard input. */
 export async function readStandardInput(): Promise<Blob> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) chunks.push(chunk as Buffer);
@@ -114,7 +114,7 @@ function asNodeStream(body: Media['body']): Readable {
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-/** A name without a `.part` file of another download. */
+/** Finds a name that has no `.part` file of another download. */
 async function freePartialName(wanted: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const file = numbered(wanted, number);
@@ -161,7 +161,7 @@ async function parsedFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch {
-    // Another program's file, or one that was cut off.
+    // Another program's file, or an incomplete one.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
-import { UsageError, type VideoCommand } from './arguments.js';
+import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
 import { findPartialFile, isFolder, saveMedia, writeToStandardOutput } from './output-file.js';
-import { progressLine, type Terminal } from './terminal.js';
+import { progressLine, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
  * Saves the video or audio of one page; prints the path of the file.
@@ -19,7 +19,9 @@ export async function saveVideo(
   const line = progressLine();
   const options = {
     signal,
-    ...{ item, start, end },
+    item,
+    start,
+    end,
     onProgress: (received: number, expected: number | undefined) =>
       terminal.progress(line(received, expected)),
     onRetry: (error: Error, seconds: number) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
@@ -49,4 +51,30 @@ export async function saveVideo(
 /** `film.mp4` is a file; `films` and `films/` are folders. */
 function isFileName(path: string): boolean {
   return /\.(?:mp3|mp4|m4a|ogg|opus|webm|flac|wav)$/i.test(path);
+}
+
+/** Prints what is on a page. */
+export async function showInfo(
+  client: MediaServicesClient,
+  { url, item, start, end, json }: InfoCommand,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const info = await client.info(url, { signal, item, start, end });
+  if (json) {
+    terminal.result(JSON.stringify(info, null, 2));
+    return;
+  }
+  terminal.result(info.title);
+  const facts = [info.uploader, info.duration === null ? null : timeText(info.duration), info.uploadDate];
+  const known = facts.filter((fact) => fact !== null);
+  if (known.length > 0) terminal.result(known.join(', '));
+  for (const { target, estimatedBytes } of info.downloads) {
+    const size = estimatedBytes === null ? 'size unknown' : `about ${sizeText(estimatedBytes)}`;
+    terminal.result(`  ${target.padEnd(9)} ${size}`);
+  }
+  for (const { index, title, duration } of info.items) {
+    const length = duration === null ? '' : ` (${timeText(duration)})`;
+    terminal.result(`  --item ${index}  ${title ?? 'untitled'}${length}`);
+  }
 }

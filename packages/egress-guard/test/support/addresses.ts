@@ -1,5 +1,5 @@
-/** One host per refused range and per way of writing it, as it may stand in a URL. */
-export const refusedHosts: readonly (readonly [host: string, what: string])[] = [
+/** One host per blocked range and notation, as it can appear in a URL. */
+export const blockedHosts: readonly (readonly [host: string, what: string])[] = [
   ['127.0.0.1', 'loopback'],
   ['127.255.255.254', 'loopback, far end'],
   ['127.1', 'loopback, short'],
@@ -67,7 +67,7 @@ export const refusedHosts: readonly (readonly [host: string, what: string])[] = 
   ['localhost', 'name of loopback'],
 ];
 
-/** Hosts that only look like the ones above. */
+/** Public hosts that look similar to the ones above. */
 export const publicHosts: readonly string[] = [
   '8.8.8.8',
   '9.255.255.255',

@@ -7,11 +7,11 @@ export type Records = Readonly<Record<string, readonly string[] | 'missing'>>;
 export interface DnsServer extends AsyncDisposable {
   /** `ip:port` */
   readonly address: string;
-  /** Names that were asked for, in order. */
+  /** Queried names, in order. */
   readonly asked: readonly string[];
 }
 
-/** A DNS server on loopback (RFC 1035) with IPv4 addresses. */
+/** A DNS server on loopback (RFC 1035) that serves IPv4 addresses. */
 export async function startDnsServer(records: Records): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];

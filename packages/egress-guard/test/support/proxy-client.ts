@@ -2,7 +2,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-export interface ProxyAnswer {
+export interface ProxyResponse {
   readonly status: number;
   readonly body: string;
   readonly headers: IncomingMessage['headers'];
@@ -13,7 +13,7 @@ export async function getThrough(
   proxyUrl: string,
   target: string,
   headers: Record<string, string> = {},
-): Promise<ProxyAnswer> {
+): Promise<ProxyResponse> {
   const proxy = new URL(proxyUrl);
   const outgoing = request({
     host: proxy.hostname,
@@ -29,7 +29,7 @@ export async function getThrough(
   return { status: response.statusCode ?? 0, body, headers: response.headers };
 }
 
-/** Asks a proxy for a tunnel; `socket` is open when the status is 200. */
+/** Requests a tunnel from a proxy; `socket` is open if the status is 200. */
 export async function tunnelThrough(
   proxyUrl: string,
   authority: string,
@@ -50,7 +50,7 @@ export async function tunnelThrough(
   return { status: response.statusCode ?? 0, socket };
 }
 
-/** Sends bytes as they are and returns all that comes back. */
+/** Sends raw bytes and returns the whole response. */
 export async function sendRaw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface SocksServer extends AsyncDisposable {
   readonly port: number;
-  /** Targets asked for, names as names. */
+  /** Requested targets; names are not resolved. */
   readonly asked: string[];
 }
 

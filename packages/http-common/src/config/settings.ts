@@ -63,7 +63,7 @@ function rangeText({ min, max }: Range): string {
   return max === undefined ? '' : ` of at most ${max}`;
 }
 
-/** Builders for the settings of a service, each reading one environment variable. */
+/** Builders for settings, each of which reads one environment variable. */
 export const setting = {
   integer: (fallback: number, range: Range = {}): Setting<number> =>
     fromText(
@@ -71,7 +71,7 @@ export const setting = {
       (text) => (Number.isSafeInteger(Number(text)) ? numberIn(text, range) : undefined),
       `a whole number${rangeText(range)}`,
     ),
-  /** A number that the service finds out itself where it is not given. */
+  /** A number that the service chooses itself when set to `auto`. */
   integerOrAuto: (range: Range): Setting<number | 'auto'> =>
     fromText(
       'auto',
@@ -123,7 +123,7 @@ export const setting = {
     fromText(fallback, (text) => values.find((value) => value === text), `one of ${values.join(', ')}`),
 };
 
-/** Where replicas count together. */
+/** Shares rate limits between replicas. */
 export function redisUrlSetting() {
   return setting
     .text('')
@@ -131,16 +131,16 @@ export function redisUrlSetting() {
       error: 'must be redis://[user:password@]host:port, or rediss:// for TLS',
     })
     .describe(
-      "Redis through which all replicas share the limits on images and of clients' keys, for example redis://redis:6379; empty: each counts for itself.",
+      'Redis that shares the image limits and API key limits between replicas, for example redis://redis:6379; empty: each replica counts on its own.',
     );
 }
 
-/** What a client must keep up with. */
+/** The minimum transfer rate of a client. */
 export function clientPaceSetting() {
   return setting
     .bytes('256KiB', { min: 0 })
     .describe(
-      'What a client must send or take per minute while the service waits for it; slower uploads, responses and streams are aborted. 0 for no limit.',
+      'Bytes a client must send or read per minute while the service waits for it; slower uploads, responses and streams are aborted. 0 for no limit.',
     );
 }
 
@@ -152,19 +152,31 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
     METRICS_PORT: setting
       .port(defaults.metricsPort)
       .describe('Port of /metrics and /livez; never publish it.'),
-    LOG_LEVEL: setting.oneOf(logLevels, 'info').describe('Least severe log level that is written.'),
+    LOG_LEVEL: setting.oneOf(logLevels, 'info').describe('Lowest log level that is written.'),
     TRUST_PROXY_HOPS: setting
       .integer(0, { min: 0, max: 10 })
-      .describe('Proxies in front whose X-Forwarded-For is believed: 0 standalone, 1 behind the gateway.'),
-    // Without a unit: docker-compose.yml makes its stop_grace_period of it.
+      .describe(
+        'Number of proxies in front whose X-Forwarded-For is trusted: 0 standalone, 1 behind the gateway.',
+      ),
+    // Without a unit, because docker-compose.yml derives its stop_grace_period from it.
     SHUTDOWN_GRACE_SECONDS: setting
       .number(25, { min: 0, max: 3600 })
-      .describe('How many seconds running requests may go on after SIGTERM before they are aborted.'),
-    // The gateway routes by it, so its settings.awk has the rule.
+      .describe('How many seconds running requests may continue after SIGTERM before they are aborted.'),
+    // The gateway routes by it, so the gateway's settings.awk validates it.
     BASE_PATH: setting
       .text('')
       .describe(
-        'Path below which the gateway is reached, for example /media; links in answers begin with it.',
+        'Path prefix under which the gateway is reached, for example /media; links in responses start with it.',
       ),
   };
+}
+
+/** The error message if an attempt fails, else undefined. Lets the code that uses a setting validate it. */
+export function problemOf(attempt: () => unknown): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -1,22 +1,23 @@
+import type { z } from 'zod';
 import type { ErrorCode } from './error-table.js';
 
-/** One invalid input: the name the client used and what would be right. */
+/** One invalid field: its name, and what it must be. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
 export interface DomainErrorOptions {
-  /** What really happened; logged, never sent. */
+  /** The underlying error; logged, never sent. */
   readonly cause?: unknown;
   readonly retryAfterSeconds?: number;
   readonly fields?: readonly FieldError[];
 }
 
 /**
- * A failure that the client can understand. It knows nothing of HTTP: the error
- * middleware maps its code through the error table. `message` is the problem's
- * `detail`: what happened, why, and what to do.
+ * A failure to report to the client, independent of HTTP: the error middleware maps its code
+ * through the error table. `message` becomes the problem's `detail`: what happened, why, and
+ * what to do.
  */
 export class DomainError extends Error {
   override readonly name: string = 'DomainError';
@@ -32,7 +33,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Invalid input; names every invalid field at once. */
+/** Invalid input, with every invalid field. */
 export class InvalidRequestError extends DomainError {
   override readonly name = 'InvalidRequestError';
 
@@ -44,11 +45,39 @@ export class InvalidRequestError extends DomainError {
   }
 }
 
-/** The client closed the connection before its answer was finished. */
+/** The client closed the connection before the response was complete. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 
   constructor() {
-    super('The client closed the connection before the answer was finished.');
+    super('The client closed the connection before the response was complete.');
   }
+}
+
+/** The `code` of an error of Node or undici (`ESRCH`, `UND_ERR_SOCKET`); undefined for anything else. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** Whether a thrown value is a system error with the code. */
+export function hasErrorCode(thrown: unknown, code: string): boolean {
+  return errorCode(thrown) === code;
+}
+
+/**
+ * Validates outside input.
+ * @throws InvalidRequestError listing every invalid and unknown field
+ */
+export function parseRequest<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new InvalidRequestError(parsed.error.issues.flatMap(fieldErrors));
+}
+
+function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((field) => ({ field, message: 'is not a parameter of this endpoint' }));
+  }
+  return [{ field: issue.path.join('.') || 'request', message: issue.message }];
 }

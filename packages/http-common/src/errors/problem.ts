@@ -16,10 +16,10 @@ export interface Problem {
 }
 
 export interface ProblemContext {
-  /** What the codes of the service mean. */
+  /** The service's error codes. */
   readonly errors: ErrorTable;
   readonly requestId: string;
-  /** Where `/docs/errors` is served; empty for a path on the host that answered. */
+  /** The base URL of `/docs/errors`; empty for a path on the responding host. */
   readonly docsBaseUrl: string;
 }
 
@@ -30,7 +30,7 @@ export function problemType(code: ErrorCode, docsBaseUrl: string): string {
   return `${docsBaseUrl.replace(/(?<!\/)\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
 }
 
-/** Maps a domain error to the answer that clients see. */
+/** Maps a domain error to the problem sent to the client. */
 export function toProblem(error: DomainError, context: ProblemContext): Problem {
   const { status, title, retryable } = context.errors[error.code];
   return {
@@ -45,19 +45,22 @@ export function toProblem(error: DomainError, context: ProblemContext): Problem 
   };
 }
 
-/** Seconds for `Retry-After`: always there for 429 and 503. */
+/** Seconds for `Retry-After`; always set for 429 and 503. */
 export function retryAfterSeconds(error: DomainError, status: number): number | undefined {
   const fallback = status === 429 || status === 503 ? defaultRetryAfterSeconds : undefined;
   const seconds = error.retryAfterSeconds ?? fallback;
   return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds));
 }
 
-/** Whatever was thrown, as a domain error; the unknown becomes `internal_error` with the cause kept for the log. */
+/**
+ * Converts any thrown value to a domain error. Unknown ones become `internal_error`, with the
+ * cause kept for the log.
+ */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   return new DomainError(
     'internal_error',
-    'The service failed in an unexpected way. Report it with the requestId, under which the log has the cause.',
+    'An unexpected error occurred. Report it with the requestId, under which the log has the cause.',
     { cause: thrown },
   );
 }

@@ -7,11 +7,13 @@ import {
   toProblem,
   type ProblemContext,
 } from '../errors/problem.js';
-import { setProblemCode } from './problem-code.js';
-import { requestContext } from './request-context.js';
+import { requestContext, setProblemCode } from './request-context.js';
 import { resetConnection } from './reset-connection.js';
 
-/** Answers every error as problem+json; after the first byte only a reset tells the client the truth. */
+/**
+ * Sends every error as problem+json. After the first byte, only a connection reset can signal
+ * the failure.
+ */
 export function errorMiddleware(options: Omit<ProblemContext, 'requestId'>): ErrorRequestHandler {
   return (thrown: unknown, _req, res, _next) => {
     const context = requestContext(res);
@@ -56,7 +58,7 @@ function sendProblem(res: Response, error: DomainError, context: ProblemContext)
   res.end(JSON.stringify(problem));
 }
 
-/** Express and its parsers mark what the client got wrong in the HTTP itself with a 4xx status, such as `/%ff`. */
+/** Express and its parsers mark malformed requests, such as `/%ff`, with a 4xx status. */
 function requestSyntaxError(thrown: unknown): DomainError | undefined {
   if (!(thrown instanceof Error) || !('status' in thrown) || thrown instanceof DomainError) return undefined;
   const { status } = thrown;

@@ -11,14 +11,14 @@ export interface HttpAppOptions {
   readonly metrics: Metrics;
   /** Proxies in front: 0 standalone, 1 behind the gateway. */
   readonly trustProxyHops: number;
-  /** Every code that the service answers with. */
+  /** Every error code of the service. */
   readonly errors: ErrorTable;
-  /** Base of the `type` links of problems; empty for paths on the answering host. */
+  /** Base URL of the problems' `type` links; empty for paths on the responding host. */
   readonly docsBaseUrl: string;
   readonly routes: (router: Router) => void;
 }
 
-/** An Express app with the request lifecycle in front of the routes and the one error format behind them. */
+/** An Express app that wraps the routes in the request lifecycle and the common error format. */
 export function createHttpApp(options: HttpAppOptions): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,31 +1,128 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { DomainError } from '../errors/domain-error.js';
+import type { ErrorCode } from '../errors/error-table.js';
 import type { Logger } from '../logging/logger.js';
-import type { StageTimings } from './stage-timings.js';
 
-/** How a request ended: complete, given up by the client, refused or failed, or cut after its first byte. */
+/**
+ * How a request ended: complete, aborted by the client, failed or rejected, or truncated after
+ * its first byte.
+ */
 export type Outcome = 'ok' | 'aborted' | 'failed' | 'truncated';
 
-/** What every handler may use of its request. */
+/** Per-request state available to every handler. */
 export interface RequestContext {
   readonly requestId: string;
   readonly logger: Logger;
-  /** Aborts with a ClientGoneError when the client leaves before the answer is finished. */
+  /** Aborts with a ClientGoneError when the client leaves before the response is complete. */
   readonly signal: AbortSignal;
   readonly timings: StageTimings;
-  /** Adds bounded, harmless fields to the request's log line (a host, never a query). */
+  /** Adds fields to the request's log line. They must be bounded and safe to log (a host, never a query). */
   note(fields: Readonly<Record<string, string | number | boolean | null>>): void;
   setOutcome(outcome: Outcome): void;
 }
 
-const contexts = new WeakMap<Response, RequestContext>();
+const contexts = new WeakMap<ServerResponse, RequestContext>();
 
 export function attachRequestContext(res: Response, context: RequestContext): void {
   contexts.set(res, context);
 }
 
-/** @throws Error when the response does not come from an app of createHttpApp. */
+/** Logs why we break off a response that no handler will end. No-op for one without a context. */
+export function noteBreak(res: ServerResponse, { code, message }: DomainError): void {
+  const context = contexts.get(res);
+  context?.setOutcome(res.headersSent ? 'truncated' : 'failed');
+  context?.note({ reason: message });
+  setProblemCode(res, code);
+}
+
+/** @throws Error if the response doesn't belong to an app made by `createHttpApp` */
 export function requestContext(res: Response): RequestContext {
   const context = contexts.get(res);
   if (context === undefined) throw new Error('This response has no request context.');
   return context;
+}
+
+const codes = new WeakMap<ServerResponse, ErrorCode>();
+
+/** Remembers a response's error code for the log and the metrics. */
+export function setProblemCode(res: ServerResponse, code: ErrorCode): void {
+  codes.set(res, code);
+}
+
+export function problemCodeOf(res: ServerResponse): ErrorCode | undefined {
+  return codes.get(res);
+}
+
+/** A client that the gateway has identified by its API key. */
+export interface GatewayClient {
+  readonly name: string;
+  /** Requests per minute, if the key has its own limit; 0 for no limit. */
+  readonly limitPerMinute: number | undefined;
+}
+
+const nameSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/);
+const limitSchema = z
+  .string()
+  .regex(/^\d{1,6}$/)
+  .transform(Number);
+
+/**
+ * The client that the gateway reports in `X-Client-Name` and `X-Client-Limit`. Undefined
+ * without a gateway in front (`TRUST_PROXY_HOPS=0`), since any client could then send these
+ * headers.
+ */
+export function gatewayClient(req: Request): GatewayClient | undefined {
+  if (Number(req.app.get('trust proxy')) < 1) return undefined;
+  const name = nameSchema.safeParse(req.get('X-Client-Name'));
+  if (!name.success) return undefined;
+  return { name: name.data, limitPerMinute: limitSchema.safeParse(req.get('X-Client-Limit')).data };
+}
+
+/** Milliseconds by stage, in the order the stages ended first. */
+export class StageTimings {
+  readonly #milliseconds = new Map<string, number>();
+  readonly #onStage: (stage: string, milliseconds: number) => void;
+
+  constructor(onStage: (stage: string, milliseconds: number) => void = () => undefined) {
+    this.#onStage = onStage;
+  }
+
+  /** Starts a stage. @returns a function that ends it; calling it again does nothing */
+  start(stage: string): () => void {
+    const startedAt = performance.now();
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.set(stage, performance.now() - startedAt);
+    };
+  }
+
+  async measure<T>(stage: string, work: () => Promise<T>): Promise<T> {
+    const end = this.start(stage);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /** Adds milliseconds to a stage. */
+  set(stage: string, milliseconds: number): void {
+    this.#milliseconds.set(stage, (this.#milliseconds.get(stage) ?? 0) + milliseconds);
+    this.#onStage(stage, milliseconds);
+  }
+
+  /** The value of a `Server-Timing` header (W3C Server Timing). */
+  header(): string {
+    return [...this.#milliseconds].map(([stage, ms]) => `${stage};dur=${ms.toFixed(1)}`).join(', ');
+  }
+
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(
+      [...this.#milliseconds].map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),
+    );
+  }
 }

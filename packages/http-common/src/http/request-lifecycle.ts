@@ -4,15 +4,18 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { gatewayClient } from './gateway-client.js';
-import { attachRequestContext, type Outcome } from './request-context.js';
-import { StageTimings } from './stage-timings.js';
-import { problemCodeOf } from './problem-code.js';
+import {
+  attachRequestContext,
+  gatewayClient,
+  type Outcome,
+  problemCodeOf,
+  StageTimings,
+} from './request-context.js';
 import { routeOf } from './routes.js';
 
 const requestIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Gives every request its id, context, timings, metrics and one log line at its end. */
+/** Gives every request an id, context, timings, metrics and one log line at its end. */
 export function requestLifecycle(options: { logger: Logger; metrics: Metrics }): RequestHandler {
   const { metrics } = options;
 
@@ -43,7 +46,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     const onEnd = (): void => {
       if (hasEnded) return;
       hasEnded = true;
-      forget();
+      removeListener();
       metrics.requestsInFlight.dec();
       const finished = res.writableFinished;
       if (!finished) abortController.abort(new ClientGoneError());
@@ -56,7 +59,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
       metrics.requests.inc({ route, method: boundedMethod(req.method), status_class: statusClass, code });
       metrics.outcomes.inc({ route, outcome: ended });
       metrics.requestDuration.observe({ route }, durationMs / 1000);
-      // Probes ask all the time; only what is wrong is worth a line.
+      // Probes are frequent; only failures are worth a line.
       const level = route === '/api/health' && !failed ? 'debug' : 'info';
       const key = gatewayClient(req)?.name;
       logger[level](
@@ -75,7 +78,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
       );
     };
     res.once('close', onEnd);
-    const forget = onSocketClose(req.socket, onEnd);
+    const removeListener = onSocketClose(req.socket, onEnd);
     next();
   };
 }
@@ -83,9 +86,9 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
 const closeListeners = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * A response that waits behind another one of a pipelined connection hears nothing of that
- * connection's end. One listener for all of them: a client can pipeline any number.
- * @returns takes the listener away
+ * A response queued behind another one on a pipelined connection gets no event when that
+ * connection closes. All of them share one listener, because a client can pipeline any number.
+ * @returns removes the listener
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
   let listeners = closeListeners.get(socket);
@@ -98,7 +101,7 @@ function onSocketClose(socket: Socket, listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Server-Timing is known only when the headers are written. */
+/** Adds `Server-Timing` when the headers are written, because the timings aren't known earlier. */
 function sendServerTiming(res: Response, timings: StageTimings, startedAt: number): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Response;
   res.writeHead = ((...args: unknown[]) => {

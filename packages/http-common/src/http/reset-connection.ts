@@ -1,15 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Ends the connection of a response so that no client can take what it has for a whole answer. */
+/** Aborts a response's connection so that no client mistakes a partial response for a complete one. */
 export function resetConnection(response: ServerResponse): void {
   if (response.socket === null || response.socket.destroyed) response.destroy();
   else resetSocket(response.socket);
 }
 
-/** Breaks a connection off: its peer sees a reset, unless it has been sent everything and the end already. */
+/** Aborts a connection. The peer sees a reset, unless all data and the FIN were already sent. */
 export function resetSocket(socket: Socket): void {
-  // While the end is on its way, Node fails to reset, and neither closes the socket nor ever exits by itself.
+  // After the FIN is sent, `resetAndDestroy` fails in Node: it leaves the socket open and keeps
+  // the process alive.
   if (socket.writableEnded && socket.writableLength === 0) socket.destroy();
   else socket.resetAndDestroy();
 }

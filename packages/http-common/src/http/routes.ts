@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response, Router } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 
-/** In order; an error handler sees what those before it threw. */
+/** In order; an error handler receives what the handlers before it threw. */
 type Handlers = RequestHandler | readonly (RequestHandler | ErrorRequestHandler)[];
 
 export interface MethodHandlers {
@@ -11,12 +11,12 @@ export interface MethodHandlers {
 
 const routes = new WeakMap<Response, string>();
 
-/** The route pattern that answered, a bounded label; `unmatched` for unknown paths. */
+/** The matched route pattern, a bounded label; `unmatched` for unknown paths. */
 export function routeOf(res: Response): string {
   return routes.get(res) ?? 'unmatched';
 }
 
-/** Registers a path's handlers; GET answers HEAD too, every other method gets 405 with `Allow`. */
+/** Registers a path's handlers. GET also handles HEAD; every other method gets 405 with `Allow`. */
 export function methods(router: Router, path: string, handlers: MethodHandlers): void {
   const allow = [...(handlers.get ? ['GET', 'HEAD'] : []), ...(handlers.post ? ['POST'] : [])].join(', ');
   const route = router.route(path);
@@ -30,7 +30,7 @@ export function methods(router: Router, path: string, handlers: MethodHandlers):
     res.setHeader('Allow', allow);
     throw new DomainError(
       'method_not_allowed',
-      `${path} does not answer ${req.method}. Use ${allow.replaceAll(', ', ' or ')}.`,
+      `${path} does not support ${req.method}. Use ${allow.replaceAll(', ', ' or ')}.`,
     );
   });
 }

@@ -1,5 +1,5 @@
-import { childMemory } from './child-memory.js';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { readFile } from 'node:fs/promises';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 interface MetricOptions<Label extends string> {
   readonly name: string;
@@ -7,10 +7,10 @@ interface MetricOptions<Label extends string> {
   readonly labelNames?: readonly Label[];
 }
 
-/** Stage and request durations in seconds, from an answer out of a cache to a long stream. */
+/** Stage and request durations in seconds, from a cached response to a long stream. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
-/** The Prometheus registry of one service, with what every service measures. */
+/** The Prometheus registry of one service, with the metrics common to all services. */
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: Counter<'route' | 'method' | 'status_class' | 'code'>;
@@ -25,7 +25,7 @@ export interface Metrics {
   histogram<Label extends string>(options: MetricOptions<Label> & { buckets?: number[] }): Histogram<Label>;
 }
 
-/** Metrics of one service; every label has a bounded set of values. */
+/** Creates the metrics of one service. Every label must have a bounded set of values. */
 export function createMetrics(options: { service: string; version?: string }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service: options.service });
@@ -50,7 +50,7 @@ export function createMetrics(options: { service: string; version?: string }): M
 
   gauge({
     name: 'media_build_info',
-    help: '1, with the version of the service and of Node.',
+    help: '1, labelled with the versions of the service and of Node.',
     labelNames: ['version', 'node'],
   }).set({ version: options.version ?? 'unknown', node: process.version }, 1);
   gauge({
@@ -81,7 +81,7 @@ export function createMetrics(options: { service: string; version?: string }): M
     }),
     requestDuration: histogram({
       name: 'media_http_request_duration_seconds',
-      help: 'Time from the request to the end of its answer.',
+      help: 'Time from the request to the end of its response.',
       labelNames: ['route'],
     }),
     stageDuration: histogram({
@@ -91,7 +91,35 @@ export function createMetrics(options: { service: string; version?: string }): M
     }),
     requestsInFlight: gauge({
       name: 'media_http_requests_in_flight',
-      help: 'Requests that are being answered.',
+      help: 'Requests in progress.',
     }),
   };
+}
+
+/** Resident bytes of this process's descendants, by program. Linux only; empty elsewhere. */
+export async function childMemory(): Promise<ReadonlyMap<string, number>> {
+  const bytes = new Map<string, number>();
+  const waiting = await childrenOf(process.pid);
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    waiting.push(...(await childrenOf(pid)));
+    const [status, program] = [await textOf(`/proc/${pid}/status`), await textOf(`/proc/${pid}/comm`)];
+    const kibibytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    const name = program.trim() || 'unknown';
+    bytes.set(name, (bytes.get(name) ?? 0) + kibibytes * 1024);
+  }
+  return bytes;
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await textOf(`/proc/${pid}/task/${pid}/children`);
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    // The process has ended in the meantime.
+    return '';
+  }
 }

@@ -4,16 +4,18 @@ import { problemMediaType } from '../errors/problem.js';
 import {
   commonHeaders,
   healthSchema,
+  type JsonObject,
+  jsonSchema,
   problemSchema,
+  queryParameters,
   rangeParameters,
   retryAfterHeader,
 } from './common-parts.js';
-import { jsonSchema, queryParameters, type JsonObject } from './json-schema.js';
 
-/** A successful answer: JSON with a schema, or bytes of a media type. */
+/** A successful response: JSON with a schema, or bytes of a media type. */
 export interface Success {
   readonly description: string;
-  /** Several where the request chooses. */
+  /** Several if the request chooses. */
   readonly mediaType: string | readonly string[];
   /** Absent: the body is binary. */
   readonly schema?: z.ZodType;
@@ -27,31 +29,31 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The very schema that validates the query. */
+  /** The schema that validates the query. */
   readonly query?: z.ZodObject;
-  /** The very schema that validates the form, and its file. */
+  /** The schema that validates the form, and its file. */
   readonly form?: {
     readonly fields: z.ZodObject;
-    /** `orField`: a field that can be sent in its place. */
+    /** `orField`: a field that can be sent instead. */
     readonly file: { name: string; description: string; orField?: string };
   };
   readonly success: Success;
-  /** The answer to a `Range`, where parts can be asked for. */
+  /** The response to a `Range` request, if the operation supports ranges. */
   readonly partial?: Success;
 }
 
 export interface DocumentOptions {
-  /** Its name at the gateway. */
+  /** The service's name at the gateway. */
   readonly service: string;
   readonly title: string;
   readonly version: string;
   readonly description: string;
   readonly operations: readonly Operation[];
-  /** Every code that the service answers with. */
+  /** Every error code of the service. */
   readonly errors: ErrorTable;
 }
 
-/** Codes that answer anything but an endpoint's own request. */
+/** Codes that no existing endpoint returns for its own method. */
 const outsideOperations: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
 
 /** The OpenAPI 3.1 document of one service. */
@@ -61,13 +63,14 @@ export function createOpenApiDocument(options: DocumentOptions): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    // Relative to this document (OpenAPI 3.1, 4.8.5): the gateway may be below a path of another server.
+    // Relative to this document (OpenAPI 3.1, 4.8.5): the gateway may be served under a path
+    // prefix.
     servers: [{ url: `../${service}`, description: 'The gateway that serves this document' }],
     externalDocs: { description: 'Every error code with its cause and remedy', url: 'errors' },
     tags: [
-      { name: 'endpoints', description: 'What the service is for.' },
-      { name: 'health', description: 'Whether the service can work.' },
-      { name: 'headers', description: 'What GET would send, without its body.' },
+      { name: 'endpoints', description: "The service's main operations." },
+      { name: 'health', description: 'Whether the service is ready.' },
+      { name: 'headers', description: 'The headers of GET, without the body.' },
     ],
     paths: Object.fromEntries([
       ...operations.map((operation) => pathItem(operation, errors)),
@@ -105,11 +108,7 @@ function pathItem(operation: Operation, errors: ErrorTable): [string, JsonObject
     {
       [method]: describeOperation(operationId, summary, true),
       ...(method === 'get' && {
-        head: describeOperation(
-          `${operationId}Headers`,
-          `${summary}: the headers that GET would send`,
-          false,
-        ),
+        head: describeOperation(`${operationId}Headers`, `${summary} (headers only)`, false),
       }),
     },
   ];
@@ -152,7 +151,7 @@ function successResponse(
   };
 }
 
-/** One response per status that a request to an endpoint can end in, with the codes that share it. */
+/** One response per error status of an endpoint, with the codes that share the status. */
 function errorResponses(
   errors: ErrorTable,
   { withContent, withRanges }: { readonly withContent: boolean; readonly withRanges: boolean },
@@ -164,14 +163,14 @@ function errorResponses(
   return Object.fromEntries(
     statuses.map((status) => {
       const sharing = codes.filter((code) => errors[code].status === status);
-      const waits = status === 429 || status === 503;
+      const hasRetryAfter = status === 429 || status === 503;
       return [
         String(status),
         {
           description: sharing
             .map((code) => `[\`${code}\`](errors#${anchorOf(code)}) ${errors[code].title}.`)
             .join('\n\n'),
-          headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
+          headers: { ...(hasRetryAfter && reference('Retry-After')), ...headerReferences() },
           ...(withContent && {
             content: {
               [problemMediaType]: {
@@ -215,9 +214,9 @@ function anchorOf(code: ErrorCode): string {
 }
 
 function healthPath(): JsonObject {
-  const response = (description: string, withContent: boolean, waits = false): JsonObject => ({
+  const response = (description: string, withContent: boolean, hasRetryAfter = false): JsonObject => ({
     description,
-    headers: { ...(waits && reference('Retry-After')), ...headerReferences() },
+    headers: { ...(hasRetryAfter && reference('Retry-After')), ...headerReferences() },
     ...(withContent && {
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Health' } } },
     }),
@@ -227,15 +226,15 @@ function healthPath(): JsonObject {
     operationId,
     summary,
     description:
-      'The checks exercise the engines for real; their successes are reused for a few seconds. Through the gateway, `/api/health` is the health of both services.',
+      'The checks run real work on the engines; successes are reused for a few seconds. Through the gateway, `/api/health` is the health of both services.',
     responses: {
-      '200': response('Ready; `degraded` works, but the operator should look.', withContent),
+      '200': response("Ready; `degraded` works, but needs the operator's attention.", withContent),
       '503': response('Starting, draining or not working.', withContent, true),
     },
   });
   return {
-    get: operation('getHealth', 'Whether the service can work', true),
-    head: operation('getHealthHeaders', 'Whether the service can work: the status alone', false),
+    get: operation('getHealth', 'Whether the service is ready', true),
+    head: operation('getHealthHeaders', 'Whether the service is ready (status only)', false),
   };
 }
 

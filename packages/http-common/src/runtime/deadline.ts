@@ -2,13 +2,14 @@ export interface Deadline {
   readonly timeoutMs: number;
   /** Aborts the work too, with its own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Makes the reason for when the time is up. */
+  /** Creates the abort reason for a timeout. */
   readonly late: () => Error;
 }
 
 /**
- * Runs `work` with a signal that aborts with `late()` when the time is up, and with
- * `signal`. Waits for the work, which ends when its signal aborts (`untilAborted` makes it).
+ * Runs `work` with a signal that aborts on timeout (with `late()`) or when `signal` aborts.
+ * Waits until the work ends, so the work must respect its signal; `untilAborted` helps with
+ * that.
  */
 export async function withDeadline<T>(
   { timeoutMs, signal, late }: Deadline,
@@ -25,7 +26,7 @@ export async function withDeadline<T>(
 
 /**
  * Waits for work that can't be cancelled, until the signal aborts.
- * @throws the signal's reason, what the work throws
+ * @throws the signal's reason, or the work's own error
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {

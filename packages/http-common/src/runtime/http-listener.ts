@@ -1,25 +1,36 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { ConfigError } from '../config/load-config.js';
+import { DomainError, InvalidRequestError } from '../errors/domain-error.js';
+import { sharedErrors } from '../errors/error-table.js';
+import { problemMediaType, toProblem } from '../errors/problem.js';
+import { noteBreak } from '../http/request-context.js';
 import { resetSocket } from '../http/reset-connection.js';
-import { answerMalformedRequests } from './malformed-requests.js';
 
-/** Longer than the gateway keeps an idle connection, so that it never writes into one just closed here. */
+/** Longer than the gateway keeps idle connections, so that it never writes to one we have just closed. */
 const keepAliveTimeoutMs = 75_000;
 const headersTimeoutMs = 76_000;
-/** Of each connection, in bytes: large streams are written a few pieces at a time, which costs a third less than one by one. */
+/**
+ * Bytes per connection. Large streams then write several chunks at a time, which costs a third
+ * less CPU than one by one.
+ */
 const highWaterMark = 256 * 1024;
 
 export interface HttpListener {
   readonly url: string;
   readonly server: Server;
-  /** Stops listening; resolves when the last connection is gone, at the latest after `graceMs`, by force. */
+  /**
+   * Stops listening. Resolves when the last connection has closed; resets the remaining ones
+   * after `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
 }
 
 /**
  * Listens on a port (0 for any free one).
- * @throws ConfigError when the port cannot be had; the message names the setting.
+ * @throws ConfigError if the port is not available; the message names the setting
  */
 export async function listen(options: {
   readonly handler: RequestListener;
@@ -30,7 +41,7 @@ export async function listen(options: {
   const server = createServer({ highWaterMark }, options.handler);
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.headersTimeout = headersTimeoutMs;
-  // Streams and uploads have deadlines of their own that know the stage they are in.
+  // Streams and uploads have their own deadlines for each stage.
   server.requestTimeout = 0;
 
   const sockets = new Set<Socket>();
@@ -65,14 +76,22 @@ async function closeServer(
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // Connections are kept alive: one that becomes idle from now on would be waited for to the end of the grace.
+  // Otherwise a kept-alive connection that becomes idle from now on would stay open for the whole
+  // grace period.
   for (const response of responses) {
     response.once('close', () => setImmediate(() => server.closeIdleConnections()));
   }
-  // A reset, because a plain close would look like a complete answer to an HTTP/1.0 client.
-  const timer = setTimeout(() => sockets.forEach(resetSocket), graceMs);
+  const timer = setTimeout(() => {
+    responses.forEach((response) => noteBreak(response, stopped()));
+    // A reset, because a plain close would look like a complete response to an HTTP/1.0 client.
+    sockets.forEach(resetSocket);
+  }, graceMs);
   await closed;
   clearTimeout(timer);
+}
+
+function stopped(): DomainError {
+  return new DomainError('engine_unavailable', 'The service stopped before the response was complete.');
 }
 
 function listenError(
@@ -93,4 +112,41 @@ function listenError(
     return new ConfigError([`HOST is ${host}, which is not an address of this machine`]);
   }
   return error;
+}
+
+/**
+ * Responds with a problem when Node's HTTP parser rejects a request (malformed request line,
+ * more than 16 KiB of headers). By default, Node sends only a status.
+ * @param isResponding whether a response is in progress on the connection. We can then only
+ *   close it: anything we wrote would become part of that response
+ */
+function answerMalformedRequests(server: Server, isResponding: (socket: Duplex) => boolean): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET' || isResponding(socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.end(malformedResponse(), () => socket.destroy());
+  });
+}
+
+function malformedResponse(): string {
+  const requestId = randomUUID();
+  const error = new InvalidRequestError(
+    [{ field: 'request', message: 'is malformed or too long' }],
+    'The request is malformed, or its URL or headers are too long. Check how the query is encoded.',
+  );
+  // The requested host is unknown, so the documentation's URL is a path.
+  const body = JSON.stringify(toProblem(error, { errors: sharedErrors, requestId, docsBaseUrl: '' }));
+  return [
+    'HTTP/1.1 400 Bad Request',
+    `Content-Type: ${problemMediaType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `X-Request-Id: ${requestId}`,
+    'Server-Timing: total;dur=0.0',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
 }

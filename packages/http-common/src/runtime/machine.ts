@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 
 export interface Machine {
-  /** Available to this process: a container's share, not the host's. */
+  /** Cores available to this process: the container's share, not the host's. */
   readonly cores: number;
   readonly memoryBytes: number;
 }
 
-/** What `auto` settings are derived from. */
+/** The resources that `auto` settings are derived from. */
 export function thisMachine(): Machine {
   // 0, or more than the machine has, when no limit is set.
   const limit = process.constrainedMemory();
@@ -18,7 +18,7 @@ export function thisMachine(): Machine {
   };
 }
 
-/** Cores that the control group may use, which Node counts only from version 24 on. */
+/** Cores that the control group may use. Node takes this into account only since version 24. */
 function cpuQuota(): number {
   const [quota, period] = textOf('/sys/fs/cgroup/cpu.max')?.split(' ') ?? [
     textOf('/sys/fs/cgroup/cpu/cpu.cfs_quota_us'),

@@ -1,13 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { ConfigError } from '../config/load-config.js';
 import type { RunningService } from './run-service.js';
-import { shutdownSignal } from './shutdown-signal.js';
 
 /** `EX_CONFIG` of sysexits.h. */
 const configurationExitCode = 78;
 
 /**
- * The whole life of a service process: start, wait for SIGTERM or SIGINT, stop.
- * A configuration error is one clear message and exit code 78.
+ * Runs a service process: starts, waits for SIGTERM or SIGINT, stops. A configuration error
+ * prints a message and exits with code 78.
  */
 export async function runMain(start: () => Promise<RunningService>): Promise<void> {
   const shutdown = shutdownSignal();
@@ -23,7 +24,7 @@ export async function runMain(start: () => Promise<RunningService>): Promise<voi
   }
 }
 
-/** Reads a configuration and nothing else; the outcome is told as `runMain` tells it. */
+/** Only reads a configuration, and reports errors the way `runMain` does. */
 export function checkConfig(read: () => unknown): void {
   try {
     read();
@@ -36,4 +37,20 @@ function explainConfigError(error: unknown): void {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = configurationExitCode;
+}
+
+/** Aborts when the process is asked to stop (SIGTERM, SIGINT). */
+export function shutdownSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(name, () => controller.abort(name));
+  }
+  return controller.signal;
+}
+
+const packageSchema = z.object({ version: z.string() });
+
+/** The version in a `package.json`, given as file URL. */
+export function packageVersion(packageJson: URL): string {
+  return packageSchema.parse(JSON.parse(readFileSync(packageJson, 'utf8'))).version;
 }

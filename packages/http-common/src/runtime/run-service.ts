@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import type { HealthRegistry } from '../health/health-registry.js';
+import type { HealthRegistry } from '../health/health.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { listen } from './http-listener.js';
@@ -20,7 +20,6 @@ export interface ServiceRuntimeOptions {
   readonly dispose: () => Promise<void>;
 }
 
-/** A service that listens. */
 export interface RunningService {
   readonly url: string;
   readonly metricsUrl: string;
@@ -30,7 +29,7 @@ export interface RunningService {
 
 /**
  * Opens the public port and the metrics port.
- * @throws ConfigError when a port cannot be had; everything is disposed before.
+ * @throws ConfigError if a port is not available, after disposing everything
  */
 export async function runService(options: ServiceRuntimeOptions): Promise<RunningService> {
   const { config, logger, metrics, health } = options;
@@ -76,7 +75,7 @@ function disposeAndRethrow(dispose: () => Promise<void>): (error: unknown) => Pr
   };
 }
 
-/** `/livez` tells that the event loop turns; `/metrics` is for Prometheus. */
+/** `/livez` shows that the event loop is running; `/metrics` is for Prometheus. */
 function operationsApp(metrics: Metrics): RequestListener {
   const app = express();
   app.disable('x-powered-by');

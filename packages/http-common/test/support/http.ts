@@ -31,7 +31,7 @@ export interface TestService {
   readonly cut: () => void;
 }
 
-/** A service with routes that end in every way a request can end. */
+/** A service with one route for every way a request can end. */
 export async function startTestService(
   options: { graceSeconds?: number; trustProxyHops?: number } = {},
 ): Promise<TestService> {
@@ -125,7 +125,7 @@ export async function startTestService(
   };
 }
 
-/** Sends raw bytes and resolves with all that came back and whether the connection was reset. */
+/** Sends raw bytes. Resolves with the response and whether the connection was reset. */
 export async function rawRequest(
   url: string,
   request: string,

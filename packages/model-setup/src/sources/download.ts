@@ -5,9 +5,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { WeightsError } from '../weights-error.js';
+import { WeightsError } from '../recipe.js';
 
-/** Without a byte for this long a download is given up; the next try goes on where it stopped. */
+/** A download fails after this time without data. The next attempt resumes it. */
 const idleTimeoutMs = 60_000;
 const progressStepBytes = 32 * 1024 * 1024;
 
@@ -23,9 +23,9 @@ export interface Checksum {
 }
 
 /**
- * Downloads `url` to `file` and checks it. What is there of an earlier try is gone on with;
- * a file that turns out wrong is removed, so that the next try starts anew.
- * @throws WeightsError when the server cannot be reached or the checksum differs
+ * Downloads `url` to `file` and verifies it. Resumes an earlier attempt. Deletes a file with a
+ * wrong checksum, so that the next attempt starts over.
+ * @throws WeightsError if the server can't be reached or the checksum differs
  */
 export async function download(
   url: string,
@@ -40,7 +40,7 @@ export async function download(
     options.signal?.throwIfAborted();
     if (cause instanceof WeightsError) throw cause;
     throw new WeightsError(
-      `${url} could not be fetched whole. Check that it can be reached and run the set-up again: it goes on where it stopped. Without internet, copy the model's folder from a machine that has it (see docs/models.md).`,
+      `The download of ${url} is incomplete. Check that the URL is reachable and run the set-up again; it resumes the download. Without internet access, copy the model's folder from another machine (see docs/models.md).`,
       { cause },
     );
   }
@@ -50,12 +50,12 @@ export async function download(
   if (actual === checksum.value) return;
   await rm(file);
   throw new WeightsError(
-    `${url} has the ${checksum.algorithm} ${actual}, but should have ${checksum.value}. It was removed; run the set-up again.`,
+    `${url} has the ${checksum.algorithm} ${actual}, but should have ${checksum.value}. The file was deleted; run the set-up again.`,
   );
 }
 
 async function fetchRest(url: string, file: string, { log, signal }: DownloadOptions): Promise<void> {
-  const have = await sizeOf(file);
+  const existingBytes = await sizeOf(file);
   const idle = new AbortController();
   const timer = setTimeout(
     () => idle.abort(new Error(`no data for ${idleTimeoutMs / 1000} s`)),
@@ -63,29 +63,30 @@ async function fetchRest(url: string, file: string, { log, signal }: DownloadOpt
   );
   try {
     const response = await fetch(url, {
-      headers: have > 0 ? { range: `bytes=${have}-` } : {},
+      headers: existingBytes > 0 ? { range: `bytes=${existingBytes}-` } : {},
       signal: AbortSignal.any([idle.signal, ...(signal ? [signal] : [])]),
     });
-    // 416: nothing is left to fetch. Whether it is the right file, the checksum tells.
+    // 416: nothing is left to download. The checksum shows whether it is the right file.
     if (response.status === 416) return;
     if (!response.ok || response.body === null)
-      throw new WeightsError(`${url} was answered with ${response.status}.`);
+      throw new WeightsError(`${url} returned HTTP ${response.status}.`);
     const resumed = response.status === 206;
-    const start = resumed ? have : 0;
+    const start = resumed ? existingBytes : 0;
     const total = start + Number(response.headers.get('content-length') ?? NaN);
-    if (resumed) log(`Going on at ${mebibytes(start)} of ${mebibytes(total)} …`);
+    if (resumed) log(`Resuming at ${mebibytes(start)} of ${mebibytes(total)} …`);
     let received = start;
-    let told = start;
+    let reportedBytes = start;
     let broken: { error: unknown } | undefined;
     const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
-    // A source that breaks off ends here, so that what came of it is written before the error is told.
-    const whatComes = async function* (): AsyncGenerator<Uint8Array> {
+    // Catch an interruption here, so that the received data is written before we rethrow the
+    // error.
+    const receivedChunks = async function* (): AsyncGenerator<Uint8Array> {
       try {
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
           timer.refresh();
           received += chunk.length;
-          if (received - told >= progressStepBytes) {
-            told = received;
+          if (received - reportedBytes >= progressStepBytes) {
+            reportedBytes = received;
             log(`${mebibytes(received)} of ${mebibytes(total)}`);
           }
           yield chunk;
@@ -94,7 +95,7 @@ async function fetchRest(url: string, file: string, { log, signal }: DownloadOpt
         broken = { error };
       }
     };
-    await pipeline(whatComes, createWriteStream(file, { flags: resumed ? 'a' : 'w' }));
+    await pipeline(receivedChunks, createWriteStream(file, { flags: resumed ? 'a' : 'w' }));
     if (broken) throw broken.error;
   } finally {
     clearTimeout(timer);

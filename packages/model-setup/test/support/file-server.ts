@@ -4,14 +4,17 @@ import type { AddressInfo } from 'node:net';
 
 export interface FileServer extends AsyncDisposable {
   readonly url: string;
-  /** Every request that came, as `path` or `path bytes=…`. */
+  /** Received requests, as `path` or `path bytes=…`. */
   readonly requests: string[];
   readonly files: Map<string, Uint8Array>;
-  /** The next answer with this path breaks off after so many bytes. */
-  breakOff(path: string, afterBytes: number): void;
+  /** Interrupts the next response for this path after `afterBytes`. */
+  interruptNext(path: string, afterBytes: number): void;
 }
 
-/** A small hub or registry on loopback: files by path, ranges, answers that break off. */
+/**
+ * A small hub or registry on loopback that serves files by path, supports ranges and can
+ * interrupt responses.
+ */
 export async function fileServer(): Promise<FileServer> {
   const requests: string[] = [];
   const files = new Map<string, Uint8Array>();
@@ -41,7 +44,7 @@ export async function fileServer(): Promise<FileServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     files,
-    breakOff: (path, afterBytes) => void breaks.set(path, afterBytes),
+    interruptNext: (path, afterBytes) => void breaks.set(path, afterBytes),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

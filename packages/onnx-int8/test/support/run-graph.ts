@@ -7,7 +7,7 @@ import { encodeModel, type OnnxModel } from '../../dist/onnx-schema.js';
 
 const outputsSchema = z.record(z.string(), z.array(z.number()));
 
-/** Every output of a network in onnxruntime. */
+/** Runs a network in onnxruntime and returns every output. */
 export async function runGraph(
   model: OnnxModel,
   input: readonly number[],

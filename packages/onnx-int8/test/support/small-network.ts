@@ -6,7 +6,7 @@ import {
   type OnnxTensor,
 } from '../../dist/onnx-schema.js';
 
-/** Numbers between -1 and 1 that are the same every time (mulberry32). */
+/** Reproducible pseudo-random numbers between -1 and 1 (mulberry32). */
 export function seededNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -27,9 +27,10 @@ const int64 = (name: string, values: number[]): OnnxTensor => ({
 });
 
 /**
- * A network of the operators and the form of ISNet, with random weights: a convolution without
- * Relu first, an encoder with pooling, a decoder that resizes to what a `Shape` says, a
- * concatenation, a residual sum, one logit channel, resized to the input's size, a sigmoid.
+ * A network with ISNet's operators and structure and random weights: a convolution without
+ * Relu, an encoder with pooling, a decoder that resizes to the size from a `Shape`, a
+ * concatenation, a residual sum, and one logit channel that is resized to the input's size,
+ * followed by a sigmoid.
  */
 export function smallNetwork(size = 32): OnnxModel {
   const random = seededNumbers(7);

@@ -10,8 +10,8 @@ const passedThrough = [
 ] as const;
 
 /**
- * The environment of a child: what the loader and TLS need, and `extra`. No
- * secret of the service gets there, and no `http_proxy` of the machine.
+ * A child's environment: the variables that the loader and TLS need, plus `extra`. It contains
+ * none of the service's secrets and no `http_proxy`.
  */
 export function childEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   const environment: Record<string, string> = { LC_ALL: 'C', ...extra };

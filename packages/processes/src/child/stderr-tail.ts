@@ -1,16 +1,15 @@
-/** The scheme is bounded, so that matching takes linear time in a line without any URL. */
+/** The scheme's length is bounded so that matching a line without a URL takes linear time. */
 const urlPattern = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s'"<>\])]+/giu;
 
-/** Takes URLs out of a line of a child's diagnostics: they carry tokens and must not reach a log or a user. */
+/** Redacts URLs in a child's diagnostics: they can contain tokens and must not reach a log or a user. */
 export function redactUrls(line: string): string {
   return line.replace(urlPattern, '<url>');
 }
 
 /**
- * The last lines a child wrote to stderr, without URLs, in bounded memory
- * however much it writes. Lines also go to `onLine` (not redacted, for reading
- * facts out of them). Every line is cut before anything looks into it: a child
- * may print text of a hostile file.
+ * The last lines a child wrote to stderr, with URLs redacted. Memory use is bounded however
+ * much it writes. `onLine` receives each line unredacted, for callers that parse it. Lines are
+ * truncated before anything reads them, because a child may print text from a hostile file.
  */
 export class StderrTail {
   readonly #maxLines: number;
@@ -27,9 +26,9 @@ export class StderrTail {
   }
 
   push(chunk: Uint8Array): void {
-    // Progress lines end in a carriage return only.
+    // Progress lines end with only a carriage return.
     const pieces = (this.#partial + this.#decoder.decode(chunk, { stream: true })).split(/[\r\n]/u);
-    // A line without an end is kept up to its cap, so that a flood cannot grow it.
+    // Cap an unfinished line too, so that it can't grow without limit.
     this.#partial = (pieces.pop() ?? '').slice(0, this.#maxLineLength);
     for (const piece of pieces) this.#keep(piece.slice(0, this.#maxLineLength));
   }

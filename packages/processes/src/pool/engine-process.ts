@@ -1,12 +1,12 @@
 import type { Logger } from '@media-services/http-common';
-import type { Channel } from '../channel/channel.js';
-import { openChannel } from '../channel/open-channel.js';
 import {
-  engineMessageSchema,
-  type EngineAnswer,
+  type Channel,
+  type EngineResponse,
   type EngineMessage,
+  engineMessageSchema,
   type EngineStep,
-} from '../channel/messages.js';
+  openChannel,
+} from '../channel.js';
 import { ChildGroup, type ChildExit } from '../child/child-group.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { treeMemoryBytes } from '../child/resident-memory.js';
@@ -29,7 +29,10 @@ interface CurrentJob<Result> {
   readonly onStep: (step: unknown) => void;
 }
 
-/** One engine process: its handshake, one job at a time, and its end with the whole process group. */
+/**
+ * One engine process: performs the handshake, runs one job at a time, and ends with its whole
+ * process group.
+ */
 export class EngineProcess<Job, Result, Ready> {
   readonly #options: EngineOptions<Result, Ready>;
   readonly #logger: Logger;
@@ -64,7 +67,7 @@ export class EngineProcess<Job, Result, Ready> {
     const stopTimer = (): void => clearTimeout(this.#readyTimer);
     this.#ready.promise.then(stopTimer, stopTimer);
     void this.#exited.promise.then(stopTimer);
-    // `closed` and not `exited`: a last answer may still be in the pipe.
+    // `closed` and not `exited`: a last response may still be in the pipe.
     void child.closed.then((exit) => this.#onExit(exit));
   }
 
@@ -100,12 +103,12 @@ export class EngineProcess<Job, Result, Ready> {
     return this.#hasExited;
   }
 
-  /** Whether its unexpected end came in the middle of a job. */
+  /** Whether the process ended unexpectedly during a job. */
   get endedInJob(): boolean {
     return this.#endedInJob;
   }
 
-  /** Resolves at the handshake; rejects when the process ends before. */
+  /** Resolves at the handshake; rejects if the process ends first. */
   get ready(): Promise<Ready> {
     return this.#ready.promise;
   }
@@ -116,32 +119,33 @@ export class EngineProcess<Job, Result, Ready> {
   }
 
   /**
-   * Runs one job. Where the engine stops half-way, `onStep` gives what it goes on with.
-   * `answer` follows the engine, or rejects at once with the signal's reason;
-   * `idle` resolves when the process can take the next job or has ended.
+   * Runs one job. When the engine sends an intermediate result, `onStep` supplies the data it
+   * continues with. `result` settles with the engine's response, or rejects at once with the
+   * signal's reason. `idle` resolves when the process can take the next job or has ended.
    */
-  run(job: Job, signal: AbortSignal, onStep?: OnStep): { answer: Promise<Result>; idle: Promise<void> } {
+  run(job: Job, signal: AbortSignal, onStep?: OnStep): { result: Promise<Result>; idle: Promise<void> } {
     const id = this.#nextJobId++;
     const engine = deferred<Result>();
     const aborted = deferred<never>();
-    const giveUp = (reason: unknown): void => {
+    const abandon = (reason: unknown): void => {
       aborted.reject(reason);
       void this.#cancel(id, idle);
     };
-    const takeStep = async (step: unknown): Promise<void> => {
+    const handleStep = async (step: unknown): Promise<void> => {
       try {
-        if (onStep === undefined) throw new Error(`The ${this.#options.name} took a step nobody waits for.`);
+        if (onStep === undefined)
+          throw new Error(`The ${this.#options.name} sent an intermediate result that nothing handles.`);
         const data = await onStep(step);
         if (this.#isRunning(id)) this.#channel.send({ type: 'continue', id, data });
       } catch (error) {
-        if (this.#isRunning(id)) giveUp(error);
+        if (this.#isRunning(id)) abandon(error);
       }
     };
     this.#job = {
       id,
       resolve: engine.resolve,
       reject: engine.reject,
-      onStep: (step) => void takeStep(step),
+      onStep: (step) => void handleStep(step),
     };
     this.#channel.send({ type: 'run', id, job });
     void this.#watchMemory(id);
@@ -150,12 +154,12 @@ export class EngineProcess<Job, Result, Ready> {
       () => undefined,
       () => undefined,
     );
-    const onAbort = (): void => giveUp(signal.reason);
+    const onAbort = (): void => abandon(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
     void idle.then(() => signal.removeEventListener('abort', onAbort));
-    const answer = Promise.race([engine.promise, aborted.promise]);
-    return { answer, idle: idle.then(async () => this.#waitIfFaulty()) };
+    const result = Promise.race([engine.promise, aborted.promise]);
+    return { result, idle: idle.then(async () => this.#waitIfFaulty()) };
   }
 
   /** Ends the process group: SIGTERM, then SIGKILL after the grace period. Resolves when it is gone. */
@@ -167,7 +171,7 @@ export class EngineProcess<Job, Result, Ready> {
 
   /**
    * A limit must act during the job, so we kill the process as soon as it exceeds the limit.
-   * Short jobs end before the first look, which reads a dozen files of `/proc`.
+   * Each check reads a dozen files of `/proc`; short jobs end before the first one.
    */
   async #watchMemory(id: number): Promise<void> {
     const { maxMemoryBytes = 0 } = this.#options;
@@ -178,7 +182,7 @@ export class EngineProcess<Job, Result, Ready> {
       const bytes = await treeMemoryBytes(this.#child.pid);
       if (bytes > maxMemoryBytes && this.#isRunning(id)) {
         this.#fail(
-          `took ${bytes} bytes of memory`,
+          `used ${bytes} bytes of memory`,
           new EngineMemoryError(this.#options.name, maxMemoryBytes),
         );
         return;
@@ -199,26 +203,26 @@ export class EngineProcess<Job, Result, Ready> {
     if (first === 'too late') this.#fail('did not end a cancelled job');
   }
 
-  /** A process that broke the protocol is being killed: it takes no next job. */
+  /** A process that broke the protocol is being killed, so it isn't idle until it's gone. */
   async #waitIfFaulty(): Promise<void> {
     if (this.#fault !== undefined) await this.#exited.promise;
   }
 
   #receive(raw: unknown): void {
     const parsed = engineMessageSchema.safeParse(raw);
-    if (!parsed.success) this.#fail('sent a message that is not of the protocol');
+    if (!parsed.success) this.#fail('sent a message that violates the protocol');
     else if ('type' in parsed.data) {
       if (parsed.data.type === 'ready') this.#receiveReady(parsed.data);
       // A slow start is harmless. No-op once the timer is cleared.
       else this.#readyTimer.refresh();
     } else if ('step' in parsed.data) this.#receiveStep(parsed.data);
-    else this.#receiveAnswer(parsed.data);
+    else this.#receiveResponse(parsed.data);
   }
 
   #receiveReady(message: EngineMessage): void {
     const ready = this.#options.readySchema.safeParse(message);
     if (!ready.success) {
-      this.#fail('sent a ready message of the wrong form');
+      this.#fail('sent an invalid ready message');
       return;
     }
     this.#isReady = true;
@@ -227,13 +231,13 @@ export class EngineProcess<Job, Result, Ready> {
 
   #receiveStep({ id, step }: EngineStep): void {
     if (this.#job?.id === id) this.#job.onStep(step);
-    else this.#fail('took a step of a job that it was not given');
+    else this.#fail('sent an intermediate result for a job it was not running');
   }
 
-  #receiveAnswer(message: EngineAnswer): void {
+  #receiveResponse(message: EngineResponse): void {
     const job = this.#job;
     if (job?.id !== message.id) {
-      this.#fail('answered a job that it was not given');
+      this.#fail('sent a result for a job it was not running');
       return;
     }
     this.#job = undefined;
@@ -244,14 +248,12 @@ export class EngineProcess<Job, Result, Ready> {
     }
     const result = this.#options.resultSchema.safeParse(message.result);
     if (result.success) job.resolve(result.data);
-    // The answer was in time and of the protocol, so the engine is sound; what is wrong is our code.
+    // The response followed the protocol, so the engine is healthy; the bug is in our code.
     else
-      job.reject(
-        new Error(`The ${this.#options.name} gave a result of the wrong form.`, { cause: result.error }),
-      );
+      job.reject(new Error(`The ${this.#options.name} returned an invalid result.`, { cause: result.error }));
   }
 
-  /** The process cannot be trusted any more: its job fails and its group is killed. */
+  /** The process can't be trusted any more: we fail its job and kill its group. */
   #fail(fault: string, error: Error = this.#unavailable(fault)): void {
     if (this.#hasExited || this.#fault !== undefined) return;
     this.#fault = fault;

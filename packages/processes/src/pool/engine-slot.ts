@@ -1,12 +1,11 @@
+import { residentMemoryBytes } from '../child/resident-memory.js';
 import { deferred } from '../deferred.js';
 import type { EngineOptions, OnStep } from '../engine-options.js';
 import { EngineProcess } from './engine-process.js';
-import { residentMemoryBytes } from '../child/resident-memory.js';
-import { backoffMs } from './backoff.js';
 
 const defaultBackoff = { initialMs: 100, maxMs: 30_000 };
 
-/** One place in the pool: keeps a process alive in it, restarting with back-off after a crash. */
+/** One slot of the pool: keeps a process alive in it, restarting with back-off after a crash. */
 export class EngineSlot<Job, Result, Ready> {
   readonly #options: EngineOptions<Result, Ready>;
   readonly #onChange: () => void;
@@ -15,7 +14,7 @@ export class EngineSlot<Job, Result, Ready> {
   #busy = false;
   #recycling = false;
   #idle: Promise<void> = Promise.resolve();
-  /** Whether the present process became ready; and the one after it, for who replaces it. */
+  /** Whether the current process became ready; `#nextStart` is the same for its replacement. */
   #start = deferred<boolean>();
   #nextStart = deferred<boolean>();
   #failedStarts = 0;
@@ -43,12 +42,12 @@ export class EngineSlot<Job, Result, Ready> {
     return this.#busy;
   }
 
-  /** Ends in a row that were not the doing of a job. */
+  /** Consecutive times that the process ended outside a job. */
   get idleEnds(): number {
     return this.#idleEnds;
   }
 
-  /** Starts that failed in a row. */
+  /** Consecutive failed starts. */
   get failedStarts(): number {
     return this.#failedStarts;
   }
@@ -69,26 +68,26 @@ export class EngineSlot<Job, Result, Ready> {
     this.#life ??= this.#keepAlive();
   }
 
-  /** Runs a job on the free process; the slot is free again when the process is. */
+  /** Runs a job on the free process; the slot stays busy until the process is free again. */
   async run(job: Job, signal: AbortSignal, onStep?: OnStep): Promise<Result> {
     const engine = this.#process;
     if (engine === undefined || !this.isFree) throw new Error('The slot is not free.');
     this.#busy = true;
-    const { answer, idle } = engine.run(job, signal, onStep);
+    const { result, idle } = engine.run(job, signal, onStep);
     this.#idle = this.#release(engine, idle);
-    return answer;
+    return result;
   }
 
-  /** Resolves when the job that it was given last is over, whoever gave it up. */
+  /** Resolves when the process has finished its last job, including one that was cancelled. */
   whenIdle(): Promise<void> {
     return this.#idle;
   }
 
-  /** Replaces the process when its job is done; @returns whether the new one became ready. */
+  /** Replaces the process when its job is done. @returns whether the new one became ready */
   async recycle(reason: string): Promise<boolean> {
     this.#recycling = true;
     try {
-      // One that is still starting would be taken for one that does not start.
+      // Otherwise a process that is still starting would look like one that failed to start.
       await this.#start.promise;
       await this.#idle;
       const started = (this.#nextStart = deferred<boolean>());
@@ -105,7 +104,7 @@ export class EngineSlot<Job, Result, Ready> {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#tellStart(false);
+    this.#settleStart(false);
     this.#wakeUp?.();
     await this.#process?.stop();
     await this.#life;
@@ -150,7 +149,7 @@ export class EngineSlot<Job, Result, Ready> {
     }
   }
 
-  /** One process from its start to its end. */
+  /** Runs one process from start to end. */
   async #live(): Promise<void> {
     this.#starts += 1;
     if (!this.#isStopped()) this.#start = deferred<boolean>();
@@ -164,7 +163,7 @@ export class EngineSlot<Job, Result, Ready> {
       this.#readyInfo = await engine.ready;
       wasReady = true;
       this.#failedStarts = 0;
-      this.#tellStart(true);
+      this.#settleStart(true);
       this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
       this.#onChange();
     } catch (error) {
@@ -176,7 +175,8 @@ export class EngineSlot<Job, Result, Ready> {
     this.#readyInfo = undefined;
     if (!wasRecycled && !this.#isStopped()) {
       if (!wasReady) this.#noteFailedStart();
-      // What ends in a job is the job's doing: the next one need not wait for it.
+      // A crash during a job is blamed on the job, so the next job doesn't have to wait for
+      // back-off.
       else if (!engine.endedInJob) this.#idleEnds += 1;
       this.#lastError = reason;
     }
@@ -197,10 +197,10 @@ export class EngineSlot<Job, Result, Ready> {
 
   #noteFailedStart(): void {
     this.#failedStarts += 1;
-    this.#tellStart(false);
+    this.#settleStart(false);
   }
 
-  #tellStart(isReady: boolean): void {
+  #settleStart(isReady: boolean): void {
     this.#start.resolve(isReady);
     this.#nextStart.resolve(isReady);
   }
@@ -218,4 +218,9 @@ export class EngineSlot<Job, Result, Ready> {
     clearTimeout(timer);
     this.#wakeUp = undefined;
   }
+}
+
+/** Milliseconds to wait before a restart after `failures` failures in a row: doubles up to a maximum. */
+function backoffMs(failures: number, limits: { initialMs: number; maxMs: number }): number {
+  return failures <= 0 ? 0 : Math.min(limits.maxMs, limits.initialMs * 2 ** (failures - 1));
 }

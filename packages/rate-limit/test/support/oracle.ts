@@ -1,7 +1,6 @@
 /**
- * The plain truth of a sliding-window limit: all accepted hits that were not given
- * back are remembered for ever, and a hit is accepted when fewer than `limit` of them are less than
- * a window old.
+ * Reference implementation of a sliding-window limit. Keeps all accepted hits that were not
+ * refunded, and accepts a hit if fewer than `limit` of them are younger than the window.
  */
 export class Oracle {
   readonly #accepted = new Map<string, number[]>();
@@ -23,7 +22,7 @@ export class Oracle {
     return { accepted, hits: counted.length, reset: Math.min(...counted) + this.#window - now };
   }
 
-  giveBack(key: string, time: number): void {
+  refund(key: string, time: number): void {
     const times = this.#accepted.get(key) ?? [];
     times.splice(times.indexOf(time), 1);
   }

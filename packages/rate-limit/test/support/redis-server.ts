@@ -5,9 +5,9 @@ import net from 'node:net';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Ends the server at once; its port stays known. */
+  /** Kills the server; it keeps its port for `restart`. */
   kill(): Promise<void>;
-  /** Stops it from answering, with its connections open. */
+  /** Stops it from responding, but keeps its connections open. */
   pause(): boolean;
   /** Starts a new, empty server on the same port. */
   restart(): Promise<void>;
@@ -29,9 +29,12 @@ async function launch(port: number): Promise<ChildProcess> {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const failed = once(child, 'error').then(([error]: unknown[]) => {
-    throw new Error('redis-server cannot be started: the set-up installs it (apt: redis-server)', {
-      cause: error,
-    });
+    throw new Error(
+      'redis-server cannot be started. Install it with `npm run setup -- --tests` (apt: redis-server)',
+      {
+        cause: error,
+      },
+    );
   });
   const ready = (async () => {
     for await (const text of child.stdout) if (String(text).includes('Ready to accept connections')) return;
@@ -42,7 +45,7 @@ async function launch(port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** A real Redis on a free port, with nothing kept on disk. */
+/** Starts Redis on a free port, without persistence. */
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   let child = await launch(port);

@@ -4,13 +4,13 @@ import { findNginx, gatewayArguments, UserError } from '@media-services/stack/se
 import { execa } from 'execa';
 import { renderGateway, type GatewayVariables } from './render-gateway.js';
 
-/** The real nginx with the project's configuration. */
+/** nginx with the project's configuration. */
 export interface RunningGateway extends AsyncDisposable {
   readonly pid: number;
   readonly version: string | undefined;
 }
 
-/** @throws {UserError} where nginx or its JavaScript module is missing */
+/** @throws {UserError} if nginx or its JavaScript module is missing */
 export function requireNginx(env: NodeJS.ProcessEnv): {
   nginx: string;
   njsModule: string;
@@ -24,16 +24,16 @@ export function requireNginx(env: NodeJS.ProcessEnv): {
 }
 
 /**
- * Renders the gateway into `runDir` and runs it until it is disposed of.
- * @returns when it accepts connections on its port
+ * Renders the gateway into `runDir` and runs it until it is disposed. Resolves when it accepts
+ * connections.
  */
 export async function startNginx(options: {
   readonly gatewayDir: string;
   readonly runDir: string;
-  /** Of loopback. */
+  /** Port on loopback. */
   readonly port: number;
   readonly variables: Omit<GatewayVariables, 'GATEWAY_LISTEN' | 'GATEWAY_NJS_MODULE'>;
-  /** The operator's; none of them by default. */
+  /** The operator's settings; empty by default. */
   readonly settings?: NodeJS.ProcessEnv;
 }): Promise<RunningGateway> {
   const { gatewayDir, runDir, port, variables, settings = {} } = options;

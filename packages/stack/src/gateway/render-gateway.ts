@@ -5,7 +5,7 @@ import { execaSync } from 'execa';
 
 const suffix = '.template';
 
-/** What the templates need beyond addresses and folders; the container's image sets the same names. */
+/** Defaults for template variables; the container image sets the same ones. */
 const defaults = {
   GATEWAY_UPSTREAMS: 'static',
   GATEWAY_ACCESS_LOG: '/dev/stdout',
@@ -13,7 +13,7 @@ const defaults = {
   GATEWAY_RESOLVER: '127.0.0.11',
 };
 
-/** Values of the templates' variables; only those without a default have to be given. */
+/** Values of the template variables. Only those without a default are required. */
 export type GatewayVariables = Readonly<Record<string, string>> & {
   /** `address:port` to listen on. */
   readonly GATEWAY_LISTEN: string;
@@ -24,9 +24,9 @@ export type GatewayVariables = Readonly<Record<string, string>> & {
 };
 
 /**
- * The templates' variables for an operator's settings, as the container makes them too.
- * @param env the settings; those that are not there have their defaults
- * @throws {UserError} with every setting that makes no sense
+ * Derives template variables from the operator's settings, like the container does.
+ * @param env the settings; missing ones have their defaults
+ * @throws {UserError} listing every invalid setting
  */
 export function gatewaySettings(gatewayDir: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const files = ['settings.awk', 'settings.tsv'].map((name) => join(gatewayDir, name));
@@ -46,8 +46,8 @@ export function gatewaySettings(gatewayDir: string, env: NodeJS.ProcessEnv): Rec
 }
 
 /**
- * Replaces `${NAME}` like envsubst does in the container; a name without a value is
- * an error here, where envsubst would leave it in and nginx would complain elsewhere.
+ * Replaces `${NAME}` like envsubst does in the container. A missing value is an error here;
+ * envsubst would keep the placeholder and nginx would fail elsewhere.
  */
 export function substitute(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_whole, name: string) => {
@@ -58,7 +58,7 @@ export function substitute(text: string, variables: Readonly<Record<string, stri
 }
 
 /**
- * Renders the gateway's templates into `runDir`, which is emptied first.
+ * Renders the gateway's templates into `runDir`, after emptying it.
  * @param options.gatewayDir the repository's nginx folder
  * @returns the path of the main configuration file
  */
@@ -66,7 +66,7 @@ export function renderGateway(options: {
   readonly gatewayDir: string;
   readonly runDir: string;
   readonly variables: GatewayVariables;
-  /** The operator's (`settings.tsv`); none of them by default. */
+  /** The operator's settings (`settings.tsv`); empty by default. */
   readonly settings?: NodeJS.ProcessEnv;
 }): string {
   const { gatewayDir, runDir, variables, settings = {} } = options;

@@ -1,8 +1,16 @@
-import { createWriteStream, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemErrorCode, tailOf } from '@media-services/stack/set-up';
 import { execa } from 'execa';
-import { followLog } from './follow-log.js';
 
 export interface ChildOptions {
   readonly name: string;
@@ -10,29 +18,29 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Takes its output; the one of the run before is kept beside it, as `….previous.log`. */
+  /** Receives the output. The previous run's log is kept next to it as `….previous.log`. */
   readonly logFile: string;
-  /** Is given each line of the log file as it is written. */
+  /** Receives each line of the log file as it is written. */
   readonly onLine?: ((name: string, line: string) => void) | undefined;
 }
 
-/** How a process ended, in words: `exit code 1`, `signal SIGKILL`, or why it never started. */
+/** How a process ended. `reason` is `exit code 1`, `signal SIGKILL`, or why it never started. */
 export interface Exit {
   readonly signal: string | undefined;
   readonly reason: string;
 }
 
 /**
- * A long-running program in a process group of its own, so that a Ctrl-C in the
- * terminal reaches only the command, which then stops all in the right order.
+ * A long-running program in its own process group. Ctrl-C in the terminal then reaches only the
+ * command, which stops the programs in the right order.
  */
 export class Child {
   readonly name: string;
   readonly logFile: string;
   readonly pid: number | undefined;
-  /** Settles when the process is gone; never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   readonly exited: Promise<Exit>;
-  /** True when its end is wanted. */
+  /** True once the process is being stopped on purpose. */
   stopping = false;
 
   constructor({ name, file, args, env, cwd, logFile, onLine }: ChildOptions) {
@@ -40,7 +48,8 @@ export class Child {
     this.logFile = logFile;
     if (existsSync(logFile)) renameSync(logFile, logFile.replace(/\.log$/, '.previous.log'));
     writeFileSync(logFile, '');
-    // A stream that has its file already goes to the program as that file: nginx cannot open a pipe.
+    // Execa passes an opened file stream as a file descriptor, not as a pipe, which nginx could
+    // not reopen.
     const log = createWriteStream(logFile, { fd: openSync(logFile, 'a') });
     const child = execa(file, args, {
       ...(cwd === undefined ? {} : { cwd }),
@@ -66,12 +75,12 @@ export class Child {
     });
   }
 
-  /** The end of its output, to show when it died. */
+  /** The end of its output, to show after a crash. */
   lastLines(): string {
     return tailOf(readFileSync(this.logFile, 'utf8'), 12);
   }
 
-  /** Asks it to end, and after `graceMs` ends its whole process group. */
+  /** Sends SIGTERM, and kills the whole process group after the process has ended or after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     if (this.pid === undefined) return;
@@ -82,7 +91,7 @@ export class Child {
       delay(graceMs, undefined, { signal: timer.signal }).catch(() => undefined), // ended in time
     ]);
     timer.abort();
-    // Also what a well-behaved parent has left behind in its group.
+    // Even a well-behaved parent can leave processes behind in its group.
     signalTo('SIGKILL', -this.pid);
     await this.exited;
   }
@@ -94,4 +103,34 @@ function signalTo(signal: NodeJS.Signals, pid: number): void {
   } catch (error) {
     if (systemErrorCode(error) !== 'ESRCH') throw error; // ESRCH: already gone
   }
+}
+
+const pollMs = 200;
+
+/**
+ * Passes on the lines that a program writes to its log file. Programs write to files instead of
+ * pipes, because nginx cannot open a Node pipe as its access log.
+ * @returns a function that reads the remaining lines and stops
+ */
+function followLog(file: string, onLine: (line: string) => void): () => void {
+  const descriptor = openSync(file, 'r');
+  const buffer = Buffer.alloc(64 * 1024);
+  const decoder = new TextDecoder();
+  let rest = '';
+  const take = () => {
+    for (;;) {
+      const length = readSync(descriptor, buffer);
+      if (length === 0) return;
+      const lines = (rest + decoder.decode(buffer.subarray(0, length), { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine(line);
+    }
+  };
+  const timer = setInterval(take, pollMs);
+  return () => {
+    clearInterval(timer);
+    take();
+    if (rest !== '') onLine(rest);
+    closeSync(descriptor);
+  };
 }

@@ -1,9 +1,9 @@
 const sampleVideo = 'https://www.youtube.com/watch?v=jNQXAC9IVRw';
 
-/** What `npm start` shows when everything runs. */
+/** The text that `npm start` shows once everything runs. */
 export function panel(options: {
   readonly url: string;
-  /** Undefined where the logs are shown instead of written. */
+  /** Undefined if logs are shown in the terminal. */
   readonly logsDir: string | undefined;
   readonly metricsUrls: readonly string[];
   readonly readyAfterSeconds: number;

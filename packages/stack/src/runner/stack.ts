@@ -26,16 +26,16 @@ const stopGraceMs = 10_000;
 const loopback = '127.0.0.1';
 
 export interface StackOptions {
-  /** Where the gateway listens. */
+  /** The gateway's port. */
   readonly port: number;
   readonly host?: string | undefined;
-  /** Settings of the services and of the gateway; the process's own by default. */
+  /** Settings of the services and the gateway; `process.env` by default. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Where each part's log goes; a folder named by the port by default. */
+  /** Folder for the logs; by default a folder named after the port. */
   readonly logsDir?: string;
-  /** Is given each line of every log as it is written. */
+  /** Receives each line of every log as it is written. */
   readonly onLine?: ((name: string, line: string) => void) | undefined;
-  /** Keeps away from the usual ports of the services. */
+  /** Uses free ports for the services instead of the default ones. */
   readonly freeServicePorts?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface ServicePorts {
   readonly bgRemovalMetrics: number;
 }
 
-/** Starts a stack on free ports and waits until it can be used; one that does not come up is stopped. */
+/** Starts a stack on free ports and waits until it is healthy. Stops it if that fails. */
 export async function startHealthyStack(
   options: Omit<StackOptions, 'port' | 'freeServicePorts'>,
 ): Promise<Stack> {
@@ -61,9 +61,9 @@ export async function startHealthyStack(
 }
 
 /**
- * Starts the services (SERVICES; both by default) and the gateway in front of them.
- * @returns at once; `healthy()` tells when it can be used
- * @throws {UserError} where nginx is missing or a stack of this checkout has the port
+ * Starts the services (SERVICES; both by default) and the gateway. Doesn't wait until they are
+ * ready; `healthy()` does.
+ * @throws {UserError} if nginx is missing or another stack of this checkout uses the port
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { port, host = loopback, env = process.env, onLine, freeServicePorts = false } = options;
@@ -97,7 +97,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const start = (name: string, file: string, args: readonly string[], childEnv: NodeJS.ProcessEnv) =>
     new Child({
-      ...{ name, file, args, onLine, cwd: root, logFile: join(logsDir, `${name}.log`) },
+      name,
+      file,
+      args,
+      onLine,
+      cwd: root,
+      logFile: join(logsDir, `${name}.log`),
       env: { ...childEnv, [markerName]: marker },
     });
   const service = (name: string, publicPort: number, metricsPort: number) =>
@@ -109,7 +114,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       TRUST_PROXY_HOPS: '1',
     });
   const gateway = start('gateway', nginx, gatewayArguments(runDir), env);
-  // The gateway has checked the names.
+  // renderGateway has validated the names.
   const wanted = env.SERVICES?.split(',').map((name) => name.trim()) ?? [];
   const services = [
     ['video-dl', ports.videoDl, ports.videoDlMetrics] as const,
@@ -134,7 +139,7 @@ export class Stack implements AsyncDisposable {
   readonly url: string;
   readonly ports: ServicePorts;
   readonly logsDir: string;
-  /** Resolves with the first process that ends without having been told to. */
+  /** Resolves with the first process that ends unexpectedly. */
   readonly died: Promise<{ readonly child: Child; readonly reason: string }>;
   readonly #gateway: Child;
   readonly #services: readonly Child[];
@@ -149,7 +154,7 @@ export class Stack implements AsyncDisposable {
     readonly marker: string;
     readonly logsDir: string;
     readonly url: string;
-    /** Removes what is written down about this stack. */
+    /** Removes this stack's record and run folder. */
     readonly forget: () => void;
   }) {
     this.#gateway = parts.gateway;
@@ -172,21 +177,21 @@ export class Stack implements AsyncDisposable {
     return [this.#gateway, ...this.#services];
   }
 
-  /** The process that runs a part: `gateway`, `video-dl` or `bg-removal`. */
+  /** The process id of `gateway`, `video-dl` or `bg-removal`. */
   pidOf(name: string): number {
     const pid = this.#children.find((child) => child.name === name)?.pid;
     if (pid === undefined) throw new Error(`${name} does not run.`);
     return pid;
   }
 
-  /** Everything that runs for this stack, engines and converters included (Linux). */
+  /** All processes of this stack, including engines and converters (Linux only). */
   processes(): readonly { readonly pid: number; readonly command: string }[] {
     return markedProcesses(this.#marker);
   }
 
   /**
-   * Resolves when both services answer that they are well.
-   * @throws {UserError} when a process dies or the time is over
+   * Resolves when all services report that they are healthy.
+   * @throws {UserError} if a process ends or the timeout expires
    */
   async healthy(
     options: { timeoutMs?: number; log?: (line: string) => void; signal?: AbortSignal } = {},
@@ -197,7 +202,7 @@ export class Stack implements AsyncDisposable {
     void this.died.then((death) => (seen.death = death));
     for (;;) {
       signal?.throwIfAborted();
-      if (seen.death !== undefined) throw new UserError(deathNotice(seen.death));
+      if (seen.death !== undefined) throw new UserError(deathMessage(seen.death));
       const health = await this.#health();
       if (health.ok) return;
       log?.(health.summary);
@@ -221,7 +226,7 @@ export class Stack implements AsyncDisposable {
     }
   }
 
-  /** Ends everything; safe to call again. */
+  /** Stops everything. Safe to call again. */
   stop(graceMs: number = stopGraceMs): Promise<void> {
     this.#stopped ??= this.#stopAll(graceMs);
     return this.#stopped;
@@ -229,7 +234,7 @@ export class Stack implements AsyncDisposable {
 
   async #stopAll(graceMs: number): Promise<void> {
     for (const child of this.#children) child.stopping = true;
-    // The gateway first: without it nobody waits for the services.
+    // Stop the gateway first, so that no client waits for a stopped service.
     await this.#gateway.stop(graceMs);
     await Promise.all(this.#services.map((child) => child.stop(graceMs)));
     killMarked(this.#marker);
@@ -240,7 +245,7 @@ export class Stack implements AsyncDisposable {
     return this.stop();
   }
 
-  /** Ends everything at once, without grace. */
+  /** Kills everything at once. */
   kill(): void {
     for (const child of this.#children) {
       child.stopping = true;
@@ -259,8 +264,8 @@ function causeOf(error: unknown): string {
   return error.message;
 }
 
-/** What to tell about a process that has ended by itself. */
-export function deathNotice({ child, reason }: { child: Child; reason: string }): string {
+/** The message for a process that has ended unexpectedly. */
+export function deathMessage({ child, reason }: { child: Child; reason: string }): string {
   return `${child.name} ended unexpectedly (${reason}). Its last lines (${child.logFile}):\n${child.lastLines()}`;
 }
 

@@ -1,24 +1,24 @@
 /**
- * Resolves when the command is told to end: Ctrl-C, SIGTERM, the terminal going away,
- * or the npm that started it being gone. A second signal calls `onImpatience`.
- * @returns why
+ * Resolves when the command should stop: on Ctrl-C, SIGTERM, a closed terminal, or when the npm
+ * that started it has exited. A second signal calls `onSecondSignal`.
+ * @returns the reason
  */
-export function toldToStop(onImpatience: () => void): Promise<string> {
+export function stopRequested(onSecondSignal: () => void): Promise<string> {
   return new Promise((resolve) => {
-    let told = false;
+    let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
       process.on(signal, () => {
-        if (told) onImpatience();
-        told = true;
+        if (isStopping) onSecondSignal();
+        isStopping = true;
         resolve(signal);
       });
     }
     if (process.env.npm_lifecycle_event !== undefined) {
       const parent = process.ppid;
-      const look = () => {
+      const checkParent = () => {
         if (process.ppid !== parent) resolve('npm is gone');
       };
-      setInterval(look, 1000).unref();
+      setInterval(checkParent, 1000).unref();
     }
   });
 }

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findExecutable } from './executables.mjs';
-import { findNginx } from './system/nginx-binary.mjs';
+import { findExecutable, findNginx } from './executables.mjs';
 import { runCommand } from './run-command.mjs';
 import { dependenciesAreCurrent } from './node/dependencies.mjs';
 import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
@@ -32,7 +31,7 @@ const warning = (name, found, fix) => ({ name, state: 'warning', found, fix });
 const wrong = (name, found) => ({ name, state: 'wrong', found });
 
 /**
- * First line of what a program says about itself; undefined where it cannot be run.
+ * The first line of a program's output; undefined if the program fails.
  * @param {string} file
  * @param {readonly string[]} args
  * @returns {Promise<string | undefined>}
@@ -157,21 +156,21 @@ async function checkPort() {
     : warning(
         'Gateway port',
         `${host}:${port}: ${failure}`,
-        'already running? Else choose another: PORT=8090 npm start',
+        'already running? Otherwise choose another port: PORT=8090 npm start',
       );
 }
 
 /**
- * One row for each problem.
+ * Returns one row per problem.
  * @param {string} root
  * @returns {Promise<Diagnosis[]>}
  */
 async function checkSettings(root) {
   const name = 'Settings';
-  if (checkBuild(root).state !== 'ok') return [warning(name, 'not read', 'they are read by what is built')];
+  if (checkBuild(root).state !== 'ok') return [warning(name, 'not checked', 'build first: npm run setup')];
   const problems = await settingsProblems();
   return problems.length === 0
-    ? [ok(name, 'of the gateway and both services make sense')]
+    ? [ok(name, 'valid for the gateway and both services')]
     : problems.map((problem) => wrong(name, problem));
 }
 

@@ -7,22 +7,23 @@ import { systemErrorCode } from './user-error.mjs';
 const pollMs = 200;
 
 /**
- * Does work that two commands must not do at the same time in one checkout; the second
- * says whom it waits for. The lock of a command that was killed is taken over.
+ * Runs work that two commands must not do at the same time in one checkout. The second command
+ * waits and reports the first one's process id. Takes over the lock of a killed command.
  * @template T
- * @param {string} file holds the process id of who has the lock
+ * @param {string} file contains the process id of the lock's owner
  * @param {(text: string) => void} say
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
-export async function whileLocked(file, say, work) {
+export async function withLock(file, say, work) {
   mkdirSync(dirname(file), { recursive: true });
   let said = false;
   while (!take(file)) {
     const owner = ownerOf(file);
     if (owner !== undefined && !isAlive(owner)) rmSync(file, { force: true });
     else {
-      if (!said) say(`Another command sets this checkout up (process ${owner}); waiting until it is done.`);
+      if (!said)
+        say(`Another command is setting up this checkout (process ${owner}); waiting until it is done.`);
       said = true;
       await delay(pollMs);
     }
@@ -50,7 +51,7 @@ function take(file) {
 
 /**
  * @param {string} file
- * @returns {number | undefined} undefined while it is being written or is gone
+ * @returns {number | undefined} undefined if the file is missing or not yet written
  */
 function ownerOf(file) {
   try {

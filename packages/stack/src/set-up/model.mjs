@@ -3,9 +3,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Installs the model that MODEL names (default: the ISNet weights) for
- * bg-removal, checked by SHA-256; does nothing when it is there and intact.
- * Needs the built service, because that is where set-up lives.
+ * Installs the model named by MODEL (default: the ISNet weights) for bg-removal and verifies
+ * its SHA-256. Skips a model that is already intact. Requires the built service, which contains
+ * the installer.
  * @param {{ root: string, log: (line: string) => void }} options
  */
 export async function setUpModel({ root, log }) {
@@ -15,8 +15,7 @@ export async function setUpModel({ root, log }) {
   }
   const load = (/** @type {string} */ file) => import(pathToFileURL(path.join(dist, file)).href);
   const { setUpModel: install } = await load('model/set-up-model.js');
-  const { defaultModelsDir } = await load('model/locate-model.js');
-  const { defaultModelId } = await load('model/known-models.js');
+  const { defaultModelId, defaultModelsDir } = await load('model/known-models.js');
   await install({
     model: process.env.MODEL || defaultModelId,
     modelsDir: process.env.MODELS_DIR || defaultModelsDir,

@@ -2,9 +2,8 @@ const heartbeatMs = 15_000;
 const clearLine = '\r\x1b[2K';
 
 /**
- * Shows what runs and how long it takes. On a terminal the running step is one line
- * that is rewritten; elsewhere it is a line at the start, one at the end, and a sign
- * of life in between.
+ * Shows the running step and its duration. On a terminal it rewrites one line; elsewhere it
+ * prints a line at the start, a line at the end, and a regular progress line in between.
  */
 export class Progress {
   #out;
@@ -17,7 +16,7 @@ export class Progress {
   }
 
   /**
-   * A line of its own.
+   * Prints a line.
    * @param {string} text
    */
   say(text) {
@@ -25,8 +24,8 @@ export class Progress {
   }
 
   /**
-   * Runs one step; `work` is given a function that takes lines of progress and may
-   * return a short text that is shown behind the finished step.
+   * Runs one step. `work` receives a function that logs progress, and may return a short text
+   * to show after the step's name.
    * @template T
    * @param {string} name
    * @param {(log: (line: string) => void) => Promise<T>} work

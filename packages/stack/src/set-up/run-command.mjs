@@ -4,12 +4,12 @@ const keptOutput = 8000;
 
 /**
  * @typedef {object} CommandResult
- * @property {number} code 127 where the program is missing
- * @property {string} output the end of what it wrote, both streams
+ * @property {number} code 127 if the program is missing
+ * @property {string} output the end of stdout and stderr combined
  */
 
 /**
- * Runs a program to its end and hands its lines on.
+ * Runs a program to completion and passes its output lines to `onLine`.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void, stdin?: 'ignore' | 'inherit' }} [options]
@@ -33,7 +33,7 @@ export function runCommand(file, args, options = {}) {
 }
 
 /**
- * The last lines of a program's output, for a message.
+ * The last lines of a program's output, for messages.
  * @param {string} output
  */
 export function tailOf(output, lines = 15) {

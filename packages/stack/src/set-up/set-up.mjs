@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { whileLocked } from './lock.mjs';
+import { withLock } from './lock.mjs';
 import { setUpModel } from './model.mjs';
 import { root, toolsDir } from './project.mjs';
 import { setUpPythonEngine } from './python/python-engine.mjs';
@@ -13,16 +13,15 @@ import { announceSystemTools, installSystemTools } from './system/system-package
 import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
 
 /**
- * Brings this checkout from whatever is there to ready-to-run; every step is skipped
- * where it has been done.
+ * Makes this checkout ready to run. Skips steps that are already done.
  * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
  *   `run` installs and builds only what `npm start` needs
- * @returns {Promise<NodeJS.ProcessEnv>} the environment for whatever is run next
+ * @returns {Promise<NodeJS.ProcessEnv>} the environment for later commands
  */
 export async function setUp({ progress, set = 'all', testTools = false }) {
   checkNodeVersion(root);
   const asksForPassword = await announceSystemTools({ tools: runTools, say: (text) => progress.say(text) });
-  return whileLocked(
+  return withLock(
     join(toolsDir, 'set-up.lock'),
     (text) => progress.say(text),
     () => runSteps({ progress, set, testTools, asksForPassword }),
@@ -40,7 +39,7 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
     );
     if (testTools) await installTestTools(progress);
   };
-  // A password is asked for before anything else writes to the terminal.
+  // Ask for the password before anything else writes to the terminal.
   if (asksForPassword) await installPrograms();
   await all([
     asksForPassword ? undefined : installPrograms(),
@@ -73,7 +72,7 @@ async function installCode({ progress, env, set }) {
 }
 
 /**
- * Waits for all, so that nothing still runs when the first failure is reported.
+ * Waits for all, so that nothing is running any more when the first failure is reported.
  * @param {readonly (Promise<unknown> | undefined)[]} work
  */
 async function all(work) {
@@ -82,7 +81,7 @@ async function all(work) {
 }
 
 /**
- * Without these their own tests fail and say why; all others can still run.
+ * Installs the test tools. A missing tool fails only the tests that need it.
  * @param {import('./progress.mjs').Progress} progress
  */
 async function installTestTools(progress) {

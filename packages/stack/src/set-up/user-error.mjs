@@ -1,12 +1,12 @@
-/** A failure whose message already says what happened and the way out; shown without a stack. */
+/** A failure whose message explains what happened and how to fix it. Shown without a stack trace. */
 export class UserError extends Error {
   /** @override */
   name = 'UserError';
 }
 
 /**
- * Runs a command's main function; what it throws is reported and becomes exit code 1.
- * @param {() => Promise<number | void>} main its result is the exit code, 0 where it returns none
+ * Runs a command's main function. Reports an error and exits with code 1.
+ * @param {() => Promise<number | void>} main returns the exit code; 0 if nothing
  */
 export async function runCommandLine(main) {
   try {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const folders: string[] = [];
 
-/** An empty folder that is gone when the file's tests are over. */
+/** Creates an empty folder, deleted after the file's tests. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'set-up-test-'));
   folders.push(folder);
   return folder;
 }
 
-/** A program, made of the lines of a shell script; returns its path. */
+/** Writes an executable shell script and returns its path. */
 export function fakeProgram(folder: string, name: string, script: string): string {
   const file = join(folder, name);
   writeFileSync(file, `#!/bin/sh\n${script}\n`);

@@ -3,7 +3,7 @@
  * is the argument: a run for every line on standard input, `{"ms": …}` a line on standard output.
  */
 import { createInterface } from 'node:readline';
-import { precisions } from '@media-services/bg-removal/dist/inference/precision.js';
+import { precisions } from '@media-services/bg-removal/dist/inference/choices.js';
 import { z } from 'zod';
 import { openNetwork } from '../matting/network.js';
 

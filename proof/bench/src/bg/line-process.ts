@@ -10,8 +10,8 @@ export interface LineProcess extends Contender {
 }
 
 /**
- * A contender in a process of its own: it says `{"ready":true}` in a line of standard output
- * when it is warm, then takes the path of a picture a line and answers each with `{"ms": …}`.
+ * A contender in a separate process. It prints the line `{"ready":true}` when it is warm, then
+ * reads one image path per line and prints `{"ms": …}` for each.
  */
 export async function lineProcess(
   name: string,
@@ -24,8 +24,8 @@ export async function lineProcess(
   const answer = async (): Promise<unknown> => {
     for (;;) {
       const line: IteratorResult<string, unknown> = await lines.next();
-      if (line.done === true) throw new Error(`${name} ended before it answered`);
-      // Libraries print what they like besides.
+      if (line.done === true) throw new Error(`${name} ended before it responded`);
+      // Ignore other output of libraries.
       if (line.value.startsWith('{')) return JSON.parse(line.value);
     }
   };

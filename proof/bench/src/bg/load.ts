@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from './service.js';
 import { percentile } from './statistics.js';
 
-/** Milliseconds that health takes while `images` images are in work. */
+/** Milliseconds that health takes while `images` images are being processed. */
 export async function healthUnderLoad(
   service: Service,
   file: Uint8Array<ArrayBuffer>,
@@ -23,7 +23,7 @@ export async function healthUnderLoad(
   return { samples: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
 }
 
-/** How many of `count` uploads at once got which status, and how long the last one took. */
+/** The number of responses per status for `count` simultaneous uploads, and the time of the last one. */
 export async function uploadsAtOnce(
   service: Service,
   file: Uint8Array<ArrayBuffer>,

@@ -9,7 +9,7 @@ import { defaultModelId, knownModels } from '@media-services/bg-removal/dist/mod
 import { packagedWeights } from '@media-services/model-setup';
 import { lineProcess, type LineProcess } from './line-process.js';
 
-/** What the peers need is installed here once, apart from everything of the project. */
+/** Folder for the peers' dependencies, installed once and separate from the project. */
 const cache = path.join(toolsDir, 'bench-peers');
 const versions = { imgly: '1.4.5', rembg: '2.0.86' };
 const quietly = { stdout: 'ignore', stderr: 'inherit' } as const;
@@ -35,7 +35,7 @@ export async function imgly(log: Log): Promise<LineProcess> {
   }
   const entry = createRequire(path.join(place, 'package.json')).resolve('@imgly/background-removal-node');
   const script = fileURLToPath(new URL('peers/imgly.js', import.meta.url));
-  // It looks for its weights below the folder that it is started in.
+  // It searches for its weights below the current folder.
   return lineProcess(`imgly ${versions.imgly}`, process.execPath, [script, entry], {
     cwd: place,
   });

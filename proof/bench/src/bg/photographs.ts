@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { makeScene } from '../matting/scenes.js';
 import type { Picture } from './turns.js';
 
-/** JPEGs of about the wanted megapixels, 3:2: a generated portrait with hair, or the given picture, resized. */
+/** JPEGs of about the given megapixels, 3:2: a generated portrait with hair, or the given image, resized. */
 export async function photographs(
   folder: string,
   sizes: readonly number[],

@@ -1,12 +1,12 @@
 import { median } from './statistics.js';
 import type { Contender, Runs } from './turns.js';
 
-/** How long one contender takes for pictures of one size. */
+/** The times of one contender for images of one size. */
 export interface Speed {
   readonly name: string;
   readonly megapixels: number;
   readonly ms: number;
-  /** How many times as long as the one that it is compared with. */
+  /** Ratio to the contender that it is compared with. */
   readonly ratio: number;
   /** Milliseconds of each. */
   readonly stages: Readonly<Record<string, number>>;

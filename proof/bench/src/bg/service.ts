@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { precisions, type Precision } from '@media-services/bg-removal/dist/inference/precision.js';
+import { precisions, type Precision } from '@media-services/bg-removal/dist/inference/choices.js';
 import { root } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ const logLineSchema = z.looseObject({ url: z.string().optional() });
 const healthSchema = z.object({
   checks: z.object({ engine: z.object({ model: z.string(), precision: z.enum(precisions) }) }),
 });
-/** How the service's children are told apart: by the script that they run. */
+/** The service's child processes, identified by their scripts. */
 const scripts = { inference: 'inference-process.js', pixels: 'pixel-process.js' };
 
 /** MiB of each process. */
@@ -39,7 +39,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The built service in its own process on free ports, warm, without its limit per client. */
+/** The built service in a separate process on free ports, warm and without a limit per client. */
 export async function startService(env: Readonly<Record<string, string>> = {}): Promise<Service> {
   const child = execa(process.execPath, [main], {
     env: { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', IMAGES_PER_MINUTE: '0', ...env },
@@ -56,7 +56,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
     const pid = child.pid ?? 0;
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
     const pids = children.trim().split(' ').map(Number);
-    // One that has just ended has no command line.
+    // A process that has just ended has no command line.
     const commands = await Promise.all(
       pids.map((each) => readFile(`/proc/${each}/cmdline`, 'utf8').catch(() => '')),
     );
@@ -89,7 +89,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
   };
 }
 
-/** Reads the log to its end: the service would wait for a reader. */
+/** Keeps reading the log, because the service would block otherwise. */
 function urlFrom(log: Readable): Promise<string> {
   const lines = createInterface({ input: log });
   return new Promise((resolve, reject) => {

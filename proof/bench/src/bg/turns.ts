@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Somebody who removes backgrounds, or runs the bare network. */
+/** A program that removes backgrounds or runs only the network. */
 export interface Contender {
   readonly name: string;
-  /** One picture, from the file's bytes to the PNG's. */
+  /** Processes one image, from the file's bytes to the PNG. */
   run(picture: Picture): Promise<Run>;
   /** The most resident memory so far of the process that runs the network. */
   peakMiB(): Promise<number>;
@@ -25,12 +25,12 @@ export interface Run {
 /** The runs in the order of the rounds. */
 export type Runs = ReadonlyMap<Contender, ReadonlyMap<Picture, readonly Run[]>>;
 
-/** Threads of the one before may still spin. */
+/** Pause between contenders, because the previous one's threads may still spin. */
 const pauseMs = 150;
 
 /**
- * Every contender runs every picture once a round, one at a time, so that whatever else
- * the machine does falls on all alike. A round before the first only warms up.
+ * Every contender processes every image once per round, one at a time, so that other load on
+ * the machine affects all equally. The first round is only a warm-up.
  */
 export async function takeTurns(
   contenders: readonly Contender[],

@@ -1,10 +1,10 @@
-import { precisions } from '@media-services/bg-removal/dist/inference/precision.js';
+import { precisions } from '@media-services/bg-removal/dist/inference/choices.js';
 import { z } from 'zod';
 import type { Figures } from './metrics.js';
 
-/** By how much of itself a figure may be worse than its stored one. */
+/** The relative amount by which a metric may be worse than its stored value. */
 const tolerance = 0.03;
-/** Differences below these are rounding, whatever they are of a tiny figure. */
+/** Smaller absolute differences count as rounding. */
 const floors = { mae: 0.0001, grad: 0.0005, iou: 0.0005, colour: 0.0005 };
 
 const figuresSchema = z.object({
@@ -21,7 +21,7 @@ export type Baseline = z.output<typeof baselineSchema>;
 
 export type Groups = z.output<typeof groupsSchema>;
 
-/** The groups as they are stored: five digits, no colour where it is not known. */
+/** The groups in their stored form: five digits, no colour if it is unknown. */
 export function storedForm(groups: Readonly<Record<string, Readonly<Record<string, Figures>>>>): Groups {
   const digits = (value: number) => Number(value.toFixed(5));
   return mapValues(groups, (variants) =>

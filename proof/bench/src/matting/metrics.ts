@@ -9,7 +9,7 @@ export interface Figures {
   readonly sad: number;
   /** Gradient error / 1000. */
   readonly grad: number;
-  /** Of what is at least half opaque. */
+  /** IoU of the pixels that are at least half opaque. */
   readonly iou: number;
   /** `mean|αF−α*F*|` where 0.02 < α* < 0.98; NaN where F* is not known. */
   readonly colour: number;

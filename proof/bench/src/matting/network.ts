@@ -8,9 +8,12 @@ import {
   precisionSettings,
   hasAvx2,
   type Precision,
-} from '@media-services/bg-removal/dist/inference/precision.js';
-import { defaultModelId } from '@media-services/bg-removal/dist/model/known-models.js';
-import { defaultModelsDir, locateModel } from '@media-services/bg-removal/dist/model/locate-model.js';
+} from '@media-services/bg-removal/dist/inference/choices.js';
+import {
+  defaultModelId,
+  defaultModelsDir,
+  locateModel,
+} from '@media-services/bg-removal/dist/model/known-models.js';
 import { verifyModel } from '@media-services/bg-removal/dist/model/verify-model.js';
 import type { Mask } from './pipeline.js';
 import type { Shot } from './scenes.js';

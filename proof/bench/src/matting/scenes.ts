@@ -10,7 +10,7 @@ export interface Shot {
   readonly composite: Uint8Array;
 }
 
-/** A shot of which the truth is known. */
+/** A shot with known ground truth. */
 export interface Scene extends Shot {
   readonly name: string;
   readonly group: string;

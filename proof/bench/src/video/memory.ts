@@ -11,12 +11,12 @@ interface Sample {
 /** What slow clients cost. */
 export interface HeldStreams {
   readonly clients: number;
-  /** Whose stream ended although they would have read on. */
+  /** Clients whose stream ended although they were still reading. */
   readonly broken: number;
   /** Of the Node process, in bytes. */
   readonly mean: number;
   readonly growthPerMinute: number;
-  /** What the site has sent and no client has read yet, a stream. */
+  /** Bytes per stream that the site has sent and the client has not read yet. */
   readonly aheadPerStream: number;
 }
 
@@ -29,7 +29,7 @@ interface Holding {
   readonly seconds: number;
 }
 
-/** Lets so many slow clients read for so long, and looks at the memory meanwhile. */
+/** Lets slow clients read for some time, and measures the memory meanwhile. */
 export async function holdStreams(options: Holding): Promise<HeldStreams> {
   const { stack, site, page, clients, bytesPerSecond, seconds } = options;
   const sentBefore = site.sentBytes();
@@ -61,7 +61,7 @@ function meanOf(samples: readonly Sample[], key: keyof Sample): number {
   return samples.reduce((sum, sample) => sum + sample[key], 0) / samples.length;
 }
 
-/** Bytes a second, by least squares. */
+/** Bytes per second, by least squares. */
 function slope(samples: readonly Sample[]): number {
   const [seconds, bytes] = [meanOf(samples, 'seconds'), meanOf(samples, 'bytes')];
   const covariance = samples.reduce(

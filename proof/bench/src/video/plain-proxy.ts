@@ -1,4 +1,4 @@
-/** What passing bytes on costs in Node at the least: an HTTP proxy of one line, a process of its own. */
+/** The minimum cost of forwarding bytes in Node: a one-line HTTP proxy in a separate process. */
 import { createServer, get } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 

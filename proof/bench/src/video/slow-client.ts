@@ -1,13 +1,13 @@
 import { get } from 'node:http';
 
-/** A reader with a slow line. */
+/** A client with a slow connection. */
 export interface SlowClient {
   readonly received: number;
   readonly hasEnded: boolean;
   stop(): void;
 }
 
-/** Reads a stream at so many bytes a second until stopped. */
+/** Reads a stream at a given rate until stopped. */
 export function slowClient(url: string, bytesPerSecond: number): SlowClient {
   let received = 0;
   let hasEnded = false;
@@ -21,7 +21,7 @@ export function slowClient(url: string, bytesPerSecond: number): SlowClient {
       response.pause();
       setTimeout(() => response.resume(), dueMs);
     });
-    // Its end is told by `close`.
+    // `close` signals its end.
     response.on('error', () => undefined);
     response.on('close', end);
   });

@@ -1,7 +1,7 @@
 import { openApiDocuments } from '../open-api-documents.js';
 import { readOpenApi, type OpenApi, type Operation, type Schema } from './open-api.js';
 
-/** One input of an endpoint, wherever in the request it goes. */
+/** One input of an endpoint, in any part of the request. */
 export interface Input {
   readonly name: string;
   readonly in: 'query' | 'header' | 'form';
@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly path: string;
   readonly operation: Operation;
   readonly inputs: readonly Input[];
-  /** Whether HEAD answers it too. */
+  /** Whether it also supports HEAD. */
   readonly hasHead: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Service {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** What both services answer through the gateway, from their OpenAPI documents. */
+/** The endpoints of both services behind the gateway, from their OpenAPI documents. */
 export function services(): Service[] {
   return Object.entries(openApiDocuments).map(([name, json]) => {
     const document = readOpenApi(json);
@@ -50,7 +50,7 @@ function endpointsOf(service: string, { paths }: OpenApi): Endpoint[] {
   );
 }
 
-/** At the root the gateway answers for the health of both; of one it does so below its name. */
+/** The root path returns the health of both services; each service's health is below its name. */
 function pathAtGateway(service: string, path: string): string {
   return path === '/api/health' ? `/${service}${path}` : path;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A JSON Schema as far as the documents use it. */
+/** The parts of JSON Schema that the documents use. */
 export interface Schema {
   readonly $ref?: string | undefined;
   readonly type?: string | readonly string[] | undefined;
@@ -94,12 +94,12 @@ export type Operation = z.infer<typeof operation>;
 export type Response = z.infer<typeof response>;
 export type Header = z.infer<typeof header>;
 
-/** @throws ZodError where a document has what the reference does not show */
+/** @throws ZodError if a document has something that the reference does not show */
 export function readOpenApi(json: unknown): OpenApi {
   return document.parse(json);
 }
 
-/** What a reference such as `#/components/schemas/Health` means; anything else is itself. */
+/** Resolves a reference such as `#/components/schemas/Health`; returns anything else unchanged. */
 export function resolve<Part extends { $ref?: string | undefined }>(
   part: Part,
   components: Readonly<Record<string, Part>>,

@@ -3,7 +3,7 @@ import { resolve, type Schema } from './open-api.js';
 
 type Components = Readonly<Record<string, Schema>>;
 
-/** The kind of value in words: `whole number or null`, `list of objects`, `"a" or "b"`. */
+/** Describes the type of a value: `whole number or null`, `list of objects`, `"a" or "b"`. */
 export function typeWords(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ');
@@ -15,7 +15,7 @@ export function typeWords(schema: Schema): string {
   return [words, rangeWords(schema)].filter((part) => part !== '').join(', ');
 }
 
-/** Bounds that say something; the largest safe integer does not. */
+/** Meaningful bounds, so not the largest safe integer. */
 function rangeWords({ minimum, maximum, maxLength }: Schema): string {
   const bound = (value?: number) =>
     value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;

@@ -1,10 +1,10 @@
 import { escapeHtml } from '../html.js';
 import type { Endpoint, Input } from './endpoints.js';
 
-/** Stands for where the page is served from, until nginx/html/js/docs/reference.js puts that in. */
+/** Placeholder for the page's origin, replaced by nginx/html/js/docs/reference.js. */
 const origin = '<span data-origin>http://127.0.0.1:8080</span>';
 
-/** A form that sends the request: by itself without scripts, with its answer below it with them. */
+/** A form that sends the request. Works without scripts; with scripts, it shows the response below. */
 export function tryItHtml({ id, method, path, inputs }: Endpoint): string {
   const encoding = method === 'post' ? ' enctype="multipart/form-data"' : '';
   return `<form class="try" action="..${path}" method="${method}"${encoding} data-endpoint="${id}">
@@ -21,7 +21,7 @@ function fieldHtml(endpoint: string, input: Input): string {
 }
 
 function controlHtml(id: string, { name, in: place, required, schema }: Input): string {
-  // Without a name, a form that is sent without scripts leaves the field out: it can send no headers.
+  // The field has no name, because a form without scripts can't send headers and should omit it.
   const called = place === 'header' ? 'data-header' : 'name';
   const common = `id="${id}" ${called}="${name}"${required ? ' required' : ''}`;
   const value = schema.default === undefined ? '' : ` value="${escapeHtml(textOf(schema.default))}"`;
@@ -41,8 +41,9 @@ function controlHtml(id: string, { name, in: place, required, schema }: Input): 
 }
 
 /**
- * The same request for a shell. What depends on the form is in elements of its own:
- * `data-field` holds a value, and `data-when` an argument that is left out while its field is empty.
+ * The same request as a curl command. Parts that depend on the form are in separate elements:
+ * `data-field` holds a value, and `data-when` an argument that is left out while its field is
+ * empty.
  */
 function curlHtml({ method, path, inputs }: Pick<Endpoint, 'method' | 'path' | 'inputs'>): string {
   const query = inputs.some((input) => input.in === 'query') ? ' -G' : '';
@@ -65,7 +66,7 @@ function argumentHtml(input: Input): string {
   return `<span data-when="${name}"${text === '' ? ' hidden' : ''}> ${options[place]}</span>`;
 }
 
-/** What stands for an input before the form has anything; nothing for one that may be left out. */
+/** The placeholder for an empty required input; nothing for an optional one. */
 function exampleOf({ required, schema }: Input): string {
   if (schema.format === 'binary') return 'photo.jpg';
   if (schema.default !== undefined) return textOf(schema.default);

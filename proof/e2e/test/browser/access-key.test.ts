@@ -17,7 +17,7 @@ const key = 'key/of+alice';
 const refusal = { title: 'A key is needed', detail: 'Send it.', code: 'unauthorized', retryable: false };
 const mp3 = { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 4 };
 
-/** A gateway that asks for the key; keeps what it was asked. */
+/** A gateway that requires the key and records requests. */
 async function startGuarded() {
   const asked: IncomingMessage[] = [];
   const guarded =
@@ -49,7 +49,7 @@ const enterKey = async (page: Page) => {
   await page.keyboard.press('Enter');
 };
 
-it('is asked for where the server wants one, kept in this browser, and erased there', async () => {
+it('is requested when the server requires one, stored in this browser, and deleted on request', async () => {
   await using server = await startGuarded();
   await using reader = await visit(browser, '/', { url: server.url });
   const { page, faults } = reader;
@@ -69,7 +69,7 @@ it('is asked for where the server wants one, kept in this browser, and erased th
   expect(faults).toEqual([]);
 });
 
-it('goes along when the browser itself downloads, without being in a URL', async () => {
+it('is sent with the browser’s own downloads, never in a URL', async () => {
   await using server = await startGuarded();
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;
@@ -81,12 +81,12 @@ it('goes along when the browser itself downloads, without being in a URL', async
   expect(readFileSync(await download.path(), 'utf8')).toBe('film');
   const saved = server.asked.at(-1);
   expect([saved?.method, saved?.headers.authorization]).toEqual(['GET', undefined]);
-  // The cookie is for this path alone, and scripts elsewhere on the server do not get it.
+  // The cookie is limited to this path, so scripts elsewhere on the server can't read it.
   expect(await page.evaluate(() => document.cookie)).toBe('');
   expect(server.asked.map(({ url }) => url).join()).not.toContain('alice');
 });
 
-it('goes along when the page writes the file', async () => {
+it('is sent when the page writes the file', async () => {
   await using server = await startGuarded();
   await using reader = await visit(browser, '/', { url: server.url, fileAccess: true });
   const { page } = reader;
@@ -97,7 +97,7 @@ it('goes along when the page writes the file', async () => {
   expect(server.asked.every(({ headers }) => headers.cookie === undefined)).toBe(true);
 });
 
-it('goes along with images', async () => {
+it('is sent with images', async () => {
   await using server = await startGuarded();
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;
@@ -110,7 +110,7 @@ it('goes along with images', async () => {
   expect((await answer).request().headers().authorization).toBe(`Bearer ${key}`);
 });
 
-it('is asked for by the reference of the API too, whose line for a shell names a variable instead', async () => {
+it('is requested by the API reference too, whose curl line names a variable instead', async () => {
   await using server = await startGuarded();
   await using reader = await visit(browser, '/docs/#video-dl-getInfo', { url: server.url });
   const { page } = reader;

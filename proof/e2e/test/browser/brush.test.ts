@@ -20,7 +20,7 @@ const red = [220, 40, 40];
 const blue = [40, 60, 220];
 const clear = [0, 0, 0, 0];
 
-/** An original that is red on the left and blue on the right; its cut-out is the red half. */
+/** The original is red on the left and blue on the right; its cut-out is the red half. */
 async function pictures({ width, height }: Size) {
   const half = { width: width / 2, height };
   const channels = 3 as const;
@@ -39,7 +39,7 @@ async function pictures({ width, height }: Size) {
   };
 }
 
-/** A page with a finished cut-out, without soft edges, and the brush in hand. */
+/** A page with a finished cut-out without soft edges, and the brush selected. */
 async function retouching(size: Size = { width: 400, height: 300 }, options: object = {}) {
   const { original, cutOut } = await pictures(size);
   const server = await startPageServer({
@@ -58,7 +58,7 @@ async function retouching(size: Size = { width: 400, height: 300 }, options: obj
   return {
     page,
     faults: reader.faults,
-    /** Where a pixel of the image is on the screen. */
+    /** The screen position of an image pixel. */
     at: async (x: number, y: number): Promise<[number, number]> => {
       const box = await page.locator('#image-comparison').boundingBox();
       if (box === null) throw new Error('The image is not shown.');
@@ -127,7 +127,7 @@ it('erases and restores what the mouse paints over; undone and redone strokes co
   expect(faults).toEqual([]);
 });
 
-it('shows at once what is painted, as it is saved', async () => {
+it('shows painted strokes at once, exactly as they are saved', async () => {
   await using work = await retouching();
   const { page, at } = work;
   const alphaShown = () =>
@@ -150,7 +150,7 @@ it('shows at once what is painted, as it is saved', async () => {
   expect((await saved(page)).pixel(100, 150)).toEqual(clear);
 });
 
-it('paints where the pointer is in a zoomed image that was moved', async () => {
+it('paints at the pointer in a zoomed and moved image', async () => {
   const size = { width: 2000, height: 1600 };
   await using work = await retouching(size, { viewport: { width: 1440, height: 900 } });
   const { page } = work;
@@ -166,7 +166,7 @@ it('paints where the pointer is in a zoomed image that was moved', async () => {
   const { pixel } = await saved(page);
   expect(pixel(925, 800)).toEqual(clear);
   expect(pixel(925, 830)).toEqual([...red, 255]);
-  // 40 pixels of the screen are 40 of the image here.
+  // Here 40 screen pixels equal 40 image pixels.
   expect([pixel(1117, 800)[3], pixel(1124, 800)[3]]).toEqual([255, 0]);
 });
 
@@ -199,11 +199,11 @@ describe('other pointers', () => {
 
     const { pixel } = await saved(page);
     expect(pixel(130, 150)).toEqual(clear);
-    // Nothing was painted where two fingers were.
+    // Two fingers painted nothing.
     expect(pixel(100, 205)).toEqual([...red, 255]);
   });
 
-  it('a pen paints as wide as it is pressed', async () => {
+  it('a pen paints wider the harder it is pressed', async () => {
     await using work = await retouching();
     const { page, at } = work;
     await page.getByLabel('Size').fill('60');
@@ -265,7 +265,7 @@ it.each([
   });
 });
 
-it('is in the crop and the shadow, and survives a reload', async () => {
+it('is included in the crop and the shadow, and survives a reload', async () => {
   await using work = await retouching();
   const { page } = work;
   await page.getByLabel('Size').fill('20');

@@ -1,6 +1,14 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, lookUp, visit, writtenFile } from '../support/browser.js';
+import { film, launchBrowser, lookUp, visit, writtenFile } from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
+import { stack } from '../support/stack.js';
+
+const run = promisify(execFile);
 
 let browser: Browser;
 beforeAll(async () => {
@@ -19,11 +27,16 @@ const video = {
   estimatedBytes: 9e6,
 };
 const originalAudio = {
-  ...{ href: 'api/stream?fmt=original', container: 'opus', codec: 'opus', bitrateKbps: 128 },
-  ...{ isSiteFile: true, estimatedBytes: 8, exactBytes: 8 },
+  href: 'api/stream?fmt=original',
+  container: 'opus',
+  codec: 'opus',
+  bitrateKbps: 128,
+  isSiteFile: true,
+  estimatedBytes: 8,
+  exactBytes: 8,
 };
 
-/** A video of 200 seconds whose link asks for 1:30; answers as the parameters say. */
+/** A video of 200 seconds whose link selects 1:30; responds according to the parameters. */
 async function startSite(more: object = {}) {
   const asked: Record<string, string>[] = [];
   const server = await startPageServer({
@@ -48,7 +61,7 @@ async function startSite(more: object = {}) {
 
 const href = (page: Page) => page.locator('.download-start').first().getAttribute('href');
 
-it('a part of a video is saved, from where the link suggests to where the reader says', async () => {
+it('the downloads become a part of the video, from the start in the link to a typed end', async () => {
   await using site = await startSite();
   await using reader = await visit(browser, '/', { url: site.url });
   const { page, faults } = reader;
@@ -78,7 +91,57 @@ it('a part of a video is saved, from where the link suggests to where the reader
   expect(faults).toEqual([]);
 });
 
-it('times that can’t be are said to be so, without a request', async () => {
+/** The seconds of a file, and its first frame as pixels of 64 × 36, decoded by ffmpeg. */
+async function decoded(file: string): Promise<{ seconds: number; firstFrame: Buffer }> {
+  const format = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'default=nk=1:nw=1'];
+  const { stdout: seconds } = await run('ffprobe', [...format, file]);
+  return { seconds: Number(seconds), firstFrame: await frameAt(file, 0) };
+}
+
+async function frameAt(file: string, seconds: number): Promise<Buffer> {
+  const small = ['-frames:v', '1', '-vf', 'scale=64:36', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'];
+  const options = { encoding: 'buffer' } as const;
+  return (await run('ffmpeg', ['-v', 'error', '-i', file, '-ss', String(seconds), ...small], options)).stdout;
+}
+
+/** The mean difference of two frames, of 255. */
+function difference(one: Buffer, other: Buffer): number {
+  expect(one.length).toBe(64 * 36 * 3);
+  return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] ?? 0)), 0) / one.length;
+}
+
+it('a clip of a real page starts and ends at the typed times', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'media-services-clip-'));
+  try {
+    await using reader = await visit(browser, '/', { fileAccess: true });
+    const { page, faults } = reader;
+    await lookUp(page, film);
+    await page.getByText('Save only a part').click();
+    // At a key frame: nothing is encoded, which a busy machine can't do in time.
+    await page.getByRole('textbox', { name: 'Start' }).fill('0:04');
+    await page.getByRole('textbox', { name: 'End' }).fill('8.5');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('button', { name: 'Whole video' }).waitFor();
+    expect(await page.locator('#video-duration').textContent()).toBe('0:05');
+    await page.locator('#video-downloads [data-target="mp4-720"]').getByRole('link').click();
+    await page.locator('#tray [data-target="mp4-720"][data-state="done"]').waitFor();
+    const state = await page.locator('#tray .tray-state').textContent();
+    const name = /Saved as (.*\.mp4)/.exec(state ?? '')?.[1] ?? '';
+    const file = join(folder, 'clip.mp4');
+    writeFileSync(file, (await writtenFile(page, name)) ?? '');
+    const { seconds, firstFrame } = await decoded(file);
+    expect(seconds).toBeCloseTo(4.5, 1);
+    const original = join(stack.folder, 'film-720.mp4');
+    expect(difference(firstFrame, await frameAt(original, 4))).toBeLessThan(3);
+    // The video moves, so the frame a second earlier differs.
+    expect(difference(firstFrame, await frameAt(original, 3))).toBeGreaterThan(5);
+    expect(faults).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it('impossible times are rejected without a request', async () => {
   await using site = await startSite();
   await using reader = await visit(browser, '/', { url: site.url });
   const { page } = reader;
@@ -97,7 +160,7 @@ it('times that can’t be are said to be so, without a request', async () => {
   expect(site.asked).toHaveLength(1);
 });
 
-it('the whole video can be had where the page is about a part', async () => {
+it('a page about a part of a video also offers the whole one', async () => {
   await using site = await startSite({ clip: { start: 10, end: 20 }, suggestedStart: null });
   await using reader = await visit(browser, '/', { url: site.url });
   const { page } = reader;
@@ -122,7 +185,7 @@ it('the original audio is one of the downloads, under its own type', async () =>
   expect((await writtenFile(page, 'audio.opus'))?.toString()).toBe('original');
 });
 
-it('nothing about parts is shown by a server that knows none', async () => {
+it('a server without clips gets no clip controls', async () => {
   await using site = await startSite({
     clip: undefined,
     originalAudio: undefined,

@@ -37,7 +37,7 @@ async function openAdjusted(page: Page, values: Readonly<Record<string, string>>
   for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
 }
 
-/** What the service answers when it tunes the matte itself. */
+/** The service's response when it tunes the matte itself. */
 async function fromService(fields: Readonly<Record<string, string>>): Promise<Pixels> {
   await using client = await newClient();
   const body = await imageForm(fields);
@@ -46,7 +46,10 @@ async function fromService(fields: Readonly<Record<string, string>>): Promise<Pi
   return await pixelsOf(Buffer.from(await answer.arrayBuffer()));
 }
 
-/** The largest differences of alpha and of colours where the untuned cut-out has them; the mean of what is seen of the others. */
+/**
+ * The largest differences of alpha, and of colours that the untuned cut-out has; the mean
+ * visible difference of the others.
+ */
 function differences(page: Pixels, service: Pixels, untuned: Pixels) {
   let [alpha, colour, fringe, fringeSize] = [0, 0, 0, 0];
   for (let at = 0; at < page.data.length; at += 4) {
@@ -65,7 +68,7 @@ function differences(page: Pixels, service: Pixels, untuned: Pixels) {
   return { alpha, colour, fringe: fringe / Math.max(1, fringeSize) };
 }
 
-describe('the cut-out that the page makes of the untuned one is the service’s own', () => {
+describe('the page tunes a cut-out like the service', () => {
   const neutral = { threshold: '0', feather: '0', foreground_strength: '1' };
   let untuned: Pixels;
   beforeAll(async () => {
@@ -73,7 +76,7 @@ describe('the cut-out that the page makes of the untuned one is the service’s 
   });
 
   it.each([
-    ['as it comes', {}],
+    ['with the defaults', {}],
     ['hard and strong', { Threshold: '60', Feather: '0', Strength: '2' }],
     ['wide and weak', { Threshold: '5', Feather: '24', Strength: '0.5' }],
   ])('%s', async (_name, sliders: Readonly<Record<string, string>>) => {
@@ -90,13 +93,13 @@ describe('the cut-out that the page makes of the untuned one is the service’s 
     const { alpha, colour, fringe } = differences(made, service, untuned);
     expect(alpha).toBeLessThanOrEqual(1);
     expect(colour).toBeLessThanOrEqual(1);
-    // Outside of what it found, the service continues its estimate and the page the nearest colours.
+    // Outside the subject, the service extends its estimate and the page the nearest colours.
     expect(fringe).toBeLessThanOrEqual(4);
     expect(faults).toEqual([]);
   });
 });
 
-it('sliders change the picture at once, without sending anything and without using up the limit', async () => {
+it('sliders change the image at once, without a request', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await openAdjusted(page, {});
@@ -128,7 +131,7 @@ it('sliders change the picture at once, without sending anything and without usi
 });
 
 describe('a background', () => {
-  it('of a colour, and then of a picture, is in the file', async () => {
+  it('is in the saved file: a colour, then an image', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     await chooseImage(page);

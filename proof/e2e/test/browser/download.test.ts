@@ -31,11 +31,11 @@ function probe(file: string): { codecs: string[]; seconds: number } {
   return { codecs: lines.slice(0, -1), seconds: Number(lines.at(-1)) };
 }
 
-describe('where the browser lets pages write files', () => {
+describe('if the browser lets pages write files', () => {
   it.each([
     ['mp4-1080', 'A short sample film.mp4', ['h264', 'aac']],
     ['mp3', 'A short sample film.mp3', ['mp3']],
-  ])('%s is written whole, with its progress in its row', async (target, fileName, codecs) => {
+  ])('%s is saved completely, with progress in its row', async (target, fileName, codecs) => {
     await using reader = await visit(browser, '/', { fileAccess: true });
     const { page, faults } = reader;
     await lookUp(page, film);
@@ -50,8 +50,8 @@ describe('where the browser lets pages write files', () => {
   });
 });
 
-describe('where it does not', () => {
-  it('the browser itself saves the file, whole', async () => {
+describe('if it does not', () => {
+  it('the browser saves the complete file', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     await lookUp(page, film);
@@ -65,7 +65,7 @@ describe('where it does not', () => {
   });
 });
 
-it('a refused download says why before anything is saved, and counts down to when it can be tried again', async () => {
+it('a rejected download says why before anything is saved, and counts down to the retry', async () => {
   const refusal = { title: 'Too many requests', detail: 'Wait 2 s.', code: 'rate_limited', retryable: true };
   let asked = 0;
   await using server = await startPageServer({
@@ -94,7 +94,7 @@ it('a refused download says why before anything is saved, and counts down to whe
   expect((await writtenFile(page, 'audio.mp3'))?.toString()).toBe('film');
 });
 
-describe('a download that breaks off', () => {
+describe('an interrupted download', () => {
   const bytes = randomBytes(3_000_000);
   const half = 1_500_000;
   const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
@@ -181,7 +181,7 @@ describe('a download that breaks off', () => {
     await lookUp(page, 'https://example.com/film');
     await offer(page, 'mp4-720').getByRole('link').click();
     await entry(page, 'mp4-720')
-      .getByText(/[\d.]+\sMB of about 9\.0\sMB · \d+%/)
+      .getByText(/[\d.]+\sMB of about 9\.0\sMB\s· \d+%/)
       .waitFor();
     await page.getByRole('button', { name: 'Cancel 720p MP4 of A film' }).click();
     await page.getByText('Cancelled.').waitFor();

@@ -27,20 +27,27 @@ const problem = (page: Page) => page.locator('#image-problem').getByRole('alert'
 const photo = readFileSync(stack.photo);
 const jpeg = (name: string) => ({ name, type: 'image/jpeg', bytes: photo });
 
-/** Counts what is sent to the service from now on. */
+/** Counts requests to the service from now on. */
 function countUploads(page: Page): { count: number } {
   const uploads = { count: 0 };
   page.on('request', (request) => (uploads.count += request.method() === 'POST' ? 1 : 0));
   return uploads;
 }
 
-/** A cut-out as the service sends it: a grey square in the middle of 40 × 30 pixels. */
+/** A cut-out in the service's format: a grey square in the middle of 40 × 30 pixels. */
 async function smallCutOut(): Promise<Buffer> {
   const square = { create: { width: 20, height: 10, channels: 4 as const, background: '#808080' } };
   return sharp({ create: { width: 40, height: 30, channels: 4, background: '#00000000' } })
     .composite([{ input: await sharp(square).png().toBuffer() }])
     .png()
     .toBuffer();
+}
+
+/** X of the red primary in an ICC profile; a file without one is sRGB. */
+function redPrimaryOf(profile: Buffer | undefined): number {
+  if (profile === undefined) return 0.436;
+  const tag = profile.indexOf('rXYZ');
+  return profile.readInt32BE(profile.readUInt32BE(tag + 4) + 8) / 65_536;
 }
 
 /** The names in a ZIP archive and the width of each image, read by another program. */
@@ -57,7 +64,7 @@ describe('an image', () => {
   it('is cut out, compared and saved under its own name', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
-    // What the service takes is said before anything is sent.
+    // The limits are shown before anything is sent.
     await page.getByText('JPEG, PNG or WebP, up to 15 MB each').waitFor();
     await chooseImage(page);
     await cutOutShown(page);
@@ -76,7 +83,7 @@ describe('an image', () => {
     expect(faults).toEqual([]);
   });
 
-  it.each(['drop', 'paste'] as const)('can be given by %s', async (how) => {
+  it.each(['drop', 'paste'] as const)('can be added by %s', async (how) => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.route('**/api/remove-background', () => undefined); // the answer does not matter here
@@ -86,14 +93,14 @@ describe('an image', () => {
     await page.getByAltText('The original image').waitFor();
   });
 
-  it('of the project’s own is there to try', async () => {
+  it('is available as a sample', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.getByRole('button', { name: 'Try the sample image' }).click();
     await cutOutShown(page);
   });
 
-  it('that is being sent or worked on can be given up, and sent again', async () => {
+  it('can be cancelled during upload and processing, and sent again', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.route('**/api/remove-background', () => undefined); // an answer that never comes
@@ -112,7 +119,7 @@ describe('an image', () => {
   it.each([
     ['two at once', 1],
     ['the same one many times, as when a key is held', 8],
-  ])('that comes while another is taken does not stop the tool: %s', async (_name, times) => {
+  ])('that arrives while another is processed does not stop the tool: %s', async (_name, times) => {
     const png = await smallCutOut();
     await using server = await startPageServer({
       'api/health': healthy,
@@ -146,29 +153,41 @@ describe('several images', () => {
     });
   };
 
-  it('wait for the limit by themselves, and are saved together', async () => {
+  it('wait for the rate limit automatically, and are saved together', async () => {
     const png = await smallCutOut();
     let answers = 0;
+    let secondIsShown = (): void => undefined;
+    const first = new Promise<void>((resolve) => (secondIsShown = resolve));
     await using server = await startPageServer({
       'api/health': healthy,
       'api/remove-background': (req, res) => {
         answers++;
+        const send = () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png);
         if (answers === 2 || answers === 4) limited(req, res);
-        else req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+        else req.resume().on('end', () => void (answers === 1 ? first.then(send) : send()));
       },
     });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page, faults } = reader;
+    // A busy machine may look only after the second that the page waits.
+    await page.evaluate(() => {
+      const words = document.querySelector('#image-busy-text');
+      if (words === null) throw new Error('The page has no #image-busy-text.');
+      new MutationObserver(() => {
+        if (words.textContent.includes('limit')) words.setAttribute('data-seen', words.textContent);
+      }).observe(words, { childList: true });
+    });
     await page
       .locator('#image-file')
       .setInputFiles(
         ['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, mimeType: 'image/jpeg', buffer: photo })),
       );
     await page.getByRole('button', { name: 'b.jpg: waiting' }).click();
-    await page
-      .getByText(/The limit for this minute is reached\. Continues automatically in \d+\sseconds?\./)
-      .waitFor();
+    secondIsShown();
     await page.getByRole('button', { name: 'Save all 3 as ZIP' }).waitFor();
+    expect(await page.locator('#image-busy-text').getAttribute('data-seen')).toMatch(
+      /^The limit for this minute is reached\. Continues automatically in \d+\sseconds?\.$/,
+    );
     expect(answers).toBe(5);
 
     const started = page.waitForEvent('download');
@@ -212,10 +231,11 @@ describe('an image that the service would reject', () => {
     const body = Buffer.concat(sent);
     const end = body.lastIndexOf('\r\n--', body.length - 4);
     const image = body.subarray(body.indexOf('\r\n\r\n', body.indexOf('filename=')) + 4, end);
-    return { image: await sharp(image).metadata(), notes: await page.locator('#image-notes').textContent() };
+    const notes = await page.locator('#image-notes').textContent();
+    return { file: image, image: await sharp(image).metadata(), notes };
   }
 
-  it('for its pixels is made smaller, with a word about it', async () => {
+  it('for its pixels is made smaller, with a note', async () => {
     const { image, notes } = await sentInstead({ maxPixels: 1_000_000 }, 'photo.jpg', photo);
     expect(image).toMatchObject({ format: 'jpeg', width: 1154, height: 866 });
     expect(notes).toContain('“photo.jpg” was made smaller: 1154 × 866');
@@ -234,7 +254,29 @@ describe('an image that the service would reject', () => {
     expect(notes).toContain('“photo.avif” was converted');
   });
 
-  it('is named on a line of its own among several', async () => {
+  it.each([
+    ['display-p3', 0.515],
+    ['srgb', 0.436],
+  ] as const)('keeps the colours of %s when it is made smaller', async (colorSpace, redPrimary) => {
+    await using reader = await visit(browser);
+    const red = await reader.page.evaluate(async (space) => {
+      const canvas = new OffscreenCanvas(400, 300);
+      const context = canvas.getContext('2d', { colorSpace: space });
+      if (context === null) throw new Error('There is no canvas.');
+      context.fillStyle = `color(${space} 1 0 0)`;
+      context.fillRect(0, 0, 400, 300);
+      const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality: 1 });
+      return [...new Uint8Array(await blob.arrayBuffer())];
+    }, colorSpace);
+    const { file, image } = await sentInstead({ maxPixels: 10_000 }, 'red.jpg', Buffer.from(red));
+    expect(image).toMatchObject({ format: 'jpeg', width: 115, height: 86 });
+    expect(redPrimaryOf(image.icc)).toBeCloseTo(redPrimary, 2);
+    const [r = 0, g = 255, b = 255] = await sharp(file, { ignoreIcc: true }).raw().toBuffer();
+    expect(r).toBeGreaterThan(250);
+    expect(Math.max(g, b)).toBeLessThan(5);
+  });
+
+  it('has its own line in a message about several', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     const [text, pdf] = [Buffer.from('Buy milk'), Buffer.from('%PDF-1.7')];
@@ -293,7 +335,7 @@ describe('a finished cut-out', () => {
     expect(await page.locator('#image-work').isVisible()).toBe(false);
   });
 
-  it('is shown whole, then compared with the original while a button is held, and at full size', async () => {
+  it('is shown completely, compared with the original while a button is held, and shown at full size', async () => {
     await using work = await finished();
     const { page } = work;
     expect(await page.locator('.comparison-range').inputValue()).toBe('0');
@@ -341,10 +383,10 @@ describe('a finished cut-out', () => {
   });
 });
 
-describe('what goes wrong with an image is said in words', () => {
+describe('a problem with an image is explained:', () => {
   const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1');
 
-  it('a file that can’t be used: without sending it, and without losing what is there', async () => {
+  it('an unusable file, without an upload and without losing earlier results', async () => {
     const png = await smallCutOut();
     const upload = { maxFileBytes: 15 * 1024 * 1024 };
     const bgRemoval = { status: 'ok', checks: { upload } };
@@ -393,7 +435,7 @@ describe('what goes wrong with an image is said in words', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a service that does not answer', async () => {
+  it('a service that does not respond', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.route('**/api/remove-background', (route) => route.abort('connectionreset'));

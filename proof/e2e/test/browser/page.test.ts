@@ -43,7 +43,7 @@ async function useBothTools(page: Page): Promise<void> {
   await cutOutShown(page);
 }
 
-/** Without comments and indentation. */
+/** The code without comments and indentation. */
 function codeBytes(text: string): number {
   const code = text
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -61,7 +61,7 @@ describe('the code of the page', () => {
   const isTable = (name: string) => name.startsWith('js/languages/');
   const styles = ['base', 'tools', 'video', 'image'].map((name) => `css/${name}.css`);
 
-  it('loads nothing from outside, runs nothing inline, and opens without what the first image needs', async () => {
+  it('loads nothing external, runs nothing inline, and loads the image worker later', async () => {
     await using reader = await visit(browser);
     const { page, client, outside, faults } = reader;
     await page.getByText('Both tools are ready').waitFor();
@@ -80,7 +80,7 @@ describe('the code of the page', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has at most 160 kB for one visitor, and at most 100 kB are sent with its texts', async () => {
+  it('is below 160 kB for one visitor, and below 100 kB as sent with its texts', async () => {
     const sizeOf = (name: string) => statSync(join(folder, name)).size;
     const [largestTable = ''] = scripts.filter(isTable).sort((left, right) => sizeOf(right) - sizeOf(left));
     const code = [...scripts.filter((name) => !isTable(name)), ...styles];
@@ -94,7 +94,7 @@ describe('the code of the page', () => {
   });
 });
 
-/** The size of a body as the gateway compresses it. */
+/** The size of a body after the gateway's compression. */
 async function bytesSent(url: string): Promise<number> {
   const request = get(url, { headers: { 'Accept-Encoding': 'gzip' } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -120,7 +120,7 @@ it.each(pages)(
 );
 
 describe('with text of 150 and 200 % on a narrow phone', () => {
-  /** What reaches beyond the screen, apart from what scrolls on its own. */
+  /** Elements that exceed the screen, except for scrolling ones. */
   const beyond = (page: Page): Promise<string[]> =>
     page.evaluate(() =>
       [...document.querySelectorAll('body *')]
@@ -160,7 +160,11 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
       'api/health': healthy,
       'api/info': (req, res) => {
         if (refused) sendJson(res, { title: 'T', detail: 'D', code: 'bot_check', retryable: true }, 503);
-        else infoWith([{ ...film, target: 'mp4-1080', href: 'api/stream/video', height: 1080 }])(req, res);
+        else {
+          const download = { ...film, target: 'mp4-1080', href: 'api/stream/video', height: 1080 };
+          const title = 'A long title that tells what happens on the way from the ferry to the market';
+          infoWith([download], [], { title })(req, res);
+        }
       },
       'api/remove-background': (req, res) => {
         const file = readFileSync(join(root, 'nginx/html/icons/icon-192.png'));
@@ -174,11 +178,16 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     await page.locator('.download').waitFor();
     await page.locator('#image-file').setInputFiles(join(root, 'nginx/html/icons/icon-192.png'));
     await cutOutShown(page);
-    for (const id of ['#image-retouch', '#image-adjust', '#image-save-options summary']) {
+    for (const id of ['#image-retouch', '#image-adjust', '#image-save-options']) {
       await page.locator(id).click();
     }
     await expectNothingBeyond(page);
+    await page.locator('#video-url').fill('https://example.com/1 https://example.com/2');
+    await page.locator('#video-submit').click();
+    await page.locator('.link:nth-child(2)[data-state="ready"]').waitFor();
+    await expectNothingBeyond(page);
     refused = true;
+    await page.locator('#video-url').fill('https://example.com/film');
     await page.locator('#video-submit').click();
     await page.getByRole('alert').waitFor();
     await expectNothingBeyond(page);
@@ -202,7 +211,7 @@ describe('accessible, in light and dark,', () => {
     await expectAccessible(page);
   });
 
-  it('with both results, which come without a shift of the layout, and a comparison that follows the pointer', async () => {
+  it('with both results, which shift nothing, and a comparison that follows the pointer', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.getByText('Both tools are ready').waitFor();
@@ -223,7 +232,7 @@ describe('accessible, in light and dark,', () => {
 describe('a first visit on a phone, in at most three touches', () => {
   const touchPhone = { ...phone, hasTouch: true };
 
-  /** Counts what is touched. */
+  /** Counts touches. */
   function touches() {
     let count = 0;
     return {
@@ -271,7 +280,7 @@ describe('a first visit on a phone, in at most three touches', () => {
 });
 
 describe('a first visit on a phone, by keyboard alone, in at most six key presses', () => {
-  /** Counts what is pressed, and tells what has the focus. */
+  /** Counts key presses and reports the focused element. */
   function keys(page: Page) {
     let pressed = 0;
     return {
@@ -353,7 +362,7 @@ it('everything can be reached by keyboard: sliders, backgrounds, the comparison'
   await focusOn('#image-save');
 });
 
-it('both tools are at hand on a phone, before and after they are used', async () => {
+it('both tools are on a phone’s first screen, and one tap away after use', async () => {
   await using reader = await visit(browser, '/', phone);
   const { page } = reader;
   for (const name of ['#video-form', '#image-drop']) {
@@ -368,7 +377,7 @@ it('both tools are at hand on a phone, before and after they are used', async ()
   expect((await page.locator('#image-heading').boundingBox())?.y).toBeLessThan(phone.viewport.height);
 });
 
-it('works below a path of a gateway that has others beside it', async () => {
+it('works below a path of a server with other services', async () => {
   const films = infoWith([
     { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 1 },
   ]);
@@ -390,20 +399,20 @@ it('works below a path of a gateway that has others beside it', async () => {
   expect([...outside, ...outsideBase, ...faults]).toEqual([]);
 });
 
-it('leads from an error to its explanation', async () => {
+it('an error links to its explanation, in a new tab', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await lookUp(page, `${stack.pages}/only-words`);
   await page.getByText('Details').click();
   const opened = page.waitForEvent('popup');
   await page.getByRole('link', { name: 'What this means' }).click();
-  // In a tab of its own: going back would lose finished work.
+  // In a new tab, because going back would lose finished work.
   const explanation = await opened;
   await explanation.waitForURL('**/docs/errors#unsupported-url');
   await explanation.locator('#unsupported-url').waitFor();
 });
 
-it('a button that is off looks off, under the pointer too', async () => {
+it('a disabled button looks disabled, even under the pointer', async () => {
   const refusal = { title: 'Too many requests', detail: 'Wait.', code: 'rate_limited', retryable: true };
   await using server = await startPageServer({
     'api/health': healthy,
@@ -429,7 +438,7 @@ it('a button that is off looks off, under the pointer too', async () => {
 });
 
 it.each(['light', 'dark'] as const)(
-  'in the %s, no subject is lost before the checkerboard',
+  'in %s mode, dark and bright subjects stand out from the checkerboard',
   async (colorScheme) => {
     await using reader = await visit(browser, '/', { colorScheme });
     const brightness = await reader.page.evaluate(() =>
@@ -447,7 +456,7 @@ it.each(['light', 'dark'] as const)(
   },
 );
 
-it('tells when the services are not well', async () => {
+it('shows which service is not ready', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await page.route('**/api/health', (route) =>
@@ -463,7 +472,7 @@ it('tells when the services are not well', async () => {
   await page.getByText('Video: ready · Image: starting').waitFor();
 });
 
-it('looks again soon when the server could not be reached', async () => {
+it('checks again soon after the server could not be reached', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   let asked = 0;

@@ -17,7 +17,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** Has the browser itself save the MP3; resolves with the file's name and the request's URL. */
+/** Makes the browser save the MP3. Resolves with the file's name and the request's URL. */
 async function saveSound(page: Page): Promise<{ name: string; url: string }> {
   const started = page.waitForEvent('download');
   await page.locator('[data-target="mp3"]').getByRole('link').click();
@@ -26,7 +26,7 @@ async function saveSound(page: Page): Promise<{ name: string; url: string }> {
   return { name: download.suggestedFilename(), url: download.url() };
 }
 
-describe('below a path of a server that serves other things too', () => {
+describe('below a path of a server that also serves other sites', () => {
   let place: Place;
   beforeAll(async () => {
     place = await startWhole({ BASE_PATH: '/media' });
@@ -35,7 +35,7 @@ describe('below a path of a server that serves other things too', () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it('the page does its job and asks for nothing outside the path', async () => {
+  it('the page works and requests nothing outside the path', async () => {
     await using reader = await visit(browser, '/media/', { url: place.url });
     const { page, outside, faults } = reader;
     const asked: string[] = [];
@@ -55,7 +55,7 @@ describe('below a path of a server that serves other things too', () => {
     expect([...outside, ...faults]).toEqual([]);
   });
 
-  it('every link of the page and of the documentation leads to something', async () => {
+  it('every link of the page and of the documentation works', async () => {
     await using reader = await visit(browser, '/media/', { url: place.url });
     const { page } = reader;
     const links = new Set<string>();
@@ -74,7 +74,7 @@ describe('below a path of a server that serves other things too', () => {
     }
   });
 
-  it('a problem leads to its explanation', async () => {
+  it('a problem links to its explanation', async () => {
     await using reader = await visit(browser, '/media/', { url: place.url });
     const { page } = reader;
     await lookUp(page, 'http://10.0.0.1/film');
@@ -102,7 +102,7 @@ describe('with keys', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('the page asks for one, tells one that is wrong, and does its job with the right one', async () => {
+  it('the page asks for one, rejects a wrong one, and works with the right one', async () => {
     await using reader = await visit(browser, '/', { url: place.url });
     const { page, faults } = reader;
     const refused = page.getByRole('heading', { name: 'This server requires an access key' });
@@ -135,7 +135,7 @@ describe('from a page of another origin', () => {
     await pages[Symbol.asyncDispose]();
   });
 
-  /** Runs in the page: what its script gets to see of an answer, or the browser's refusal. */
+  /** Runs in the page: the parts of a response that its script can read, or the browser's rejection. */
   const ask = async ({ url, headers }: { url: string; headers: Record<string, string> }) => {
     try {
       const answer = await fetch(url, { headers });
@@ -147,7 +147,7 @@ describe('from a page of another origin', () => {
   };
   const info = (gateway: Place) => `${gateway.url}/api/info?url=${encodeURIComponent(film)}`;
 
-  it('that is named, answers and their headers can be read, also after a preflight', async () => {
+  it('that is allowed, responses and their headers can be read, also after a preflight', async () => {
     await using reader = await visit(browser, '/', { url: pages.url });
     for (const headers of [{}, { Authorization: 'Bearer none' }]) {
       const seen = await reader.page.evaluate(ask, { url: info(place), headers });
@@ -158,7 +158,7 @@ describe('from a page of another origin', () => {
     expect(problem.title).toBe('No such endpoint');
   });
 
-  it('that is named, a file can be read from where it broke off', async () => {
+  it('that is allowed, a broken download can resume', async () => {
     await using reader = await visit(browser, '/', { url: pages.url });
     const watched = encodeURIComponent(`${stack.films}/watch?media=film-1080.mp4`);
     const url = `${place.url}/api/stream/video?fmt=mp4-1080&url=${watched}`;
@@ -173,7 +173,7 @@ describe('from a page of another origin', () => {
     expect(seen.range).toMatch(/^bytes 1000-\d+\/\d+$/);
   });
 
-  it('that is not named, the browser refuses', async () => {
+  it('that is not allowed, the browser blocks the response', async () => {
     await using gateway = await startGateway({});
     await using reader = await visit(browser, '/', { url: pages.url });
     for (const headers of [{}, { Authorization: 'Bearer none' }]) {
@@ -182,7 +182,7 @@ describe('from a page of another origin', () => {
   });
 });
 
-/** Another server, whose page has nothing but an origin. */
+/** Another server with an empty page, for its origin. */
 async function startEmptyPage(): Promise<Place> {
   const server = createServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>Another page</title>');

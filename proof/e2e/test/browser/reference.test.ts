@@ -19,7 +19,7 @@ async function unfold(page: Page, id: string): Promise<void> {
 }
 
 describe('the reference of the API', () => {
-  it('is read without a request to anything but its own server, and is folded at first', async () => {
+  it('requests nothing from other servers, and is collapsed at first', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page, outside, faults } = reader;
     expect(await page.locator('details.endpoint').count()).toBe(6);
@@ -27,7 +27,7 @@ describe('the reference of the API', () => {
     expect([...outside, ...faults]).toEqual([]);
   });
 
-  it('shows for each status the codes that it can have, and leads to their explanations and back', async () => {
+  it('shows the codes of each status, linked to their explanations and back', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'video-dl-getInfo');
@@ -40,7 +40,7 @@ describe('the reference of the API', () => {
     await page.waitForURL('**/docs/#video-dl');
   });
 
-  it('shows what the gateway answers in the place of a service', async () => {
+  it('shows the gateway’s own responses', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'bg-removal-removeBackground');
@@ -51,7 +51,7 @@ describe('the reference of the API', () => {
     expect(await answer.innerText()).toContain('Retry-After');
   });
 
-  it('unfolds the endpoint that a link leads to', async () => {
+  it('expands the endpoint that a link points to', async () => {
     await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
     await reader.page.getByText('Width of hard edges').waitFor();
   });
@@ -74,7 +74,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     expect(faults).toEqual([]);
   });
 
-  it('shows a problem as it is', async () => {
+  it('shows a problem unchanged', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'video-dl-streamVideo');
@@ -84,7 +84,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     await outcome(page, 'video-dl-streamVideo').getByText('"code": "video_not_found"').waitFor();
   });
 
-  it('reads of media only the headers, and saves the file when that is asked for', async () => {
+  it('reads only the headers of media, and saves the file on request', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'video-dl-streamAudio');
@@ -128,7 +128,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     expect(faults).toEqual([]);
   });
 
-  it('can be given up', async () => {
+  it('can be cancelled', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'video-dl-getInfo');
@@ -140,7 +140,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     await form.getByRole('button', { name: 'Send' }).waitFor();
   });
 
-  it('below a path of another server, goes there', async () => {
+  it('sends requests below the path that it is served from', async () => {
     await using server = await startPageServer(
       {
         'video-dl/api/health': (_req, res) =>

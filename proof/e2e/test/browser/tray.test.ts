@@ -64,7 +64,7 @@ describe('the tray', () => {
     expect((await writtenFile(page, 'audio.mp3'))?.toString()).toBe('halfdone');
   });
 
-  it('runs three downloads at once, and starts the next one by itself', async () => {
+  it('runs three downloads at once, and starts the next one automatically', async () => {
     await using served = await site();
     const { streams } = served;
     await using reader = await visit(browser, '/', { url: served.url, fileAccess: true });
@@ -102,7 +102,7 @@ describe('the tray', () => {
     expect(await page.evaluate(() => document.activeElement?.className)).toContain('download-start');
   });
 
-  it('asks before the page closes while something is not saved', async () => {
+  it('asks before the page closes while a download is unsaved', async () => {
     await using served = await site();
     const { streams } = served;
     await using reader = await visit(browser, '/', { url: served.url, fileAccess: true });
@@ -138,7 +138,7 @@ describe('a look-up', () => {
     expect(asked).toBe(1);
   });
 
-  it('continues by itself after a rate limit', async () => {
+  it('continues automatically after a rate limit', async () => {
     let asked = 0;
     await using server = await startPageServer({
       'api/health': healthy,
@@ -159,7 +159,7 @@ describe('a look-up', () => {
   });
 });
 
-it('lets the reader choose among several videos of a page', async () => {
+it('lets the user choose among several videos of a page', async () => {
   const asked: (string | null)[] = [];
   await using server = await startPageServer({
     'api/health': healthy,
@@ -219,7 +219,7 @@ describe('several links', () => {
     expect(faults).toEqual([]);
   });
 
-  it('are saved into one folder, each under a name of its own', async () => {
+  it('are saved into one folder under different names', async () => {
     const streams = openStreams();
     await using served = await site(streams);
     await using reader = await visit(browser, '/', { url: served.url, fileAccess: true });
@@ -239,7 +239,7 @@ describe('several links', () => {
   });
 });
 
-it('says that the reader is offline', async () => {
+it('says that the user is offline', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await page.getByText('Both tools are ready').waitFor();

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
+import { drop, film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
@@ -17,7 +17,7 @@ const about = async (page: Page, target: string) =>
   (await row(page, target).locator('.download-about').textContent())?.replaceAll('\u00a0', ' ');
 
 describe('a link', () => {
-  it('is looked up: title, length, and what each download will be; the best one is the main one', async () => {
+  it('shows title, length and downloads, the best one first', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     await lookUp(page, film);
@@ -36,7 +36,7 @@ describe('a link', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is looked up at once when it is pasted anywhere: alone, in a sentence, in lines', async () => {
+  it('is looked up at once when pasted anywhere: alone, in a sentence, in several lines', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     const asked: (string | null)[] = [];
@@ -53,6 +53,14 @@ describe('a link', () => {
       expect(await page.getByLabel('Link of the video’s page').inputValue()).toBe(film);
     }
     expect(asked).toEqual([film, film, film]);
+  });
+
+  it('is looked up when it is dropped anywhere', async () => {
+    await using reader = await visit(browser);
+    const { page } = reader;
+    await drop(page, film);
+    await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
+    expect(await page.locator('#video-url').inputValue()).toBe(film);
   });
 
   it('is found in what people type', async () => {
@@ -73,7 +81,7 @@ describe('a link', () => {
     }
   });
 
-  it('is not looked for in other texts that are pasted', async () => {
+  it('is not found in other pasted text', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     let asked = 0;
@@ -84,7 +92,7 @@ describe('a link', () => {
     expect(asked).toBe(1);
   });
 
-  it('in the URL of the page is looked up, and a look-up is put there', async () => {
+  it('in the URL of the page is looked up, and a look-up updates the URL', async () => {
     await using reader = await visit(browser, `/?url=${encodeURIComponent(film)}`);
     const { page } = reader;
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
@@ -95,7 +103,7 @@ describe('a link', () => {
     await page.getByRole('heading', { name: 'A film with a picture' }).waitFor();
   });
 
-  it('is taken from what a phone shares with the installed page', async () => {
+  it('is taken from a phone’s share menu', async () => {
     await using reader = await visit(browser, `/?title=A+film&text=${encodeURIComponent(`Look! ${film}`)}`);
     const { page, client } = reader;
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
@@ -133,7 +141,7 @@ describe('a link', () => {
     expect(referrer).toBeUndefined();
   });
 
-  it('never loads a thumbnail without HTTPS, which could lead into the reader’s network', async () => {
+  it('never loads a thumbnail without HTTPS, which could reach the user’s network', async () => {
     await using reader = await visit(browser);
     const { page, outside } = reader;
     await lookUp(page, `${stack.pages}/with-picture`);
@@ -142,7 +150,7 @@ describe('a link', () => {
     expect(outside).toEqual([]);
   });
 
-  it('that is missing is asked for, without a request', async () => {
+  it('that is missing causes no request', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await lookUp(page, '  ');
@@ -150,7 +158,7 @@ describe('a link', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('video-url');
   });
 
-  it('that can’t be used says in lay words what is wrong, next to the field', async () => {
+  it('that can’t be used is explained in plain words next to the field', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     for (const [address, title] of [
@@ -164,7 +172,7 @@ describe('a link', () => {
       const words = (await problem(page).locator('.problem-detail').textContent()) ?? '';
       expect(words.length).toBeGreaterThan(40);
       expect(words).not.toMatch(/`|URL-encoded|`url`/);
-      // The reference is for whoever runs the server: it is not the first thing to read.
+      // The reference is for the operator, so it is not shown first.
       expect(await problem(page).locator('.problem-reference').isVisible()).toBe(false);
       await problem(page).getByText('Details').click();
       expect(await problem(page).locator('.problem-reference').isVisible()).toBe(true);
@@ -176,7 +184,7 @@ describe('a link', () => {
     expect(faults).toEqual([]);
   });
 
-  it('of a site that hangs can be given up', async () => {
+  it('of a site that hangs can be cancelled', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await lookUp(page, `${stack.pages}/hangs`);
@@ -191,7 +199,7 @@ describe('the downloads', () => {
   const copy = { video: 'copy', audio: 'copy', estimatedBytes: 1_000_000 };
   const film1440 = { id: 'only', width: 2560, height: 1440, videoCodec: 'avc1', audioCodec: 'mp4a.40.2' };
 
-  it('are named by what comes', async () => {
+  it('are named by their content', async () => {
     const cases: [name: string, formats: object[], downloads: object[], titles: string[]][] = [
       [
         'the same file once, by its true size',
@@ -264,7 +272,7 @@ describe('the downloads', () => {
   });
 });
 
-it('what was looked up lately stays in this browser, and can be erased', async () => {
+it('recent lookups stay in this browser and can be erased', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
   await lookUp(page, film);
@@ -279,7 +287,7 @@ it('what was looked up lately stays in this browser, and can be erased', async (
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
-describe('a sample clip of the project’s own', () => {
+describe('the sample clip', () => {
   it('is offered where the service can reach it: on a public host', async () => {
     const asked: string[] = [];
     await using server = await startPageServer({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import {
+  accessibilityProblems,
   chooseImage,
   cutOutShown,
   drop,
@@ -20,7 +21,7 @@ const schemes = ['light', 'dark'] as const;
 const languages = ['en', 'de', 'ar'];
 const textPercents = [100, 200];
 
-/** All by default; `SHOTS=phone-dark-de` makes only those whose names contain it. */
+/** All by default; `SHOTS=video-found-de-phone` selects those whose names contain it. */
 const wanted = process.env.SHOTS ?? '';
 
 let browser: Browser;
@@ -69,7 +70,22 @@ const film = infoWith(
     },
     { target: 'mp3', href: 'api/stream', audio: 'transcode', formatIds: ['2'], estimatedBytes: 3e6 },
   ],
-  [{ id: '1', width: 1920, height: 1080, videoCodec: 'avc1', audioCodec: 'mp4a.40.2' }],
+  [
+    { id: '1', width: 1920, height: 1080, videoCodec: 'avc1', audioCodec: 'mp4a.40.2' },
+    { id: '2', width: 1280, height: 720, videoCodec: 'avc1', audioCodec: 'mp4a.40.2' },
+  ],
+  {
+    title: 'Harbour lights: an evening walk through the old town, from the ferry to the market (part 2)',
+    duration: 754,
+    uploader: 'Evening Walks',
+    uploadDate: '2026-01-31',
+    clip: null,
+    suggestedStart: null,
+    originalAudio: {
+      ...{ href: 'api/stream?fmt=original', container: 'opus', codec: 'opus', bitrateKbps: 128 },
+      ...{ isSiteFile: true, estimatedBytes: 11.9e6, exactBytes: 11.9e6 },
+    },
+  },
 );
 const health: Handler = (_req, res) => {
   const upload = { maxFileBytes: 15 * 1024 * 1024, maxPixels: 50e6, imagesPerMinute: 5 };
@@ -111,11 +127,11 @@ interface State {
   readonly path?: string;
   readonly handlers?: Readonly<Record<string, Handler>>;
   readonly fileAccess?: boolean;
-  /** Brings the page into the state, from opened on. */
+  /** Puts the open page into the state. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** By their ids: the page's words are those of its language. */
+/** Uses ids, because the texts depend on the language. */
 const lookUp = async (page: Page): Promise<void> => {
   await page.locator('#video-url').fill('https://example.com/film');
   await page.locator('#video-submit').click();
@@ -163,6 +179,24 @@ const states: readonly State[] = [
   },
   { name: 'video-found', act: lookUpFilm },
   {
+    name: 'video-clip',
+    act: async (page) => {
+      await lookUpFilm(page);
+      await page.locator('#clip summary').click();
+      await page.locator('#clip [name="start"]').fill('soon');
+      await page.locator('#clip [type="submit"]').click();
+      await shown('#clip [aria-invalid="true"]')(page);
+    },
+  },
+  {
+    name: 'video-several',
+    act: async (page) => {
+      await page.locator('#video-url').fill('https://example.com/1 https://example.com/2');
+      await page.locator('#video-submit').click();
+      await shown('#links-list li:nth-child(2)[data-state="ready"]')(page);
+    },
+  },
+  {
     name: 'video-problem',
     handlers: {
       'api/info': problem(
@@ -200,7 +234,6 @@ const states: readonly State[] = [
     act: async (page) => {
       await startFilm(page);
       await entry('running')(page);
-      // Until half of it is there.
       await page.waitForFunction(
         () => Number(document.querySelector('progress[value]')?.getAttribute('value')) > 0.4,
       );
@@ -271,7 +304,7 @@ const states: readonly State[] = [
     name: 'image-saving',
     act: async (page) => {
       await showCutOut(page);
-      await page.locator('#image-save-options summary').click();
+      await page.locator('#image-save-options').click();
     },
   },
   {
@@ -335,42 +368,92 @@ interface View {
   readonly name: string;
   readonly viewport: { width: number; height: number };
   readonly colorScheme: (typeof schemes)[number];
-  readonly locale: string;
   readonly textPercent: number;
 }
 
-/** Every combination of size, scheme, language and size of the text. */
-function views(path: string): View[] {
-  // The API's documentation is in English.
-  const locales = path === '/' ? languages : ['en'];
-  return Object.entries(sizes).flatMap(([size, [width, height]]) =>
-    schemes.flatMap((colorScheme) =>
-      locales.flatMap((locale) =>
-        textPercents.map((textPercent) => {
-          const name = [size, colorScheme, locale, textPercent].join('-');
-          return { name, viewport: { width, height }, colorScheme, locale, textPercent };
-        }),
-      ),
-    ),
-  );
+/** Every combination of size, scheme and text size. */
+const views: readonly View[] = Object.entries(sizes).flatMap(([size, [width, height]]) =>
+  schemes.flatMap((colorScheme) =>
+    textPercents.map((textPercent) => {
+      const name = [size, colorScheme, textPercent].join('-');
+      return { name, viewport: { width, height }, colorScheme, textPercent };
+    }),
+  ),
+);
+
+/** Runs in the page: finds clipped or overflowing text, and numbers broken across lines. */
+function misplaced(): string[] {
+  const found: string[] = [];
+  const { clientWidth } = document.documentElement;
+  const name = (element: Element) =>
+    `${element.tagName.toLowerCase()}#${element.id}.${element.getAttribute('class') ?? ''}`;
+  if (document.documentElement.scrollWidth > clientWidth) found.push('the page scrolls sideways');
+  const isSeen = (element: Element) =>
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  // Boxes that hide or scroll what doesn't fit, on purpose.
+  const bounded =
+    '.visually-hidden, .status-line, .stage, .film-strip, pre, .table-scroll, .video-picture, svg';
+  for (const element of document.querySelectorAll('body *')) {
+    if (!isSeen(element) || element.closest(bounded) !== null) continue;
+    const { left, right, width } = element.getBoundingClientRect();
+    if (width > 0 && (left < -1 || right > clientWidth + 1)) found.push(`${name(element)} is off the screen`);
+    const style = getComputedStyle(element);
+    const cuts = style.overflowX !== 'visible' && style.textOverflow !== 'ellipsis';
+    const isField = element.matches('input, select, progress');
+    if (cuts && !isField && element.scrollWidth > element.clientWidth + 1) {
+      found.push(`${name(element)} is cut off`);
+    }
+  }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    const parent = node.parentElement;
+    if (parent === null || !isSeen(parent) || parent.closest(bounded) !== null) continue;
+    for (const { index, 0: number } of (node.textContent ?? '').matchAll(/(?<!\S)\d[\d.,:]*\d(?!\S)/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + number.length);
+      const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+      if (new Set(tops).size > 1) found.push(`${number} in ${name(parent)} is over several lines`);
+    }
+  }
+  return found;
 }
 
 it.each(states)('$name', async ({ name, path = '/', handlers, fileAccess = false, act }) => {
   await using server = await startPageServer({
-    ...{ 'api/health': health, 'api/info': film, 'api/remove-background': sendCutOut },
+    'api/health': health,
+    'api/info': film,
+    'api/remove-background': sendCutOut,
     ...handlers,
   });
-  for (const { name: view, textPercent, ...context } of views(path)) {
-    if (!`${name}-${view}`.includes(wanted)) continue;
-    await using reader = await visit(browser, path, { url: server.url, fileAccess, ...context });
+  const problems: string[] = [];
+  // The API's documentation is in English.
+  for (const locale of path === '/' ? languages : ['en']) {
+    const selected = views.filter((view) => `${name}-${locale}-${view.name}`.includes(wanted));
+    const [first] = selected;
+    if (first === undefined) continue;
+    const { viewport } = first;
+    await using reader = await visit(browser, path, { url: server.url, fileAccess, locale, viewport });
     const { page } = reader;
-    await page.evaluate((percent) => (document.documentElement.style.fontSize = `${percent}%`), textPercent);
     if (path === '/') await shown('#service-status:not([data-status="unknown"])')(page);
     await act?.(page);
-    // What sticks to the window's edge would be in the middle of the picture.
-    await page.evaluate(() => scrollTo(0, 0));
-    await page.screenshot({ path: join(folder, `${name}-${view}.png`), fullPage: true });
+    for (const { name: view, textPercent, colorScheme, viewport } of selected) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate((percent) => {
+        document.documentElement.style.fontSize = `${percent}%`;
+        // Otherwise the sticky bar is in the middle of the image.
+        scrollTo(0, 0);
+      }, textPercent);
+      const file = `${name}-${locale}-${view}`;
+      const found = await page.evaluate(misplaced);
+      // axe knows no sizes; once in each scheme is enough.
+      if (view.startsWith('phone') && textPercent === 100) found.push(...(await accessibilityProblems(page)));
+      problems.push(...found.map((problem) => `${file}: ${problem}`));
+      await page.screenshot({ path: join(folder, `${file}.png`), fullPage: true });
+    }
   }
+  expect(problems).toEqual([]);
 });
 
 it('readme', async () => {

@@ -21,7 +21,7 @@ const flags = [
   '--disable-sync',
 ];
 
-/** Below Jest's limit, so that a failure names what was missing. Long, since a busy machine is slow. */
+/** Below Jest's limit, so that a failure names what is missing; long, for busy machines. */
 const stepTimeoutMs = 90_000;
 
 export async function launchBrowser(): Promise<Browser> {
@@ -30,20 +30,20 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: flags });
 }
 
-/** A page of a reader with an address of their own, and what went wrong on it. */
+/** A page of one visitor with a separate client address, and what went wrong on it. */
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
   readonly client: Client;
-  /** Exceptions, and console errors other than failed requests, which are shown to the reader. */
+  /** Exceptions, and console errors other than failed requests, which the page shows. */
   readonly faults: readonly string[];
-  /** Addresses that were asked for outside the gateway. */
+  /** URLs requested outside the gateway. */
   readonly outside: readonly string[];
 }
 
 interface VisitOptions extends BrowserContextOptions {
-  /** Where the page is; its own door to the gateway unless another server is given. */
+  /** Where the page is; by default the gateway, from a separate client address. */
   readonly url?: string;
-  /** Whether a page may write into a file that the reader chooses; here it is one of the browser's own (OPFS). */
+  /** Whether the page may write into a chosen file; the tests use the origin's private file system. */
   readonly fileAccess?: boolean;
 }
 
@@ -87,7 +87,7 @@ function removeFilePicker(): void {
   Reflect.deleteProperty(window, 'showSaveFilePicker');
 }
 
-/** Runs in the page: the dialog of the browser cannot be answered by a test. */
+/** Runs in the page: a test can't answer the browser's dialog. */
 function chooseOwnFile(): void {
   Object.assign(window, {
     showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
@@ -97,7 +97,10 @@ function chooseOwnFile(): void {
   });
 }
 
-/** What a page has written into the file that {@link VisitOptions.fileAccess} gave it; undefined where there is none. */
+/**
+ * The content of a file written by a page with {@link VisitOptions.fileAccess}; undefined if it
+ * doesn't exist.
+ */
 export async function writtenFile(page: Page, name: string): Promise<Buffer | undefined> {
   const base64 = await page.evaluate(async (fileName) => {
     const folder = await navigator.storage.getDirectory();
@@ -118,7 +121,7 @@ export async function writtenFile(page: Page, name: string): Promise<Buffer | un
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page (WCAG 2.2 A and AA, and its best practices). */
+/** axe's findings for the page (WCAG 2.2 A and AA, and its best practices). */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
@@ -157,14 +160,14 @@ export async function chooseImage(page: Page, ...files: string[]): Promise<void>
   await page.locator('#image-file').setInputFiles(files.length === 0 ? stack.photo : files);
 }
 
-/** Gives `files` to the file chooser that `open` opens, by key or pointer. */
+/** Selects `files` in the file chooser that `open` opens. */
 export async function answerFileChooser(
   page: Page,
   open: () => Promise<void>,
   files: Parameters<FileChooser['setFiles']>[0],
 ): Promise<void> {
   const opened = async (): Promise<void> => {
-    // A busy page may handle a key before it has learnt that its choosers are listened for: one round trip first.
+    // A busy page may handle a key before Playwright intercepts its choosers: one round trip first.
     await page.evaluate(() => undefined);
     await open();
   };
@@ -177,7 +180,7 @@ export async function cutOutShown(page: Page): Promise<void> {
   await page.locator('#image-work[data-preview="shown"]').waitFor();
 }
 
-/** Resolves once the page has stored a result, or strokes on one, for a reload. */
+/** Resolves once the page has stored a result or its strokes for a reload. */
 export async function keptForReload(page: Page, store: 'results' | 'strokes'): Promise<void> {
   await page.waitForFunction(async (name) => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -200,16 +203,16 @@ export async function paste(page: Page, what: string | GivenFile): Promise<void>
   await give(page, 'paste', what);
 }
 
-/** Lets go of files anywhere over the page. */
-export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
-  await give(page, 'drop', ...files);
+/** Drops links or files somewhere on the page. */
+export async function drop(page: Page, ...what: (string | GivenFile)[]): Promise<void> {
+  await give(page, 'drop', ...what);
 }
 
 interface GivenFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** Zero bytes that the page appends: sending megabytes to it takes too long on a busy machine. */
+  /** How many zero bytes the page appends: sending megabytes to it takes too long on a busy machine. */
   readonly zeros?: number;
 }
 
@@ -219,7 +222,7 @@ async function give(page: Page, how: 'drop' | 'paste', ...given: (string | Given
       ? { text: item }
       : { name: item.name, type: item.type, base64: item.bytes.toString('base64'), zeros: item.zeros ?? 0 },
   );
-  // The page's module listens once its language is loaded, which may be after the load event.
+  // The page's module listens once its texts are loaded, which may be after the load event.
   await page.evaluate(async () => {
     const main = document.querySelector<HTMLScriptElement>('script[type="module"]');
     if (main !== null) await import(main.src);
@@ -228,7 +231,7 @@ async function give(page: Page, how: 'drop' | 'paste', ...given: (string | Given
     ({ how, items }) => {
       const data = new DataTransfer();
       for (const item of items) {
-        if ('text' in item) data.setData('text/plain', item.text);
+        if ('text' in item) data.setData(how === 'drop' ? 'text/uri-list' : 'text/plain', item.text);
         else {
           const bytes = Uint8Array.from(atob(item.base64), (character) => character.charCodeAt(0));
           data.items.add(new File([bytes, new Uint8Array(item.zeros)], item.name, { type: item.type }));

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { stack } from './stack.js';
 
-/** The gateway as somebody else's address sees it. */
+/** The gateway as seen from another client's IP address. */
 export interface Client extends AsyncDisposable {
   readonly url: string;
 }
 
 /**
- * A door to the gateway behind which every request comes from a loopback address
- * of its own, so that tests do not use up each other's rate limits.
+ * A proxy to the gateway whose requests come from a separate loopback address, so that tests do
+ * not use up each other's rate limits.
  */
 export async function newClient(): Promise<Client> {
   const part = () => 1 + Math.floor(Math.random() * 250);
@@ -31,7 +31,7 @@ export async function newClient(): Promise<Client> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The door has no port.');
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
   return {
     url: `http://127.0.0.1:${address.port}`,
     [Symbol.asyncDispose]: async () => {

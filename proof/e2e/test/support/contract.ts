@@ -20,7 +20,7 @@ const documentSchema = z.looseObject({
   components: z.looseObject({ headers: z.record(z.string(), header) }),
 });
 
-/** What the documentation of one service promises, to hold real answers against. */
+/** The documented contract of one service, to check real responses against. */
 export class Contract {
   readonly #document: z.infer<typeof documentSchema>;
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
@@ -33,8 +33,8 @@ export class Contract {
   }
 
   /**
-   * Reads the answer and compares status, media type, headers and body.
-   * @returns what is not as documented; nothing when all is
+   * Reads the response and compares status, media type, headers and body.
+   * @returns the differences from the documentation
    */
   async violations(path: string, method: 'get' | 'head' | 'post', answer: Response): Promise<string[]> {
     const bytes = Buffer.from(await answer.arrayBuffer());

@@ -6,7 +6,7 @@ import { freePort, startStack } from '@media-services/stack';
 import { logsDir } from '@media-services/stack/set-up';
 import { releaseAll, releaseLater } from './release.ts';
 
-/** The whole stack, as `npm start` runs it, with the sample site as the internet. */
+/** Starts the whole stack like `npm start`, with the sample site as the internet. */
 export default async function setUp(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'media-services-e2e-'));
   releaseLater(() => rmSync(folder, { recursive: true, force: true }));

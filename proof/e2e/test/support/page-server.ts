@@ -19,8 +19,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The web page under a path of its choice, with services that behave as a test says:
- * for failures and for features that the stack's own do not have.
+ * Serves the web page below a path, with services that behave as a test defines:
+ * for failures and features that the real stack can't show.
  * @param handlers by path below the base, without the query
  */
 export async function startPageServer(
@@ -70,12 +70,12 @@ export function sendJson(res: ServerResponse, body: unknown, status = 200): void
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** `/api/health` of two services that are well. */
+/** `/api/health` of two healthy services. */
 export const healthy: Handler = (_req, res) => {
   sendJson(res, { status: 'ok', services: { 'video-dl': { status: 'ok' }, 'bg-removal': { status: 'ok' } } });
 };
 
-/** The answer of `/api/info` with these downloads. */
+/** A response of `/api/info` with these downloads. */
 export function infoWith(
   downloads: readonly object[],
   formats: readonly object[] = [],

@@ -18,7 +18,10 @@ export async function startGateway(settings: Settings): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'media-services-place-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const gateway = await startNginx({
-    ...{ gatewayDir, port, settings, runDir: join(folder, 'run') },
+    gatewayDir,
+    port,
+    settings,
+    runDir: join(folder, 'run'),
     variables: {
       VIDEO_DL_UPSTREAM: stack.videoDl,
       BG_REMOVAL_UPSTREAM: stack.bgRemoval,

@@ -6,7 +6,7 @@ export interface RunningProcess {
   readonly command: string;
 }
 
-/** Every process below `pid`, however deep (Linux). */
+/** All descendants of `pid` (Linux). */
 export function descendantsOf(pid: number): RunningProcess[] {
   const all = runningProcesses();
   const below = (parent: number): RunningProcess[] =>
@@ -21,11 +21,11 @@ function runningProcesses(): RunningProcess[] {
       try {
         const status = readFileSync(`/proc/${name}/status`, 'utf8');
         const command = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
-        // A zombie is over; only its parent has not looked yet.
+        // A zombie has ended; its parent has not reaped it yet.
         if (/^State:\s+Z/m.test(status)) return [];
         return [{ pid: Number(name), parentPid: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]), command }];
       } catch {
-        // Ended between the listing and the look.
+        // The process ended after it was listed.
         return [];
       }
     });

@@ -23,7 +23,7 @@ export interface Certificates {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const lifeMs = 24 * 3600_000;
 
-/** A certificate authority that exists for this run, and one certificate of it for all `names`. */
+/** A certificate authority for this run, and one of its certificates for all `names`. */
 export async function issueCertificates(names: readonly string[]): Promise<Certificates> {
   const [authorityKeys, keys] = await Promise.all([generateKeys(), generateKeys()]);
   const life = { notBefore: new Date(Date.now() - lifeMs), notAfter: new Date(Date.now() + lifeMs) };

@@ -23,8 +23,8 @@ interface DoubleOptions {
 }
 
 /**
- * Popular sites, as far as yt-dlp's own extractors read them: behind an outbound proxy in
- * this process that issues its own certificates. Pages, scripts and responses contain the
+ * Popular sites, as far as yt-dlp's own extractors read them. They are behind an outbound proxy
+ * in this process that issues its own certificates. Pages, scripts and responses contain the
  * least that the extractors accept.
  */
 export class Double implements AsyncDisposable {

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { sendFile } from '../server.js';
 
-/** A site of the double. */
+/** One simulated site. */
 export interface Site {
-  /** Names that it answers for; `*.` in front stands for every name one label below. */
+  /** Host names of the site; a leading `*.` matches every name one label below. */
   readonly hosts: readonly string[];
   answer(exchange: Exchange): Promise<void>;
 }
 
 interface Answer {
-  /** 200 unless given. */
+  /** 200 by default. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One request to a site, and the ways to answer it. */
+/** One request to a site, with methods to respond. */
 export class Exchange {
   readonly url: URL;
   readonly #request: IncomingMessage;
@@ -34,7 +34,7 @@ export class Exchange {
     return this.#request.headers;
   }
 
-  /** The cookies that came, by name. */
+  /** The request's cookies by name. */
   get cookies(): ReadonlyMap<string, string> {
     const pairs = (this.headers.cookie ?? '').split(/; */).filter(Boolean);
     return new Map(
@@ -62,12 +62,12 @@ export class Exchange {
     return this.#send(type, body, more);
   }
 
-  /** An answer without what was asked for. */
+  /** Sends an error response. */
   refuse(status: number, body = ''): Promise<void> {
     return this.#send('text/plain', body, { status });
   }
 
-  /** A file with ranges, as a good media server gives it out. */
+  /** Sends a file with range support, like a good media server. */
   async file(path: string, type: string): Promise<void> {
     await sendFile(this.#request, this.#response, path, type);
   }

@@ -5,7 +5,7 @@ import type { Recipe } from '../recipes.js';
 export const mediaSeconds = 4;
 const frameRate = 25;
 
-/** Hertz of the sound, by what it is: the pitch of a result tells which track was taken. */
+/** Frequency of each audio track in hertz: the pitch of a result shows which track was used. */
 export const tones = { original: 440, dub: 660, compressed: 550, described: 880 } as const;
 export type Tone = keyof typeof tones;
 
@@ -44,7 +44,7 @@ const recipes = {
   'avc-360.mp4': recipe(picture(360), h264, fragmented, ['avc-360.mp4']),
   'avc-720.mp4': recipe(picture(720), h264, fragmented, ['avc-720.mp4']),
   'avc-1080.mp4': recipe(picture(1080), h264, fragmented, ['avc-1080.mp4']),
-  // More than 10 MiB, so that it has to be read in pieces.
+  // More than 10 MiB, so that it must be read in pieces.
   'avc-1080-large.mp4': recipe(
     picture(1080, ',noise=alls=30:allf=t'),
     [...h264, '-b:v', '28M', '-minrate', '28M', '-maxrate', '28M', '-bufsize', '28M'],

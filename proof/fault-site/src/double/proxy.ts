@@ -11,24 +11,25 @@ import { TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.js';
 import { Exchange, type Site } from './exchange.js';
 
-/** What a site was asked for. */
+/** A request to a site. */
 export interface SiteRequest {
   readonly host: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
-  /** 0 until it is answered. */
+  /** 0 until the response is sent. */
   status: number;
 }
 
 /**
- * An outbound proxy behind which the whole internet is a few sites of this process: it
- * takes every CONNECT, ends TLS with a certificate of its own, and asks the site that is named.
+ * An outbound proxy that simulates the internet with a few sites in this process. It accepts
+ * every CONNECT, terminates TLS with its own certificate, and passes the request to the named
+ * site.
  */
 export class SiteProxy implements AsyncDisposable {
   /** Every request to a site, in order. */
   readonly requests: SiteRequest[] = [];
-  /** What sites threw. */
+  /** Errors thrown by sites. */
   readonly mistakes: unknown[] = [];
   readonly #sites: readonly Site[];
   readonly #proxy: Server;
@@ -42,7 +43,7 @@ export class SiteProxy implements AsyncDisposable {
       void this.#answer(request, response);
     this.#http = createHttpServer(listener);
     this.#https = createHttpsServer({ cert: certificate, key, ALPNProtocols: ['http/1.1'] }, listener);
-    // A client that trusts nobody hangs up: that is its right.
+    // A client that does not trust the certificate may hang up.
     this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
     this.#proxy = createHttpServer();
     this.#proxy.on('connect', (request, socket: Socket) => this.#open(request.url ?? '', socket));
@@ -55,7 +56,7 @@ export class SiteProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** As `OUTBOUND_PROXY` takes it. */
+  /** Value for `OUTBOUND_PROXY`. */
   get url(): string {
     return `http://127.0.0.1:${(this.#proxy.address() as AddressInfo).port}`;
   }
@@ -73,7 +74,7 @@ export class SiteProxy implements AsyncDisposable {
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#sockets.delete(socket));
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    // Neither listens: they serve connections that are handed to them.
+    // These servers don't listen; they serve connections passed to them.
     const server = authority.endsWith(':443') ? this.#https : this.#http;
     server.emit('connection', socket);
   }
@@ -91,7 +92,7 @@ export class SiteProxy implements AsyncDisposable {
       if (site === undefined) await exchange.refuse(404, `the double has no ${host}`);
       else await site.answer(exchange);
     } catch (error) {
-      // A client that goes away in the middle ends an answer as well.
+      // A client that disconnects also ends the response.
       if (!response.destroyed) this.mistakes.push(error);
       response.destroy();
     }

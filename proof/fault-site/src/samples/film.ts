@@ -2,7 +2,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 
-/** What the sample film is, for those who look at what became of it. */
+/** Properties of the sample video, for checking results. */
 export const film = { title: 'A short sample film', durationSeconds: 12, heights: [1080, 720] } as const;
 
 type Height = (typeof film.heights)[number];
@@ -19,8 +19,8 @@ export interface FilmOptions {
 }
 
 /**
- * Makes a moving picture with a tone, H.264 and AAC, in each size: `film-HEIGHT.mp4`,
- * and as HLS `hls-HEIGHT/index.m3u8`. Needs ffmpeg with libx264.
+ * Makes a video with a tone, H.264 and AAC, in each size: `film-HEIGHT.mp4`, and as HLS
+ * `hls-HEIGHT/index.m3u8`. Needs ffmpeg with libx264.
  */
 export async function makeSampleFilm(folder: string, options: FilmOptions = {}): Promise<void> {
   const { durationSeconds = film.durationSeconds, heights = film.heights } = options;
@@ -86,7 +86,7 @@ export async function makeQuickTime(mp4: string): Promise<void> {
   await ffmpeg(['-i', mp4, '-c', 'copy', '-movflags', '+faststart', mp4.replace(/\.mp4$/, '.mov')]);
 }
 
-/** Makes sound of so many seconds with the bit rate of real material, AAC: `long.m4a`. */
+/** Makes AAC audio of a given length with a realistic bit rate: `long.m4a`. */
 export async function makeLongSound(folder: string, seconds: number): Promise<void> {
   await ffmpeg([
     ...['-f', 'lavfi', '-i', `anoisesrc=color=pink:amplitude=0.3:sample_rate=44100:duration=${seconds}`],
@@ -98,7 +98,7 @@ async function ffmpeg(args: readonly string[]): Promise<void> {
   await execa(process.env.FFMPEG_PATH || 'ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
 }
 
-/** The HLS master playlist of the film. */
+/** The HLS master playlist of the video. */
 export function masterPlaylist(): string {
   const variants = film.heights.map((height) => {
     const { bandwidth, size } = renditions[height];

@@ -36,7 +36,7 @@ const background = `
 
 export interface SamplePicture {
   readonly jpeg: Buffer;
-  /** Where the subject is: one byte a pixel, 255 inside. */
+  /** The subject's mask: one byte per pixel, 255 inside. */
   readonly mask: Buffer;
   readonly width: number;
   readonly height: number;

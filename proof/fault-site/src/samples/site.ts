@@ -17,17 +17,17 @@ const types: Readonly<Record<string, string>> = {
 const poster =
   '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="360"><rect width="640" height="360" fill="#24405c"/><circle cx="320" cy="180" r="90" fill="#f3c14b"/></svg>';
 
-/** A small web site with a page for each way the film is offered. */
+/** A small web site with one page per way of offering the video. */
 export interface SampleSite extends AsyncDisposable {
   /** `address:port`, as ALLOWED_PRIVATE_SOURCES takes it. */
   readonly host: string;
   /** The URL of a path on it. */
   url: (path: string) => string;
-  /** Bytes of media that it has sent so far. */
+  /** Bytes of media sent so far. */
   sentBytes: () => number;
-  /** Resolves when a path is asked for from now on. */
+  /** Resolves at the next request for a path. */
   asked: (path: string) => Promise<void>;
-  /** Resolves when the reader of a medium leaves before its end, from now on. */
+  /** Resolves when a client next aborts a media download. */
   readerGone: () => Promise<void>;
 }
 
@@ -38,10 +38,10 @@ export interface SampleSite extends AsyncDisposable {
  *     /film-hls       a page with its HLS playlist
  *     /watch?media=   a page with one file of the folder
  *     /with-picture   a page with a film and a poster
- *     /only-words     a page without any film
- *     /hangs          never answers
- *     /redirect?to=   sends its reader on to a URL
- *     /seen           JSON: the files that were asked for, with their ranges
+ *     /only-words     a page without any video
+ *     /hangs          never responds
+ *     /redirect?to=   redirects to a URL
+ *     /seen           JSON: the requested files with their ranges
  *
  * A query of `/film` and `/watch` is handed on to the files, which read it:
  * `rate=` is bytes a second, `free=` how many bytes come at full speed before that,

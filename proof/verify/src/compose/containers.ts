@@ -1,7 +1,7 @@
-/** What the containers may and may not do. */
+/** Checks the permissions of the containers. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { docker, inspect } from '../docker.js';
+import { docker, inspect, processesIn } from '../docker.js';
 import { shell, type Box } from '../place/box.js';
 import type { Report } from '../report.js';
 import { containerOf, containersOf, type Service } from './project.js';
@@ -20,6 +20,9 @@ async function each(check: (box: Box, service: Service) => Promise<unknown>): Pr
   return [...notes].join(', ');
 }
 
+/** Maximum size of an image's file system, in MB. */
+const largestImages: Partial<Record<Service, number>> = { gateway: 120, 'bg-removal': 400, 'video-dl': 550 };
+
 const listsSchema = z.object({ allowed: z.number(), missing: z.array(z.string()) });
 const lines = (text: string) => text.split('\n').filter(Boolean);
 
@@ -37,6 +40,8 @@ export async function checkContainers(report: Report): Promise<void> {
   );
   await report.check('no container runs as root', () => each(unprivileged));
   await report.check('no process has a capability or can gain privileges', () => each(incapable));
+  await report.check('one init and no more starts each container', () => each(oneInit));
+  await report.check('the images stay small', () => each(small));
   await report.check('file systems are read-only, apart from small tmpfs', () => each(readOnly));
   await report.check('ffmpeg reads every container and codec that video-dl lets in', ffmpegReadsAll);
   await report.check('memory, CPU and process limits are in force', () => each(limits));
@@ -60,7 +65,6 @@ async function unprivileged(box: Box, service: Service): Promise<string> {
   const line = 'for p in /proc/[0-9]*; do grep -h ^Uid: $p/status; done 2>/dev/null';
   const { output } = await shell(box, line);
   const users = new Set(lines(output).map((uids) => uids.split(/\s+/)[2]));
-  // Process 1 is the engine's own init, which runs as the container's user too.
   assert.ok(users.size > 0 && !users.has('0'), `${box.name} has processes of root`);
   return `${service} ${[...users].join('+')}`;
 }
@@ -73,6 +77,21 @@ async function incapable(box: Box): Promise<void> {
     const expected = name === 'NoNewPrivs:' ? 1 : 0;
     assert.equal(Number.parseInt(value, 16), expected, `${box.name}: ${name} ${value}`);
   }
+}
+
+async function oneInit(box: Box, service: Service): Promise<string> {
+  const inits = (await processesIn(box)).filter((program) => /^(tini|docker-init|dumb-init)$/.test(program));
+  assert.ok(inits.length <= 1, `${box.name} runs ${inits.join(' and ')}`);
+  return `${service} ${inits[0] ?? 'without'}`;
+}
+
+async function small(box: Box, service: Service): Promise<string | undefined> {
+  const largest = largestImages[service];
+  if (largest === undefined) return undefined;
+  const { output } = await shell(box, 'du -sxk / 2>/dev/null | cut -f1');
+  const megabytes = Math.round((Number(output) * 1024) / 1e6);
+  assert.ok(megabytes > 0 && megabytes <= largest, `${service} has ${megabytes} MB, ${largest} at most`);
+  return `${service} ${megabytes} MB`;
 }
 
 async function readOnly(box: Box, service: Service): Promise<string> {

@@ -1,10 +1,11 @@
-/** What is left when a part is away, and what a wrong setting says. */
+/** Behaviour when a part is down, and messages for invalid settings. */
 import assert from 'node:assert/strict';
 import { inspect } from '../docker.js';
 import { healthUntil, overallStatus } from '../place/health.js';
 import { picturePath, request } from '../place/box.js';
 import { problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
+import { NotYet, until } from '../wait.js';
 import { composeFor, containerOf, type Compose, type ComposeSetting } from './project.js';
 
 const image = { path: '/api/remove-background', picture: picturePath, id: 'degraded-image' };
@@ -26,8 +27,11 @@ export async function checkDegraded(report: Report, compose: Compose): Promise<v
     const { json } = await healthUntil(client, '/api/health', 503, 'error');
     const { services = {} } = overallStatus(json);
     assert.deepEqual([services['bg-removal']?.status, services['video-dl']?.status], ['down', 'ok']);
-    const answer = await request(client, image);
-    assert.ok([502, 503].includes(answer.status), JSON.stringify(answer));
+    // 504 as long as the gateway still has the address of the container that has gone.
+    const answer = await until('the gateway to know that bg-removal is down', 30, async () => {
+      const seen = await request(client, image);
+      return [502, 503].includes(seen.status) ? seen : new NotYet(JSON.stringify(seen));
+    });
     assert.ok(Number(answer.retryAfter) >= 1, 'no Retry-After');
     return `images: ${answer.status} ${problemCode(answer.json)}, Retry-After ${answer.retryAfter}`;
   });

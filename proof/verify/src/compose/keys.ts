@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { healthUntil } from '../place/health.js';
-import { request, type Box } from '../place/box.js';
+import { request, shell, type Box } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import type { Report } from '../report.js';
 import { run } from '../run.js';
@@ -22,7 +22,8 @@ export async function checkKeys(report: Report, setting: ComposeSetting): Promis
   const file = join(folder, 'keys');
   const line = (name: string, secret: string) =>
     `${name} ${createHash('sha256').update(secret).digest('hex')} videos=${videosPerMinute}\n`;
-  await writeFile(file, line('alice', key) + line('bob', randomUUID()));
+  const others = Array.from({ length: 10_000 }, (_, number) => line(`client-${number}`, randomUUID()));
+  await writeFile(file, line('alice', key) + others.join(''));
   const compose = composeFor({
     overrides: [...setting.overrides, 'compose.keys.yml'],
     env: { ...setting.env, VERIFY_SECRETS: folder },
@@ -30,6 +31,7 @@ export async function checkKeys(report: Report, setting: ComposeSetting): Promis
   try {
     await restartGateway(compose);
     await report.check(`a key's limit holds exactly over two replicas of video-dl`, () => keyLimit(key));
+    await report.check('10 000 keys are looked up in an index', indexed);
     await report.check('a key that `sed -i` removes from the file is refused at once', () =>
       revoked(key, file),
     );
@@ -62,6 +64,19 @@ async function keyLimit(key: string): Promise<string> {
   const replicas = new Set((await gatewayLog('key-')).map(replicaOf));
   assert.equal(replicas.size, 2, 'only one replica was asked');
   return `${sentAtOnce} at once over 2 replicas: ${videosPerMinute} × 200, ${sentAtOnce - videosPerMinute} × 429`;
+}
+
+async function indexed(): Promise<string> {
+  const client = await containerOf('client', 1);
+  const gateway = await containerOf('gateway');
+  await until('the index of the keys', 30, async () => {
+    assert.equal((await details(client, randomUUID(), 0, 'wrong')).status, 401);
+    const { code } = await shell(gateway, '[ -s /tmp/keys.index ]');
+    return code === 0 ? true : new NotYet('no /tmp/keys.index');
+  });
+  const answer = await details(client, randomUUID(), 0, 'wrong-indexed');
+  assert.equal(answer.status, 401);
+  return `a wrong key is refused after ${answer.ms} ms`;
 }
 
 async function revoked(key: string, file: string): Promise<string> {

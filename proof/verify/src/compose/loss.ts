@@ -1,7 +1,7 @@
-/** A replica that is lost takes only what ran on it along. */
+/** Losing a replica affects only the requests that it was running. */
 import assert from 'node:assert/strict';
 import { docker, processesIn } from '../docker.js';
-import { download, picturePath, poll, requests, type Box } from '../place/box.js';
+import { download, picturePath, poll, requests, shell, type Box } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage, problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
@@ -9,7 +9,8 @@ import { inBackground, NotYet, until } from '../wait.js';
 import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
 import { scaleUp } from './scaling.js';
 
-const streamCount = 4;
+/** Of two clients, each of another page: all on the same replica is unlikely. */
+const streamCount = 8;
 const imageCount = 5;
 
 export async function checkLoss(report: Report, compose: Compose): Promise<void> {
@@ -29,24 +30,27 @@ export function streamsOn(boxes: readonly Box[]): Promise<number[]> {
 }
 
 /** How many streams have bytes at the client: one without is given to the replica that is left. */
-async function begunStreams(client: Box): Promise<number> {
-  const sizes = await client.exec(['sh', '-c', 'stat -c %s /tmp/loss-*.mp3'], { allowFailure: true });
-  return new TextDecoder().decode(sizes).split('\n').map(Number).filter(Boolean).length;
+async function begunStreams(clients: readonly Box[]): Promise<number> {
+  const sizes = await Promise.all(clients.map((client) => shell(client, 'stat -c %s /tmp/loss-*.mp3')));
+  return sizes.flatMap(({ output }) => output.split('\n').map(Number)).filter(Boolean).length;
 }
 
 async function killVideoDl(): Promise<string> {
   const poller = await containerOf('client');
-  const streamer = await containerOf('client', 3);
+  const streamers = [await containerOf('client', 2), await containerOf('client', 3)] as const;
+  const streamerOf = (index: number) => streamers[index % 2 === 0 ? 0 : 1];
   const replicas = await containersOf('video-dl');
   const addresses = await Promise.all(replicas.map((replica) => upstreamOf(replica, 'video', 3001)));
   // Slow enough (23 s) that none is over before the kill.
-  const path = `/api/stream?url=${filmPage(source, 350_000)}`;
+  const path = (index: number) => `/api/stream?url=${filmPage(source, 350_000, index)}`;
   const streams = Array.from({ length: streamCount }, (_, index) =>
-    inBackground(download(streamer, { path, to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` })),
+    inBackground(
+      download(streamerOf(index), { path: path(index), to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` }),
+    ),
   );
   // Not after a time: on a busy machine none might run yet, and then all go to the one that is left.
   const victim = await until('streams on both replicas', 60, async () => {
-    const begun = await begunStreams(streamer);
+    const begun = await begunStreams(streamers);
     if (begun < streamCount) return new NotYet(`${begun} begun`);
     const running = await streamsOn(replicas);
     const total = running.reduce((sum, count) => sum + count, 0);
@@ -72,7 +76,7 @@ async function killVideoDl(): Promise<string> {
       `stream ${index} on ${line.upstream}: ${JSON.stringify(answer)}`,
     );
     if (wasOnVictim) lost += 1;
-    else await assertWholeFilm(streamer, `/tmp/loss-${index}.mp3`);
+    else await assertWholeFilm(streamerOf(index), `/tmp/loss-${index}.mp3`);
   }
   assert.ok(lost >= 1 && lost < streamCount, `${lost} of ${streamCount} streams were on the victim`);
   return `${polled.total} other requests: 0 failed, slowest ${polled.slowestMs} ms; of ${streamCount} streams the ${lost} on it broke off visibly`;

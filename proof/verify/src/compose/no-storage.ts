@@ -1,4 +1,4 @@
-/** A stream leaves nothing behind and spools nothing, also with a client that reads slowly. */
+/** A stream leaves nothing behind and buffers nothing on disk, even with a slow client. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { docker } from '../docker.js';

@@ -1,4 +1,4 @@
-/** What logs and metrics say of requests that have ended one way or another. */
+/** Checks the logs and metrics of requests with different outcomes. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { docker } from '../docker.js';

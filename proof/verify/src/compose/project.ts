@@ -42,6 +42,8 @@ export function containersOf(service: Service): Promise<Box[]> {
   return containersWith({
     'com.docker.compose.project': project,
     'com.docker.compose.service': service,
+    // Images have the two labels above as well, and so has what else is started from them.
+    'com.docker.compose.oneoff': 'False',
   });
 }
 

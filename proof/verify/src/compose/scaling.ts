@@ -1,12 +1,13 @@
-/** More replicas: found without a reload, all of them used, one limit for all. */
+/** More replicas: detected without a reload, all used, with one shared limit. */
 import assert from 'node:assert/strict';
 import { inspect } from '../docker.js';
-import { requests } from '../place/box.js';
+import { request, requests } from '../place/box.js';
 import { checkExactLimit } from '../place/exact-limit.js';
 import { replicaOf } from '../place/gateway-log.js';
+import { filmPage } from '../place/main-job.js';
 import type { Report } from '../report.js';
 import { NotYet, until } from '../wait.js';
-import { containerOf, containersOf, gatewayLog, upstreamOf, type Compose } from './project.js';
+import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
 
 const replicas = [
   { service: 'video-dl', network: 'video', port: 3001, count: 2 },
@@ -16,8 +17,18 @@ const replicas = [
 /** Brings up the replicas that the checks work with. */
 export async function scaleUp(compose: Compose): Promise<void> {
   const scale = replicas.flatMap(({ service, count }) => ['--scale', `${service}=${count}`]);
-  await compose('up', '-d', '--no-build', '--wait', '--no-recreate', ...scale);
-  for (const { service, count } of replicas) assert.equal((await containersOf(service)).length, count);
+  await compose('up', '-d', '--no-build', '--no-recreate', ...scale);
+  // `--wait` would fail at once where a busy machine makes a container unhealthy for a moment.
+  for (const { service, count } of replicas) {
+    await until(`${count} healthy replicas of ${service}`, 300, async () => {
+      const states = (await Promise.all((await containersOf(service)).map(inspect))).map(
+        ({ State }) => State,
+      );
+      const statuses = states.map(({ Health }) => Health?.Status ?? 'without health');
+      const isReady = statuses.length === count && statuses.every((status) => status === 'healthy');
+      return isReady ? true : new NotYet(statuses.join(' '));
+    });
+  }
 }
 
 export async function checkScaling(report: Report, compose: Compose): Promise<void> {
@@ -44,6 +55,20 @@ export async function checkScaling(report: Report, compose: Compose): Promise<vo
       },
     );
   }
+  await report.check('requests for one page go to one replica of video-dl', async () => {
+    const pages = [1, 2, 3];
+    for (const round of pages) {
+      for (const page of pages) {
+        const path = `/api/info?url=${filmPage(source, 0, page)}`;
+        const { status } = await request(client, { path, id: `page-${page}-${round}` });
+        assert.equal(status, 200);
+      }
+    }
+    for (const page of pages) {
+      const used = new Set((await gatewayLog(`page-${page}-`)).map(replicaOf));
+      assert.equal(used.size, 1, `page ${page}: ${[...used].join(' ')}`);
+    }
+  });
   await report.check('5 images a minute and client hold over all replicas, exactly', async () =>
     checkExactLimit(await containerOf('client', 2), gatewayLog),
   );

@@ -13,11 +13,21 @@ import { composeFor, type Compose } from './project.js';
 
 const project = 'media-services-verify-settings';
 
+const modelHealthSchema = z.object({
+  services: z.object({
+    'video-dl': z.object({ status: z.string() }),
+    'bg-removal': z.object({
+      status: z.string(),
+      checks: z.object({ engine: z.object({ message: z.string() }) }).optional(),
+    }),
+  }),
+});
 const healthSchema = z.object({ status: z.string(), services: z.record(z.string(), z.unknown()) });
 
 export async function checkSettings(report: Report): Promise<void> {
   await report.check('a wrong setting stops `up -d`, and the log names it', wrongSetting);
   await report.check('SERVICES=video-dl runs one service alone, and health misses nothing', oneServiceAlone);
+  await report.check('without its model bg-removal says what is missing, and video-dl works', withoutModel);
 }
 
 function wrongSetting(): Promise<string> {
@@ -55,6 +65,28 @@ function oneServiceAlone(): Promise<string> {
   });
 }
 
+async function withoutModel(): Promise<string> {
+  const nowhere = 'http://127.0.0.1:9';
+  const env = { npm_config_registry: nowhere, HF_ENDPOINT: nowhere };
+  return withSettings(
+    '',
+    async (compose, port) => {
+      await compose('up', '-d', '--no-build');
+      const services = await until('health without the model', 120, async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
+        if (response === undefined) return new NotYet('no response');
+        const { services } = modelHealthSchema.parse(await response.json());
+        const isUp = services['video-dl'].status === 'ok' && services['bg-removal'].status === 'error';
+        return isUp ? services : new NotYet(JSON.stringify(services));
+      });
+      const reason = services['bg-removal'].checks?.engine.message ?? '';
+      assert.match(reason, /model/);
+      return reason;
+    },
+    env,
+  );
+}
+
 function boxesOf(service: string): Promise<Box[]> {
   return containersWith({
     'com.docker.compose.project': project,
@@ -65,11 +97,12 @@ function boxesOf(service: string): Promise<Box[]> {
 async function withSettings(
   settings: string,
   check: (compose: Compose, port: number) => Promise<string>,
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'verify-settings-'));
   const file = join(folder, 'settings.env');
   const port = await freePort();
-  const env = { VERIFY_ENV_FILE: file, PORT: String(port), HOST: '127.0.0.1' };
+  const env = { ...variables, VERIFY_ENV_FILE: file, PORT: String(port), HOST: '127.0.0.1' };
   const compose = composeFor({ overrides: ['compose.env-file.yml'], env }, project);
   try {
     await writeFile(file, settings);

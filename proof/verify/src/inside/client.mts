@@ -28,18 +28,19 @@ async function requests({
   count = 1,
   concurrency = count,
   picture,
+  form,
   id,
   headers = {},
   notBefore = 0,
 }: RequestsTask): Promise<readonly Answer[]> {
-  const bytes = picture === undefined ? undefined : readFileSync(picture);
+  const body = picture === undefined && form === undefined ? undefined : formWith(form, picture);
   const results: Answer[] = [];
   await delay(Math.max(0, notBefore - Date.now()));
   let next = 0;
   const worker = async () => {
     while (next < count) {
       const index = next++;
-      results[index] = await one(path, bytes, { ...headers, 'X-Request-Id': `${id}-${index}` });
+      results[index] = await one(path, body, { ...headers, 'X-Request-Id': `${id}-${index}` });
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
@@ -48,14 +49,14 @@ async function requests({
 
 async function one(
   path: string,
-  picture: Uint8Array<ArrayBuffer> | undefined,
+  body: FormData | undefined,
   headers: Record<string, string>,
 ): Promise<Answer> {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
   try {
-    const response = await fetch(gateway + path, { headers, ...(picture ? upload(picture) : {}) });
-    const body = Buffer.from(await response.arrayBuffer());
+    const response = await fetch(gateway + path, { headers, ...(body ? { method: 'POST', body } : {}) });
+    const bytes = Buffer.from(await response.arrayBuffer());
     const type = response.headers.get('content-type');
     return {
       status: response.status,
@@ -63,19 +64,22 @@ async function one(
       at: Date.now(),
       type,
       retryAfter: response.headers.get('retry-after'),
-      bytes: body.length,
-      start: body.subarray(0, 32).toString('hex'),
-      ...(type?.includes('json') ? { json: JSON.parse(body.toString()) as unknown } : {}),
+      bytes: bytes.length,
+      start: bytes.subarray(0, 32).toString('hex'),
+      ...(type?.includes('json') ? { json: JSON.parse(bytes.toString()) as unknown } : {}),
     };
   } catch (error) {
     return { status: 0, ms: elapsedMs(), at: Date.now(), error: reasonOf(error) };
   }
 }
 
-function upload(picture: Uint8Array<ArrayBuffer>) {
+function formWith(fields: Record<string, string> = {}, picture?: string): FormData {
   const body = new FormData();
-  body.set('file', new Blob([picture], { type: 'image/jpeg' }), 'picture.jpg');
-  return { method: 'POST', body };
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  if (picture !== undefined) {
+    body.set('file', new Blob([readFileSync(picture)], { type: 'image/jpeg' }), 'picture.jpg');
+  }
+  return body;
 }
 
 async function download({ path, to, id, bytesPerSecond = 0 }: DownloadTask): Promise<Download> {

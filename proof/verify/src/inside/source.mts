@@ -2,6 +2,7 @@
  * A web site with one film, made on the spot. `/film` is its page; with `?rate=` the
  * film comes with so many bytes a second after its first megabyte. `/changing` is the page of a
  * film that has another version, of the same size, after each `/next-version`.
+ * `/picture.jpg` is the picture that the proof puts into its folder for temporary files.
  */
 import { execFileSync } from 'node:child_process';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -30,6 +31,11 @@ createServer((request, response) => {
   }
   if (url.pathname === '/changing.mp4') {
     sendChanging(request, response);
+    return;
+  }
+  if (url.pathname === '/picture.jpg') {
+    response.setHeader('Content-Type', 'image/jpeg');
+    response.end(readFileSync('/tmp/picture.jpg'));
     return;
   }
   if (url.pathname === '/next-version') version += 1;

@@ -1,4 +1,4 @@
-/** What a client inside is asked to do; each is one JSON argument of client.mjs. */
+/** Tasks of a client inside; each is one JSON argument of client.mjs. */
 export type Task = RequestsTask | DownloadTask | PollTask;
 
 /** One request `count` times, so many at once. */
@@ -9,6 +9,8 @@ export interface RequestsTask {
   readonly concurrency?: number;
   /** File to upload; a GET without. */
   readonly picture?: string;
+  /** Fields of a form to send; a GET without. */
+  readonly form?: Record<string, string>;
   /** Beginning of the request ids. */
   readonly id: string;
   readonly headers?: Record<string, string>;
@@ -22,7 +24,7 @@ export interface DownloadTask {
   readonly path: string;
   readonly to: string;
   readonly id: string;
-  /** As fast as it comes without. */
+  /** Unlimited by default. */
   readonly bytesPerSecond?: number;
 }
 

@@ -7,7 +7,8 @@ import type { Report } from '../report.js';
 import { inBackground, NotYet, until } from '../wait.js';
 import { gatewayLog, kubectl, podOf, podsOf, product, readyPods, source, type Pod } from './cluster.js';
 
-const streamCount = 4;
+/** Of two clients, each of another page: all on the same pod is unlikely. */
+const streamCount = 8;
 
 export async function checkChanges(report: Report): Promise<void> {
   await report.check('a rolling update lets running streams end and loses no request', rollingUpdate);
@@ -16,11 +17,16 @@ export async function checkChanges(report: Report): Promise<void> {
   await report.check('bg-removal gets more pods under load', scaleOut);
 }
 
-function startStreams(client: Box, id: string) {
-  const path = `/api/stream?url=${filmPage(source, 700_000)}`;
-  return Array.from({ length: streamCount }, (_, index) =>
-    inBackground(download(client, { path, to: `/tmp/${id}-${index}.mp3`, id: `${id}-${index}` })),
-  );
+/** @returns the downloads, and the client of each */
+async function startStreams(id: string) {
+  const clients = [await podOf('client', 1), await podOf('client', 2)] as const;
+  const clientOf = (index: number) => clients[index % 2 === 0 ? 0 : 1];
+  const streams = Array.from({ length: streamCount }, (_, index) => {
+    const path = `/api/stream?url=${filmPage(source, 700_000, index)}`;
+    const task = { path, to: `/tmp/${id}-${index}.mp3`, id: `${id}-${index}` };
+    return inBackground(download(clientOf(index), task));
+  });
+  return { streams, clientOf };
 }
 
 /** A pod that runs some, not all, of the streams. */
@@ -42,9 +48,8 @@ async function ffmpegsIn(pod: Pod): Promise<number> {
 
 async function rollingUpdate(): Promise<string> {
   const id = 'update';
-  const streamer = await podOf('client', 1);
   const before = (await podsOf('video-dl')).map(({ name }) => name);
-  const streams = startStreams(streamer, id);
+  const { streams, clientOf } = await startStreams(id);
   await podWithStreams();
   const polling = inBackground(poll(await podOf('client'), { path: '/video-dl/api/health', seconds: 45 }));
   await kubectl(product, ['rollout', 'restart', 'deployment/video-dl']);
@@ -54,7 +59,7 @@ async function rollingUpdate(): Promise<string> {
   assert.deepEqual(polled.failures, [], `${polled.failures.length} of ${polled.total} requests failed`);
   for (const [index, answer] of answers.entries()) {
     assert.ok(answer.complete, JSON.stringify(answer));
-    await assertWholeFilm(streamer, `/tmp/${id}-${index}.mp3`);
+    await assertWholeFilm(clientOf(index), `/tmp/${id}-${index}.mp3`);
   }
   const after = await readyPods('video-dl', 2);
   assert.ok(after.every(({ name }) => !before.includes(name)));
@@ -65,8 +70,7 @@ async function rollingUpdate(): Promise<string> {
 async function deletePod(abruptly: boolean): Promise<string> {
   await readyPods('video-dl', 2);
   const id = abruptly ? 'killed' : 'deleted';
-  const streamer = await podOf('client', 2);
-  const streams = startStreams(streamer, id);
+  const { streams, clientOf } = await startStreams(id);
   const victim = await podWithStreams();
   const polling = inBackground(poll(await podOf('client'), { path: '/video-dl/api/health', seconds: 15 }));
   const options = abruptly ? ['--grace-period=0', '--force'] : ['--wait=false'];
@@ -82,7 +86,7 @@ async function deletePod(abruptly: boolean): Promise<string> {
     const wasOnVictim = replicaOf(line) === `${victim.ip}:3001`;
     if (wasOnVictim) onVictim += 1;
     assert.equal(answer.complete, !(abruptly && wasOnVictim), `${line.upstream}: ${JSON.stringify(answer)}`);
-    if (answer.complete) await assertWholeFilm(streamer, `/tmp/${id}-${index}.mp3`);
+    if (answer.complete) await assertWholeFilm(clientOf(index), `/tmp/${id}-${index}.mp3`);
   }
   assert.ok(onVictim >= 1 && onVictim < streamCount, `${onVictim} of ${streamCount} were on the pod`);
   const fate = abruptly ? 'broke off visibly' : 'ended whole';

@@ -1,6 +1,6 @@
 /** deploy/kubernetes against the published API schemas: no cluster needed, but go and pip. */
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -13,6 +13,7 @@ const versions = ['1.33.0', '1.35.0', '1.37.0'];
 const folders = [
   'deploy/kubernetes/base',
   'deploy/kubernetes/overlays/gateway-api',
+  'proof/verify/kubernetes',
   'proof/verify/kubernetes/everything',
 ];
 /** Go modules whose custom resources are used, and where their definitions are. */
@@ -30,6 +31,8 @@ const customResources = [
 ];
 // A PyPI package that carries the schemas of every version.
 const schemasPackage = 'kubernetes-validate==1.37.0';
+
+const ours = ['gateway', 'video-dl', 'bg-removal'];
 
 /** Renders each folder with kustomize and validates it strictly with kubeconform. */
 export async function checkManifests(report: Report): Promise<void> {
@@ -65,6 +68,22 @@ export async function checkManifests(report: Report): Promise<void> {
       await assert.rejects(validate(versions[0] ?? '', file), /readOnlyRootFileSystem/);
     });
   }
+  await report.check('`kustomize edit set image` names the image of every container', async () => {
+    const copy = join(work, 'edited');
+    await rm(copy, { recursive: true, force: true });
+    await cp(join(root, 'deploy/kubernetes'), copy, { recursive: true });
+    const cwd = join(copy, 'base');
+    await run(kustomize, ['edit', 'add', 'component', '../components/model-volume'], { cwd });
+    for (const name of ours) {
+      const image = `localhost/media-services/${name}=registry.example.org/media/${name}:1.2.3`;
+      await run(kustomize, ['edit', 'set', 'image', image], { cwd });
+    }
+    const manifest = await run(kustomize, ['build', '--load-restrictor', 'LoadRestrictionsNone', cwd]);
+    const images = [...manifest.matchAll(/\bimage: (\S+)$/gm)].map(([, image]) => image ?? '').sort();
+    const edited = ['bg-removal', ...ours].map((name) => `registry.example.org/media/${name}:1.2.3`).sort();
+    assert.deepEqual(images, [...edited, 'valkey/valkey:8-trixie']);
+    return images.join(', ');
+  });
 }
 
 async function fetchSchemas(work: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Who may reach whom: the network policies, tried from inside the pods. */
+/** Tests the network policies from inside the pods. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { shell, type Box } from '../place/box.js';
@@ -6,7 +6,7 @@ import type { Report } from '../report.js';
 import { run } from '../run.js';
 import { kubectl, podOf, product } from './cluster.js';
 
-/** Whether a connection comes about within three seconds; what a policy refuses is dropped without a word. */
+/** Whether a connection succeeds within three seconds; policies drop packets silently. */
 async function reaches(from: Box, host: string, port: number): Promise<boolean> {
   // gateway's image has no Node; bash is in all of them.
   const { code } = await shell(from, `timeout 3 bash -c 'exec 3<>/dev/tcp/${host}/${port}' 2>/dev/null`);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { DownloadTask, PollTask, RequestsTask } from '../inside/tasks.mjs';
 
-/** A running container, of an engine or of a cluster. */
+/** A running container in an engine or a cluster. */
 export interface Box {
   readonly name: string;
   /**
@@ -17,7 +17,7 @@ export interface ExecOptions {
   readonly allowFailure?: boolean;
 }
 
-/** An answer of the gateway; `json` where it was some. */
+/** A response of the gateway; `json` if it was JSON. */
 export type ParsedAnswer = z.infer<typeof answerSchema>;
 
 const answerSchema = z.object({

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
 import { picturePath, request, requests, type Box } from './box.js';
-import { inBackground } from '../wait.js';
+import { inBackground, NotYet, until } from '../wait.js';
 import { replicaOf, type GatewayLine } from './gateway-log.js';
 
 const limitPerMinute = 5;
@@ -22,7 +21,11 @@ export async function checkExactLimit(
   const spoofed = { 'X-Forwarded-For': '203.0.113.7' };
   const burst = inBackground(requests(client, { ...task, count: sentAtOnce, id: 'limit', headers: spoofed }));
   // Images are counted as they arrive, so that the sixth need not wait for the five.
-  await delay(5000);
+  const tooMany = sentAtOnce - limitPerMinute;
+  await until(`${tooMany} images are rejected`, 60, async () => {
+    const rejected = (await log('limit-')).filter(({ status }) => status === 429).length;
+    return rejected >= tooMany ? true : new NotYet(`${rejected} are`);
+  });
   const early = await one('early');
   assert.equal(early.status, 429, `the 13th within a minute: ${early.status}`);
   const freeAt = early.at + Number(early.retryAfter) * 1000;
@@ -34,7 +37,7 @@ export async function checkExactLimit(
   const answers = await burst;
   assert.deepEqual(answers.map(({ status }) => status).sort(), [
     ...Array<number>(limitPerMinute).fill(200),
-    ...Array<number>(sentAtOnce - limitPerMinute).fill(429),
+    ...Array<number>(tooMany).fill(429),
   ]);
   const waits = answers.filter(({ status }) => status === 429).map(({ retryAfter }) => Number(retryAfter));
   assert.ok(

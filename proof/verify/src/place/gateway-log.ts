@@ -7,7 +7,7 @@ const lineSchema = z.object({
   upstream: z.string(),
 });
 
-/** A request as the gateway's access log has it. */
+/** A request in the gateway's access log. */
 export type GatewayLine = z.infer<typeof lineSchema>;
 
 /** The requests whose id begins with `id`. */

@@ -7,19 +7,19 @@ const statusSchema = z.object({
   services: z.record(z.string(), z.object({ status: z.string() })).optional(),
 });
 
-/** The status that a health document tells; fails where it is none. */
+/** The status in a health document; fails if it is not one. */
 export function overallStatus(json: unknown): z.infer<typeof statusSchema> {
   return statusSchema.parse(json);
 }
 
-/** Waits until a health path answers with this HTTP status and says this. */
+/** Waits until a health path returns this HTTP status and text. */
 export function healthUntil(
   client: Box,
   path: string,
   httpStatus: number,
   status: string,
 ): Promise<ParsedAnswer> {
-  return until(`${path} says ${status}`, 60, async () => {
+  return until(`${path} says ${status}`, 180, async () => {
     const answer = await request(client, { path, id: 'health' });
     const said = statusSchema.safeParse(answer.json).data?.status;
     if (answer.status === httpStatus && said === status) return answer;

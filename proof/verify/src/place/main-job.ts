@@ -28,7 +28,7 @@ const healthSchema = z.object({
 const infoSchema = z.object({ title: z.string(), duration: z.number() });
 const problemSchema = z.object({ code: z.string() });
 
-/** Code of a problem document; fails where it is none. */
+/** Code of a problem document; fails if it is not one. */
 export function problemCode(json: unknown): string {
   return problemSchema.parse(json).code;
 }
@@ -36,10 +36,10 @@ export function problemCode(json: unknown): string {
 /**
  * URL of the film's page, as it stands in a query.
  * @param bytesPerSecond of the film after its first megabyte; unlimited without
+ * @param number another page for each: the gateway sends all requests for one page to one replica
  */
-export function filmPage(source: SourceHost, bytesPerSecond = 0): string {
-  const query = bytesPerSecond > 0 ? `?rate=${bytesPerSecond}` : '';
-  return encodeURIComponent(`http://${source}/film${query}`);
+export function filmPage(source: SourceHost, bytesPerSecond = 0, number = 0): string {
+  return encodeURIComponent(`http://${source}/film?rate=${bytesPerSecond}&number=${number}`);
 }
 
 /** Length and codecs of a file in a client; the whole file has to decode. */
@@ -53,7 +53,7 @@ async function probe(client: Box, file: string): Promise<{ codecs: string; secon
   return { codecs: lines.slice(0, -1).join('+'), seconds: Number(lines.at(-1)) };
 }
 
-/** Fails where a file does not hold the whole film. */
+/** Fails if a file does not contain the complete video. */
 export async function assertWholeFilm(
   client: Box,
   file: string,

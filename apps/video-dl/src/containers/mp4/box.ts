@@ -1,12 +1,12 @@
-/** Bytes that are not the MP4 this code expects. */
+/** The bytes aren't valid MP4. */
 export class Mp4FormatError extends Error {
   override name = 'Mp4FormatError';
 }
 
-/** Reading past the end of a damaged box. */
+/** Node's errors for reading past the end of a damaged box. */
 const damageCodes = ['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS'];
 
-/** Whether bytes, and not our code, are to blame for an error of these readers. */
+/** Whether damaged input caused the error, rather than a bug. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof Mp4FormatError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
@@ -15,14 +15,13 @@ export function isDamage(error: unknown): boolean {
 
 export interface BoxHeader {
   type: string;
-  /** Whole box, header included; Infinity for a box that runs to the end of the file. */
+  /** Includes the header; Infinity for a box that extends to the end of the file. */
   size: number;
   headerSize: number;
 }
 
 /**
- * Reads a box header (ISO 14496-12, 4.2) at `offset`; undefined when fewer bytes
- * are there than it has.
+ * Parses the box header (ISO 14496-12, 4.2) at `offset`; undefined while it is incomplete.
  */
 export function readBoxHeader(bytes: Buffer, offset = 0): BoxHeader | undefined {
   if (bytes.length - offset < 8) return undefined;
@@ -49,10 +48,10 @@ export interface Box {
   headerSize: number;
 }
 
-/** No honest box has more children; the tables of an MP4 are single boxes. */
+/** No valid file needs more children: each table of an MP4 is a single box. */
 const maxChildBoxes = 1024;
 
-/** The boxes that lie in `parent` after `skip` bytes (a header, plus the version and flags of a full box). */
+/** The child boxes of `parent` after `skip` bytes (its header, plus the version and flags of a full box). */
 export function childBoxes(parent: Buffer, skip = 8): Box[] {
   const children: Box[] = [];
   let offset = skip;
@@ -60,22 +59,21 @@ export function childBoxes(parent: Buffer, skip = 8): Box[] {
     const header = readBoxHeader(parent, offset);
     const end = header === undefined ? Infinity : offset + header.size;
     if (header === undefined || end > parent.length)
-      throw new Mp4FormatError('a box reaches past the end of its parent');
-    if (children.length >= maxChildBoxes) throw new Mp4FormatError('a box has too many boxes in it');
+      throw new Mp4FormatError('a box extends past the end of its parent');
+    if (children.length >= maxChildBoxes) throw new Mp4FormatError('a box has too many children');
     children.push({ type: header.type, bytes: parent.subarray(offset, end), headerSize: header.headerSize });
     offset = end;
   }
   return children;
 }
 
-/** The first box at a path below `parent`. */
+/** The first box at this path below `parent`. */
 export function findBox(parent: Box, ...path: readonly string[]): Box | undefined {
   let box: Box | undefined = parent;
   for (const type of path) box = box && childBoxes(box.bytes).find((child) => child.type === type);
   return box;
 }
 
-/** A new box around `parts`. */
 export function makeBox(type: string, parts: readonly Buffer[]): Buffer {
   const size = parts.reduce((sum, part) => sum + part.length, 8);
   const header = Buffer.alloc(8);

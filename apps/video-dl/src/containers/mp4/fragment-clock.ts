@@ -13,28 +13,28 @@ const flag = {
   sampleCompositionOffset: 0x800,
 };
 
-/** How far a track has come. */
+/** Measured length of a track so far. */
 export interface TrackProgress {
   handler: string;
-  /** Presentation time at which the last sample seen ends. */
+  /** Presentation time of the end of the last sample. */
   endSeconds: number;
-  /** Of it without sound, between samples; 0 for pictures, which may stand still. */
+  /** Silence between audio samples; 0 for video, where a frame may last any time. */
   gapSeconds: number;
-  /** Presentation time of its first sample. What lies before zero the edit list skips, which not every player does. */
+  /** Presentation time of its first sample. The edit list hides anything before zero, but not every player honours it. */
   startSeconds: number;
-  /** The longest time that one of its samples is shown. */
+  /** Duration of its longest sample. */
   longestSeconds: number;
   samples: number;
 }
 
-/** No codec has frames of sound as long as this. */
-const longestSoundSeconds = 0.25;
+/** Longer than the audio frames of any codec. */
+const maxAudioFrameSeconds = 0.25;
 
 interface TrackState {
   track: Mp4Track;
   /** Decode time of the next sample. */
   decodeTime: number;
-  /** Latest end of a sample, in composition time: B-frames are shown later than they are decoded. */
+  /** Latest end of a sample in composition time: B-frames are shown later than they are decoded. */
   end: number;
   /** Earliest composition time of a sample. */
   start: number;
@@ -48,7 +48,7 @@ const maxSmallBoxBytes = 64;
 /** `trun` up to its samples, in its longest form. */
 const runHeadBytes = 24;
 
-/** A row of samples that is being read. */
+/** The `trun` being read. */
 interface Run {
   readonly flags: number;
   readonly entryBytes: number;
@@ -56,23 +56,23 @@ interface Run {
 }
 
 /**
- * Adds up, fragment by fragment, how much media has passed (ISO 14496-12, 8.8: moof,
- * traf, tfhd, tfdt, trun), in constant memory however large a fragment is.
+ * Measures the media in the fragments of an MP4 (ISO 14496-12, 8.8: moof, traf, tfhd, tfdt,
+ * trun), in constant memory however large a fragment is.
  */
 export class FragmentClock {
   readonly #tracks = new Map<number, TrackState>();
-  /** Bytes of the fragment and of its open track that have not been read. */
+  /** Bytes left of the fragment and of its current track. */
   #fragmentLeft = 0;
   #trackLeft = 0;
-  /** Bytes of a box that is of no interest. */
+  /** Bytes left of a box to skip. */
   #skip = 0;
-  /** Bytes that are not enough for a box or a sample. */
+  /** An incomplete box or sample. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Of the open track; undefined where it is not known. */
+  /** State of the current track; undefined if the track is unknown. */
   #state: TrackState | undefined;
   #defaultDuration = 0;
   #run: Run | null = null;
-  /** Bytes of its box after the samples. */
+  /** Bytes after the samples in the `trun` box. */
   #afterRun = 0;
 
   constructor(tracks: readonly Mp4Track[]) {
@@ -88,7 +88,7 @@ export class FragmentClock {
       });
   }
 
-  /** In the order of the moov box. */
+  /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
     return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
       handler: track.handler,
@@ -100,12 +100,12 @@ export class FragmentClock {
     }));
   }
 
-  /** Starts a fragment. @param bytes of the content of its moof box */
+  /** Starts a fragment. @param bytes size of the content of its moof box */
   begin(bytes: number): void {
     this.#fragmentLeft = bytes;
   }
 
-  /** Takes the next bytes of that content. @throws Mp4FormatError when they are no boxes */
+  /** Takes the next bytes of that content. @throws Mp4FormatError when they aren't boxes */
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at = 0;
@@ -119,13 +119,13 @@ export class FragmentClock {
     this.#rest = Buffer.from(bytes.subarray(at));
   }
 
-  /** Ends the fragment. @throws Mp4FormatError when a box in it is not whole */
+  /** Ends the fragment. @throws Mp4FormatError when a box in it is incomplete */
   end(): void {
     if (this.#fragmentLeft > 0 || this.#trackLeft > 0 || this.#skip > 0 || this.#run !== null)
       throw pastTheEnd();
   }
 
-  /** @returns how many bytes were used; 0 when more are needed */
+  /** @returns the number of bytes used; 0 when more are needed */
   #step(bytes: Buffer, at: number): number {
     if (this.#skip > 0) {
       const skipped = Math.min(this.#skip, bytes.length - at);
@@ -144,7 +144,7 @@ export class FragmentClock {
     if (isInTrack && box.type === 'trun') return this.#readRunHead(box, bytes, at);
     if (!isInTrack && box.type === 'traf') {
       this.#state = undefined;
-      // The header is counted with the rest of what is used.
+      // The caller subtracts the header, like all bytes used.
       this.#trackLeft = box.size;
     } else this.#skip = box.size - box.headerSize;
     return box.headerSize;
@@ -169,7 +169,7 @@ export class FragmentClock {
     const headBytes = 16 + (flags & flag.dataOffset ? 4 : 0) + (flags & flag.firstSampleFlags ? 4 : 0);
     const entryBytes = 4 * sampleFields.filter((bit) => flags & bit).length;
     if (headBytes + samples * entryBytes > size)
-      throw new Mp4FormatError('trun has fewer samples than it says');
+      throw new Mp4FormatError('trun has fewer samples than stated');
     if (this.#state === undefined || samples === 0) this.#skip = size - headBytes;
     else if (entryBytes === 0) {
       addEqualSamples(this.#state, samples, this.#defaultDuration);
@@ -197,10 +197,10 @@ export class FragmentClock {
 const sampleFields = [flag.sampleDuration, flag.sampleSize, flag.sampleFlags, flag.sampleCompositionOffset];
 
 function pastTheEnd(): Mp4FormatError {
-  return new Mp4FormatError('a box reaches past the end of its parent');
+  return new Mp4FormatError('a box extends past the end of its parent');
 }
 
-/** The flags of a full box with a short header. */
+/** The flags of a full box with an 8-byte header. */
 function flagsOf(box: Buffer): number {
   return box.readUIntBE(9, 3);
 }
@@ -219,7 +219,7 @@ function readDecodeTime(tfdt: Buffer): number {
 }
 
 function longestUngapped({ handler, timescale }: Mp4Track): number {
-  return handler === 'soun' ? longestSoundSeconds * timescale : Infinity;
+  return handler === 'soun' ? maxAudioFrameSeconds * timescale : Infinity;
 }
 
 function addEqualSamples(state: TrackState, samples: number, duration: number): void {
@@ -250,7 +250,7 @@ function addSamples(
   for (let index = 0; index < count; index += 1) {
     const entry = at + index * entryBytes;
     const duration = hasDuration ? bytes.readUInt32BE(entry) : defaultDuration;
-    // The last field. Version 0 has it unsigned, but writers (ffmpeg among them) put negative ones there too.
+    // The last field. Unsigned in version 0, but writers such as ffmpeg use negative values there too.
     const composition = hasComposition ? bytes.readInt32BE(entry + entryBytes - 4) : 0;
     state.start = Math.min(state.start, state.decodeTime + composition);
     state.end = Math.max(state.end, state.decodeTime + composition + duration);

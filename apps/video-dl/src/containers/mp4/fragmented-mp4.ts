@@ -7,12 +7,11 @@ import { readMovieHeader, withMovieDuration } from './movie-header.js';
 const maxHeldBytes = 4 * 1024 ** 2;
 
 /**
- * Walks a fragmented MP4 as it streams by: gives moov its length, moves the
- * positions in the closing mfra by what moov has grown, counts what the
- * fragments hold, and lets all else through untouched. Only moov and mfra are
- * held; fragments are never copied.
+ * Processes a fragmented MP4 as it streams. Writes the duration into moov, shifts the
+ * positions in the closing mfra by the growth of moov, measures the fragments, and forwards
+ * everything else unchanged. Only moov and mfra are buffered; fragments are never copied.
  *
- * @param movieSeconds asked once, when moov passes; null leaves it as it is.
+ * @param movieSeconds called once, when moov arrives; null leaves moov unchanged.
  */
 export class FragmentedMp4 {
   readonly #movieSeconds: () => number | null;
@@ -22,54 +21,54 @@ export class FragmentedMp4 {
   #held: Buffer[] = [];
   #heldSize = 0;
   #clock: FragmentClock | undefined;
-  #grownBy = 0;
+  #growthBytes = 0;
   #complete = true;
 
   constructor(movieSeconds: () => number | null) {
     this.#movieSeconds = movieSeconds;
   }
 
-  /** How far each track has come, in the order of moov; empty before it. */
+  /** Measured length of each track, in the order of moov; empty before moov. */
   get progress(): TrackProgress[] {
     return this.#clock?.progress ?? [];
   }
 
-  /** Whether all boxes seen so far are whole. */
+  /** Whether all boxes seen so far are complete. */
   get complete(): boolean {
     return this.#complete && this.#header.length === 0;
   }
 
   /**
-   * Takes the next bytes of the file, gives those to send, in order.
+   * Takes the next bytes of the file and returns those to send, in order.
    *
-   * @throws Mp4FormatError when the bytes are no boxes, or a box to be held is over 4 MiB.
+   * @throws Mp4FormatError when the bytes aren't boxes, or a box to buffer exceeds 4 MiB.
    */
   push(chunk: Buffer): Buffer[] {
     const output: Buffer[] = [];
     const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
     this.#header = Buffer.alloc(0);
     let at = 0;
-    // Bytes that pass untouched, whatever boxes they are of, are passed together.
-    let passedFrom = 0;
+    // Unchanged bytes are forwarded together, across boxes.
+    let forwardFrom = 0;
     while (at < bytes.length) {
       const box = this.#box ?? this.#begin(bytes, at);
       if (box === undefined) break;
       const end = at + Math.min(this.#boxLeft, bytes.length - at);
       if (isHeld(box.type)) {
-        if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+        if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
         this.#hold(bytes.subarray(at, end), box);
-        passedFrom = end;
+        forwardFrom = end;
       } else if (box.type === 'moof') this.#count(box, bytes, at, end);
       this.#boxLeft -= end - at;
       at = end;
       if (this.#boxLeft === 0) this.#endBox(box, output);
     }
-    if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+    if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
     this.#header = Buffer.from(bytes.subarray(at));
     return output;
   }
 
-  /** @returns the box that begins at `at`, undefined when its header is not all there */
+  /** @returns the box at `at`; undefined while its header is incomplete */
   #begin(bytes: Buffer, at: number): BoxHeader | undefined {
     const box = readBoxHeader(bytes, at);
     if (box === undefined) return undefined;
@@ -80,7 +79,7 @@ export class FragmentedMp4 {
     return box;
   }
 
-  /** Hands the content of a moof box to the clock, without its header. */
+  /** Passes the content of a moof box to the clock, without its header. */
   #count(box: BoxHeader, bytes: Buffer, at: number, end: number): void {
     const headerLeft = Math.max(0, this.#boxLeft - (box.size - box.headerSize));
     this.#clock?.push(bytes.subarray(Math.min(end, at + headerLeft), end));
@@ -89,8 +88,8 @@ export class FragmentedMp4 {
   #hold(part: Buffer, box: BoxHeader): void {
     this.#heldSize += part.length;
     if (this.#heldSize > maxHeldBytes)
-      throw new Mp4FormatError(`box ${box.type} is over ${maxHeldBytes} bytes`);
-    // A copy: the caller's buffer may be used again, and a view would keep all of it in memory.
+      throw new Mp4FormatError(`box ${box.type} exceeds ${maxHeldBytes} bytes`);
+    // Copy: the caller may reuse its buffer, and a view would keep all of it in memory.
     this.#held.push(Buffer.from(part));
   }
 
@@ -101,7 +100,7 @@ export class FragmentedMp4 {
     this.#box = undefined;
     this.#complete = true;
     if (box.type === 'moov') output.push(this.#finishMovie(whole));
-    else if (box.type === 'mfra') output.push(withMovedFragments(whole, this.#grownBy));
+    else if (box.type === 'mfra') output.push(withMovedFragments(whole, this.#growthBytes));
     else if (box.type === 'moof') this.#clock?.end();
   }
 
@@ -110,7 +109,7 @@ export class FragmentedMp4 {
     const seconds = this.#movieSeconds();
     if (seconds === null || seconds <= 0) return moov;
     const patched = withMovieDuration(moov, seconds);
-    this.#grownBy = patched.length - moov.length;
+    this.#growthBytes = patched.length - moov.length;
     return patched;
   }
 }
@@ -120,8 +119,7 @@ function isHeld(type: string): boolean {
 }
 
 /**
- * The mfra box (ISO 14496-12, 8.8.9) with every position of a fragment moved by
- * `delta`: the fragments lie that much later in a file whose moov has grown.
+ * The mfra box (ISO 14496-12, 8.8.9) with all fragment positions shifted by `delta`, the growth of moov.
  */
 function withMovedFragments(mfra: Buffer, delta: number): Buffer {
   const moved = Buffer.from(mfra);
@@ -135,7 +133,7 @@ function moveEntries(tfra: Buffer, delta: number): void {
   const numbersSize = ((numberSizes >> 4) & 3) + ((numberSizes >> 2) & 3) + (numberSizes & 3) + 3;
   const count = tfra.readUInt32BE(20);
   const entrySize = (wide ? 16 : 8) + numbersSize;
-  if (24 + count * entrySize > tfra.length) throw new Mp4FormatError('tfra has fewer entries than it says');
+  if (24 + count * entrySize > tfra.length) throw new Mp4FormatError('tfra has fewer entries than stated');
   for (let index = 0; index < count; index += 1) {
     const offset = 24 + index * entrySize + (wide ? 8 : 4);
     if (wide) tfra.writeBigUInt64BE(tfra.readBigUInt64BE(offset) + BigInt(delta), offset);

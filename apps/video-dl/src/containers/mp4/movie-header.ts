@@ -1,16 +1,15 @@
-import { childBoxes, makeBox, Mp4FormatError } from './box.js';
-import type { Box } from './box.js';
+import { type Box, childBoxes, findBox, makeBox, Mp4FormatError } from './box.js';
 
-/** What is known of a track from the moov box. */
+/** A track as the moov box describes it. */
 export interface Mp4Track {
   id: number;
   /** `vide`, `soun`, … */
   handler: string;
-  /** Units a second of the track's own times. */
+  /** Units per second of the track's times. */
   timescale: number;
-  /** Seconds by which the edit list moves the track: presentation time = media time + shift. */
+  /** Seconds by which the edit list shifts the track: presentation time = media time + shift. */
   shiftSeconds: number;
-  /** Length of a sample that a fragment does not state, in units of `timescale`. */
+  /** Duration of samples for which a fragment states none, in units of `timescale`. */
   defaultSampleDuration: number;
 }
 
@@ -42,9 +41,9 @@ export function readMovieHeader(moov: Buffer): MovieHeader {
 }
 
 /**
- * The moov box of a fragmented MP4 with the length it lacks (ffmpeg cannot go
- * back on a pipe and writes 0): in mvhd, each tkhd and mdhd, and in a mehd box,
- * which is where ISO 14496-12 8.8.2 has the length of a fragmented movie.
+ * The moov box of a fragmented MP4 with its duration, which ffmpeg leaves at 0 because it can't
+ * go back on a pipe. Sets it in mvhd, in each tkhd and mdhd, and in a mehd box, where
+ * ISO 14496-12 8.8.2 puts the duration of a fragmented movie.
  */
 export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
   const boxes = childBoxes(moov);
@@ -97,7 +96,7 @@ function withTrackTimes(box: Box, duration: number): Buffer {
 function withDurationAt(box: Box, offset: number, duration: number): Buffer {
   const bytes = Buffer.from(box.bytes);
   if (version(box) === 1) bytes.writeBigUInt64BE(BigInt(duration), offset);
-  // A length that 32 bits do not hold stays unknown here; mehd has it in 64.
+  // A duration that exceeds 32 bits stays unknown here; mehd has 64 bits.
   else if (duration < maxUint32) bytes.writeUInt32BE(duration, offset);
   return bytes;
 }
@@ -124,7 +123,7 @@ function readTrack(trak: Buffer, movieTimescale: number): Omit<Mp4Track, 'defaul
   };
 }
 
-/** Empty edits (media time -1) delay a track, the first real edit skips the media before its start. */
+/** Empty edits (media time -1) delay a track. The first real edit skips the media before its start. */
 function readShift(edts: Buffer, movieTimescale: number, timescale: number): number {
   const elst = childBoxes(edts).find(({ type }) => type === 'elst');
   if (elst === undefined) return 0;
@@ -153,6 +152,36 @@ function version(box: Box): number {
 
 function only(boxes: readonly Box[], type: string): Box {
   const box = boxes.find((candidate) => candidate.type === type);
-  if (box === undefined) throw new Mp4FormatError(`there is no ${type} box where one must be`);
+  if (box === undefined) throw new Mp4FormatError(`the required ${type} box is missing`);
   return box;
+}
+
+/** The tracks of a fragmented movie, keyed by id; empty if the movie isn't fragmented. */
+export function fragmentedTracks(moov: Buffer): Map<number, Mp4Track> {
+  const isFragmented = childBoxes(moov).some(({ type }) => type === 'mvex');
+  return new Map(isFragmented ? readMovieHeader(moov).tracks.map((track) => [track.id, track]) : []);
+}
+
+/**
+ * The fields that two movie headers must share so that fragments made for one can be decoded
+ * with the other: tracks, timescales, sample descriptions, edits and defaults.
+ * @throws Mp4FormatError, RangeError for a damaged box
+ */
+export function movieEssentials(moov: Buffer): Buffer {
+  const tracks = [...fragmentedTracks(moov)].map(([id, { timescale }]) =>
+    Buffer.from(JSON.stringify([id, timescale])),
+  );
+  const boxes = childBoxes(moov);
+  const traks = boxes.filter(({ type }) => type === 'trak');
+  const descriptions = traks.map((trak) => {
+    const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
+    if (description === undefined) throw new Mp4FormatError('the required stsd box is missing');
+    return description;
+  });
+  const edits = traks.flatMap(({ bytes }) => childBoxes(bytes).filter(({ type }) => type === 'edts'));
+  const defaults = boxes
+    .filter(({ type }) => type === 'mvex')
+    .flatMap(({ bytes }) => childBoxes(bytes))
+    .filter(({ type }) => type === 'trex');
+  return Buffer.concat([...tracks, ...[...descriptions, ...edits, ...defaults].map(({ bytes }) => bytes)]);
 }

@@ -1,32 +1,32 @@
-import { childBoxes, findBox, type Box } from './box.js';
+import { type Box, childBoxes, findBox } from './box.js';
 
 export interface ProbedStream {
   type: 'video' | 'audio';
-  /** ffmpeg's name: `h264`, `vp9`, `aac`, `opus`, … */
+  /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, … */
   codec: string;
-  /** Pixels as shown, rotation applied; null for audio. */
+  /** Displayed pixels, after rotation; null for audio. */
   width: number | null;
   height: number | null;
   fps: number | null;
   bitrateKbps: number | null;
-  /** The stream's own length where the container states one. */
+  /** The stream's own duration, if the container states one. */
   durationSeconds: number | null;
-  /** How much later than the first of the file it begins; only ffprobe says so. */
+  /** Delay relative to the first stream of the file; only from ffprobe. */
   delaySeconds?: number | undefined;
-  /** A still picture that belongs to the file, not a video. */
+  /** Cover art, not a video. */
   isCover: boolean;
 }
 
 export interface Probe {
   durationSeconds: number | null;
-  /** Of the whole file where its server tells. */
+  /** Of the whole file, if its server states it. */
   sizeBytes: number | null;
   streams: ProbedStream[];
   /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
   formatName: string;
 }
 
-/** Codec names as ffprobe has them, by sample entry (ISO 14496-12 and the registry at mp4ra.org). */
+/** ffprobe's codec names, keyed by sample entry (ISO 14496-12 and the registry at mp4ra.org). */
 const codecs: Readonly<Record<string, string>> = {
   avc1: 'h264',
   avc3: 'h264',
@@ -42,7 +42,7 @@ const codecs: Readonly<Record<string, string>> = {
   '.mp3': 'mp3',
 };
 
-/** What an `mp4a` entry holds, by the object type of its decoder configuration (ISO 14496-1, table 5). */
+/** Codecs in an `mp4a` entry, keyed by the object type of its decoder configuration (ISO 14496-1, table 5). */
 const mp4aCodecs: Readonly<Record<number, string>> = {
   0x40: 'aac',
   0x66: 'aac',
@@ -53,8 +53,8 @@ const mp4aCodecs: Readonly<Record<number, string>> = {
 };
 
 /**
- * What ffprobe would say of an MP4 with this `moov` box.
- * @returns undefined where the box does not tell it all: fragmented files, codecs that are not known here
+ * What ffprobe would report for an MP4 with this `moov` box.
+ * @returns undefined if the box isn't sufficient: fragmented files and codecs unknown to us
  * @throws Mp4FormatError, RangeError for a damaged box
  */
 export function summarizeMovie(moov: Buffer): Omit<Probe, 'sizeBytes'> | undefined {
@@ -91,7 +91,7 @@ export function hasOnlyAudio(moov: Buffer): boolean {
   return handlers.includes('soun') && !handlers.includes('vide') && !sampleEntryTypes(moov).includes('enca');
 }
 
-/** The track's stream; null for one that is neither picture nor sound, undefined for one not known here. */
+/** The track's stream; null if it is neither video nor audio, undefined if its codec is unknown to us. */
 function readTrack(track: Box): ProbedStream | null | undefined {
   const handler = findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
   if (handler !== 'vide' && handler !== 'soun') return null;
@@ -104,7 +104,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
   const codec = entry.type === 'mp4a' ? mp4aCodec(entry) : codecs[entry.type];
   if (codec === undefined) return undefined;
   const isVideo = handler === 'vide';
-  const size = isVideo ? pictureSize(track, entry) : { width: null, height: null };
+  const size = isVideo ? displaySize(track, entry) : { width: null, height: null };
   const totals = sampleTotals(samples);
   return {
     type: isVideo ? 'video' : 'audio',
@@ -117,7 +117,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
   };
 }
 
-/** Seconds of an `mvhd` or `mdhd`, which begin alike; null where it says 0 or "unknown". */
+/** Duration in an `mvhd` or `mdhd`, which share a layout, in seconds; null for 0 and "unknown". */
 function readDuration({ bytes }: Box): number | null {
   const isLong = bytes.readUInt8(8) === 1;
   const timescale = bytes.readUInt32BE(isLong ? 28 : 20);
@@ -126,14 +126,14 @@ function readDuration({ bytes }: Box): number | null {
   return isUnknown || timescale === 0 ? null : duration / timescale;
 }
 
-/** Pixels as shown: the sample entry's, turned as the track's matrix says. */
-function pictureSize(track: Box, entry: Box): { width: number | null; height: number | null } {
+/** Displayed pixels: those of the sample entry, rotated by the track's matrix. */
+function displaySize(track: Box, entry: Box): { width: number | null; height: number | null } {
   const [width, height] = [entry.bytes.readUInt16BE(32), entry.bytes.readUInt16BE(34)];
   const header = findBox(track, 'tkhd')?.bytes;
   const matrixAt = header?.readUInt8(8) === 1 ? 60 : 48;
-  const isTurned =
+  const isRotated =
     header !== undefined && header.readInt32BE(matrixAt) === 0 && header.readInt32BE(matrixAt + 4) !== 0;
-  return isTurned ? { width: height, height: width } : { width, height };
+  return isRotated ? { width: height, height: width } : { width, height };
 }
 
 function sampleTotals(samples: Box): { count: number; bytes: number } {
@@ -146,9 +146,9 @@ function sampleTotals(samples: Box): { count: number; bytes: number } {
   return { count, bytes };
 }
 
-/** The codec in an `mp4a` entry, from the `esds` box among its children. */
+/** The codec of an `mp4a` entry, from its `esds` box. */
 function mp4aCodec(entry: Box): string | undefined {
-  // QuickTime's longer sample descriptions have their children elsewhere.
+  // QuickTime's longer sample descriptions have their children at a different offset.
   const isPlain = entry.bytes.readUInt16BE(16) === 0;
   const descriptor = isPlain
     ? childBoxes(entry.bytes, 36).find(({ type }) => type === 'esds')?.bytes
@@ -160,4 +160,86 @@ function mp4aCodec(entry: Box): string | undefined {
   let at = tagAt + 1;
   while (at < tagAt + 4 && (descriptor.readUInt8(at) & 0x80) !== 0) at += 1;
   return mp4aCodecs[descriptor.readUInt8(at + 1)];
+}
+
+/** The audio length that a file states. */
+export interface AudioLength {
+  /** Exact to one tick of the container's clock, which for audio is usually a sample. */
+  readonly seconds: number;
+  readonly sampleRate: number;
+}
+
+/**
+ * The length of the first audio track in an MP4, if its boxes state it exactly
+ * (ISO 14496-12: mdhd 8.4.2, elst 8.6.6, sidx 8.16.3).
+ *
+ * @param index the `sidx` box of a fragmented file, if it has one
+ * @returns undefined if there is no audio, or its exact length isn't stated
+ * @throws Mp4FormatError, RangeError for damaged boxes
+ */
+export function audioLength(moov: Buffer, index: Buffer | undefined): AudioLength | undefined {
+  const boxes = childBoxes(moov);
+  const isFragmented = boxes.some(({ type }) => type === 'mvex');
+  const tracks = boxes.filter(({ type }) => type === 'trak');
+  const track = tracks.find((trak) => handlerOf(trak) === 'soun');
+  const description = track && findBox(track, 'mdia', 'minf', 'stbl', 'stsd');
+  const entry = description && childBoxes(description.bytes, 16)[0];
+  if (track === undefined || entry === undefined) return undefined;
+  // The field can't hold rates above 65 535; the track's timescale is the sample rate then.
+  const sampleRate = entry.bytes.readUInt16BE(32) || timescaleOf(track);
+  // The index measures one track; in a file with video it may not be the audio.
+  const seconds = !isFragmented
+    ? trackSeconds(track)
+    : tracks.length === 1 && index
+      ? indexSeconds(index)
+      : undefined;
+  return seconds === undefined || seconds <= 0 || sampleRate === 0 ? undefined : { seconds, sampleRate };
+}
+
+function timescaleOf(track: Box): number {
+  const header = findBox(track, 'mdia', 'mdhd')?.bytes;
+  return header?.readUInt32BE(header.readUInt8(8) === 1 ? 28 : 20) ?? 0;
+}
+
+function trackSeconds(track: Box): number | undefined {
+  const header = findBox(track, 'mdia', 'mdhd')?.bytes;
+  if (header === undefined) return undefined;
+  const isWide = header.readUInt8(8) === 1;
+  const timescale = timescaleOf(track);
+  const units = isWide ? Number(header.readBigUInt64BE(32)) : header.readUInt32BE(24);
+  if (timescale === 0 || units === 0 || units >= 0xffff_ffff) return undefined;
+  const skipped = skippedUnits(track);
+  return skipped === undefined ? undefined : (units - skipped) / timescale;
+}
+
+/** Media before the start of the only edit, such as an encoder's delay; undefined if there are several edits. */
+function skippedUnits(track: Box): number | undefined {
+  const edits = findBox(track, 'edts', 'elst')?.bytes;
+  if (edits === undefined) return 0;
+  const isWide = edits.readUInt8(8) === 1;
+  const starts = Array.from({ length: Math.min(edits.readUInt32BE(12), 3) }, (_, index) => {
+    const at = 16 + index * (isWide ? 20 : 12);
+    return isWide ? Number(edits.readBigInt64BE(at + 8)) : edits.readInt32BE(at + 4);
+  });
+  const real = starts.filter((start) => start >= 0);
+  return real.length === 1 ? real[0] : undefined;
+}
+
+function indexSeconds(sidx: Buffer): number | undefined {
+  const isWide = sidx.readUInt8(8) === 1;
+  const timescale = sidx.readUInt32BE(16);
+  const countAt = (isWide ? 36 : 28) + 2;
+  const count = sidx.readUInt16BE(countAt);
+  let units = 0;
+  for (let index = 0; index < count; index += 1) {
+    const at = countAt + 2 + index * 12;
+    // A reference to another index, whose duration isn't available here.
+    if ((sidx.readUInt32BE(at) & 0x8000_0000) !== 0) return undefined;
+    units += sidx.readUInt32BE(at + 4);
+  }
+  return timescale === 0 ? undefined : units / timescale;
+}
+
+function handlerOf(track: Box): string | undefined {
+  return findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
 }

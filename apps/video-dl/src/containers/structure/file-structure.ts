@@ -1,39 +1,58 @@
 import { matroskaIds } from '../ebml.js';
 import { id3TagBytes } from '../mp3-frames.js';
+import { isStreamedAvi } from '../untrue-lengths.js';
+import { AviChunks } from './avi-chunks.js';
 import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
 import { OggPages } from './ogg-pages.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
-/** So many bytes tell what a file is. */
+/** Bytes needed to detect a file's format. */
 const sniffedBytes = 12;
+/** The first byte of each transport stream packet. */
+const transportSync = 0x47;
 
 /**
- * Checks a file as its parts are read, in whatever order: what comes in a row from the
- * beginning is followed, what was read ahead of that (an index at the end) is not
- * judged, nor is what is skipped for good.
+ * Checks a file as its parts are read, in any order. Only the contiguous bytes from the
+ * beginning are checked; parts read ahead (an index at the end) or skipped are not.
  */
 export class FileStructure {
   #check: StructureCheck | null | undefined;
   #beginning: Buffer = Buffer.alloc(0);
-  /** Up to which byte the file is known. */
+  /** End of the contiguous bytes. */
   #position = 0;
+  #firstByte: number | undefined;
+  #size = Infinity;
 
   /**
-   * Where the file ends, once that is known.
-   * @throws DamagedMediaError where the file says that it goes on
+   * Whether the file is proven complete, whatever duration it states: all of its stated bytes are there, or
+   * every byte was read and only the timestamps state a duration (transport streams).
+   */
+  get isWhole(): boolean {
+    const statedBytes = this.#check?.statedBytes;
+    const isTransportStream = this.#firstByte === transportSync;
+    const endsAt = statedBytes ?? (isTransportStream ? this.#size : Infinity);
+    return endsAt <= this.#size && this.#position >= endsAt;
+  }
+
+  /**
+   * Sets the size of the file, once known.
+   * @throws DamagedMediaError when the file states a larger size
    */
   endsAt(bytes: number): void {
+    this.#size = bytes;
     if ((this.#check?.statedBytes ?? 0) > bytes) throw new DamagedMediaError('its end is missing');
   }
 
   /**
-   * Bytes of the file that were read.
-   * @param offset of the first of them
-   * @throws DamagedMediaError where the file cannot be what it began as
+   * Takes bytes that were read.
+   * @param offset of the first byte in the file
+   * @throws DamagedMediaError when the bytes don't match the file's format
    */
   read(offset: number, bytes: Buffer): void {
     const gap = offset - this.#position;
+    if (offset === 0) this.#firstByte ??= bytes[0];
+    if (this.#check === null && gap <= 0) this.#position = Math.max(this.#position, offset + bytes.length);
     if (this.#check === null || offset + bytes.length <= this.#position) return;
     if (gap > 0) {
       if (this.#check?.canSkip(gap) !== true) return;
@@ -54,11 +73,12 @@ export class FileStructure {
   }
 }
 
-/** The structure that a file with this beginning must have; null if we don't follow its format. */
+/** The check for a file that starts with these bytes; null if we don't check its format. */
 function checkFor(beginning: Buffer): StructureCheck | null {
   const word = beginning.readUInt32BE(0);
   if (word === matroskaIds.header) return new MatroskaElements();
   if (word === 0x4f676753) return new OggPages();
+  if (isStreamedAvi(beginning)) return new AviChunks();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;
 }

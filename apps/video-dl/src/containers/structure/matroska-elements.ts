@@ -2,13 +2,13 @@ import { type ElementHeader, matroskaIds, maxElementHeaderBytes, readElementHead
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
-/** At the top and in a Segment. */
+/** Allowed at the top level and in a Segment. */
 const topElements = new Set<number>([ebmlHeader, segment, cluster, ...inSegment, ...anywhere]);
 const clusterElements = new Set<number>([...inCluster, ...anywhere]);
-/** Unknown elements in a row that we skip. Noise has more of them. */
-const maxUnknownInRow = 4;
-/** No real file has this many empty elements in a row. */
-const maxEmptyInRow = 4096;
+/** Consecutive unknown elements that we skip. Garbage has more. */
+const maxConsecutiveUnknown = 4;
+/** No real file has this many consecutive empty elements. */
+const maxConsecutiveEmpty = 4096;
 
 /**
  * Checks that Matroska or WebM is a sequence of elements that fill their Segment and their
@@ -17,15 +17,15 @@ const maxEmptyInRow = 4096;
 export class MatroskaElements implements StructureCheck {
   #header: Buffer = Buffer.alloc(0);
   #position = 0;
-  /** Of the element whose content passes. */
+  /** Bytes left of the current element's content. */
   #left = 0;
   #segmentEnd = Infinity;
-  /** Null outside of a Cluster, Infinity in one of unknown size. */
+  /** Null outside a Cluster, Infinity in one of unknown size. */
   #clusterEnd: number | null = null;
-  #unknownInRow = 0;
-  #emptyInRow = 0;
+  #consecutiveUnknown = 0;
+  #consecutiveEmpty = 0;
   #isPadding = false;
-  /** Nothing more can be said. */
+  /** Nothing after this point is checked. */
   #isOver = false;
 
   get statedBytes(): number | undefined {
@@ -64,7 +64,7 @@ export class MatroskaElements implements StructureCheck {
       before === 0
         ? readElementHeader(bytes, at)
         : readElementHeader(Buffer.concat([this.#header, bytes.subarray(at, at + maxElementHeaderBytes)]));
-    if (header === undefined) throw noise();
+    if (header === undefined) throw invalidData();
     if (header === null) {
       this.#header = Buffer.concat([this.#header, bytes.subarray(at)]);
       return bytes.length;
@@ -75,16 +75,16 @@ export class MatroskaElements implements StructureCheck {
     return at + header.headerSize - before;
   }
 
-  /** Ends what ends here. What comes after a Segment is nothing that a player looks at. */
+  /** Closes the elements that end here. Players ignore everything after the Segment. */
   #leave(): void {
     if (this.#clusterEnd !== null && this.#position >= this.#clusterEnd) this.#clusterEnd = null;
     if (this.#position >= this.#segmentEnd) this.#isOver = true;
   }
 
-  /** Zeros after the last element, as programs leave that reserve space. */
+  /** Zeros after the last element, left by programs that reserve space. */
   #isPaddingAt(byte: number | undefined): boolean {
     if (this.#clusterEnd !== null || this.#header.length > 0) return false;
-    if (this.#isPadding && byte !== 0) throw noise();
+    if (this.#isPadding && byte !== 0) throw invalidData();
     this.#isPadding = byte === 0;
     return this.#isPadding;
   }
@@ -103,7 +103,7 @@ export class MatroskaElements implements StructureCheck {
       this.#pass(topElements.has(id), size, Infinity);
       return;
     }
-    this.#unknownInRow = 0;
+    this.#consecutiveUnknown = 0;
   }
 
   #endOf(size: number | null): number {
@@ -111,20 +111,20 @@ export class MatroskaElements implements StructureCheck {
   }
 
   #pass(isKnown: boolean, size: number | null, parentEnd: number): void {
-    this.#unknownInRow = isKnown ? 0 : this.#unknownInRow + 1;
-    this.#emptyInRow = size === 0 ? this.#emptyInRow + 1 : 0;
-    if (this.#emptyInRow > maxEmptyInRow) throw noise();
-    if (this.#unknownInRow > maxUnknownInRow || (!isKnown && size === null)) throw noise();
-    // Allowed where nobody does it; where it ends would take more than this looks at.
+    this.#consecutiveUnknown = isKnown ? 0 : this.#consecutiveUnknown + 1;
+    this.#consecutiveEmpty = size === 0 ? this.#consecutiveEmpty + 1 : 0;
+    if (this.#consecutiveEmpty > maxConsecutiveEmpty) throw invalidData();
+    if (this.#consecutiveUnknown > maxConsecutiveUnknown || (!isKnown && size === null)) throw invalidData();
+    // Valid but unused in practice. Finding its end would need a deeper parse.
     if (size === null) {
       this.#isOver = true;
       return;
     }
-    if (this.#position + size > parentEnd) throw noise();
+    if (this.#position + size > parentEnd) throw invalidData();
     this.#left = size;
   }
 }
 
-function noise(): DamagedMediaError {
-  return new DamagedMediaError('a part of it is noise');
+function invalidData(): DamagedMediaError {
+  return new DamagedMediaError('it contains invalid data');
 }

@@ -1,46 +1,45 @@
-import { StrayBytes } from './stray-bytes.js';
-import { DamagedMediaError, type StructureCheck } from './structure-check.js';
+import { DamagedMediaError, StrayBytes, type StructureCheck } from './structure-check.js';
 
 const fixedHeaderBytes = 27;
 const granuleAt = 6;
 const checksumAt = 22;
-/** The beginning of the first page says which codec it is. */
+/** Bytes of the first page that identify the codec. */
 const identificationBytes = 64;
 
-/** What the header of a page says (RFC 3533, 6). */
+/** Fields of a page header (RFC 3533, 6). */
 export interface OggPage {
   readonly flags: number;
   readonly serial: number;
   readonly sequence: number;
 }
 
-/** Whether Ogg pages stand one after the other, each with the checksum that it states (RFC 3533, 6). */
+/** Checks that Ogg pages follow each other and match their checksums (RFC 3533, 6). */
 export class OggPages implements StructureCheck {
   readonly #stray = new StrayBytes();
   #rest: Buffer = Buffer.alloc(0);
-  /** Of the page's content. */
+  /** Bytes left of the page's content. */
   #left = 0;
   #checksum = 0;
   #stated = 0;
   #identification = Buffer.alloc(0);
   #clock: OggClock | undefined;
-  /** Of the last page that ends a packet. */
+  /** Granule position of the last page that ends a packet. */
   #granule = 0;
 
   readonly #onPage: (page: OggPage) => void;
 
-  /** @param onPage called with each page whose header has come */
+  /** @param onPage called with each page once its header has arrived */
   constructor(onPage: (page: OggPage) => void = () => undefined) {
     this.#onPage = onPage;
   }
 
-  /** How much audio has passed, where the first page is that of Opus, Vorbis or FLAC. */
+  /** Length of the audio so far; 0 unless the codec is Opus, Vorbis or FLAC. */
   get audioSeconds(): number {
     const { rate, lead } = this.#clock ?? { rate: Infinity, lead: 0 };
     return Math.max(0, this.#granule - lead) / rate;
   }
 
-  /** Whether the last page has all its bytes. */
+  /** Whether the last page is complete. */
   get isComplete(): boolean {
     return this.#left === 0 && this.#rest.length === 0;
   }
@@ -71,18 +70,18 @@ export class OggPages implements StructureCheck {
   }
 
   skip(): void {
-    throw new Error('every byte of a page counts');
+    throw new Error('Ogg pages cannot be skipped');
   }
 
   #begin(header: Buffer): void {
-    this.#stray.settle();
+    this.#stray.mediaResumed();
     this.#onPage({
       flags: header.readUInt8(5),
       serial: header.readUInt32LE(14),
       sequence: header.readUInt32LE(18),
     });
     this.#stated = header.readUInt32LE(checksumAt);
-    // -1: no packet ends on this page.
+    // -1 means that no packet ends on this page.
     const granule = header.readBigInt64LE(granuleAt);
     if (granule > 0n) this.#granule = Number(granule);
     const blank = Buffer.from(header);
@@ -107,22 +106,22 @@ export class OggPages implements StructureCheck {
   }
 
   #end(): void {
-    if (this.#checksum !== this.#stated) throw new DamagedMediaError('a page of it has another checksum');
+    if (this.#checksum !== this.#stated) throw new DamagedMediaError('a page of it has a wrong checksum');
   }
 }
 
 /** How a codec counts its samples in Ogg. */
 interface OggClock {
   readonly codec: 'opus' | 'vorbis' | 'flac';
-  /** Samples a second. */
+  /** Samples per second. */
   readonly rate: number;
-  /** Samples in front of time zero. */
+  /** Samples before time zero. */
   readonly lead: number;
 }
 
 /**
- * The codec that the first packet of an Ogg stream names: Opus (RFC 7845, 5.1), Vorbis (4.2.2) or
- * FLAC (RFC 9639, 10.1); undefined for another, and while bytes are missing.
+ * The codec in the first packet of an Ogg stream: Opus (RFC 7845, 5.1), Vorbis (4.2.2) or
+ * FLAC (RFC 9639, 10.1); undefined for other codecs and while bytes are missing.
  */
 export function readOggCodec(packet: Buffer): OggClock | undefined {
   const name = packet.toString('latin1', 0, 8);
@@ -132,7 +131,7 @@ export function readOggCodec(packet: Buffer): OggClock | undefined {
     rate === 0 ? undefined : { codec, rate, lead: 0 };
   if (name.startsWith('\u0001vorbis') && packet.length >= 16)
     return rateOf('vorbis', packet.readUInt32LE(12));
-  // The sample rate is the first 20 bits after ten bytes of the stream information.
+  // The sample rate is the 20 bits after the first ten bytes of the stream information.
   if (name.startsWith('\u007fFLAC') && packet.length >= 30)
     return rateOf('flac', packet.readUIntBE(27, 3) >>> 4);
   return undefined;

@@ -1,16 +1,40 @@
-/** Follows the structure of a file whose bytes pass, in constant memory and linear time. */
+/** Checks the structure of a file as it streams, in constant memory and linear time. */
 export interface StructureCheck {
-  /** Bytes that the file says it has; undefined where it says nothing. */
+  /** Size that the file itself states. */
   readonly statedBytes?: number | undefined;
-  /** Takes the next bytes. @throws DamagedMediaError where they cannot belong into such a file */
+  /** Takes the next bytes. @throws DamagedMediaError when they aren't valid in such a file */
   push(bytes: Buffer): void;
-  /** Whether so many bytes may be left out, because they are of no concern here. */
+  /** Whether this many bytes may be skipped because they aren't checked. */
   canSkip(bytes: number): boolean;
-  /** Leaves them out. */
   skip(bytes: number): void;
 }
 
-/** Bytes that are none of the medium stand in the midst of it. The message says where. */
+/** The bytes don't fit the format of the file. The message says what is wrong. */
 export class DamagedMediaError extends Error {
   override name = 'DamagedMediaError';
+}
+
+/** Between media: the rest of a spliced frame, plus a margin. */
+const maxBetweenMedia = 4 * 1024;
+/** At the end: trailers of old programs, without a stated length. */
+const maxAtEnd = 16 * 1024;
+
+/** Counts consecutive bytes that belong to no frame or page. Any number of zeros at the end is padding. */
+export class StrayBytes {
+  #bytes = 0;
+  #zeros = 0;
+
+  /** @throws DamagedMediaError when there are too many even for the end of a file */
+  add(count: number, areZero: boolean): void {
+    this.#bytes += count;
+    if (areZero) this.#zeros += count;
+    if (this.#bytes - this.#zeros > maxAtEnd) throw new DamagedMediaError('it contains invalid data');
+  }
+
+  /** Call when media follows. @throws DamagedMediaError when there were too many before it */
+  mediaResumed(): void {
+    if (this.#bytes > maxBetweenMedia) throw new DamagedMediaError('it contains invalid data');
+    this.#bytes = 0;
+    this.#zeros = 0;
+  }
 }

@@ -1,6 +1,5 @@
 import { childBoxes, makeBox, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
-import { fragmentedTracks, movieEssentials } from '../../containers/mp4/movie-essentials.js';
-import type { Mp4Track } from '../../containers/mp4/movie-header.js';
+import { fragmentedTracks, movieEssentials, type Mp4Track } from '../../containers/mp4/movie-header.js';
 import {
   damaged,
   notJoinable,
@@ -11,36 +10,35 @@ import {
 } from './joiner.js';
 import { Timeline } from './timeline.js';
 
-/** What lies at the top of a segment (ISO 14496-12 and 23009-1). */
+/** Boxes allowed at the top level of a segment (ISO 14496-12 and 23009-1). */
 const topBoxes = new Set([
   ...['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'prft', 'emsg', 'pssh'],
   ...['free', 'skip', 'wide', 'pdin', 'meta', 'uuid', 'mfra', 'udta'],
 ]);
-/** Of no use to a reader of the joined stream: they name places in a segment that has moved. */
+/** Useless in the joined stream: they refer to positions in the original segment. */
 const droppedBoxes = new Set(['sidx', 'ssix', 'mfra', 'prft', 'emsg', 'styp']);
-/** A movie that is not fragmented has its tables in `moov`. */
+/** Allows for the sample tables in the `moov` of a movie that isn't fragmented. */
 const maxMovieBytes = 8 * 1024 ** 2;
-/** More than an hour of samples in one fragment. */
+/** Enough for more than an hour of samples in one fragment. */
 const maxFragmentBytes = 1024 ** 2;
-/** In the tracks of one fragment together. */
+/** In all tracks of one fragment. */
 const maxFragmentBoxes = 4096;
 /** An encoder's delay is shorter, except at low sample rates. */
-const longestUsualDelay = 0.15;
+const maxUsualDelaySeconds = 0.15;
 /** Less than a frame of video. */
-const shortestFrame = 0.01;
-/** Between two boxes of media. */
-const maxBoxesInRow = 1024;
+const minFrameSeconds = 0.01;
+const maxBoxesWithoutMedia = 1024;
 const maxTime = 2 ** 63;
 
-/** The box at the top whose bytes are coming. */
+/** The top-level box being read. */
 interface OpenBox {
   readonly type: string;
   left: number;
-  /** The whole box, for a box that we parse at once. */
+  /** The whole box, if we parse it at once. */
   readonly held: Buffer | null;
 }
 
-/** A fragment's share of one track. */
+/** The part of one track in a fragment. */
 interface TrackRun {
   readonly trackId: number;
   readonly track: Mp4Track;
@@ -50,14 +48,13 @@ interface TrackRun {
   readonly decodeTime: number;
   readonly duration: number;
   readonly samples: number;
-  /** Of the first sample, in ticks. */
+  /** Composition offset of the first sample, in ticks. */
   readonly composition: number;
 }
 
 /**
- * Joins segments of fragmented MP4 (ISO 14496-12, 8.8): one initialisation at the
- * beginning, then fragments, whose boxes must be whole and whose decode times are
- * brought into one clock.
+ * Joins segments of fragmented MP4 (ISO 14496-12, 8.8): one initialisation, then fragments.
+ * Checks that boxes are complete and maps all decode times to one clock.
  */
 export class FragmentedMp4Joiner implements Joiner {
   readonly #timeline = new Timeline();
@@ -72,17 +69,17 @@ export class FragmentedMp4Joiner implements Joiner {
   #hasMovie = false;
   #hasFragment = false;
   #isMediaDue = false;
-  #boxesInRow = 0;
-  #isFileOfItsOwn = false;
-  /** Bytes of the joined stream so far. */
+  #boxesWithoutMedia = 0;
+  #isStandaloneFile = false;
+  /** Bytes written so far. */
   #position = 0;
-  /** By track: where its next sample begins on the source's clock, in ticks. */
+  /** Keyed by track: when its next sample starts on the source's clock, in ticks. */
   readonly #clocks = new Map<number, number>();
   #startSeconds: number | null = null;
   #hiddenSeconds = 0;
   readonly #firstTimes = new Map<'video' | 'audio' | 'other', number>();
 
-  /** @param isOnlySegment the list names one file: that need not be fragmented */
+  /** @param isOnlySegment the list has a single file, which need not be fragmented */
   constructor(isOnlySegment: boolean) {
     this.#isOnlySegment = isOnlySegment;
   }
@@ -103,7 +100,7 @@ export class FragmentedMp4Joiner implements Joiner {
   }
 
   get lengths(): TrackLengths | null {
-    if (this.#isFileOfItsOwn) return null;
+    if (this.#isStandaloneFile) return null;
     const lengths = this.#timeline.lengths((id) => kindOf(this.#tracks.get(id)?.handler));
     const audio = lengths.audio === null ? null : Math.max(0, lengths.audio - this.#hiddenSeconds);
     return { ...lengths, audio };
@@ -133,7 +130,7 @@ export class FragmentedMp4Joiner implements Joiner {
       }
     } catch (error) {
       if (error instanceof Mp4FormatError || error instanceof RangeError)
-        throw damaged('its boxes make no sense');
+        throw damaged('its boxes are invalid');
       throw error;
     }
     if (at < bytes.length) this.#header = Buffer.from(bytes.subarray(at));
@@ -143,43 +140,43 @@ export class FragmentedMp4Joiner implements Joiner {
   end(): readonly Buffer[] {
     if (this.#box !== null || this.#header.length > 0)
       throw damaged('a part of it ends in the middle of a box');
-    if (this.#isMediaDue) throw damaged('a part of it ends in front of its media');
-    if (this.#isFileOfItsOwn) return [];
-    // The first of yt-dlp's fragments is the initialisation.
+    if (this.#isMediaDue) throw damaged('a part of it ends before its media');
+    if (this.#isStandaloneFile) return [];
+    // yt-dlp lists the initialisation as the first fragment.
     const isInitialisation = this.#facts.initialisation === null && this.#hasMovie && !this.#hasFragment;
     if (!isInitialisation) this.#timeline.endSegment(this.#facts);
     return [];
   }
 
   finish(): void {
-    if (!this.#isFileOfItsOwn) this.#timeline.finish();
+    if (!this.#isStandaloneFile) this.#timeline.finish();
   }
 
-  /** @returns where the box's content begins; `at` when its header is not there yet */
+  /** @returns where the box's content begins; `at` while its header is incomplete */
   #readHeader(bytes: Buffer, at: number, output: Buffer[]): number {
     const box = readBoxHeader(bytes, at);
     if (bytes.length - at >= 8 && !topBoxes.has(bytes.toString('latin1', at + 4, at + 8)))
-      throw damaged('a part of it is no MP4');
+      throw damaged("a part of it isn't MP4");
     if (box === undefined) return at;
     const { type, size, headerSize } = box;
     if (!Number.isFinite(size)) throw damaged('a part of it has no end');
     const maxBytes = maxHeldBytes(type);
     if (maxBytes !== null && size > maxBytes) throw damaged('its boxes are too large');
-    this.#note(type, size === headerSize);
+    this.#checkOrder(type, size === headerSize);
     const header = bytes.subarray(at, at + headerSize);
     const held = maxBytes === null ? null : Buffer.allocUnsafe(size);
     if (held !== null) header.copy(held);
     this.#box = { type, left: size - headerSize, held };
-    if (maxBytes === null && this.#isPassed(type)) this.#emit(header, output);
+    if (maxBytes === null && this.#isForwarded(type)) this.#emit(header, output);
     if (this.#box.left === 0) this.#endBox(this.#box, output);
     return at + headerSize;
   }
 
-  /** @returns where the box ends, or these bytes do */
+  /** @returns the end of the box or of `bytes` */
   #readBody(box: OpenBox, bytes: Buffer, at: number, output: Buffer[]): number {
     const part = bytes.subarray(at, at + box.left);
     if (box.held !== null) part.copy(box.held, box.held.length - box.left);
-    else if (this.#isPassed(box.type)) this.#emit(part, output);
+    else if (this.#isForwarded(box.type)) this.#emit(part, output);
     box.left -= part.length;
     if (box.left === 0) this.#endBox(box, output);
     return at + part.length;
@@ -190,15 +187,15 @@ export class FragmentedMp4Joiner implements Joiner {
     output.push(bytes);
   }
 
-  #isPassed(type: string): boolean {
+  #isForwarded(type: string): boolean {
     return !droppedBoxes.has(type) && !(type === 'ftyp' && this.#moov !== null);
   }
 
-  #note(type: string, isEmpty: boolean): void {
-    this.#boxesInRow = type === 'mdat' && !isEmpty ? 0 : this.#boxesInRow + 1;
-    if (this.#boxesInRow > maxBoxesInRow) throw damaged('it has boxes without media');
+  #checkOrder(type: string, isEmpty: boolean): void {
+    this.#boxesWithoutMedia = type === 'mdat' && !isEmpty ? 0 : this.#boxesWithoutMedia + 1;
+    if (this.#boxesWithoutMedia > maxBoxesWithoutMedia) throw damaged('it has boxes without media');
     if (type === 'mdat') {
-      if (!this.#isMediaDue && !this.#isFileOfItsOwn && !this.#isOnlySegment)
+      if (!this.#isMediaDue && !this.#isStandaloneFile && !this.#isOnlySegment)
         throw damaged('a part of it has media without a description');
       this.#isMediaDue = false;
     } else if (type === 'moof') {
@@ -213,7 +210,7 @@ export class FragmentedMp4Joiner implements Joiner {
     this.#box = null;
     if (held === null) return;
     if (type === 'moov') this.#takeMovie(held, output);
-    else this.#emit(this.#placed(held), output);
+    else this.#emit(this.#retimed(held), output);
   }
 
   #takeMovie(moov: Buffer, output: Buffer[]): void {
@@ -221,15 +218,15 @@ export class FragmentedMp4Joiner implements Joiner {
     if (this.#moov === null) {
       this.#moov = moov;
       this.#tracks = fragmentedTracks(moov);
-      this.#isFileOfItsOwn = this.#isOnlySegment && this.#tracks.size === 0;
+      this.#isStandaloneFile = this.#isOnlySegment && this.#tracks.size === 0;
       this.#emit(moov, output);
       return;
     }
-    if (!describesTheSame(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
+    if (!hasSameEncoding(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
   }
 
-  /** The fragment with its times in the one clock. */
-  #placed(moof: Buffer): Buffer {
+  /** The fragment with its times on the joined clock. */
+  #retimed(moof: Buffer): Buffer {
     const runs = readRuns(moof, this.#tracks, this.#clocks);
     const firsts = new Map<number, number>();
     const starts: { readonly isAudio: boolean; readonly seconds: number }[] = [];
@@ -239,39 +236,39 @@ export class FragmentedMp4Joiner implements Joiner {
       const seconds = (decodeTime + composition) / track.timescale + track.shiftSeconds;
       const kind = kindOf(track.handler);
       starts.push({ isAudio: kind === 'audio', seconds });
-      // What lies before zero is hidden, such as an encoder's delay.
+      // Everything before zero is hidden, such as an encoder's delay.
       if (!this.#firstTimes.has(kind)) this.#firstTimes.set(kind, Math.max(0, seconds));
     }
     if (starts.length > 0 && this.#startSeconds === null) {
       this.#startSeconds = Math.min(...starts.map(({ seconds }) => seconds));
-      const hidesOnlyAudio = starts.every(({ isAudio, seconds }) => isAudio || seconds > -shortestFrame);
-      if (hidesOnlyAudio && this.#startSeconds < -longestUsualDelay)
+      const hidesOnlyAudio = starts.every(({ isAudio, seconds }) => isAudio || seconds > -minFrameSeconds);
+      if (hidesOnlyAudio && this.#startSeconds < -maxUsualDelaySeconds)
         this.#hiddenSeconds = -this.#startSeconds;
     }
     if (!this.#isPlaced && firsts.size > 0) {
       this.#timeline.begin(firsts, this.#facts.isDiscontinuity);
       this.#isPlaced = true;
     }
-    const hasRoom = runs.every(({ track, tfdt, decodeTime }) => fits(tfdt, this.#moved(decodeTime, track)));
-    if (hasRoom) return this.#written(moof, runs);
+    const hasRoom = runs.every(({ track, tfdt, decodeTime }) => fits(tfdt, this.#shifted(decodeTime, track)));
+    if (hasRoom) return this.#writeTimes(moof, runs);
     const wide = withWideTimes(moof);
-    return this.#written(wide, readRuns(wide, this.#tracks, this.#clocks));
+    return this.#writeTimes(wide, readRuns(wide, this.#tracks, this.#clocks));
   }
 
-  /** A decode time in the one clock, in ticks. */
-  #moved(decodeTime: number, { timescale }: Mp4Track): number {
+  /** A decode time on the joined clock, in ticks. */
+  #shifted(decodeTime: number, { timescale }: Mp4Track): number {
     return decodeTime + Math.round(this.#timeline.offset * timescale);
   }
 
-  /** Writes the times in place. */
-  #written(moof: Buffer, runs: readonly TrackRun[]): Buffer {
+  /** Modifies `moof` in place. */
+  #writeTimes(moof: Buffer, runs: readonly TrackRun[]): Buffer {
     for (const { trackId, track, header, tfdt, decodeTime, duration, samples } of runs) {
       if (samples > 0) this.#timeline.add(trackId, decodeTime / track.timescale, duration / track.timescale);
       this.#clocks.set(trackId, decodeTime + duration);
-      // Positions are those of the file that the fragment lay in.
+      // The base data offset refers to the original file, so it has to be rewritten.
       if ((flagsOf(header) & 0x01) !== 0) header.bytes.writeBigUInt64BE(BigInt(this.#position), 16);
       if (tfdt === null) continue;
-      writeDecodeTime(tfdt, this.#moved(decodeTime, track));
+      writeDecodeTime(tfdt, this.#shifted(decodeTime, track));
     }
     return moof;
   }
@@ -283,8 +280,8 @@ function maxHeldBytes(type: string): number | null {
   return type === 'moof' ? maxFragmentBytes : null;
 }
 
-/** Whether fragments made for one movie header can be read with the other. */
-function describesTheSame(one: Buffer, other: Buffer): boolean {
+/** Whether fragments made for one movie header can be decoded with the other. */
+function hasSameEncoding(one: Buffer, other: Buffer): boolean {
   return one.equals(other) || movieEssentials(one).equals(movieEssentials(other));
 }
 
@@ -298,7 +295,7 @@ function readRuns(
     if (traf.type !== 'traf') return [];
     const boxes = childBoxes(traf.bytes);
     total += boxes.length;
-    if (total > maxFragmentBoxes) throw new Mp4FormatError('a fragment has too many boxes in it');
+    if (total > maxFragmentBoxes) throw new Mp4FormatError('a fragment has too many boxes');
     const header = boxes.find(({ type }) => type === 'tfhd');
     const trackId = header?.bytes.readUInt32BE(12) ?? 0;
     const track = tracks.get(trackId);
@@ -308,8 +305,11 @@ function readRuns(
     const totals = boxes.filter(({ type }) => type === 'trun').map((trun) => readRun(trun, defaultDuration));
     return [
       {
-        ...{ trackId, track, header, tfdt },
-        // Without a time of its own it goes on where the one before ended.
+        trackId,
+        track,
+        header,
+        tfdt,
+        // A run without its own time continues where the previous one ended.
         decodeTime: tfdt === null ? (clocks.get(trackId) ?? 0) : readDecodeTime(tfdt),
         duration: totals.reduce((sum, { duration }) => sum + duration, 0),
         samples: totals.reduce((sum, { samples }) => sum + samples, 0),
@@ -328,7 +328,7 @@ function flagsOf({ bytes }: Box): number {
   return bytes.readUIntBE(9, 3);
 }
 
-/** tfhd: track, then the fields that its flags name, in this order. */
+/** tfhd: the track id, then the optional fields selected by its flags, in this order. */
 function readDefaultDuration(tfhd: Box): number | undefined {
   const flags = flagsOf(tfhd);
   if ((flags & 0x08) === 0) return undefined;
@@ -342,7 +342,7 @@ function readRun(trun: Box, defaultDuration: number): Pick<TrackRun, 'duration' 
   const start = 16 + (flags & 0x01 ? 4 : 0) + (flags & 0x04 ? 4 : 0);
   const fields = [0x100, 0x200, 0x400, 0x800].filter((bit) => flags & bit).length;
   if (start + samples * fields * 4 > bytes.length)
-    throw new Mp4FormatError('trun has fewer samples than it says');
+    throw new Mp4FormatError('trun has fewer samples than stated');
   const before = [0x100, 0x200, 0x400].filter((bit) => flags & bit).length;
   const composition = flags & 0x800 && samples > 0 ? bytes.readInt32BE(start + before * 4) : 0;
   if ((flags & 0x100) === 0) return { samples, composition, duration: samples * defaultDuration };
@@ -355,19 +355,19 @@ function readDecodeTime({ bytes }: Box): number {
   return bytes.readUInt8(8) === 1 ? Number(bytes.readBigUInt64BE(12)) : bytes.readUInt32BE(12);
 }
 
-/** Whether a decode time has room in its box: 32 bits of a fast clock last a few minutes. */
+/** Whether a decode time fits in its box. 32 bits of a fast clock overflow within minutes. */
 function fits(tfdt: Box | null, time: number): boolean {
   return tfdt === null || tfdt.bytes.readUInt8(8) === 1 || time < 2 ** 32;
 }
 
 function writeDecodeTime({ bytes }: Box, time: number): void {
   const isLong = bytes.readUInt8(8) === 1;
-  if (time < 0 || time >= (isLong ? maxTime : 2 ** 32)) throw damaged('its times make no sense');
+  if (time < 0 || time >= (isLong ? maxTime : 2 ** 32)) throw damaged('its timestamps are invalid');
   if (isLong) bytes.writeBigUInt64BE(BigInt(time), 12);
   else bytes.writeUInt32BE(time, 12);
 }
 
-/** The same fragment with decode times of 64 bits. What counts from its beginning moves by what it grows. */
+/** The same fragment with 64-bit decode times. Offsets from its start move by its growth. */
 function withWideTimes(moof: Buffer): Buffer {
   const boxes = childBoxes(moof);
   const narrow = boxes.flatMap(({ type, bytes }) =>
@@ -384,7 +384,7 @@ function withWideTimes(moof: Buffer): Buffer {
 function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
   const children = childBoxes(traf.bytes);
   const header = children.find(({ type }) => type === 'tfhd');
-  // Otherwise its data are counted from the end of the track before.
+  // Otherwise its data offsets count from the end of the previous track.
   const isFromStart = isFirst || (header !== undefined && (flagsOf(header) & 0x02_0001) !== 0);
   const parts = children.map((box) => {
     if (box.type === 'tfdt' && box.bytes[8] === 0) {

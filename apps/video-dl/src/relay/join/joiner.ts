@@ -1,66 +1,66 @@
 import { DomainError } from '@media-services/http-common';
 import { TransferFault } from '../../upstream/transfer-fault.js';
 
-/** What is known of a segment before its bytes come. */
+/** What the playlist says about a segment. */
 export interface SegmentFacts {
-  /** As the playlist states it; null where it does not. */
+  /** Stated duration; null if not stated. */
   readonly seconds: number | null;
-  /** To whole seconds: nothing can be measured against it. */
+  /** Rounded to whole seconds, so too inexact to check against. */
   readonly isRounded: boolean;
-  /** The playlist says that clock, tracks or encoding may change here. */
+  /** The clock, tracks or encoding may change here. */
   readonly isDiscontinuity: boolean;
-  /** What has to be read before it; null where that is a segment of its own, or not needed. */
+  /** The initialisation that precedes it; null if that is a separate segment, or not needed. */
   readonly initialisation: number | object | null;
 }
 
-/** Makes one stream out of segments, and checks that each is what it should be. */
+/** Joins segments into one stream and checks each of them. */
 export interface Joiner {
   begin(facts: SegmentFacts): void;
   /**
-   * @param chunk of at most 64 KiB, which the joiner may change; the work for it is bounded
-   * @throws TransferFault for bytes that do not belong in such a segment
+   * @param chunk at most 64 KiB, to bound the work per call; the joiner may modify it
+   * @throws TransferFault for bytes that aren't valid in such a segment
    */
   push(chunk: Buffer): readonly Buffer[];
-  /** @throws TransferFault when the segment is not whole */
+  /** @throws TransferFault when the segment is incomplete */
   end(): readonly Buffer[];
-  /** After the last segment. @throws TransferFault */
+  /** Call after the last segment. @throws TransferFault */
   finish(): void;
-  /** The first presentation time, in seconds by the source's own clock; null where it has none or none has come yet. */
+  /** The first presentation time in seconds on the source's clock; null if it has none, or not yet. */
   readonly startSeconds: number | null;
-  /** The same for each kind of track. */
+  /** The first presentation time of each kind of track. */
   readonly firstTimes: FirstTimes;
-  /** Segments that are slices of one stream can be read from the first to the last only. */
+  /** The segments are slices of one stream and can only be read from the first to the last. */
   readonly isOneStream?: boolean;
-  /** Audio at the beginning that an edit list hides, such as a long encoder delay; it belongs in no result. */
+  /** Seconds of audio at the beginning that an edit list hides, such as a long encoder delay; never part of the output. */
   readonly hiddenSeconds?: number;
-  /** Of what has passed; null where it is not counted. */
+  /** Lengths so far; null if they aren't measured. */
   readonly lengths: TrackLengths | null;
 }
 
-/** Seconds by the source's own clock; null where none has come yet. */
+/** Seconds on the source's clock; null if not seen yet. */
 export interface FirstTimes {
   readonly video: number | null;
   readonly audio: number | null;
-  /** Every track of audio and video has one. */
+  /** Whether each audio and video track has one. */
   readonly areAllKnown: boolean;
 }
 
-/** How much of a medium's sound and pictures there is, in seconds; null where there are none. */
+/** Lengths of the audio and video in seconds; null if there is none. */
 export interface TrackLengths {
   readonly video: number | null;
   readonly audio: number | null;
-  /** Of the sound, without content between its first and its last sample. */
+  /** Seconds without audio between its first and last sample. */
   readonly audioGaps: number;
 }
 
-/** The bytes are not the medium they should be. Asking again does not help. */
+/** The media is corrupt. A retry doesn't help. */
 export function damaged(what: string): TransferFault {
-  const detail = `The media of the site is damaged: ${what}. Try again later.`;
+  const detail = `The site's media is damaged: ${what}. Try again later.`;
   return new TransferFault(new DomainError('upstream_error', detail), 'none');
 }
 
-/** The media are intact, but their parts can't become one file. */
+/** The media is intact, but its parts can't be joined into one file. */
 export function notJoinable(what: string): TransferFault {
-  const detail = `The video ${what}, so that its parts cannot be put into one file. Another format or page of it may do.`;
+  const detail = `The video ${what}, so its parts can't be joined into one file. Try another format or page.`;
   return new TransferFault(new DomainError('no_media', detail), 'none');
 }

@@ -2,19 +2,19 @@ import { matroskaIds, maxElementHeaderBytes, readElementHeader } from '../../con
 import { damaged, type Joiner, type SegmentFacts } from './joiner.js';
 
 const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
-/** At the top and in a Segment, whose own content is read element by element. Anything else there isn't Matroska. */
+/** Allowed at the top level and in a Segment, which is read element by element. Anything else isn't Matroska. */
 const leafElements = new Set<number>([ebmlHeader, cluster, ...inSegment, ...anywhere]);
-/** In a Cluster of unknown size. */
+/** Allowed in a Cluster of unknown size. */
 const clusterElements = new Set<number>(inCluster);
 
-/** Checks that Matroska or WebM is a row of whole elements (RFC 8794), which is also how its segments are joined. */
+/** Checks that Matroska or WebM consists of complete elements (RFC 8794). Segments are joined by concatenation. */
 export class MatroskaJoiner implements Joiner {
   #header = Buffer.alloc(0);
   #left = 0;
   #isCluster = false;
   #hasMedia = false;
   readonly startSeconds = null;
-  /** We don't read its times. */
+  /** Timestamps aren't read. */
   readonly firstTimes = { video: null, audio: null, areAllKnown: true };
   readonly lengths = null;
 
@@ -36,12 +36,12 @@ export class MatroskaJoiner implements Joiner {
   end(): readonly Buffer[] {
     if (this.#left > 0 || this.#header.length > 0)
       throw damaged('a part of it ends in the middle of an element');
-    if (!this.#hasMedia) throw damaged('a part of the medium is empty');
+    if (!this.#hasMedia) throw damaged('a part of it is empty');
     return [];
   }
 
   finish(): void {
-    // The length of what has passed is not counted here.
+    // Lengths aren't measured here.
   }
 
   /** @returns where the element's content begins */
@@ -51,14 +51,14 @@ export class MatroskaJoiner implements Joiner {
       before === 0
         ? readElementHeader(chunk, at)
         : readElementHeader(Buffer.concat([this.#header, chunk.subarray(at, at + maxElementHeaderBytes)]));
-    if (header === undefined) throw damaged('a part of it is noise');
+    if (header === undefined) throw damaged("a part of it isn't Matroska");
     if (header === null) {
       this.#header = Buffer.concat([this.#header, chunk.subarray(at)]);
       return chunk.length;
     }
     const { id, size, headerSize } = header;
     const isInCluster = this.#isCluster && clusterElements.has(id);
-    if (!isInCluster && id !== segment && !leafElements.has(id)) throw damaged('a part of it is noise');
+    if (!isInCluster && id !== segment && !leafElements.has(id)) throw damaged("a part of it isn't Matroska");
     if (before > 0) this.#header = Buffer.alloc(0);
     this.#hasMedia = true;
     if (size === null && id !== cluster && id !== segment) throw damaged('a part of it has no end');

@@ -8,11 +8,11 @@ const maxStreams = 16;
 
 /**
  * Checks that the segments are slices of one Ogg stream, as SoundCloud serves Opus. Pages are
- * numbered and the last one is marked (RFC 3533, 6), so that a missing part shows.
+ * numbered and the last one is marked (RFC 3533, 6), which reveals missing parts.
  */
 export class OggJoiner implements Joiner {
   readonly #pages = new OggPages((page) => this.#takePage(page));
-  /** Number of the next page, by stream. */
+  /** Number of the next page, keyed by stream. */
   readonly #next = new Map<number, number>();
   readonly #unfinished = new Set<number>();
   #hasMedia = false;
@@ -48,7 +48,7 @@ export class OggJoiner implements Joiner {
 
   #takePage({ flags, serial, sequence }: OggPage): void {
     if ((flags & isFirstPage) !== 0) {
-      if (this.#hasMedia) throw notJoinable('begins anew in each of its parts');
+      if (this.#hasMedia) throw notJoinable('starts again in each part');
       if (this.#next.size >= maxStreams) throw damaged('it has too many streams');
       this.#unfinished.add(serial);
     } else {

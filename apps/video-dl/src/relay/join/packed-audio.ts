@@ -5,7 +5,7 @@ import { Timeline } from './timeline.js';
 
 const maxTagBytes = 1024 ** 2;
 const maxReadTagBytes = 4 * 1024;
-/** What must be there to read the header of a frame, or of a tag. */
+/** Bytes needed to read the header of a frame or a tag. */
 const frameHeaderBytes = 7;
 const tagHeaderBytes = 10;
 const clockRate = 90_000;
@@ -18,8 +18,8 @@ interface Frame {
 }
 
 /**
- * Joins packed audio (RFC 8216, 3.4): frames of ADTS, MP3, AC-3 or E-AC-3 one after
- * the other, with an ID3 tag in front of each segment, which is taken away.
+ * Joins packed audio (RFC 8216, 3.4): consecutive frames of ADTS, MP3, AC-3 or E-AC-3.
+ * Removes the ID3 tag before each segment.
  */
 export class PackedAudioJoiner implements Joiner {
   readonly #timeline = new Timeline(false);
@@ -29,7 +29,7 @@ export class PackedAudioJoiner implements Joiner {
   #tag = Buffer.alloc(0);
   #frameLeft = 0;
   #startSeconds: number | null = null;
-  /** Sum of the frames so far: they have no times of their own. */
+  /** Duration of the frames so far, which have no timestamps. */
   #seconds = 0;
   #isFirst = true;
   #hasFrames = false;
@@ -56,21 +56,21 @@ export class PackedAudioJoiner implements Joiner {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#rest = Buffer.alloc(0);
     let at = 0;
-    // Frames that follow each other are passed on together.
-    let passedFrom = 0;
+    // Consecutive frames are forwarded together.
+    let forwardFrom = 0;
     while (at < bytes.length) {
       if (this.#frameLeft > 0) {
         const passed = Math.min(this.#frameLeft, bytes.length - at);
         this.#frameLeft -= passed;
         at += passed;
       } else if (this.#tagLeft > 0) {
-        if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+        if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
         at = this.#takeTag(bytes, at);
-        passedFrom = at;
+        forwardFrom = at;
       } else if (bytes.length - at < (bytes[at] === 0x49 ? tagHeaderBytes : frameHeaderBytes)) break;
       else if (!this.#startTag(bytes, at)) this.#startFrame(bytes, at);
     }
-    if (passedFrom < at) output.push(bytes.subarray(passedFrom, at));
+    if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
     this.#rest = Buffer.from(bytes.subarray(at));
     return output;
   }
@@ -78,7 +78,7 @@ export class PackedAudioJoiner implements Joiner {
   end(): readonly Buffer[] {
     if (this.#rest.length > 0 || this.#frameLeft > 0 || this.#tagLeft > 0)
       throw damaged('a part of it ends in the middle of a frame');
-    if (!this.#hasFrames) throw damaged('a part of the medium is empty');
+    if (!this.#hasFrames) throw damaged('a part of it is empty');
     this.#timeline.endSegment(this.#facts);
     this.#isFirst = false;
     return [];
@@ -88,11 +88,11 @@ export class PackedAudioJoiner implements Joiner {
     this.#timeline.finish();
   }
 
-  /** @returns where the tag ends, or these bytes do */
+  /** @returns the end of the tag or of `bytes` */
   #takeTag(bytes: Buffer, at: number): number {
     const part = bytes.subarray(at, at + this.#tagLeft);
     this.#tagLeft -= part.length;
-    // The time stands at the beginning; a picture behind it is of no use here.
+    // The timestamp is at the beginning; an image after it isn't needed.
     const room = maxReadTagBytes - this.#tag.length;
     if (room > 0) this.#tag = Buffer.concat([this.#tag, part.subarray(0, room)]);
     if (this.#tagLeft === 0) this.#readTag();
@@ -119,7 +119,7 @@ export class PackedAudioJoiner implements Joiner {
 
   #startFrame(bytes: Buffer, at: number): void {
     const frame = readFrame(bytes, at);
-    if (frame === null) throw damaged('a part of it is no sound');
+    if (frame === null) throw damaged("a part of it isn't audio");
     if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
     this.#hasFrames = true;
     this.#timeline.add(0, this.#seconds, frame.seconds);
@@ -140,7 +140,7 @@ function readMp3(bytes: Buffer, at: number): Frame | null {
     : null;
 }
 
-/** No frame of AC-3 or E-AC-3 is as small. */
+/** Smaller than any AC-3 or E-AC-3 frame. */
 const minAc3Bytes = 16;
 const ac3Rates = [48_000, 44_100, 32_000];
 const ac3Kbps = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];

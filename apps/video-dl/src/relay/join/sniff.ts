@@ -6,7 +6,7 @@ import { OggJoiner } from './ogg.js';
 import { PackedAudioJoiner } from './packed-audio.js';
 import { TransportStreamJoiner } from './transport-stream.js';
 
-/** So many bytes tell what a segment is. */
+/** Bytes needed to detect the format of a segment. */
 export const sniffedBytes = 12;
 
 const mp4Boxes = new Set([
@@ -24,8 +24,8 @@ const mp4Boxes = new Set([
 ]);
 
 /**
- * The joiner for segments with this beginning.
- * @throws TransferFault when we know no such format
+ * The joiner for segments that start with these bytes.
+ * @throws TransferFault for an unknown format
  */
 export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   if (head[0] === 0x47) return new TransportStreamJoiner();
@@ -36,5 +36,5 @@ export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
   const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
   if (isSync || isAc3 || head.toString('latin1', 0, 3) === 'ID3') return new PackedAudioJoiner();
-  throw damaged('it begins like no medium that is known here');
+  throw damaged('its format is unknown');
 }

@@ -10,57 +10,57 @@ import { Timeline } from './timeline.js';
 
 const packetSize = 188;
 const clockRate = 90_000;
-/** Times have 33 bits: they begin again after 26.5 hours. */
+/** Timestamps have 33 bits and wrap after 26.5 hours. */
 const clockSpan = 2 ** 33;
 const patPid = 0;
 const nullPid = 0x1fff;
 const pidCount = 8192;
-/** In one segment. */
+/** Per segment. */
 const maxPids = 64;
-/** Held back at most to see where the tracks of a new clock begin. */
+/** The most packets held back to find the first timestamps on a new clock. */
 const maxHeldPackets = 12_000;
 /** Stands for "no continuity counter yet"; real counters have four bits. */
 const noCounter = 255;
 
-/** An elementary stream as the program map names it (ISO 13818-1, 2.4.4.8). */
+/** An elementary stream in the program map (ISO 13818-1, 2.4.4.8). */
 interface Elementary {
   readonly type: number;
   readonly pid: number;
 }
 
 /**
- * Joins segments of an MPEG transport stream (ISO 13818-1): packets are checked
- * for their sync byte, continuity counters go on across segments, times are those
- * of one clock, and a track keeps its PID where a later segment gives it another.
+ * Joins segments of an MPEG transport stream (ISO 13818-1). Checks the sync byte of each
+ * packet, continues the continuity counters across segments, maps times to one clock, and
+ * keeps the PID of a track when a later segment changes it.
  */
 export class TransportStreamJoiner implements Joiner {
   readonly #timeline = new Timeline();
-  /** By PID: added to its continuity counter in the present segment. */
+  /** Keyed by PID: added to its continuity counter in the current segment. */
   readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);
-  /** By PID: its last continuity counter in the output. */
+  /** Keyed by PID: its last continuity counter in the output. */
   readonly #counters = new Uint8Array(pidCount).fill(noCounter);
-  /** By PID: whether the present segment has it. */
+  /** Keyed by PID: whether the current segment has it. */
   readonly #hasPid = new Uint8Array(pidCount);
   #pids = 0;
-  /** By PID: its last time on the source's clock, with the lost upper bits. */
+  /** Keyed by PID: its last time on the source's clock, with the upper bits restored. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #rest = Buffer.alloc(0);
-  /** Packets of a segment that has not been placed yet; null after. */
+  /** Packets of a segment that hasn't been placed in time; null once it has. */
   #held: Buffer[] | null = [];
   #heldPackets = 0;
   #firsts = new Map<number, number>();
-  /** Whether one of the first times is of another clock than before. */
+  /** Whether one of the first times is on a new clock. */
   #isJump = false;
-  /** Tracks of the segment before whose first time has not come. */
+  /** Tracks of the previous segment without a first time in this one. */
   #awaited = new Set<number>();
   #startSeconds: number | null = null;
-  /** By PID: its first presentation time by the source's clock, in seconds. */
+  /** Keyed by PID: its first presentation time on the source's clock, in seconds. */
   readonly #firstTimes = new Map<number, number>();
   #pmtPids = new Set<number>();
   #tracks: readonly Elementary[] | null = null;
-  /** From a PID of the present segment to the one that its track has in the output; null drops its packets. */
+  /** Maps a PID of the current segment to its PID in the output; null drops its packets. */
   #renamed = new Map<number, number | null>();
 
   get startSeconds(): number | null {
@@ -95,7 +95,7 @@ export class TransportStreamJoiner implements Joiner {
     this.#pids = 0;
   }
 
-  /** @param chunk changed where it lies */
+  /** @param chunk modified in place */
   push(chunk: Buffer): readonly Buffer[] {
     const cut = this.#rest.length;
     const needed = cut === 0 ? 0 : packetSize - cut;
@@ -105,7 +105,7 @@ export class TransportStreamJoiner implements Joiner {
     }
     const whole = Math.floor((chunk.length - needed) / packetSize) * packetSize;
     const output: Buffer[] = [];
-    // A packet that two chunks share; a copy of all to make them one would cost more.
+    // A packet split between two chunks. Copying only that packet is cheaper than joining the chunks.
     if (needed > 0) output.push(...this.#take(Buffer.concat([this.#rest, chunk.subarray(0, needed)])));
     if (whole > 0) output.push(...this.#take(chunk.subarray(needed, needed + whole)));
     this.#rest = Buffer.from(chunk.subarray(needed + whole));
@@ -125,12 +125,12 @@ export class TransportStreamJoiner implements Joiner {
 
   #take(packets: Buffer): readonly Buffer[] {
     for (let at = 0; at < packets.length; at += packetSize) {
-      if (packets[at] !== 0x47) throw damaged('a part of it is no transport stream');
+      if (packets[at] !== 0x47) throw damaged("a part of it isn't a transport stream");
     }
     return this.#held === null ? this.#rewrite(packets) : this.#hold(this.#held, packets);
   }
 
-  /** Holds packets back until it is known where the segment belongs in time. */
+  /** Holds packets back until the segment can be placed in time. */
   #hold(held: Buffer[], packets: Buffer): readonly Buffer[] {
     held.push(packets);
     for (let at = 0; at < packets.length; at += packetSize) {
@@ -155,7 +155,7 @@ export class TransportStreamJoiner implements Joiner {
 
   #isPlaced(): boolean {
     if (this.#firsts.size === 0) {
-      if (this.#heldPackets >= maxHeldPackets) throw damaged('a part of it has no times');
+      if (this.#heldPackets >= maxHeldPackets) throw damaged('a part of it has no timestamps');
       return false;
     }
     if (!this.#facts.isDiscontinuity && !this.#isJump) return true;
@@ -171,8 +171,8 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   /**
-   * Rewrites packets in place to one clock, counter and set of PIDs. For most packets, which
-   * carry neither a table nor a time, only the counter and PID are read.
+   * Rewrites packets in place to one clock, counter and set of PIDs. Most packets have neither
+   * a table nor a timestamp, so only their counter and PID are read.
    */
   #rewrite(packets: Buffer): readonly Buffer[] {
     let kept = 0;
@@ -202,7 +202,7 @@ export class TransportStreamJoiner implements Joiner {
     moveTimes(packet, Math.round(this.#timeline.offset * clockRate));
   }
 
-  /** Continuity counters (2.4.3.3) go on from segment to segment; gaps inside of one stay visible. */
+  /** Continuity counters (2.4.3.3) continue across segments. Gaps within a segment stay visible. */
   #nextCounter(pid: number, control: number): number {
     let shift = this.#counterShifts[pid] ?? noCounter;
     if (shift === noCounter) {
@@ -230,13 +230,13 @@ export class TransportStreamJoiner implements Joiner {
     return renamed === undefined ? pid : renamed;
   }
 
-  /** Whether a PID carries sound or pictures; as long as no table has come, any may. */
+  /** Whether a PID carries audio or video. Before the first table, any PID may. */
   #isTrack(pid: number): boolean {
     const track = this.#tracks?.find((known) => known.pid === pid);
     return this.#tracks === null || (track !== undefined && kindOf(track.type) !== 'other');
   }
 
-  /** The decode time at the start of a PES packet (2.4.3.7), in seconds by the source's clock. */
+  /** The decode time at the start of a PES packet (2.4.3.7), in seconds on the source's clock. */
   #decodeTime(packet: Buffer, pid: number, isPreview: boolean): number | null {
     const fields = timeFields(packet);
     const at = fields.at(-1);
@@ -258,7 +258,7 @@ export class TransportStreamJoiner implements Joiner {
     return clock / clockRate;
   }
 
-  /** Follows the program association and map tables, to see where a track changes its PID. */
+  /** Follows the program association and map tables to see when a track changes its PID. */
   #readTables(packet: Buffer): void {
     const pid = pidOf(packet);
     const isMap = this.#pmtPids.has(pid);
@@ -293,7 +293,7 @@ export class TransportStreamJoiner implements Joiner {
         throw notJoinable('changes its encoding in the middle');
       this.#renamed.set(pid, track?.pid ?? null);
     }
-    // The tables at the beginning go on being true.
+    // The tables at the beginning of the output stay valid, so later ones are dropped.
     this.#renamed.set(patPid, null);
     for (const pid of this.#pmtPids) this.#renamed.set(pid, null);
   }
@@ -303,14 +303,14 @@ function pidOf(packet: Buffer): number {
   return packet.readUInt16BE(1) & 0x1fff;
 }
 
-/** Where the payload begins; the packet's size when there is none. */
+/** Offset of the payload; the packet size if there is none. */
 function payloadStart(packet: Buffer): number {
   const control = packet.readUInt8(3);
   if ((control & 0x10) === 0) return packetSize;
   return (control & 0x20) === 0 ? 4 : Math.min(packetSize, 5 + packet.readUInt8(4));
 }
 
-/** Positions of the presentation and the decode time in a packet that has them, in this order. */
+/** Offsets of the presentation and decode times in a packet, in this order; empty if it has none. */
 function timeFields(packet: Buffer): number[] {
   if ((packet.readUInt8(1) & 0x40) === 0) return [];
   const start = payloadStart(packet);
@@ -339,7 +339,7 @@ function hasProgramClock(packets: Buffer, at: number, control: number): boolean 
   return (control & 0x20) !== 0 && (packets[at + 4] ?? 0) >= 7 && ((packets[at + 5] ?? 0) & 0x10) !== 0;
 }
 
-/** Adds to the presentation and decode times, and to the program clock reference (2.4.3.4). */
+/** Shifts the presentation and decode times and the program clock reference (2.4.3.4). */
 function moveTimes(packet: Buffer, ticks: number): void {
   const control = packet.readUInt8(3);
   if (hasProgramClock(packet, 0, control)) {
@@ -351,7 +351,7 @@ function moveTimes(packet: Buffer, ticks: number): void {
   for (const at of timeFields(packet)) writeTime(packet, at, modulo(readTime(packet, at) + ticks, clockSpan));
 }
 
-/** The section that begins and ends in this packet; null for all others. */
+/** The section, if it starts and ends in this packet. */
 function sectionOf(packet: Buffer): Buffer | null {
   if ((packet.readUInt8(1) & 0x40) === 0) return null;
   const payload = payloadStart(packet);
@@ -359,7 +359,7 @@ function sectionOf(packet: Buffer): Buffer | null {
   const start = payload + 1 + packet.readUInt8(payload);
   if (start + 3 > packetSize) return null;
   const end = start + 3 + (packet.readUInt16BE(start + 1) & 0xfff);
-  // Four bytes of checksum at the end.
+  // The last four bytes are a checksum.
   return end > packetSize || end < start + 12 ? null : packet.subarray(start, end - 4);
 }
 
@@ -392,7 +392,7 @@ function kindOf(type: number): 'video' | 'audio' | 'other' {
   return audioTypes.has(type) ? 'audio' : 'other';
 }
 
-/** Whether the tracks there were are still the same, and one of another kind has come: sound that begins late. */
+/** Whether all known tracks are still there and one of a new kind was added, such as audio that starts late. */
 function isAddition(streams: readonly Elementary[], tracks: readonly Elementary[]): boolean {
   const isKept = tracks.every(({ pid, type }) =>
     streams.some((stream) => stream.pid === pid && stream.type === type),

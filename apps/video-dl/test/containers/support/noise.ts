@@ -1,4 +1,4 @@
-/** Bytes without any structure, the same each time. */
+/** Pseudo-random bytes, the same each time. */
 export function noise(length: number): Buffer {
   let state = 0x2545f491;
   const bytes = Buffer.alloc(length);
@@ -9,7 +9,7 @@ export function noise(length: number): Buffer {
   return bytes;
 }
 
-/** A file whose bytes from `at` on are noise for a while. */
+/** A file with some of its bytes replaced by random ones, starting at `at`. */
 export function withNoise(bytes: Buffer, at: number, length: number): Buffer {
   const changed = Buffer.from(bytes);
   noise(Math.min(length, bytes.length - at)).copy(changed, at);

@@ -1,8 +1,9 @@
-import { DomainError } from '@media-services/http-common';
-import type { EgressOptions } from '@media-services/egress-guard';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import type { EgressOptions } from '@media-services/egress-guard';
+import { DomainError } from '@media-services/http-common';
 import { targetSpecs } from '../../../dist/extract/engine-messages.js';
 import { fixtureEngine } from '../../support/pythons.js';
 
@@ -16,7 +17,7 @@ export type Message = Readonly<Record<string, unknown>> & {
 
 export const maxMemoryBytes = 400 * 1024 * 1024;
 
-/** The engine as a bare process, spoken to by lines. */
+/** The engine as a bare process with its line channel. */
 export class BareEngine implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly exited: Promise<unknown>;
@@ -65,9 +66,25 @@ export class BareEngine implements AsyncDisposable {
   }
 }
 
-/** An egress session that no test of the engine comes to the end of. */
+/** Limits of an egress session that no engine test reaches. */
 export const wideBudget: EgressOptions = {
   maxBytes: 2 ** 40,
   maxConnections: 10_000,
   onExceeded: (what) => new DomainError('upstream_error', what),
 };
+
+/**
+ * Asks the kernel whether it can restrict TCP ports: `landlock_create_ruleset` (444 on both machines)
+ * returns its version, and version 4 introduced network rules (landlock(7)).
+ */
+const probe = `
+import ctypes, platform, sys
+known = sys.platform == 'linux' and platform.machine() in ('x86_64', 'aarch64')
+print(known and ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) >= 4)
+`;
+
+/** Whether the kernel lock is available here. A container runtime may forbid it. */
+export async function kernelOffersLock(python: string): Promise<boolean> {
+  const { stdout } = await promisify(execFile)(python, ['-c', probe]);
+  return stdout.trim() === 'True';
+}

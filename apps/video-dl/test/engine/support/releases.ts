@@ -8,7 +8,7 @@ import { locatePython } from '../../../dist/extract/engine.js';
 
 const maker = fileURLToPath(new URL('release.py', import.meta.url));
 
-/** Releases of yt-dlp in a package index of their own, which is the only one that pip asks meanwhile. */
+/** Releases of yt-dlp in a separate package index, the only one that pip uses during a test. */
 export class Releases implements AsyncDisposable {
   readonly #folder: string;
   readonly #env = { ...process.env };

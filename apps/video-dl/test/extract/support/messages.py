@@ -11,7 +11,7 @@ import sys
 
 import yt_dlp
 
-# Calls whose texts become the message of a failure or a warning.
+# Calls whose arguments become the message of a failure or warning.
 CALLS = {
     'ExtractorError', 'raise_geo_restricted', 'raise_login_required', 'raise_no_formats', 'report_drm', 'report_warning',
     'UserNotLive',
@@ -43,7 +43,7 @@ def messages_of(tree):
             for default in filter(None, (*node.args.defaults, *node.args.kw_defaults)):
                 yield text_of(default)
         elif isinstance(node, ast.Assign):
-            # Texts that are put together first.
+            # Concatenated texts.
             yield text_of(node.value)
 
 

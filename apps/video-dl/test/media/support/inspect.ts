@@ -29,8 +29,8 @@ const answerSchema = z.object({
 export type Inspection = z.output<typeof answerSchema>;
 
 /**
- * Reads all of a file with ffprobe; errors are thrown.
- * @param count `frames` decodes everything, `packets` only takes the container apart
+ * Reads a whole file with ffprobe. Throws on errors.
+ * @param count `frames` decodes everything, `packets` only demuxes
  */
 export async function inspect(file: string, count: 'frames' | 'packets' = 'frames'): Promise<Inspection> {
   const { stdout, stderr } = await execa('ffprobe', [

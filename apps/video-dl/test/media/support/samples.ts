@@ -18,7 +18,7 @@ const audio = (seconds: number) => [
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-bf', '2'];
 const aac = ['-c:a', 'aac', '-b:a', '96k'];
 
-/** Media generated for a test, by file name. */
+/** Media generated for a test, keyed by file name. */
 const recipes = {
   'h264-aac.mp4': [...video(8), ...audio(8), ...h264, ...aac, '-movflags', '+faststart'],
   'moov-last.mp4': [...video(8), ...audio(8), ...h264, ...aac],
@@ -88,7 +88,7 @@ const recipes = {
   ],
   'short-audio.mkv': [...video(8), ...audio(4), ...h264, ...aac],
   'hls/index.m3u8': [...video(8), ...audio(8), ...h264, ...aac, '-hls_time', '2', '-hls_list_size', '0'],
-  // Cut where no key frame is: an edit list hides what comes before.
+  // Cut between key frames, so that an edit list hides what comes before.
   'trimmed.mov': ['-c', 'copy'],
   'sound.avi': [...video(4), ...audio(4), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
   'audio.m4a': [...audio(8), ...aac],
@@ -98,7 +98,7 @@ const recipes = {
 
 export type SampleName = keyof typeof recipes;
 
-/** A folder for generated media, which are encoded once for all tests; removed on disposal. */
+/** A folder for generated media, which is encoded once for all tests. Removed on disposal. */
 export class Samples implements AsyncDisposable {
   readonly folder: string;
   readonly #made = new Map<SampleName, Promise<string>>();

@@ -1,4 +1,4 @@
-// A parser process that fails the way a hostile input might make it fail. The job's bytes say how.
+// A parser process that fails the way a hostile input could make it fail. The job's bytes select how.
 const failures = {
   loop: () => {
     for (;;);

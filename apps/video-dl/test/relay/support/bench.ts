@@ -6,33 +6,30 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuard, type GuardOptions } from '@media-services/egress-guard';
-import {
-  MediaRelay,
-  type MediaSource,
-  type UpstreamLimits,
-  type RelaySession,
-} from '../../../dist/relay/index.js';
+import { MediaRelay } from '../../../dist/relay/media-relay.js';
+import type { RelaySession } from '../../../dist/relay/session.js';
+import type { MediaSource, UpstreamLimits } from '../../../dist/upstream/media-source.js';
 import { silentLogger } from '../../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, sendFile } from '@media-services/fault-site';
-import { startParsers } from '../../support/parsers.js';
+import { startParsers } from '../../support/service.js';
 
-/** Small enough for a test, larger than every buffer on the way that a test could hide behind. */
+/** Small enough for a test, but larger than all buffers on the way. */
 export const fileSize = 3_000_000;
 
-/** A media server with fault switches and a relay in front of it. */
+/** A media server with injectable faults, and a relay in front of it. */
 export interface Bench extends AsyncDisposable {
   /** Origin of the media server. */
   readonly site: string;
   readonly host: string;
   readonly faults: Faults;
-  /** What the media server was asked, in order. */
+  /** Requests to the media server, in order. */
   readonly requests: readonly { path: string; headers: IncomingMessage['headers'] }[];
   readonly file: Buffer;
   readonly relay: MediaRelay;
-  /** Answers a path in the test's own way. */
+  /** Sets the test's own handler for a path. */
   on(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void;
   session(renew?: () => Promise<MediaSource>): RelaySession;
-  /** A relay of its own with other limits or another guard. */
+  /** A separate relay with other limits or another guard. */
   otherRelay(limits: Partial<UpstreamLimits>, guard?: Partial<GuardOptions>): Promise<MediaRelay>;
 }
 
@@ -120,11 +117,11 @@ export interface Reading {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
-  /** The response ended as HTTP says a complete one ends. */
+  /** Whether the response ended cleanly. */
   readonly isClean: boolean;
 }
 
-/** Makes a source readable and reads its one input like ffmpeg does: everything, or as far as it comes. */
+/** Makes a source readable and reads its only input like ffmpeg: to the end or the first error. */
 export async function readSource(
   session: RelaySession,
   source: MediaSource,
@@ -134,7 +131,7 @@ export async function readSource(
   return readInput(session, input?.url ?? '', headers);
 }
 
-/** Reads a URL by way of the proxy in the session's environment. */
+/** Reads a URL through the proxy in the session's environment. */
 export async function readInput(
   session: Pick<RelaySession, 'environment'>,
   url: string,
@@ -144,7 +141,7 @@ export async function readInput(
   const parts: Buffer[] = [];
   const isClean = await new Promise<boolean>((resolve) => {
     response.on('data', (chunk: Buffer) => parts.push(chunk));
-    // A connection that breaks is what many tests are about.
+    // Many tests expect a broken connection.
     response.on('error', () => resolve(false));
     response.on('close', () => resolve(response.complete));
   });
@@ -162,12 +159,16 @@ export async function requestInput(
   const proxy = new URL(environment['http_proxy'] ?? '');
   const credentials = Buffer.from(`${proxy.username}:${proxy.password}`).toString('base64');
   const sent = request({
-    ...{ host: proxy.hostname, port: proxy.port, path: url, agent: false, method },
+    host: proxy.hostname,
+    port: proxy.port,
+    path: url,
+    agent: false,
+    method,
     headers: { host: new URL(url).host, 'proxy-authorization': `Basic ${credentials}`, ...headers },
   });
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  // From here on the response tells.
+  // From here on, errors show in the response.
   sent.on('error', () => undefined);
   response.on('error', () => undefined);
   return response;

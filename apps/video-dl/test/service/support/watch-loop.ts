@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 
 export interface LoopWatch {
-  /** Milliseconds that the event loop was at work, and so answered nobody, at worst. */
+  /** The longest time that the event loop was busy, in milliseconds. */
   readonly blockedMs: number;
   readonly residentBytes: number;
 }
 
 /**
- * Asks `/livez` again and again while `work` is under way. A slow answer counts as far as the
- * main thread computed in the meantime: a busy machine alone blocks no event loop.
+ * Requests `/livez` repeatedly during `work`. A slow response counts only as much CPU time as the
+ * main thread used meanwhile, because a busy machine alone doesn't block the event loop.
  */
 export async function watchLoop(
   { pid, metricsUrl }: { readonly pid: number; readonly metricsUrl: string },
@@ -36,7 +36,7 @@ export async function watchLoop(
   return watch;
 }
 
-/** Infinity where the system doesn't tell, so that the whole time counts. */
+/** Infinity if the system doesn't report it, so that the whole time counts. */
 async function mainThreadCpuMs(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/task/${pid}/stat`, 'utf8').catch(() => '');
   const [user, system] = stat

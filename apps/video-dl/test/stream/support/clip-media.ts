@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 
-/** Decodes a file of the site's numbered video: the number of each frame, in the order in which they are shown. */
+/** Decodes a file of the site's numbered video. @returns the number of each frame in display order */
 export async function frameNumbers(file: string): Promise<number[]> {
   const squares = 'crop=320:12:0:4,scale=16:1:flags=area,format=gray';
   const { stdout } = await execa(
@@ -27,10 +27,10 @@ export async function samplesOf(file: string): Promise<Float32Array> {
   return new Float32Array(Uint8Array.from(stdout).buffer);
 }
 
-/** Where in the original the clip's audio begins, in samples, as the best match near `expected`. */
+/** Start of the clip's audio in the original, in samples: the best match near `expected`. */
 export function findIn(original: Float32Array, clip: Float32Array, expected: number): number {
   const from = 8192;
-  const length = 8192;
+  const length = 2048;
   let best = { position: NaN, score: -Infinity };
   for (let shift = -6000; shift <= 6000; shift += 1) {
     const start = Math.round(expected) + from + shift;

@@ -12,7 +12,7 @@ interface RequestOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request and waits for the head of the answer. */
+/** Sends a request and waits for the response headers. */
 export function open(url: string, options: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent: false, ...options }, (response) =>
@@ -23,7 +23,7 @@ export function open(url: string, options: RequestOptions = {}): Promise<Answer>
   });
 }
 
-/** How an answer ended for a client: all of it, or cut by a reset. */
+/** How a response ended for a client: complete, or truncated by a reset. */
 export interface Received {
   status: number;
   headers: IncomingMessage['headers'];

@@ -1,9 +1,10 @@
 import type { DomainError } from '@media-services/http-common';
 import type { Parse } from '../../../dist/parsing/parser-pool.js';
 import type { MediaSource } from '../../../dist/upstream/media-source.js';
-import type { MediaRelay, RelayInput, RelaySession } from '../../../dist/relay/index.js';
+import type { MediaRelay } from '../../../dist/relay/media-relay.js';
+import type { RelayInput, RelaySession } from '../../../dist/relay/session.js';
 
-/** A relay that lets ffmpeg read the sources themselves, and fails on command. */
+/** A relay that lets ffmpeg read the sources directly, and fails on command. */
 export class RelayStandIn implements Pick<MediaRelay, 'open'> {
   readonly sessions: SessionStandIn[] = [];
   allReceived = true;
@@ -51,6 +52,7 @@ export class SessionStandIn implements RelaySession {
       offsetSeconds: null,
       statedSeconds: null,
       lengths: null,
+      isWhole: false,
     };
     return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
   }

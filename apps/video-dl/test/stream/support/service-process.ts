@@ -11,7 +11,7 @@ import { z } from 'zod';
 const main = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const listening = z.object({ msg: z.literal('listening'), url: z.string(), metricsUrl: z.string() });
 
-/** What a request may leave behind. */
+/** Things that a request could leave behind. */
 export interface Footprint {
   /** Children other than the resident engine and parsers. */
   children: string[];
@@ -19,7 +19,7 @@ export interface Footprint {
   temporaryFiles: string[];
 }
 
-/** The service in a process of its own, as an operator runs it. */
+/** The service in a separate process, as an operator runs it. */
 export class ServiceProcess implements AsyncDisposable {
   readonly url: string;
   readonly metricsUrl: string;
@@ -45,8 +45,14 @@ export class ServiceProcess implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
-        ...{ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TMPDIR: temporary },
-        ...{ ENGINE_PROCESSES: '1', SHUTDOWN_GRACE_SECONDS: '0', ...env },
+        PORT: '0',
+        METRICS_PORT: '0',
+        HOST: '127.0.0.1',
+        LOG_LEVEL: 'info',
+        TMPDIR: temporary,
+        ENGINE_PROCESSES: '1',
+        SHUTDOWN_GRACE_SECONDS: '0',
+        ...env,
       },
     });
     const addresses = await new Promise<{ url: string; metricsUrl: string }>((resolve, reject) => {
@@ -69,12 +75,12 @@ export class ServiceProcess implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Living children by process id, with their names. */
+  /** Names of living children, keyed by process id. */
   async children(): Promise<Map<number, string>> {
     const found = new Map<number, string>();
     for (const entry of await readdir('/proc')) {
       const stat = /^\d+$/u.test(entry) ? await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '') : '';
-      // pid (name) state ppid …; a zombie is dead already.
+      // pid (name) state ppid …; a zombie has already exited.
       const [, name = '', state, parent] = /^\d+ \((.*)\) (\S) (\d+) /su.exec(stat) ?? [];
       if (Number(parent) !== this.pid || state === 'Z') continue;
       const commandLine = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');

@@ -5,15 +5,15 @@ import { createGuard } from '@media-services/egress-guard';
 import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
 import type { Metrics } from '@media-services/http-common';
 import { errorTable } from '../../../dist/errors.js';
-import type { Extraction, Format, Target } from '../../../dist/extract/index.js';
+import type { Extraction, Format, Target } from '../../../dist/extract/types.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
-import type { MediaRelay } from '../../../dist/relay/index.js';
+import type { MediaRelay } from '../../../dist/relay/media-relay.js';
 import { StreamingService } from '../../../dist/stream/service.js';
-import type { StreamLimits } from '../../../dist/stream/limits.js';
+import type { StreamLimits } from '../../../dist/capacity.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
-import { SourceHeads } from '../../../dist/extract/index.js';
-import { startParsers } from '../../support/parsers.js';
+import { SourceHeads } from '../../../dist/extract/source-heads.js';
+import { startParsers } from '../../support/service.js';
 import { RelayStandIn } from './relay-stand-in.js';
 
 const pageUrl = 'http://page.example/video';
@@ -30,27 +30,51 @@ const limits: StreamLimits = {
   maxOutputBytes: 100_000_000,
 };
 
-/** A format at an address, not named MP4, so that the stream is made by ffmpeg unless a test says otherwise. */
+/** A format at a URL. Not called MP4, so that ffmpeg generates the stream by default. */
 export function format(url: string, fields: Partial<Format> = {}): Format {
   const kind = new URL(url).pathname.endsWith('.m3u8') ? 'hls' : 'file';
   return {
-    ...{ id: '1', ext: 'mkv', protocol: 'http', width: 320, height: 180, fps: 25 },
-    ...{ videoCodec: 'h264', audioCodec: 'aac', hasVideo: true, hasAudio: true },
-    ...{ videoBitrateKbps: null, audioBitrateKbps: null, totalBitrateKbps: null },
-    ...{ filesizeBytes: null, filesizeIsEstimate: false, note: null },
+    id: '1',
+    ext: 'mkv',
+    protocol: 'http',
+    width: 320,
+    height: 180,
+    fps: 25,
+    videoCodec: 'h264',
+    audioCodec: 'aac',
+    hasVideo: true,
+    hasAudio: true,
+    videoBitrateKbps: null,
+    audioBitrateKbps: null,
+    totalBitrateKbps: null,
+    filesizeBytes: null,
+    filesizeIsEstimate: false,
+    note: null,
     source: { url, headers: {}, kind },
     ...fields,
   };
 }
 
-/** An extraction whose targets are all made of the given formats. */
+/** An extraction in which every target uses the given formats. */
 export function extraction(formats: Format[], fields: Partial<Extraction> = {}): Extraction {
   const mp3 = formats.filter(({ hasAudio }) => hasAudio).slice(-1);
   return {
-    ...{ id: 'x', title: 'Ein Täst', thumbnail: null, durationSeconds: null, uploader: 'Someone' },
-    ...{ uploadDate: null, description: null, webpageUrl: pageUrl, extractor: 'test' },
-    ...{ playlistIndex: null, playlistCount: null, items: [], section: null, suggestedStartSeconds: null },
-    ...{ extractedAt: Date.now(), expiresAt: Date.now() + 60_000 },
+    id: 'x',
+    title: 'Ein Täst',
+    thumbnail: null,
+    durationSeconds: null,
+    uploader: 'Someone',
+    uploadDate: null,
+    description: null,
+    webpageUrl: pageUrl,
+    extractor: 'test',
+    playlistIndex: null,
+    playlistCount: null,
+    items: [],
+    section: null,
+    suggestedStartSeconds: null,
+    extractedAt: Date.now(),
+    expiresAt: Date.now() + 60_000,
     formats,
     selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
     ...fields,
@@ -67,7 +91,7 @@ export class StreamApp implements AsyncDisposable {
   cover: (signal: AbortSignal) => Promise<{ bytes: Buffer }> = () => Promise.reject(new Error('no cover'));
   readonly #server: Server;
 
-  /** @param relay in the place of one that fails on command */
+  /** @param relay replaces the one that fails on command */
   constructor(tools: MediaTools, found: Extraction, changed: Partial<StreamLimits> = {}, relay?: MediaRelay) {
     this.extract = () => Promise.resolve(found);
     const logger = createLogger({ service: 'test', level: 'silent' });
@@ -95,7 +119,11 @@ export class StreamApp implements AsyncDisposable {
       logger,
     });
     const app = createHttpApp({
-      ...{ logger, metrics: this.metrics, trustProxyHops: 0, errors: errorTable, docsBaseUrl: '' },
+      logger,
+      metrics: this.metrics,
+      trustProxyHops: 0,
+      errors: errorTable,
+      docsBaseUrl: '',
       routes: (router) => {
         methods(router, '/api/stream', { get: audioStreamHandler(this) });
         methods(router, '/api/stream/video', { get: videoStreamHandler(this) });

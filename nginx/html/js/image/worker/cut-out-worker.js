@@ -1,19 +1,17 @@
-import { putOnColour, putOnPixels } from './compose.js';
-import { cropped, encodeByCanvas, toMask, withShadow } from './output.js';
+import { cropped, encodeByCanvas, putOnColour, putOnPixels, toMask, withShadow } from './output.js';
 import { decodePng, encodePng } from './png.js';
-import { scaleDown } from './scale.js';
 import { StrokeLayer } from './strokes.js';
-import { tune } from './tune.js';
+import { scaleDown, tune } from './tune.js';
 import { zip } from './zip.js';
 
 const previewSide = 1400;
 
-/** The cut-out that was requested last, decoded. */
+/** The last requested cut-out, decoded. */
 let current;
-/** What is on the screen: the tuned cut-out at one size, and the strokes on it. */
+/** The current view: the tuned cut-out at one size, with its strokes. */
 let shown;
 
-/** A Blob that is sent twice is not the same object: `id` says which image it is. */
+/** A Blob sent twice arrives as different objects, so `id` identifies the image. */
 async function load({ id, png }) {
   if (current?.id === id) return current;
   shown?.original?.close();
@@ -49,8 +47,8 @@ async function preview({ strokes, ...request }) {
 }
 
 /**
- * Draws the next part of a stroke on what is shown, and returns the pixels that it changed.
- * The last part is all of it, should a preview have come in between.
+ * Draws the next part of a stroke on the current view and returns the changed pixels. The last
+ * part contains the whole stroke, in case a preview ran in between.
  */
 async function paint({ stroke, points, isLast }) {
   await prepareOriginal(shown, [stroke]);
@@ -120,7 +118,7 @@ async function archive({ files }) {
   return { result: await zip(files) };
 }
 
-/** The pixels of a picture that fills an area, cut off where it is wider or higher. */
+/** The pixels of an image that covers an area, cropped if necessary. */
 async function covering(picture, width, height) {
   const bitmap = await createImageBitmap(picture);
   const scale = Math.max(width / bitmap.width, height / bitmap.height);
@@ -135,7 +133,7 @@ async function covering(picture, width, height) {
 const tasks = { preview, paint, save, archive };
 let last = Promise.resolve();
 
-// One task after the other: they share what is shown.
+// Run tasks one at a time, because they share the current view.
 addEventListener('message', ({ data }) => {
   last = last
     .then(() => tasks[data.kind](data))

@@ -1,7 +1,7 @@
-/** Alpha below this is invisible, and no reason to crop wider. */
+/** Alpha below this is invisible and ignored when cropping. */
 const visibleAlpha = 8;
 
-/** The mask as an opaque grey image, in place. */
+/** Converts to an opaque grey image of the mask, in place. */
 export function toMask({ data }) {
   for (let at = 0; at < data.length; at += 4) {
     data[at] = data[at + 1] = data[at + 2] = data[at + 3];
@@ -9,7 +9,7 @@ export function toMask({ data }) {
   }
 }
 
-/** The subject on a soft shadow below it, as a new image. */
+/** Adds a soft shadow below the subject; returns a new image. */
 export async function withShadow({ data, width, height }) {
   const bitmap = await createImageBitmap(new ImageData(data, width, height));
   const context = new OffscreenCanvas(width, height).getContext('2d');
@@ -22,7 +22,7 @@ export async function withShadow({ data, width, height }) {
   return context.getImageData(0, 0, width, height);
 }
 
-/** The part with the subject in it and a margin around it, as a new image; all of it where nothing is visible. */
+/** Crops to the subject with a margin; returns a new image. Keeps everything if nothing is visible. */
 export function cropped(image, marginPixels) {
   const box = subjectBox(image);
   if (box === undefined) return image;
@@ -52,9 +52,28 @@ function subjectBox({ data, width, height }) {
   return right < 0 ? undefined : { left, top, right, bottom };
 }
 
-/** An image as WebP or JPEG, by the browser's own encoder. */
+/** Encodes an image as WebP or JPEG with the browser's encoder. */
 export async function encodeByCanvas({ data, width, height }, type) {
   const canvas = new OffscreenCanvas(width, height);
   canvas.getContext('2d').putImageData(new ImageData(data, width, height), 0, 0);
   return canvas.convertToBlob({ type, quality: 0.92 });
+}
+
+/** Composites an image with straight alpha over a colour, `#rrggbb`, in place. */
+export function putOnColour({ data }, colour) {
+  const behind = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  for (let at = 0; at < data.length; at += 4) blend(data, at, ...behind);
+}
+
+/** Composites an image with straight alpha over an opaque RGBA image of the same size, in place. */
+export function putOnPixels({ data }, behind) {
+  for (let at = 0; at < data.length; at += 4) blend(data, at, behind[at], behind[at + 1], behind[at + 2]);
+}
+
+function blend(data, at, red, green, blue) {
+  const alpha = data[at + 3] / 255;
+  data[at] = red + (data[at] - red) * alpha;
+  data[at + 1] = green + (data[at + 1] - green) * alpha;
+  data[at + 2] = blue + (data[at + 2] - blue) * alpha;
+  data[at + 3] = 255;
 }

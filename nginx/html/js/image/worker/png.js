@@ -1,6 +1,6 @@
 /**
- * Reads and writes PNG (ISO/IEC 15948) in eight bits a channel. A canvas would do
- * it too, but keeps colours multiplied by alpha: it loses those of faint pixels.
+ * Reads and writes PNG (ISO/IEC 15948) with eight bits per channel. A canvas could too, but it
+ * premultiplies alpha and so loses the colours of faint pixels.
  */
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const colourTypes = { rgb: 2, rgba: 6 };
@@ -8,7 +8,7 @@ const paethFilter = 4;
 const rowsPerWrite = 64;
 
 /**
- * @param file a PNG as bg-removal sends it: true colour with alpha, not interlaced
+ * @param file a PNG as sent by bg-removal: true colour with alpha, not interlaced
  * @returns `{ data, width, height }`, RGBA with straight alpha
  */
 export async function decodePng(file) {
@@ -18,7 +18,7 @@ export async function decodePng(file) {
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
   const [depth, colourType, , , interlace] = bytes.subarray(24, 29);
   if (depth !== 8 || colourType !== colourTypes.rgba || interlace !== 0) {
-    throw new Error('This kind of PNG is not one that the service makes.');
+    throw new Error('The PNG has an unsupported format.');
   }
   const packed = [];
   for (let at = 8; at < bytes.length;) {
@@ -52,7 +52,7 @@ async function unfilter(stream, width, height) {
       row++;
     }
   }
-  if (row !== height) throw new Error('The PNG is cut off.');
+  if (row !== height) throw new Error('The PNG is truncated.');
   return data;
 }
 
@@ -81,7 +81,7 @@ function predict(filter, left, up, corner) {
     case 4:
       return paeth(left, up, corner);
     default:
-      throw new Error('The PNG has a filter that does not exist.');
+      throw new Error('The PNG has an invalid filter.');
   }
 }
 
@@ -95,7 +95,7 @@ function paeth(left, up, corner) {
 
 /**
  * @param image `{ data, width, height }`, RGBA with straight alpha
- * @param options `opaque` leaves alpha out of the file
+ * @param options `opaque` omits alpha from the file
  * @returns a Blob
  */
 export async function encodePng({ data, width, height }, { opaque = false } = {}) {
@@ -167,7 +167,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, value) => {
   return remainder;
 });
 
-/** The CRC-32 of PNG and ZIP, from an earlier one or 0xffffffff, still to be inverted. */
+/** Updates the CRC-32 of PNG and ZIP, starting with 0xffffffff; the final value must be inverted. */
 export function crc(bytes, start) {
   let remainder = start;
   for (let i = 0; i < bytes.length; i++) {

@@ -2,9 +2,9 @@ const tileSide = 256;
 const tilePixels = tileSide * tileSide;
 
 /**
- * The brush's strokes on an image, drawn in tiles of which only touched ones exist: at most
- * two bytes for each pixel, or four in the middle of a stroke. A tile says how much of the
- * cut-out's alpha is kept, and how much of the original image is added.
+ * The brush's strokes on an image, drawn in tiles that are created when touched. Needs at most
+ * two bytes per pixel, or four during a stroke. A tile stores how much of the cut-out's alpha
+ * is kept and how much of the original image is added.
  */
 export class StrokeLayer {
   #width;
@@ -22,7 +22,7 @@ export class StrokeLayer {
     this.#across = Math.ceil(width / tileSide);
   }
 
-  /** Draws these strokes and no others; those that are there already stay. */
+  /** Makes the layer show exactly these strokes. Reuses those already drawn. */
   setStrokes(strokes, scale) {
     const isThere = this.#ids.every((id, index) => strokes[index]?.id === id);
     if (!isThere) {
@@ -39,8 +39,8 @@ export class StrokeLayer {
   /**
    * Draws more of the stroke in progress.
    * @param stroke `erases` and `hardness` (0-1)
-   * @param points x, y and radius in pixels of the whole image, one after the other; the first
-   *   one is where the stroke was before
+   * @param points x, y and radius in pixels of the whole image, interleaved; the first point is
+   *   the stroke's previous position
    * @param scale size of this layer relative to the whole image
    * @returns the area that changed
    */
@@ -68,7 +68,7 @@ export class StrokeLayer {
     this.#live.clear();
   }
 
-  /** Makes the stroke in progress one of those that are there. */
+  /** Completes the stroke in progress. */
   finish(id) {
     for (const [index, covered] of this.#live) {
       if (!this.#tiles.has(index)) this.#tiles.set(index, newTile());
@@ -86,10 +86,10 @@ export class StrokeLayer {
   }
 
   /**
-   * Writes the pixels of an area as the strokes leave them.
+   * Writes the pixels of an area after applying the strokes.
    * @param source RGBA of the cut-out at the size of this layer
-   * @param target RGBA of the area; may be the source where the area is all of it
-   * @param original gives the RGBA of an area of the original image
+   * @param target RGBA of the area; may be the source if the area is the whole image
+   * @param original returns the RGBA of an area of the original image
    */
   render(source, target, area, original) {
     const width = area.right - area.left;
@@ -131,7 +131,7 @@ export class StrokeLayer {
     };
   }
 
-  /** Calls `visit` with each tile in an area, by its number, and the part of the area that is in it. */
+  /** Calls `visit` with each tile's number in an area, and the part of the area inside it. */
   #tilesIn({ left, top, right, bottom }, visit) {
     for (let tileTop = top - (top % tileSide); tileTop < bottom; tileTop += tileSide) {
       for (let tileLeft = left - (left % tileSide); tileLeft < right; tileLeft += tileSide) {
@@ -154,12 +154,15 @@ function newTile() {
   };
 }
 
-/** What is left of a share (0-255) where a stroke covers it. */
+/** Reduces a share (0-255) by a stroke's coverage. */
 function left(share, covered) {
   return Math.round((share * (255 - covered)) / 255);
 }
 
-/** Covers what a round brush passes between two points; a stroke doesn't add up where it crosses itself. */
+/**
+ * Covers the path of a round brush between two points. A stroke doesn't accumulate where it
+ * crosses itself.
+ */
 function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], hardness) {
   const [dx, dy] = [toX - fromX, toY - fromY];
   const squared = dx * dx + dy * dy;
@@ -174,7 +177,7 @@ function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], 
       const radius = Math.max(0.5, fromRadius + (toRadius - fromRadius) * along);
       const distance = Math.sqrt(beside * beside + above * above);
       if (distance >= radius + 0.5) continue;
-      // An edge of a pixel at least, so that a hard brush leaves no steps.
+      // Use at least a one-pixel edge, so that a hard brush is antialiased.
       const inner = Math.min(radius * hardness, radius - 0.5);
       const share = Math.min(1, Math.max(0, (radius + 0.5 - distance) / (radius + 0.5 - inner)));
       const value = Math.round(255 * share * share * (3 - 2 * share));
@@ -183,7 +186,7 @@ function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], 
   }
 }
 
-/** One pixel of the cut-out, less of it and more of the original; both with straight alpha. */
+/** Blends one pixel of the cut-out with the original; both have straight alpha. */
 function mix(target, at, kept, added, original, from) {
   const cut = (target[at + 3] * kept) / 255;
   const restored = added === 0 ? 0 : (original[from + 3] * added) / 255;

@@ -2,12 +2,13 @@ import { crc } from './png.js';
 
 const utf8Names = 0x0800;
 const version = 20;
-/** 1980-01-01, the earliest date of the format. */
+/** 1980-01-01, the format's earliest date. */
 const date = 0x21;
 
 /**
- * A ZIP archive (APPNOTE 6.3) of files that are compressed already, so it only stores them.
- * @param files `{ name, blob }`, each name once; below 4 GiB altogether
+ * Builds a ZIP archive (APPNOTE 6.3). Stores files without compression, because they are
+ * already compressed.
+ * @param files `{ name, blob }` with unique names; less than 4 GiB in total
  * @returns a Blob
  */
 export async function zip(files) {

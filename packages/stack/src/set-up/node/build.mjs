@@ -3,7 +3,7 @@ import { runCommand, tailOf } from '../run-command.mjs';
 import { UserError } from '../user-error.mjs';
 
 /**
- * Runs a turbo task over all packages; what has not changed comes from turbo's cache.
+ * Runs a turbo task in all packages. Unchanged packages come from turbo's cache.
  * @param {{ root: string, env: NodeJS.ProcessEnv, task: string, log: (line: string) => void, logs?: string, args?: readonly string[] }} options
  */
 export async function runTurbo({ root, env, task, log, logs = 'errors-only', args = [] }) {
@@ -16,10 +16,10 @@ export async function runTurbo({ root, env, task, log, logs = 'errors-only', arg
   return { ok: code === 0, output };
 }
 
-/** What `npm start` runs; all else in the workspace serves these or proves them. */
+/** The packages that `npm start` runs. All others support or test them. */
 export const shippedParts = ['video-dl', 'bg-removal', 'stack'];
 
-/** Every package that the shipped parts import. */
+/** The shipped parts and every package they import. */
 const shippedPackages = [
   ...shippedParts,
   'http-common',
@@ -31,7 +31,7 @@ const shippedPackages = [
 ];
 
 /**
- * Builds everything, or only what ships: then no package is built because tests need it.
+ * Builds everything, or only the shipped packages without those that only tests need.
  * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void, everything: boolean }} options
  */
 export async function build({ root, env, log, everything }) {

@@ -6,8 +6,8 @@ import { UserError } from '../user-error.mjs';
 import { shippedParts } from './build.mjs';
 
 /**
- * `run` is what `npm start` needs: what ships and what builds it. `all` adds the tools of the
- * tests. `ffprobe` adds the ffprobe that set-up uses where no package manager has one.
+ * `run`: what `npm start` needs to build and run. `all`: also the tools for tests. `ffprobe`:
+ * also the ffprobe that set-up uses if no package manager provides one.
  * @typedef {'run' | 'ffprobe' | 'all'} DependencySet
  */
 
@@ -27,7 +27,7 @@ function runOptions() {
 const stampFile = (root, set) => join(root, 'node_modules', `.set-up-stamp-${set}`);
 
 /**
- * Changes when what has to be installed changes.
+ * A hash that changes when the required dependencies change.
  * @param {string} root
  */
 export function dependenciesHash(root) {
@@ -52,12 +52,12 @@ export function dependenciesAreCurrent(root, set = 'run') {
 }
 
 /**
- * Installs exactly what the lockfile says; nothing where that has been done.
+ * Installs the dependencies from the lockfile. Skips the install if they are current.
  * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void, set: DependencySet }} options
  */
 export async function installDependencies({ root, env, log, set }) {
   if (dependenciesAreCurrent(root, set)) return 'up to date';
-  // A checkout that has the tools of the tests keeps them.
+  // Keep test tools that are already installed.
   if (set !== 'all' && existsSync(stampFile(root, 'all')))
     return installDependencies({ root, env, log, set: 'all' });
   const { code, output } = await runCommand(
@@ -65,7 +65,7 @@ export async function installDependencies({ root, env, log, set }) {
     ['install', '--frozen-lockfile', '--reporter=append-only', ...pnpmOptions[set]],
     {
       cwd: root,
-      // CI: never a question that nobody sees.
+      // CI mode never prompts.
       env: { ...env, CI: 'true' },
       onLine: log,
     },

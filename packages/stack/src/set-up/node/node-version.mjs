@@ -2,7 +2,7 @@ import { projectManifest } from '../project.mjs';
 import { UserError } from '../user-error.mjs';
 
 /**
- * True when `version` is at least `minimum`; both like `20.19.0`.
+ * Whether `version` is at least `minimum`; both look like `20.19.0`.
  * @param {string} version
  * @param {string} minimum
  */
@@ -17,7 +17,7 @@ export function isAtLeast(version, minimum) {
 }
 
 /**
- * The oldest Node that package.json allows, like `20.19`.
+ * The oldest Node version that package.json allows, like `20.19`.
  * @param {string} root
  */
 export function minimumNodeVersion(root) {

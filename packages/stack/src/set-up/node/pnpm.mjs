@@ -5,7 +5,7 @@ import { runCommand, tailOf } from '../run-command.mjs';
 import { UserError } from '../user-error.mjs';
 
 /**
- * The version that package.json pins, for example `12.21.0`.
+ * The pnpm version pinned in package.json, for example `12.21.0`.
  * @param {string} root
  */
 export function pinnedPnpmVersion(root) {
@@ -17,7 +17,7 @@ export function pinnedPnpmVersion(root) {
 }
 
 /**
- * Folder with the pinned pnpm in it, installed or not.
+ * The folder of the pinned pnpm, whether or not it is installed.
  * @param {string} root
  */
 export function pnpmFolder(root) {
@@ -25,7 +25,7 @@ export function pnpmFolder(root) {
 }
 
 /**
- * Installs pnpm at the pinned version into this checkout, nothing global.
+ * Installs the pinned pnpm version into this checkout; installs nothing globally.
  * @returns {Promise<string>} the folder to put on PATH
  * @param {{ root: string, log: (line: string) => void }} options
  */
@@ -35,7 +35,7 @@ export async function ensurePnpm({ root, log }) {
   if (existsSync(join(folder, 'pnpm')) && (await versionOf(folder)) === version) return folder;
   const prefix = join(root, '.tools', `pnpm-${version}`);
   mkdirSync(prefix, { recursive: true });
-  // A package.json of its own, or npm would look for one in the folders above.
+  // Without its own package.json, npm would search the parent folders.
   writeFileSync(join(prefix, 'package.json'), '{ "private": true }\n');
   const args = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `pnpm@${version}`];
   const { code, output } = await runCommand('npm', args, { cwd: prefix, onLine: log });
@@ -49,7 +49,7 @@ export async function ensurePnpm({ root, log }) {
 
 /** @param {string} folder */
 async function versionOf(folder) {
-  // Outside the repository, so that nothing in it can change the answer.
+  // Run outside the repository, so that its configuration can't change the result.
   const { code, output } = await runCommand(join(folder, 'pnpm'), ['--version'], {
     cwd: join(folder, '..', '..'),
   });

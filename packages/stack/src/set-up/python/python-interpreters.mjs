@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The oldest Python that the pinned yt-dlp runs on. */
+/** The oldest Python version that the pinned yt-dlp supports. */
 export const minimumPython = '3.10';
 
-/** A Python for a virtual environment; `python3` may be an old one where newer ones have a number. */
+/** Finds a Python for a virtual environment. `python3` may be older than a numbered one. */
 export function findBasePython() {
   const numbered = [14, 13, 12, 11, 10].map((minor) => `python3.${minor}`);
   return ['python3', '/usr/bin/python3', ...numbered].find((python) => {
@@ -16,8 +16,8 @@ export function findBasePython() {
 }
 
 /**
- * An interpreter of the system that has yt-dlp; `python3` on PATH need not be the one
- * that apt installs for, and brew keeps one of yt-dlp's own.
+ * Finds a system interpreter with yt-dlp. apt may install for a different Python than `python3`
+ * on PATH, and brew gives yt-dlp its own.
  * @returns {{ python: string, ytDlpVersion: string } | undefined}
  */
 export function findSystemYtDlp() {
@@ -32,7 +32,7 @@ export function findSystemYtDlp() {
 }
 
 /**
- * The version of yt-dlp that an interpreter imports; undefined where it cannot.
+ * The yt-dlp version that an interpreter imports; undefined if it can't.
  * @param {string} python
  */
 export function importedYtDlp(python) {

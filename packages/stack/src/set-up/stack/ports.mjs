@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { systemErrorCode, UserError } from '../user-error.mjs';
 
 /**
- * Undefined when the address can be listened on, else why not (`EADDRINUSE`, `EACCES`, …).
+ * Checks whether we can listen on an address. Returns undefined or the error code
+ * (`EADDRINUSE`, `EACCES`, …).
  * @param {number} port
  * @param {string} host
  * @returns {Promise<string | undefined>}
@@ -28,7 +29,7 @@ export async function freePort(host = '127.0.0.1') {
 }
 
 /**
- * The usual port where nobody has it, else any free one.
+ * The given port if it is free, otherwise any free port.
  * @param {number} port
  */
 export async function preferredPort(port, host = '127.0.0.1') {
@@ -36,11 +37,11 @@ export async function preferredPort(port, host = '127.0.0.1') {
 }
 
 /**
- * Reads a port from a variable of the environment.
+ * Reads a port from an environment variable.
  * @template {number | undefined} Fallback
  * @param {NodeJS.ProcessEnv} env
  * @param {string} name
- * @param {Fallback} fallback the port where the variable is not set
+ * @param {Fallback} fallback the value if the variable is not set
  */
 export function portFrom(env, name, fallback) {
   const text = env[name];
@@ -55,19 +56,19 @@ export function portFrom(env, name, fallback) {
 }
 
 /**
- * @throws {UserError} that names the setting and the way out when the gateway's port cannot be had
+ * @throws {UserError} naming the setting and the fix if the gateway's port is not available
  * @param {number} port
  * @param {string} host
  */
 export async function checkGatewayPort(port, host) {
   const failure = await listenFailure(port, host);
   if (failure === undefined) return;
-  const wayOut = 'choose another with PORT, for example: PORT=8090 npm start';
+  const advice = 'choose another with PORT, for example: PORT=8090 npm start';
   if (failure === 'EADDRINUSE') {
-    throw new UserError(`Port ${port} is in use by another program. Stop that one, or ${wayOut}`);
+    throw new UserError(`Port ${port} is in use by another program. Stop that program, or ${advice}`);
   }
   if (failure === 'EACCES') {
-    throw new UserError(`Port ${port} may only be used by root. Use a port above 1023: ${wayOut}`);
+    throw new UserError(`Port ${port} may only be used by root. Use a port above 1023: ${advice}`);
   }
-  throw new UserError(`${host}:${port} cannot be listened on (${failure}). Check HOST, or ${wayOut}`);
+  throw new UserError(`Cannot listen on ${host}:${port} (${failure}). Check HOST, or ${advice}`);
 }

@@ -2,22 +2,21 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { root, toolsDir } from '../project.mjs';
 import { systemErrorCode, UserError } from '../user-error.mjs';
-import { commandOf, killMarked } from './leftovers.mjs';
 
 const recordsDir = join(toolsDir, 'run');
 
 /**
- * @typedef {object} StackRecord who owns a stack and what it runs
+ * @typedef {object} StackRecord a stack's owner and processes
  * @property {number} owner process id
  * @property {string} marker
  * @property {readonly number[]} groups process groups
  */
 
 /**
- * Takes a port of the gateway for a stack of this checkout, and writes down what runs
- * there, for the case that the owner is killed so hard that it cannot stop it.
+ * Claims a gateway port for a stack of this checkout and records its processes, so that a later
+ * run can clean up if the owner is killed.
  * @param {{ port: number, marker: string }} stack
- * @throws {UserError} where another stack of this checkout has the port
+ * @throws {UserError} if another stack of this checkout uses the port
  */
 export function claimStack({ port, marker }, folder = recordsDir) {
   mkdirSync(folder, { recursive: true });
@@ -41,8 +40,8 @@ export function claimStack({ port, marker }, folder = recordsDir) {
 }
 
 /**
- * Ends what earlier runs of this checkout have left because they were killed.
- * @returns {number} how many stacks that were
+ * Stops the stacks of earlier runs of this checkout that were killed.
+ * @returns {number} how many there were
  */
 export function endOrphans(folder = recordsDir) {
   return recordFiles(folder).filter(endOrphan).length;
@@ -50,12 +49,12 @@ export function endOrphans(folder = recordsDir) {
 
 /**
  * @param {string} file of a record
- * @returns {boolean} true where there was one whose owner is gone
+ * @returns {boolean} whether its owner was gone
  */
 function endOrphan(file) {
   const record = readRecord(file);
   if (record === undefined || isAlive(record.owner)) return false;
-  // Process ids are used again: only what is recognisably ours is ended.
+  // Process ids are reused, so we end only processes that are clearly ours.
   for (const pid of record.groups) if (commandOf(pid).includes(root)) killGroup(pid);
   killMarked(record.marker);
   rmSync(file, { force: true });
@@ -88,7 +87,7 @@ function recordFiles(folder) {
 }
 
 /**
- * True where a process with this id runs, whoever owns it.
+ * Whether a process with this id is running, even as another user.
  * @param {number} pid
  */
 export function isAlive(pid) {
@@ -105,6 +104,61 @@ function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if (systemErrorCode(error) !== 'ESRCH') throw error; // ended meanwhile
+    if (systemErrorCode(error) !== 'ESRCH') throw error; // ended in the meantime
+  }
+}
+
+/** Environment variable that marks every process of one stack, in any process group. */
+export const markerName = 'MEDIA_SERVICES_STACK';
+
+/**
+ * Finds processes with the marker (Linux only; empty elsewhere).
+ * @returns {{ pid: number, command: string }[]}
+ * @param {string} marker
+ */
+export function markedProcesses(marker, name = markerName) {
+  if (process.platform !== 'linux') return [];
+  const entry = `${name}=${marker}`;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => entriesOf(pid, 'environ').includes(entry))
+    .map((pid) => ({ pid, command: commandOf(pid) }));
+}
+
+/**
+ * Kills the remaining processes of a stopped stack. Returns their number.
+ * @param {string} marker
+ */
+export function killMarked(marker, name = markerName) {
+  const processes = markedProcesses(marker, name);
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ESRCH') throw error; // ended in the meantime
+    }
+  }
+  return processes.length;
+}
+
+/**
+ * A process's command line; empty if the process is gone (Linux only).
+ * @param {number} pid
+ */
+function commandOf(pid) {
+  return entriesOf(pid, 'cmdline').join(' ').trim();
+}
+
+/**
+ * @param {number} pid
+ * @param {string} file
+ */
+function entriesOf(pid, file) {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1').split('\0');
+  } catch {
+    // Gone, or owned by another user.
+    return [];
   }
 }

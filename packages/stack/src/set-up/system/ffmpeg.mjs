@@ -7,24 +7,24 @@ import { installSystemTools } from './system-packages.mjs';
 import { ffmpegTool } from './system-tools.mjs';
 
 /**
- * @typedef {object} Ffmpeg where ffmpeg and ffprobe come from
+ * @typedef {object} Ffmpeg the source of ffmpeg and ffprobe
  * @property {string} source
- * @property {string} [FFMPEG_PATH] what to tell the services, where PATH does not lead there
+ * @property {string} [FFMPEG_PATH] setting for the services, if it isn't on PATH
  * @property {string} [FFPROBE_PATH]
  */
 
 /**
- * Sees to it that there is an ffmpeg with ffprobe: the configured one, PATH's, one from the
- * system's package manager, or else the one that ffmpeg-static's install script fetches.
+ * Makes sure that ffmpeg and ffprobe exist: the configured ones, those on PATH, from the
+ * system's package manager, or downloaded by ffmpeg-static's install script.
  * @param {{ root: string, log: (line: string) => void, env: NodeJS.ProcessEnv, folder?: string }} options
- *   `env` may name a mirror in FFMPEG_BINARIES_URL; `folder` is where fetched programs are kept
+ *   `env` may name a mirror in FFMPEG_BINARIES_URL; downloads go to `folder`
  * @returns {Promise<Ffmpeg>}
- * @throws {UserError} that names what was tried and the way out
+ * @throws {UserError} naming what was tried and how to fix it
  */
 export async function setUpFfmpeg({ root, log, env, folder = join(root, '.tools', 'ffmpeg') }) {
   if (ffmpegTool.isThere(env)) return { source: 'present' };
   const paths = { FFMPEG_PATH: join(folder, 'ffmpeg'), FFPROBE_PATH: join(folder, 'ffprobe') };
-  if (await bothRun(paths)) return { source: 'ffmpeg-static, fetched before', ...paths };
+  if (await bothWork(paths)) return { source: 'ffmpeg-static, downloaded earlier', ...paths };
   let advice;
   try {
     return { source: await installSystemTools({ tools: [ffmpegTool], log, env }) };
@@ -32,13 +32,13 @@ export async function setUpFfmpeg({ root, log, env, folder = join(root, '.tools'
     if (!(error instanceof UserError)) throw error;
     advice = error.message;
   }
-  log('fetching ffmpeg with ffmpeg-static (about 30 MB)');
+  log('downloading ffmpeg with ffmpeg-static (about 30 MB)');
   mkdirSync(folder, { recursive: true });
   const reason =
     (await fetchFfmpeg(root, paths.FFMPEG_PATH, env, log)) ?? copyFfprobe(root, paths.FFPROBE_PATH);
-  if (reason === undefined && (await bothRun(paths))) return { source: 'ffmpeg-static', ...paths };
+  if (reason === undefined && (await bothWork(paths))) return { source: 'ffmpeg-static', ...paths };
   throw new UserError(
-    `${advice}\nffmpeg-static was of no help either: ${reason ?? 'what it brought does not run here'}. FFMPEG_BINARIES_URL can name a mirror of its releases.`,
+    `${advice}\nffmpeg-static failed too: ${reason ?? 'its programs do not run here'}. To use a mirror of its releases, set FFMPEG_BINARIES_URL.`,
   );
 }
 
@@ -53,12 +53,12 @@ export async function setUpFfmpeg({ root, log, env, folder = join(root, '.tools'
 async function fetchFfmpeg(root, target, env, log) {
   const script = resolveFrom(join(root, 'apps', 'video-dl'), 'ffmpeg-static/install.js');
   if (script === undefined) return 'it is not installed';
-  // FFMPEG_BIN is where the script puts the program.
+  // The script installs the program at FFMPEG_BIN.
   const { code, output } = await runCommand(process.execPath, [script], {
     env: { ...env, FFMPEG_BIN: target },
     onLine: log,
   });
-  // The rest is a stack.
+  // The rest is a stack trace.
   return code === 0 ? undefined : (output.trim().split('\n')[0] ?? `it ended with ${code}`);
 }
 
@@ -86,13 +86,13 @@ function resolveFrom(from, name) {
   try {
     return createRequire(from.endsWith('.json') ? from : join(from, 'package.json')).resolve(name);
   } catch {
-    // Left out at install, or not made for this machine.
+    // Not installed, or not available for this platform.
     return undefined;
   }
 }
 
 /** @param {{ FFMPEG_PATH: string, FFPROBE_PATH: string }} paths */
-async function bothRun({ FFMPEG_PATH, FFPROBE_PATH }) {
+async function bothWork({ FFMPEG_PATH, FFPROBE_PATH }) {
   for (const file of [FFMPEG_PATH, FFPROBE_PATH]) {
     if ((await runCommand(file, ['-version'])).code !== 0) return false;
   }

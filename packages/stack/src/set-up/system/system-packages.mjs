@@ -3,9 +3,9 @@ import { runCommand, tailOf } from '../run-command.mjs';
 import { UserError } from '../user-error.mjs';
 
 /**
- * Installs packages without letting them start their system services: nginx and
- * redis-server would take port 80 and 6379 of the machine at once and at every boot.
- * `$1` lists the units of packages that this call brings in; the rest are packages.
+ * Installs packages without starting their system services: nginx and redis-server would occupy
+ * ports 80 and 6379 now and after every boot. `$1` lists the systemd units of the new packages;
+ * the other arguments are packages.
  */
 const aptScript = `
 set -e
@@ -16,7 +16,7 @@ if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT
   printf '#!/bin/sh\\nexit 101\\n' >"$policy"; chmod 755 "$policy"
 fi
-apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the lists that are there'
+apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the existing lists'
 apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 if [ -d /run/systemd/system ]; then
   for unit in $units; do systemctl disable --quiet "$unit" || echo "could not disable $unit"; done
@@ -31,19 +31,19 @@ const units = { nginx: 'nginx', 'redis-server': 'redis-server', prometheus: 'pro
 /**
  * @typedef {object} Installer
  * @property {string} name
- * @property {string} notice what it will do, as a sentence
+ * @property {string} notice a sentence describing what it will do
  * @property {boolean} asksForPassword
  * @property {(tools: readonly SystemTool[], log: (line: string) => void) => Promise<import('../run-command.mjs').CommandResult>} install
  */
 
 /**
- * Installs what is missing of the given tools with apt or brew.
+ * Installs the missing tools with apt or brew.
  * @param {{ tools: readonly SystemTool[], log: (line: string) => void, env?: NodeJS.ProcessEnv, optional?: readonly SystemTool[] }} options
- *   the caller has another way to get the `optional` ones
- * @throws {UserError} that names what to install where neither can
+ *   the caller can obtain the `optional` ones otherwise
+ * @throws {UserError} saying what to install if that fails
  */
 export function installSystemTools(options) {
-  // Steps of set-up run at once, package managers one after the other.
+  // Set-up steps run in parallel, but package managers one at a time.
   const result = lastInstall.then(() => install(options));
   lastInstall = result.catch(() => undefined);
   return result;
@@ -60,14 +60,14 @@ async function install({ tools, log, env = process.env, optional = [] }) {
   if (installer === undefined) {
     const required = missing.filter((tool) => !optional.includes(tool));
     if (required.length === 0) return 'no package manager';
-    throw new UserError(adviceFor(required, 'No way was found to install it from here.'));
+    throw new UserError(adviceFor(required, 'It could not be installed automatically.'));
   }
   const { code, output } = await installer.install(missing, log);
   const stillMissing = missing.filter((tool) => !tool.isThere(env) && !optional.includes(tool));
   if (stillMissing.length > 0) {
     const reason =
       code === 0
-        ? `${installer.name} did not bring all of it.`
+        ? `${installer.name} did not install all of it.`
         : `${installer.name} failed:\n${tailOf(output)}`;
     throw new UserError(adviceFor(stillMissing, reason));
   }
@@ -78,10 +78,10 @@ async function install({ tools, log, env = process.env, optional = [] }) {
 }
 
 /**
- * Says what will be installed for the whole machine and how, before anything is.
+ * Announces what will be installed system-wide, and how.
  * @param {{ tools: readonly SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<boolean>} whether the installer may ask for a password
- * @throws {UserError} that names what to install where nothing can
+ * @throws {UserError} saying what to install if there is no installer
  */
 export async function announceSystemTools({ tools, say, env = process.env }) {
   const missing = tools.filter((tool) => !tool.isThere(env));
@@ -89,7 +89,7 @@ export async function announceSystemTools({ tools, say, env = process.env }) {
   const installer = await findInstaller(env);
   if (installer === undefined) {
     throw new UserError(
-      adviceFor(missing, 'Installing it needs root or brew, and neither is there. Nothing has been changed.'),
+      adviceFor(missing, 'Installing it needs root or brew; neither is available. Nothing has been changed.'),
     );
   }
   const names = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(', ');
@@ -127,7 +127,7 @@ async function findInstaller(env) {
 }
 
 /**
- * What to put in front of a command for it to run as root; undefined where nothing does.
+ * The command prefix for running as root; undefined if that isn't possible.
  * @param {NodeJS.ProcessEnv} env
  */
 async function rootPrefix(env) {

@@ -1,15 +1,13 @@
-import { findExecutable } from '../executables.mjs';
-import { findBrowser } from './browser.mjs';
-import { findNginx } from './nginx-binary.mjs';
+import { findBrowser, findExecutable, findNginx } from '../executables.mjs';
 
 /**
- * @typedef {object} SystemTool a program that comes from the system's package manager
+ * @typedef {object} SystemTool a program from the system's package manager
  * @property {string} name
  * @property {string} purpose
  * @property {(env?: NodeJS.ProcessEnv) => boolean} isThere
  * @property {readonly string[]} apt
  * @property {readonly string[]} brew
- * @property {string} [hint] what to know where neither package manager has all of it
+ * @property {string} [hint] advice if no package manager provides all of it
  */
 
 /** @type {(name: string, env?: NodeJS.ProcessEnv) => boolean} */
@@ -35,7 +33,7 @@ const nginx = {
   },
   apt: ['nginx', 'libnginx-mod-http-js'],
   brew: ['nginx'],
-  hint: 'Where nginx has no njs module, point NGINX_PATH and NGINX_NJS_MODULE at a build that does, or use `docker compose up`.',
+  hint: 'If your nginx has no njs module, point NGINX_PATH and NGINX_NJS_MODULE at a build that does, or use `docker compose up`.',
 };
 
 /** @type {SystemTool} */
@@ -65,6 +63,6 @@ const chromium = {
   brew: ['--cask', 'chromium'],
 };
 
-/** What running needs, and what only the tests need. */
+/** Tools needed to run, and tools needed only for tests. */
 export const runTools = [nginx];
 export const testTools = [redis, chromium, prometheus];

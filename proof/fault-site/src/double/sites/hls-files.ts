@@ -5,7 +5,10 @@ import { medium, typeOf, type MediumName } from '../media.js';
 const sizes = { 360: '640x360', 720: '1280x720', 1080: '1920x1080' } as const;
 type Height = keyof typeof sizes;
 
-/** Of media that are served by `sendHls` under `root`: pictures in several sizes, the sound apart. */
+/**
+ * A master playlist for media served by `sendHls` under `root`: video in several sizes, and
+ * separate audio.
+ */
 export function masterPlaylist(root: string, heights: readonly Height[] = [360, 720, 1080]): string {
   const codecs = 'avc1.4D401F,mp4a.40.2';
   return [
@@ -28,7 +31,7 @@ const folders: readonly MediumName[] = [
   'hls-mp3',
 ];
 
-/** Sends the file whose folder and name end the address; 404 where there is none. */
+/** Sends the file named by the end of the URL's path; 404 if there is none. */
 export async function sendHls(exchange: Exchange): Promise<void> {
   const { pathname } = exchange.url;
   const folder = folders.find((name) => pathname.split('/').at(-2) === name);

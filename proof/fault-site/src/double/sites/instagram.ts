@@ -1,7 +1,7 @@
 import type { Exchange, Site } from '../exchange.js';
 import { mediaSeconds, medium } from '../media.js';
 
-/** Instagram: a session of nobody, then a post of several slides of which the first is a photograph. */
+/** Instagram: an anonymous session, then a post with several slides; the first one is a photo. */
 export class Instagram implements Site {
   readonly hosts = ['www.instagram.com', 'instagram.com', 'scontent.cdninstagram.com'];
 
@@ -29,7 +29,7 @@ export class Instagram implements Site {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** The number behind the code in a post's address: base 64, the most significant letter first. */
+/** The number encoded in a post's URL: base 64, most significant digit first. */
 function numberOf(code: string): string {
   return String(
     Array.from(code).reduce((number, letter) => number * 64n + BigInt(letters.indexOf(letter)), 0n),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Exchange, Site } from '../exchange.js';
 import { mediaSeconds, medium, type MediumName } from '../media.js';
 
-/** Reddit: a cookie, a post as JSON, and a DASH manifest of whole files, the sound apart. */
+/** Reddit: a cookie, a post as JSON, and a DASH manifest of complete files with separate audio. */
 export class Reddit implements Site {
   readonly hosts = ['www.reddit.com', 'old.reddit.com', 'v.redd.it'];
 
@@ -47,7 +47,10 @@ const post = [
                 dash_url: 'https://v.redd.it/double1/DASHPlaylist.mpd?a=1',
                 hls_url: 'https://v.redd.it/double1/HLSPlaylist.m3u8?a=1',
                 fallback_url: 'https://v.redd.it/double1/DASH_720.mp4?source=fallback',
-                ...{ height: 720, width: 1280, bitrate_kbps: 2400, duration: mediaSeconds },
+                height: 720,
+                width: 1280,
+                bitrate_kbps: 2400,
+                duration: mediaSeconds,
               },
             },
           },
@@ -73,7 +76,7 @@ async function manifest(): Promise<string> {
     </MPD>`;
 }
 
-/** Where the file's index of fragments (`sidx`) is. */
+/** Byte range of the file's fragment index (`sidx`). */
 async function index(name: MediumName): Promise<string> {
   const bytes = await readFile(await medium(name));
   const start = bytes.indexOf('sidx') - 4;

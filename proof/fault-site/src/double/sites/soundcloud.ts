@@ -4,7 +4,7 @@ import { sendHls } from './hls-files.js';
 
 const clientId = 'double0123456789double0123456789';
 
-/** SoundCloud: a client id out of a script, a track as JSON, and playlists of sound. */
+/** SoundCloud: a client id from a script, a track as JSON, and audio playlists. */
 export class SoundCloud implements Site {
   readonly hosts = ['soundcloud.com', 'a-v2.sndcdn.com', 'api-v2.soundcloud.com', 'cf-hls-media.sndcdn.com'];
 
@@ -28,7 +28,10 @@ export class SoundCloud implements Site {
 }
 
 const track = {
-  ...{ id: 1001, title: 'A tone', duration: mediaSeconds * 1000, user: { id: 1, username: 'somebody' } },
+  id: 1001,
+  title: 'A tone',
+  duration: mediaSeconds * 1000,
+  user: { id: 1, username: 'somebody' },
   permalink_url: 'https://soundcloud.com/somebody/a-tone',
   media: {
     transcodings: [

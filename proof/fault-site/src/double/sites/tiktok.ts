@@ -3,7 +3,7 @@ import type { Exchange, Site } from '../exchange.js';
 
 const posts: Readonly<Record<string, number>> = { '1': 0, '2': 10204, '3': 10222 };
 
-/** TikTok: what the page says is in a script element; media want the page's cookie and its address as Referer. */
+/** TikTok: the page's data is in a script element; media require the page's cookie and its URL as Referer. */
 export class TikTok implements Site {
   readonly hosts = ['www.tiktok.com', 'v16-webapp-prime.tiktok.com'];
 

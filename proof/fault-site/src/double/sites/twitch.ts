@@ -3,7 +3,7 @@ import { mediaSeconds, medium } from '../media.js';
 
 const token = { signature: '0123456789abcdef', value: '{"clip":"double"}' };
 
-/** Twitch: one question about a clip; its files want the token of the answer. */
+/** Twitch: one query for a clip; its files require the token from the response. */
 export class Twitch implements Site {
   readonly hosts = ['clips.twitch.tv', 'gql.twitch.tv', 'production.assets.clips.twitchcdn.net'];
 
@@ -33,7 +33,8 @@ const clip = {
     {
       aspectRatio: 16 / 9,
       videoQualities: ['1080', '720', '360'].map((quality) => ({
-        ...{ quality, frameRate: 25 },
+        quality,
+        frameRate: 25,
         sourceURL: `https://production.assets.clips.twitchcdn.net/double/clip-${quality}.mp4`,
       })),
     },

@@ -2,7 +2,7 @@ import type { Exchange, Site } from '../exchange.js';
 import { mediaSeconds } from '../media.js';
 import { masterPlaylist, sendHls } from './hls-files.js';
 
-/** Vimeo's player: its page holds the settings, which name a playlist with the sound apart. */
+/** Vimeo's player: its page contains settings that name a playlist with separate audio. */
 export class Vimeo implements Site {
   readonly hosts = ['player.vimeo.com', 'vimeo.com', 'skyfire.vimeocdn.com'];
 

@@ -2,7 +2,7 @@ import type { Exchange, Site } from '../exchange.js';
 import { mediaSeconds, medium } from '../media.js';
 import { masterPlaylist, sendHls } from './hls-files.js';
 
-/** X: a guest token, then an answer that names a playlist (the sound apart) and a small file. */
+/** X: a guest token, then a response that names a playlist (with separate audio) and a small file. */
 export class X implements Site {
   readonly hosts = ['x.com', 'twitter.com', 'api.x.com', 'video.twimg.com'];
 
@@ -45,7 +45,8 @@ const video = {
                 url: 'https://video.twimg.com/ext_tw_video/1/pu/pl/master.m3u8?tag=12',
               },
               {
-                ...{ content_type: 'video/mp4', bitrate: 832_000 },
+                content_type: 'video/mp4',
+                bitrate: 832_000,
                 url: 'https://video.twimg.com/ext_tw_video/1/pu/vid/avc1/640x360/small.mp4?tag=12',
               },
             ],

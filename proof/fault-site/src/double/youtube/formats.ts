@@ -9,7 +9,7 @@ interface Itag {
   readonly hasSound: boolean;
 }
 
-/** The formats of YouTube that the double has, by their numbers there. */
+/** The simulated YouTube formats, by YouTube's format number. */
 const itags: Readonly<Record<number, Itag>> = {
   18: { codecs: 'avc1.42001E, mp4a.40.2', height: 360, hasSound: true },
   134: { codecs: 'avc1.4d401e', height: 360, hasSound: false },
@@ -54,7 +54,7 @@ export async function streamingFormats(
   return { formats: listed.filter(isWhole), adaptiveFormats: listed.filter((each) => !isWhole(each)) };
 }
 
-/** Formats with pictures only, and those with both, come in one language. */
+/** Video-only formats, and those with both, have one language. */
 function tracksOf({ tracks }: Video, number: number): readonly Track[] {
   return itags[number]?.hasSound === true && number !== 18 ? tracks : tracks.slice(-1);
 }
@@ -73,7 +73,10 @@ async function describe(ticket: Ticket, number: number, track: Track, offer: 'ad
     contentLength: String(size),
     approxDurationMs: String(mediaSeconds * 1000),
     ...(height !== undefined && {
-      ...{ width: Math.round((height * 16) / 9), height, fps: 25, qualityLabel: `${height}p` },
+      width: Math.round((height * 16) / 9),
+      height,
+      fps: 25,
+      qualityLabel: `${height}p`,
       quality: height > 720 ? 'hd1080' : height > 360 ? 'hd720' : 'medium',
     }),
     ...(hasSound && { audioQuality: 'AUDIO_QUALITY_MEDIUM', audioSampleRate: '48000', audioChannels: 2 }),

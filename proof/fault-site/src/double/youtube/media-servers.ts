@@ -5,7 +5,7 @@ import { medium, typeOf, type MediumName } from '../media.js';
 import { mediumOf } from './formats.js';
 import { isServed, type Ticket, type Tickets } from './tickets.js';
 
-/** More at once is refused, as is a request without a range. */
+/** Larger ranges are rejected, as are requests without a range. */
 const mostBytes = 10 * 1024 * 1024;
 const variants: Readonly<
   Record<number, { itag: number; medium: MediumName; size: string; bandwidth: number }>
@@ -16,7 +16,7 @@ const variants: Readonly<
 };
 const soundItag = 234;
 
-/** googlevideo.com: files in pieces of at most 10 MiB, and HLS with the sound apart. */
+/** googlevideo.com: files in pieces of at most 10 MiB, and HLS with separate audio. */
 export class YouTubeMediaServers implements Site {
   readonly hosts = ['manifest.googlevideo.com', 'rr1---sn-double.googlevideo.com'];
   readonly #tickets: Tickets;

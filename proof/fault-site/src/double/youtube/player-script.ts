@@ -8,7 +8,7 @@
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_';
 
-/** What the player makes of `n`. */
+/** The player's transformation of `n`. */
 export function solveThrottling(text: string): string {
   return Array.from(text)
     .reverse()
@@ -16,7 +16,7 @@ export function solveThrottling(text: string): string {
     .join('');
 }
 
-/** What the player makes of a signature: the same places of every one. */
+/** The player's transformation of a signature, the same for all signatures. */
 export function solveSignature(text: string): string {
   const letters = Array.from(text).reverse().slice(3);
   return [...letters.slice(9), ...letters.slice(0, 9)].join('');
@@ -39,7 +39,7 @@ function open(text,name,secret){var address=new Address(text);address.set("alr",
 if(secret)address.set(name,encodeURIComponent(signature(decodeURIComponent(secret))));return address}
 g.open=open;`;
 
-/** A script whose puzzles no solver finds, as after a change that yt-dlp has not followed yet. */
+/** A script whose puzzles the solver can't find, as after a change that yt-dlp does not support yet. */
 export const unreadableScript = `var _double={};(function(g){var first=0;g.sts={sts:${signatureTimestamp}};})(_double);`;
 
 /**
@@ -57,7 +57,7 @@ export function playerScript(bytes = 0): string {
   return `${parts.join('')}})(_double);`;
 }
 
-/** A class and a few functions of no use. */
+/** An unused class and a few unused functions. */
 function idleCode(number: number): string {
   const name = `x${number.toString(36)}`;
   return (

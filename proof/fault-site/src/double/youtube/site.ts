@@ -12,7 +12,7 @@ const players = { usual: 'd0b1e001', unreadable: 'd0b1e002' };
 const playlistClients = new Set(['VISIONOS', 'IOS']);
 const sabrClients = new Set(['WEB', 'MWEB', 'WEB_REMIX', 'WEB_CREATOR']);
 
-/** www.youtube.com: watch page, player script and the API that clients ask. */
+/** www.youtube.com: watch page, player script and the clients' API. */
 export class YouTube implements Site {
   readonly hosts = ['www.youtube.com', 'm.youtube.com', 'music.youtube.com'];
   readonly #tickets: Tickets;
@@ -92,7 +92,7 @@ export class YouTube implements Site {
   }
 }
 
-/** The settings that a page gives to its player. */
+/** The settings that a page passes to its player. */
 function settings(player: string): string {
   const values = {
     INNERTUBE_CLIENT_NAME: 'WEB',

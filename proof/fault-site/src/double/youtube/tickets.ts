@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { solveSignature, solveThrottling } from './player-script.js';
 import type { Video } from './videos.js';
 
-/** What one answer about a video allows: the media servers know it by its name in the address. */
+/** The permissions of one video response; media servers identify it by its name in the URL. */
 export interface Ticket {
   readonly name: string;
   readonly id: string;
@@ -16,12 +16,12 @@ export interface Ticket {
   readonly expire: number;
 }
 
-/** Whether its media are given out now. */
+/** Whether its media are currently available. */
 export function isServed({ video, availableAt }: Ticket): boolean {
   return !video.isRefused && Date.now() >= availableAt;
 }
 
-/** What has been given out so far. */
+/** The tickets issued so far. */
 export class Tickets {
   readonly #tickets = new Map<string, Ticket>();
 
@@ -42,7 +42,7 @@ export class Tickets {
   /**
    * The ticket that an address names.
    * @param solved the puzzles of an address that has them
-   * @returns undefined where it is unknown or over, or a puzzle is not solved
+   * @returns undefined if it is unknown or expired, or a puzzle is not solved
    */
   find(name: string, solved?: { readonly n: string; readonly signature: string }): Ticket | undefined {
     const ticket = this.#tickets.get(name);

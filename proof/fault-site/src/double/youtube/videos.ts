@@ -1,19 +1,19 @@
 import type { Tone } from '../media.js';
 
-/** What YouTube says of one video, and how its media servers behave. */
+/** YouTube's data for one video, and the behaviour of its media servers. */
 export interface Video {
   /** What the clients with addresses of their own (`tv`) are given. */
   readonly itags: readonly number[];
   /** Heights that clients with a playlist (`visionos`) are given. */
   readonly hlsHeights: readonly number[];
-  /** Its largest file has more bytes than are given out at once. */
+  /** Its largest file has more bytes than one request may read. */
   readonly isLarge: boolean;
   readonly tracks: readonly Track[];
-  /** Seconds of advertisements before which no medium is given out. */
+  /** Seconds of advertisements before media become available. */
   readonly adSeconds: number;
-  /** How long its media addresses live. */
+  /** How long its media URLs are valid. */
   readonly lifeSeconds: number;
-  /** The media servers refuse it whatever is asked. */
+  /** The media servers reject every request for it. */
   readonly isRefused: boolean;
   readonly drm: boolean;
   readonly isLive: boolean;
@@ -31,7 +31,7 @@ export interface Playability {
   readonly errorScreen?: unknown;
 }
 
-/** One language, or one kind of mix, of the sound. */
+/** One language or mix of the audio. */
 export interface Track {
   readonly id: string;
   readonly language: string;
@@ -173,7 +173,7 @@ export function videoId(name: VideoName, number = 1): string {
   return `${name}-${String(number).padStart(10 - name.length, '0')}`;
 }
 
-/** @returns undefined where there is no such video */
+/** @returns undefined if there is no such video */
 export function videoOf(id: string): Video | undefined {
   const name = id.slice(0, id.lastIndexOf('-'));
   return isKnown(name) ? videos[name] : undefined;

@@ -1,9 +1,8 @@
 // Generated from apps/bg-removal/src/matte/tuning.ts by `pnpm docs:generate`. Edit that file instead.
 export const defaultTuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 /**
- * Strength, then threshold, of one alpha value in 0-1:
- * `α ← sα/(1+(s−1)α)`, then with `τ = t/255`: `α ← max(0, (α−τ)/(1−τ))`;
- * at `t = 255` only full alpha stays.
+ * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with
+ * `τ = t/255`: `α ← max(0, (α−τ)/(1−τ))`; at `t = 255` only full alpha remains.
  */
 export function tuneAlpha(alpha, { foregroundStrength: s, threshold }) {
   const strong = (s * alpha) / (1 + (s - 1) * alpha);

@@ -1,0 +1,95 @@
+/**
+ * By package, what a mutation test breaks and which of its tests must notice.
+ * @typedef {{ name: string, mutate: string[], tests: string[], testTimeoutMs?: number }} Subject
+ * @type {Readonly<Record<string, Subject[]>>}
+ */
+export const subjects = {
+  'bg-removal': [
+    { name: 'tuning', mutate: ['src/matte/tuning.ts'], tests: ['test/matte/tuning.test.ts'] },
+    {
+      name: 'feather',
+      mutate: ['src/matte/feather.ts'],
+      tests: ['test/matte/feather.test.ts'],
+      testTimeoutMs: 10_000,
+    },
+  ],
+  'video-dl': [
+    {
+      name: 'transfer',
+      mutate: ['src/upstream/remote-object.ts', 'src/upstream/transfer.ts', 'src/upstream/upstream-part.ts'],
+      tests: ['test/upstream/fetch-bytes.test.ts', 'test/upstream/transfer.test.ts'],
+    },
+    {
+      name: 'byte-range',
+      mutate: ['src/upstream/byte-range.ts'],
+      tests: ['test/upstream/byte-range.test.ts'],
+    },
+    {
+      name: 'retry-budget',
+      mutate: ['src/upstream/retry-budget.ts'],
+      tests: ['test/upstream/retry-budget.test.ts'],
+    },
+    {
+      name: 'transfer-fault',
+      mutate: ['src/upstream/transfer-fault.ts'],
+      tests: ['test/upstream/transfer-fault.test.ts'],
+    },
+    {
+      name: 'expectation',
+      mutate: ['src/stream/expectation.ts'],
+      tests: ['test/stream/expectation.test.ts'],
+    },
+    {
+      name: 'verification',
+      mutate: ['src/stream/verification.ts'],
+      tests: ['test/stream/verification.test.ts'],
+      testTimeoutMs: 10_000,
+    },
+    {
+      name: 'ranges',
+      mutate: ['src/stream/ranges.ts'],
+      tests: ['test/stream/ranges.test.ts'],
+    },
+  ],
+  'egress-guard': [
+    {
+      name: 'decision',
+      mutate: ['src/allow-list.ts', 'src/host.ts', 'src/policy.ts'],
+      tests: ['test/addresses.test.ts', 'test/policy.test.ts'],
+    },
+    {
+      name: 'guard',
+      mutate: ['src/guard.ts'],
+      tests: [
+        'test/addresses.test.ts',
+        'test/connect.test.ts',
+        'test/happy-eyeballs.test.ts',
+        'test/outbound-proxy.test.ts',
+      ],
+    },
+    {
+      name: 'connection',
+      mutate: ['src/dispatcher.ts', 'src/happy-eyeballs.ts'],
+      tests: ['test/connect.test.ts', 'test/happy-eyeballs.test.ts'],
+    },
+  ],
+  'rate-limit': [
+    {
+      name: 'window-log',
+      mutate: ['src/window-log.ts'],
+      tests: ['test/window-log.test.ts'],
+      testTimeoutMs: 20_000,
+    },
+    {
+      name: 'window-store',
+      mutate: ['src/window-store.ts'],
+      tests: ['test/window-store.test.ts'],
+      testTimeoutMs: 20_000,
+    },
+    {
+      name: 'middleware',
+      mutate: ['src/rate-limiter.ts'],
+      tests: ['test/rate-limiter.test.ts'],
+    },
+  ],
+};

@@ -1,0 +1,115 @@
+/** The files of deploy/compose, added as docs/deployment.md says. */
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { freePort } from '@media-services/stack/set-up';
+import { z } from 'zod';
+import { containersWith, docker } from '../docker.js';
+import { distributePicture, request as ask, shell, type Box } from '../place/box.js';
+import { healthUntil } from '../place/health.js';
+import { problemCode } from '../place/main-job.js';
+import type { Report } from '../report.js';
+import { NotYet, until } from '../wait.js';
+import { composeFor, containerOf, project, source, type ComposeSetting } from './project.js';
+
+/** From the folder of compose.verify.yml. */
+const additions = '../../../deploy/compose/';
+const imageSources = `${project}_image-sources`;
+/** The address that tls.yml gives Caddy. */
+const caddyAddress = '172.31.86.2';
+
+const clientSchema = z.object({ client: z.string() });
+
+export async function checkAdditions(report: Report, setting: ComposeSetting): Promise<void> {
+  await report.check('image-urls.yml lets bg-removal fetch an image, but not from a private address', () =>
+    imageByUrl(setting),
+  );
+  await report.check('tls.yml serves HTTPS, and only Caddy may name the client', () => https(setting));
+}
+
+async function imageByUrl(setting: ComposeSetting): Promise<string> {
+  const client = await containerOf('client', 1);
+  const send = (url: string) =>
+    ask(client, { path: '/api/remove-background', form: { image_url: url }, id: 'image-url' });
+  const site = `http://${source}/picture.jpg`;
+  assert.equal((await send(site)).status, 400, 'image_url is accepted without image-urls.yml');
+
+  const options = ['up', '-d', '--no-build', '--no-deps', '--scale', 'bg-removal=1', 'bg-removal'];
+  const overrides = [...setting.overrides, `${additions}image-urls.yml`];
+  try {
+    await composeFor({ ...setting, overrides })(...options);
+    const box = await containerOf('source');
+    await docker('network', 'connect', '--alias', 'source', imageSources, box.name);
+    await healthUntil(client, '/bg-removal/api/health', 200, 'ok');
+    await distributePicture(await containerOf('bg-removal'), [box]);
+    const cutOut = await send(site);
+    assert.deepEqual([cutOut.status, cutOut.type], [200, 'image/png'], JSON.stringify(cutOut));
+    for (const url of ['http://gateway:8080/favicon.svg', 'http://169.254.169.254/latest/']) {
+      const { status, json } = await send(url);
+      assert.deepEqual([status, problemCode(json)], [403, 'forbidden_address'], url);
+    }
+    return `${cutOut.bytes} bytes`;
+  } finally {
+    await composeFor(setting)(...options);
+    await docker('network', 'disconnect', '--force', imageSources, (await containerOf('source')).name);
+    await docker('network', 'rm', imageSources);
+    await healthUntil(client, '/bg-removal/api/health', 200, 'ok');
+  }
+}
+
+async function https({ env }: ComposeSetting): Promise<string> {
+  const name = `${project}-tls`;
+  const port = await freePort();
+  const compose = composeFor(
+    {
+      overrides: [`${additions}tls.yml`, 'compose.tls.yml'],
+      // For this name Caddy signs a certificate itself.
+      env: { ...env, DOMAIN: 'localhost', VERIFY_TLS_PORT: String(port) },
+    },
+    name,
+  );
+  try {
+    await compose('up', '-d', '--no-build', 'gateway', 'caddy');
+    const of = async (service: string): Promise<Box> => {
+      const labels = { 'com.docker.compose.project': name, 'com.docker.compose.service': service };
+      const [box] = await containersWith(labels);
+      if (box === undefined) throw new Error(`${service} does not run`);
+      return box;
+    };
+    const caddy = await of('caddy');
+    const gateway = await of('gateway');
+    const authority = await until('the authority of Caddy', 30, async () => {
+      const { code, output } = await shell(caddy, 'cat /data/caddy/pki/authorities/local/root.crt');
+      return code === 0 ? output : new NotYet(output);
+    });
+    const status = await until('the page over HTTPS', 60, async () => {
+      const answer = await statusOf(port, authority).catch((error: unknown) => String(error));
+      return answer === 200 ? answer : new NotYet(String(answer));
+    });
+    assert.equal((await docker('port', gateway.name)).trim(), '', 'the gateway publishes a port');
+    const lines = (await docker('logs', gateway.name))
+      .split('\n')
+      .filter((line) => line.includes('tls-proof'));
+    const clients = lines.map((line) => clientSchema.parse(JSON.parse(line)).client);
+    assert.ok(clients.length > 0, 'the gateway has no line of the request');
+    for (const client of clients) assert.ok(![caddyAddress, forged].includes(client), client);
+    return `${status}; the client is ${clients.at(-1)}`;
+  } finally {
+    await compose('down', '--volumes', '--remove-orphans', '--timeout', '5');
+  }
+}
+
+const forged = '203.0.113.7';
+
+/** Status of the page for a client that trusts Caddy's authority and lies about its address. */
+function statusOf(port: number, ca: string): Promise<number | undefined> {
+  const headers = { 'X-Forwarded-For': forged, 'X-Request-Id': 'tls-proof' };
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', servername: 'localhost', port, ca, headers, path: '/' }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .setHeader('Host', 'localhost')
+      .end();
+  });
+}
