@@ -19,5 +19,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   testTimeout: 60_000,
+  setupFilesAfterEnv: [fileURLToPath(new URL('jest.retry.js', import.meta.url))],
   reporters: ['default', fileURLToPath(new URL('jest.report.js', import.meta.url))],
 };

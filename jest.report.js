@@ -39,6 +39,9 @@ export default class Report {
       broken: file.testExecError?.message.trim().split('\n')[0],
       seconds: file.perfStats.runtime / 1000,
       failures: file.testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+      retried: file.testResults
+        .filter(({ status, invocations = 1 }) => status === 'passed' && invocations > 1)
+        .map(({ fullName }) => fullName),
     }));
     const report = { numPassedTests, numFailedTests, numPendingTests, numTodoTests, hung, testResults };
     const folder = join(this.rootDir, 'test-results');

@@ -6,7 +6,7 @@ const storageName = 'access-key';
 const cookieSeconds = 60;
 let keyOfThisPage = '';
 
-/** The user's access key; empty if there is none. */
+/** The user's access key; empty if the user has none. */
 export function accessKey() {
   try {
     return localStorage.getItem(storageName) ?? keyOfThisPage;

@@ -28,7 +28,7 @@ async function probe(file: string) {
   return probed.parse(JSON.parse(stdout));
 }
 
-/** The errors of a decoder that reads the whole file; empty if there are none. */
+/** The errors of a decoder that reads the whole file; empty if the file is undamaged. */
 async function decodingErrors(file: string): Promise<string> {
   const { exitCode, stderr } = await execa(
     process.env.FFMPEG_PATH || 'ffmpeg',

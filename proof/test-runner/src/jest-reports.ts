@@ -18,6 +18,8 @@ const jestReport = z.object({
       broken: z.string().optional(),
       seconds: z.number(),
       failures: z.array(z.string()),
+      /** Passed only when they ran once more. */
+      retried: z.array(z.string()),
     }),
   ),
 });
@@ -48,6 +50,7 @@ export function jestResult(name: string, report: JestReport): SuiteResult {
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
     failures: [...failures, ...broken],
+    retried: report.testResults.flatMap(({ retried }) => retried),
     files: report.testResults.map(({ file, seconds }) => ({ file, seconds })),
   };
   return report.hung

@@ -6,6 +6,8 @@ export interface SuiteResult {
   readonly skipped: number;
   /** One line each. */
   readonly failures: readonly string[];
+  /** Tests that failed at first and passed when they ran once more. */
+  readonly retried?: readonly string[];
   /** How long each of its files took, where the runner says. */
   readonly files?: readonly { readonly file: string; readonly seconds: number }[];
   /** Nothing it depends on has changed since it last ran, so its results were replayed. */
@@ -46,10 +48,15 @@ export function summaryLines(results: readonly SuiteResult[]): string[] {
     (result) =>
       `${result.failed > 0 ? '✗' : '✓'} ${result.name.padEnd(width)}  ${totalLine([result])}${timeOf(result)}`,
   );
+  const retried = results.flatMap(({ name, retried: list = [] }) => list.map((test) => `↻ ${name} › ${test}`));
   const failures = results.flatMap(({ name, failures: list }) =>
     list.map((failure) => `✗ ${name} › ${failure}`),
   );
-  return failures.length === 0 ? suites : [...suites, '', 'Failures:', ...failures];
+  return [
+    ...suites,
+    ...(retried.length === 0 ? [] : ['', 'Passed only when run once more:', ...retried]),
+    ...(failures.length === 0 ? [] : ['', 'Failures:', ...failures]),
+  ];
 }
 
 function timeOf({ cached, files = [] }: SuiteResult): string {

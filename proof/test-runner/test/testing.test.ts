@@ -44,6 +44,12 @@ test('every failure is listed under its suite', () => {
   expect(lines).toContain('✗ b › does not work');
 });
 
+test('every test that passed only when it ran once more is listed', () => {
+  const lines = summaryLines([{ ...suite(1, 0), retried: ['starts in time'] }]);
+
+  expect(lines).toContain('↻ a › starts in time');
+});
+
 test('the slowest files are listed, slowest first, without those whose results were replayed', () => {
   const files = [
     { file: 'quick.test.ts', seconds: 1 },
@@ -64,8 +70,8 @@ const report = {
   numTodoTests: 1,
   hung: false,
   testResults: [
-    { file: 'test/a.test.ts', seconds: 2, failures: ['a fails'] },
-    { file: 'test/b.test.ts', broken: 'SyntaxError: no', seconds: 0, failures: [] },
+    { file: 'test/a.test.ts', seconds: 2, failures: ['a fails'], retried: ['a is late'] },
+    { file: 'test/b.test.ts', broken: 'SyntaxError: no', seconds: 0, failures: [], retried: [] },
   ],
 };
 
@@ -76,6 +82,7 @@ test('a test file that jest cannot even load is a failure', () => {
     failed: 2,
     skipped: 1,
     failures: ['a fails', 'test/b.test.ts: SyntaxError: no'],
+    retried: ['a is late'],
     files: [
       { file: 'test/a.test.ts', seconds: 2 },
       { file: 'test/b.test.ts', seconds: 0 },

@@ -84,7 +84,7 @@ function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): voi
   }
 }
 
-/** The bounding box of the visible pixels; undefined if there are none. */
+/** The bounding box of the visible pixels; undefined if no pixel is visible. */
 export function visibleArea(image: RgbaImage): Rectangle | undefined {
   const words = pixelWords(image);
   const { width, height } = image;

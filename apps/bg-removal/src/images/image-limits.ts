@@ -64,7 +64,7 @@ export function countJpegScans(file: Uint8Array): number {
 }
 
 /**
- * Offset of the next marker code; the file's length if there is none. `FF 00` is data, `FF FF`
+ * Offset of the next marker code; the file's length if no marker follows. `FF 00` is data, `FF FF`
  * is padding.
  */
 function nextMarker(file: Uint8Array, from: number): number {

@@ -101,7 +101,7 @@ test(
 );
 
 /**
- * Fuzzes image files: any damage must lead to an image or a rejection, never to a service
+ * Fuzzes image files: damage of every kind must lead to an image or a rejection, never to a service
  * failure, and the process must survive.
  */
 const limits = imageLimits(2_000_000);

@@ -49,7 +49,7 @@ _MIN_NODE_VERSION = 25
 @functools.lru_cache(maxsize=None)
 def javascript_runtime():
     """yt-dlp's description of the first installed and supported runtime that can be kept off the
-    network; None if there is none, or yt-dlp is too old to use one (before 2025.11)."""
+    network; None if the system has none, or yt-dlp is too old to use one (before 2025.11)."""
     try:
         from yt_dlp.globals import supported_js_runtimes
     except ImportError:

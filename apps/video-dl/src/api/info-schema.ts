@@ -36,7 +36,7 @@ const download = z.strictObject({
     .nullable()
     .optional()
     .describe(
-      "What happens to the video (`as is`: the site's own file is sent, byte for byte); null if there is none; only for MP4.",
+      "What happens to the video (`as is`: the site's own file is sent, byte for byte); null if the page has no video; only for MP4.",
     ),
   plays: z
     .enum(players)
@@ -48,7 +48,7 @@ const download = z.strictObject({
   audio: action
     .nullable()
     .describe(
-      "What happens to the audio (`as is`: the site's own file is sent, byte for byte); null if there is none.",
+      "What happens to the audio (`as is`: the site's own file is sent, byte for byte); null if the page has no audio.",
     ),
   formatIds: z.array(z.string()).describe('The ids of the `formats` it uses.'),
   estimatedBytes: z.int().min(0).nullable(),

@@ -109,7 +109,7 @@ function sideInformationBytes(word: number): number {
 
 const id3HeaderBytes = 10;
 
-/** Size of the ID3v2 tag at the start of a file in bytes; 0 if there is none (id3.org/id3v2.4.0-structure, 3.1). */
+/** Size of the ID3v2 tag at the start of a file in bytes; 0 without a tag (id3.org/id3v2.4.0-structure, 3.1). */
 export function id3TagBytes(start: Buffer): number {
   if (start.length < id3HeaderBytes || start.toString('latin1', 0, 3) !== 'ID3') return 0;
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (start.readUInt8(at) & 0x7f), 0);

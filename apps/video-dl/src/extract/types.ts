@@ -28,7 +28,7 @@ export interface Format {
   readonly width: number | null;
   readonly height: number | null;
   readonly fps: number | null;
-  /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if there is none or it is unknown. */
+  /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if absent or unknown. */
   readonly videoCodec: string | null;
   readonly audioCodec: string | null;
   /** Null while unknown. */

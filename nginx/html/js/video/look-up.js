@@ -11,7 +11,7 @@ const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
  * The first URL in a text: the text itself, with or without `https://`, or one
  * inside a sentence ("Look at this! https://…").
  * @param options `bare`: a host name alone counts too, as in a field for links
- * @returns undefined if there is none
+ * @returns undefined without a link
  */
 export function urlIn(text, { bare = false } = {}) {
   const words = text.trim().split(/\s+/u);

@@ -45,7 +45,7 @@ export interface FirstTimes {
   readonly areAllKnown: boolean;
 }
 
-/** Lengths of the audio and video in seconds; null if there is none. */
+/** Lengths of the audio and video in seconds; null for a missing track. */
 export interface TrackLengths {
   readonly video: number | null;
   readonly audio: number | null;

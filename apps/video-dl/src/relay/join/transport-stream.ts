@@ -303,7 +303,7 @@ function pidOf(packet: Buffer): number {
   return packet.readUInt16BE(1) & 0x1fff;
 }
 
-/** Offset of the payload; the packet size if there is none. */
+/** Offset of the payload; the packet size if the packet has no payload. */
 function payloadStart(packet: Buffer): number {
   const control = packet.readUInt8(3);
   if ((control & 0x10) === 0) return packetSize;

@@ -31,7 +31,7 @@ const folders: readonly MediumName[] = [
   'hls-mp3',
 ];
 
-/** Sends the file named by the end of the URL's path; 404 if there is none. */
+/** Sends the file named by the end of the URL's path; 404 if no such file exists. */
 export async function sendHls(exchange: Exchange): Promise<void> {
   const { pathname } = exchange.url;
   const folder = folders.find((name) => pathname.split('/').at(-2) === name);

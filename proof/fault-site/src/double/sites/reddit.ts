@@ -39,7 +39,7 @@ const post = [
       children: [
         {
           data: {
-            title: 'A clip with its sound apart',
+            title: 'A clip with separate audio',
             author: 'somebody',
             url: 'https://v.redd.it/double1',
             secure_media: {

@@ -25,7 +25,7 @@ export class Vimeo implements Site {
 const settings = {
   video: {
     id: 100_000_001,
-    title: 'A film with its sound apart',
+    title: 'A film with separate audio',
     duration: mediaSeconds,
     owner: { name: 'Somebody', url: 'https://vimeo.com/somebody' },
   },

@@ -30,7 +30,7 @@ const video = {
   core: { user_results: { result: { legacy: { name: 'Somebody', screen_name: 'somebody' } } } },
   legacy: {
     id_str: '1000000000000000001',
-    full_text: 'A clip with its sound apart',
+    full_text: 'A clip with separate audio',
     created_at: 'Sat Jan 31 08:00:00 +0000 2026',
     extended_entities: {
       media: [
