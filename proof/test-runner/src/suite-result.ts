@@ -48,7 +48,9 @@ export function summaryLines(results: readonly SuiteResult[]): string[] {
     (result) =>
       `${result.failed > 0 ? '✗' : '✓'} ${result.name.padEnd(width)}  ${totalLine([result])}${timeOf(result)}`,
   );
-  const retried = results.flatMap(({ name, retried: list = [] }) => list.map((test) => `↻ ${name} › ${test}`));
+  const retried = results.flatMap(({ name, retried: list = [] }) =>
+    list.map((test) => `↻ ${name} › ${test}`),
+  );
   const failures = results.flatMap(({ name, failures: list }) =>
     list.map((failure) => `✗ ${name} › ${failure}`),
   );
