@@ -77,7 +77,6 @@ async function startServices(site: FileSite, env: NodeJS.ProcessEnv): Promise<St
       // This checks correctness, not speed.
       FIRST_BYTE_TIMEOUT_SECONDS: '120',
       EXTRACTION_TIMEOUT_SECONDS: '120',
-      PROBE_TIMEOUT_SECONDS: '60',
     },
   });
 }

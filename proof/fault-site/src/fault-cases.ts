@@ -124,6 +124,42 @@ const untrueLengths = [
   }),
 ] satisfies FaultCase[];
 
+const allComplete = { mp3: 'complete', mp4: 'complete', seconds: 4 } as const;
+
+/** "Unknown" as a duration, after the time scale of 1000 ticks per second. */
+const unknownDuration = `overwrite=${Buffer.from('mvhd').toString('hex')}${'00'.repeat(12)}000003e8:ffffffff`;
+/** 40 s instead of 4 s. */
+const overstatedMatroska = 'overwrite=448988:40e3880000000000';
+
+/** Unusual media, which come whole from a server without faults. */
+const unusualMedia = [
+  other('MP4 in fragments that states an unknown length', 'fragments.mp4', unknownDuration, allComplete),
+  other('MP4 in fragments that starts at 1000 s', 'late-fragments.mp4', '', allComplete),
+  // Without original audio, which isn't encoded and keeps what is hidden.
+  {
+    fault: 'MP4 whose first 1.2 s an edit list hides',
+    page: '/watch?media=trimmed.mp4&n=$',
+    ...allComplete,
+  },
+  other('MPEG Layer II in MP4', 'mp2.mp4', '', allComplete),
+  other('WavPack', 'sound.wv', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
+  // An MP4 has every frame, but states the same length.
+  made('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, 'complete'),
+  other(
+    'Matroska that overstates its length, its end missing',
+    'h264.mkv',
+    `${overstatedMatroska}&short=20000`,
+    {
+      ...{ mp3: '502 upstream_error', mp4: '502 upstream_error', seconds: 4 },
+    },
+  ),
+  other('Matroska whose audio overlaps', 'overlapping.mkv', '', {
+    // Copied packets only get other times.
+    ...{ mp3: 'reset', mp4: 'complete', audio: 'complete', seconds: 4 },
+  }),
+  other('HLS: segments with a name that says nothing', 'hls-renamed/index.m3u8', '', allComplete),
+] satisfies FaultCase[];
+
 /** A clip from 10 s to 14 s of a file of 20 s. */
 const clipOf = (
   fault: string,
@@ -263,6 +299,7 @@ export const faultCases: readonly FaultCase[] = [
     seconds: 4,
   }),
   ...untrueLengths,
+  ...unusualMedia,
   other('Matroska: the end is missing, as if that were all', 'long.mkv', 'short=150000', {
     mp3: '502 upstream_error',
     mp4: '502 upstream_error',

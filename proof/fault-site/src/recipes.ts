@@ -144,6 +144,21 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'equal-times.flv',
   ),
   'film.flv': file(av(), 'film.flv'),
+  'fragments.mp4': file(av(), '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
+  // Like the recording of a live stream.
+  'late-fragments.mp4': file(
+    av(),
+    ...['-output_ts_offset', '1000', '-movflags', '+frag_keyframe+empty_moov', 'late-fragments.mp4'],
+  ),
+  // Cut without encoding: an edit list hides the first 1.2 s.
+  'trimmed.mp4': file(
+    av({ seconds: 5.2 }),
+    ...['-output_ts_offset', '-1.2', '-avoid_negative_ts', 'disabled', 'trimmed.mp4'],
+  ),
+  // After half a second, each packet of audio comes a millisecond after the one before.
+  'overlapping.mkv': file(av(), ...['-bsf:a', "setts=ts='if(gt(N,20),PREV_OUTPTS+1,TS)'", 'overlapping.mkv']),
+  'mp2.mp4': file([video(), audio({ codec: ['-c:a', 'mp2'] })], 'mp2.mp4'),
+  'sound.wv': file([audio({ codec: ['-c:a', 'wavpack'] })], 'sound.wv'),
   // Its writer can't go back to fill in sizes and lengths.
   'streamed.avi': file(av(), ...['-seekable', '0'], 'streamed.avi'),
   // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.
@@ -216,8 +231,10 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'flac.mkv': file([video(), audio({ codec: ['-c:a', 'flac'] })], 'flac.mkv'),
   'mp3.mkv': file([video(), audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'mp3.mkv'),
   'pcm.mkv': file([video(), audio({ codec: ['-c:a', 'pcm_s16le'] })], 'pcm.mkv'),
+  'front.ts': file(av(), 'front.ts'),
   'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
   'hls-ts': file(av(), ...hls(), 'index.m3u8'),
+  'hls-renamed': file(av(), ...hls('-hls_segment_filename', 'part%d.bin'), 'index.m3u8'),
   'hls-long': file(av({ seconds: 12 }), ...hls(), 'index.m3u8'),
   'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),
   'hls-8000': file(

@@ -100,6 +100,36 @@ export function makeInfoFrame(
   return frame;
 }
 
+/** What the header in a first frame states. */
+export interface XingHeader {
+  readonly frames: number;
+  readonly seconds: number;
+  /** Of all frames; absent if it states none. */
+  readonly bytes?: number;
+  /** Where in the frame the number of frames is. */
+  readonly framesAt: number;
+}
+
+const bytesField = 0x02;
+
+/** The number of frames that a first frame states; undefined if none. */
+export function readXingHeader(firstFrame: Buffer): XingHeader | undefined {
+  if (firstFrame.length < 4) return undefined;
+  const header = readMp3FrameHeader(firstFrame.readUInt32BE(0));
+  const at = Math.max(firstFrame.indexOf('Xing'), firstFrame.indexOf('Info'));
+  if (header === undefined || at < 0 || at + 16 > firstFrame.length) return undefined;
+  const fields = firstFrame.readUInt32BE(at + 4);
+  if ((fields & framesField) === 0) return undefined;
+  const frames = firstFrame.readUInt32BE(at + 8);
+  const bytes = (fields & bytesField) === 0 ? 0 : firstFrame.readUInt32BE(at + 12);
+  return {
+    frames,
+    seconds: (frames * header.samples) / header.sampleRate,
+    ...(bytes > 0 && { bytes }),
+    framesAt: at + 8,
+  };
+}
+
 function sideInformationBytes(word: number): number {
   const isMpeg1 = ((word >>> 19) & 3) === 3;
   const isMono = ((word >>> 6) & 3) === 3;

@@ -1,4 +1,4 @@
-import { id3TagBytes, readMp3FrameHeader } from './mp3-frames.js';
+import { id3TagBytes, readMp3FrameHeader, readXingHeader } from './mp3-frames.js';
 
 /** A field of a file. `end` is exclusive. */
 export interface Field {
@@ -67,7 +67,6 @@ function amfNumberAt(head: Buffer, key: string): number | undefined {
 
 /** MP3 has 8 to 320 kbit/s. */
 const mp3BitsPerSecond = { min: 7_000, max: 340_000 };
-const hasFrameCount = 1;
 
 /** The frame count in a Xing header, if it is impossible for this file size. */
 function impossibleMp3Length(head: Buffer, fileBytes: number): Field[] {
@@ -75,14 +74,12 @@ function impossibleMp3Length(head: Buffer, fileBytes: number): Field[] {
   if (tagBytes + 4 > head.length) return [];
   const frame = readMp3FrameHeader(head.readUInt32BE(tagBytes));
   if (frame === undefined) return [];
-  const firstFrame = head.subarray(tagBytes, tagBytes + frame.sizeBytes);
-  const at = Math.max(firstFrame.indexOf('Xing'), firstFrame.indexOf('Info'));
-  if (at < 0 || at + 12 > firstFrame.length || (firstFrame.readUInt32BE(at + 4) & hasFrameCount) === 0)
-    return [];
-  const seconds = (firstFrame.readUInt32BE(at + 8) * frame.samples) / frame.sampleRate;
-  const bitsPerSecond = ((fileBytes - tagBytes) * 8) / seconds;
+  const stated = readXingHeader(head.subarray(tagBytes, tagBytes + frame.sizeBytes));
+  if (stated === undefined) return [];
+  const bitsPerSecond = ((fileBytes - tagBytes) * 8) / stated.seconds;
   const isPossible = bitsPerSecond >= mp3BitsPerSecond.min && bitsPerSecond <= mp3BitsPerSecond.max;
-  return isPossible ? [] : [{ start: tagBytes + at + 8, end: tagBytes + at + 12 }];
+  const start = tagBytes + stated.framesAt;
+  return isPossible ? [] : [{ start, end: start + 4 }];
 }
 
 /** A piece of a file with zeros in place of the fields. @param offset of the piece in the file */

@@ -5,7 +5,7 @@ import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { untilAvailable } from '../upstream/media-source.js';
 import type { ProbeSource } from './probed-details.js';
-import type { SourceHeads } from './source-heads.js';
+import type { SourceHead, SourceHeads } from './source-heads.js';
 
 export interface ProbeSourceOptions {
   readonly heads: SourceHeads;
@@ -37,6 +37,12 @@ function readError(error: unknown, isWhole: boolean): unknown {
           cause: error,
         },
       );
+}
+
+function corrected(found: Probe, head: SourceHead | undefined): Probe {
+  if (head === undefined || head.correctedLength === null) return found;
+  const defect = found.formatName === 'flac' ? 'joined_flac' : 'wrong_length';
+  return { ...found, durationSeconds: head.correctedLength.seconds, defect };
 }
 
 /** Merges separate audio and video. */
@@ -75,7 +81,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
           const found = await probe(tools, url, { signal, parse, maxMs: restMs, environment });
           // Joined segments have only the header of the first segment.
-          return isJoined ? { ...found, durationSeconds: statedSeconds } : found;
+          return isJoined ? { ...found, durationSeconds: statedSeconds } : corrected(found, head);
         }),
       );
       return merged(probes);

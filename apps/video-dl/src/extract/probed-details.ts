@@ -50,6 +50,7 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
   return {
     ...extraction,
     durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
+    mediaDefect: [...probes.values()].find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
     selections: mapSelections(extraction.selections, (formats) => formats.map(refinedOf)),
   };

@@ -1,4 +1,5 @@
-import type { FilePiece, MediaHead } from '../parsing/media-head.js';
+import type { MediaHead } from '../parsing/media-head.js';
+import type { FilePiece } from '../parsing/partial-file.js';
 import type { ParserPool } from '../parsing/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
@@ -71,26 +72,33 @@ export class SourceHeads {
     parse: ReturnType<ParserPool['forClient']>,
     signal: AbortSignal,
   ): Promise<SourceHead> {
-    const pieces: FilePiece[] = [await readPiece(reader, 0, windowBytes)];
+    const { piece, isPart: hasRanges } = await readPiece(reader, 0, windowBytes);
+    const pieces: FilePiece[] = [piece];
     const { identity } = reader.object;
     for (let reads = 1; reads <= maxReads; reads += 1) {
       const totalBytes = identity.total;
-      const step = await parse({ kind: 'head', pieces, totalBytes }, signal);
+      const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
       if (step.kind === 'head') return { ...step, identity, totalBytes };
-      pieces.push(await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes)));
+      const next = await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes));
+      pieces.push(next.piece);
     }
     return {
       probe: null,
       original: null,
       audioFile: null,
       audioLength: null,
+      correctedLength: null,
       identity,
       totalBytes: identity.total,
     };
   }
 }
 
-async function readPiece(reader: ObjectReader, offset: number, length: number): Promise<FilePiece> {
+async function readPiece(
+  reader: ObjectReader,
+  offset: number,
+  length: number,
+): Promise<{ readonly piece: FilePiece; readonly isPart: boolean }> {
   const transfer = await reader.open({ start: offset, end: offset + length - 1 });
   const parts: Buffer[] = [];
   try {
@@ -99,5 +107,5 @@ async function readPiece(reader: ObjectReader, offset: number, length: number): 
     throw failureOf(error);
   }
   const bytes = Buffer.concat(parts);
-  return { offset, bytes, isEnd: bytes.length < length };
+  return { piece: { offset, bytes, isEnd: bytes.length < length }, isPart: transfer.isPart };
 }

@@ -31,6 +31,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     thumbnail: webUrl(raw.thumbnail),
     // With a section, this is the duration of the section.
     durationSeconds: clip === null ? positive(raw.duration) : null,
+    mediaDefect: null,
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,

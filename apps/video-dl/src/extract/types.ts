@@ -1,3 +1,4 @@
+import type { MediaDefect } from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 
 /** The targets in `downloads` of `/api/info`. */
@@ -66,6 +67,8 @@ export interface Extraction {
   readonly thumbnail: string | null;
   /** Duration of the whole video, even if the page shows only a clip of it. */
   readonly durationSeconds: number | null;
+  /** Of the media files; null if none is known. */
+  readonly mediaDefect: MediaDefect | null;
   readonly uploader: string | null;
   /** `2026-01-31` */
   readonly uploadDate: string | null;

@@ -2,7 +2,8 @@ import { isUint8Array } from 'node:util/types';
 import { z } from 'zod';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
-import { audioFiles, type FilePiece } from './media-head.js';
+import { audioFiles } from './media-head.js';
+import type { FilePiece } from './partial-file.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** A job for a parser process: one whole input, one small result. */
@@ -17,7 +18,12 @@ export type ParserJob =
       readonly maxSegments: number;
     }
   | { readonly kind: 'initialisation'; readonly bytes: Uint8Array }
-  | { readonly kind: 'head'; readonly pieces: readonly FilePiece[]; readonly totalBytes: number | null }
+  | {
+      readonly kind: 'head';
+      readonly pieces: readonly FilePiece[];
+      readonly totalBytes: number | null;
+      readonly hasRanges: boolean;
+    }
   | { readonly kind: 'ffprobe'; readonly bytes: Uint8Array };
 
 export type JobKind = ParserJob['kind'];
@@ -90,6 +96,7 @@ const resultSchemas = {
       original: z.enum(['mp3', 'mp4']).nullable(),
       audioFile: z.enum(audioFiles).nullable(),
       audioLength: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
+      correctedLength: z.object({ seconds: number }).nullable(),
     }),
   ]),
   ffprobe: probeSchema.extend({ sizeBytes: number }),

@@ -12,14 +12,8 @@ import {
 } from '../containers/mp4/movie-summary.js';
 import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
 import { readOggCodec } from '../containers/structure/ogg-pages.js';
-
-/** Bytes of a file, starting at `offset`. */
-export interface FilePiece {
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-  /** Whether the file ends here. */
-  readonly isEnd: boolean;
-}
+import { correctedLength, type CorrectedLength } from './corrected-length.js';
+import { MissingBytes, PartialFile, type FilePiece } from './partial-file.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
@@ -35,6 +29,8 @@ export interface MediaHead {
   readonly audioFile: AudioFile | null;
   /** The audio's exact length; null if the file doesn't state it. */
   readonly audioLength: AudioLength | null;
+  /** The length to use instead of the one that the file states; null if that one may be true. */
+  readonly correctedLength: CorrectedLength | null;
 }
 
 /** The bytes needed next, or the result. */
@@ -45,72 +41,41 @@ export type HeadStep =
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
 const maxIndexBytes = 32 * 1024 ** 2;
 const maxBoxes = 16;
-/** Read after an index, to see what follows it without another request. */
-const lookAheadBytes = 4096;
 /** Consecutive frames needed to rule out coincidence. */
 const minChainFrames = 3;
 const largestFrameBytes = 1441;
 
-const nothing: MediaHead = { probe: null, original: null, audioFile: null, audioLength: null };
+const nothing: MediaHead = {
+  probe: null,
+  original: null,
+  audioFile: null,
+  audioLength: null,
+  correctedLength: null,
+};
 
 /**
  * Parses the header of a file, wherever it is in the file (ISO 14496-12, 4.2, 4.3).
  * @param pieces the parts read so far
  * @param totalBytes of the file, null while unknown
+ * @param hasRanges whether single parts of the file can be read
  */
-export function readHead(pieces: readonly FilePiece[], totalBytes: number | null): HeadStep {
+export function readHead(
+  pieces: readonly FilePiece[],
+  totalBytes: number | null,
+  hasRanges = true,
+): HeadStep {
   try {
     const file = new PartialFile(pieces);
     const start = file.read(0, 16);
     if (start.length < 16) return { kind: 'head', ...nothing };
     const isBox = /^[a-z]{4}$/.test(start.toString('latin1', 4, 8));
-    const head = isBox ? readMp4(file, totalBytes ?? Infinity) : readOther(file);
-    return { kind: 'head', ...head };
+    if (isBox) return { kind: 'head', ...readMp4(file, totalBytes ?? Infinity) };
+    const corrected = totalBytes !== null && hasRanges ? correctedLength(file, totalBytes) : null;
+    return { kind: 'head', ...readOther(file), correctedLength: corrected };
   } catch (error) {
     if (error instanceof MissingBytes) return { kind: 'need', offset: error.offset, bytes: error.bytes };
     if (isDamage(error)) return { kind: 'head', ...nothing };
     throw error;
-  }
-}
-
-class MissingBytes extends Error {
-  readonly offset: number;
-  readonly bytes: number;
-
-  constructor(offset: number, bytes: number) {
-    super('more bytes are needed');
-    this.offset = offset;
-    this.bytes = bytes;
-  }
-}
-
-class PartialFile {
-  readonly #pieces: readonly FilePiece[];
-
-  constructor(pieces: readonly FilePiece[]) {
-    this.#pieces = pieces;
-  }
-
-  /** Returns fewer bytes only at the end of the file. @throws MissingBytes */
-  read(offset: number, length: number): Buffer {
-    for (const { offset: start, bytes, isEnd } of this.#pieces) {
-      const isInside = offset >= start && offset + length <= start + bytes.length;
-      if (!isInside && !(isEnd && offset >= start)) continue;
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).subarray(
-        offset - start,
-        offset - start + length,
-      );
-    }
-    throw new MissingBytes(offset, length);
-  }
-
-  /** Reads a box; if more bytes are needed, requests the header of the next box too. */
-  readBox(offset: number, size: number): Buffer {
-    try {
-      return this.read(offset, size);
-    } catch (error) {
-      throw error instanceof MissingBytes ? new MissingBytes(offset, size + lookAheadBytes) : error;
-    }
   }
 }
 
@@ -144,6 +109,7 @@ function readMp4(file: PartialFile, totalBytes: number): MediaHead {
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
   const isComplete = isMp4 && isWhole && hasMedia;
   return {
+    ...nothing,
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
     audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,

@@ -31,7 +31,7 @@ function run(job: ParserJob): ParserResult {
     case 'initialisation':
       return { job: job.kind, result: initialisationDigest(viewOf(job.bytes)) };
     case 'head':
-      return { job: job.kind, result: readHead(job.pieces, job.totalBytes) };
+      return { job: job.kind, result: readHead(job.pieces, job.totalBytes, job.hasRanges) };
     case 'ffprobe':
       return { job: job.kind, result: readFfprobeReport(textOf(job.bytes)) };
   }

@@ -39,6 +39,8 @@ export interface Expected {
   readonly seconds: number | null;
   /** The part of the video that the stream contains; null for all of it. */
   readonly clip: Clip | null;
+  /** Whether the media state another, wrong length. */
+  readonly mediaStateWrongLength: boolean;
 }
 
 /** What to produce for one target, and from which sources. */
@@ -92,7 +94,8 @@ export function planTarget(
   const wholeBytes = streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
   const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
   const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
-  const expected = { tracks: streams.tracks, seconds, clip };
+  const mediaStateWrongLength = extraction.mediaDefect !== null;
+  const expected = { tracks: streams.tracks, seconds, clip, mediaStateWrongLength };
   assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
     target,
@@ -168,9 +171,17 @@ function isAudioFile({ source, hasVideo }: Format): boolean {
 }
 
 function mp3Streams(extraction: Extraction): Streams {
+  if (extraction.mediaDefect === 'joined_flac') throw joinedFlac();
   const format = audioFormat(extraction.selections.mp3);
   const audio = audioPlan(format, mp3AudioAction);
   return { formats: [format], tracks: ['audio'], container: 'mp3', video: null, audio };
+}
+
+function joinedFlac(): DomainError {
+  return new DomainError(
+    'no_media',
+    "This file consists of several FLAC files joined into one, which can't be converted completely. Request it unchanged with `fmt=original`.",
+  );
 }
 
 /** @throws DomainError `no_media` */

@@ -29,16 +29,19 @@ export class Expectation {
   /** Null for the whole video. */
   readonly clip: Clip | null;
   readonly #pageSeconds: number | null;
+  readonly #mediaStateWrongLength: boolean;
 
   /** @param planned the page's values, for inputs that state none themselves */
   constructor(planned: Pick<Expected, 'seconds'> & Partial<Expected>, inputs: readonly ExpectedInput[]) {
     this.#pageSeconds = planned.seconds;
     this.clip = planned.clip ?? null;
+    this.#mediaStateWrongLength = planned.mediaStateWrongLength ?? false;
     this.inputs = inputs;
   }
 
   /** The longest duration that an input states; otherwise the page's. */
   get seconds(): number | null {
+    if (this.#mediaStateWrongLength) return this.#pageSeconds;
     const stated = this.inputs.flatMap((input) => statedSeconds(input) ?? []);
     return stated.length === 0 ? this.#pageSeconds : secondsIn(this.clip, Math.max(...stated));
   }
@@ -46,6 +49,7 @@ export class Expectation {
   /** The first input's duration if it has audio only; with video, the duration may be the video's. */
   get audioSeconds(): number | null {
     const [expected] = this.inputs;
+    if (this.#mediaStateWrongLength) return null;
     // Playlists may round.
     if (expected?.facts === undefined || expected.facts.hasVideo || expected.input.isJoined) return null;
     const seconds = statedSeconds(expected);
@@ -81,6 +85,7 @@ export class Expectation {
   }
 
   #requiredLength(expected: ExpectedInput): RequiredLength | undefined {
+    if (this.#mediaStateWrongLength) return undefined;
     const whole = requiredLength(expected);
     if (whole !== undefined) return inClip(whole, this.clip);
     const seconds = this.#pageSeconds;

@@ -74,6 +74,11 @@ export class Transfer {
     return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
   }
 
+  /** Whether the server sent only the requested part. */
+  get isPart(): boolean {
+    return this.#first.kind === 'bytes' && this.#first.response.status === 206;
+  }
+
   /** Whether the bytes are gzip, which only some contexts allow. */
   get isCompressed(): boolean {
     return this.#first.kind === 'bytes' && contentEncoding(this.#first.response) === 'gzip';

@@ -4,7 +4,7 @@ import { dashTracks } from '../../dist/parsing/dash-segments.js';
 import { readFfprobeReport } from '../../dist/parsing/ffprobe-report.js';
 import { readPlaylist } from '../../dist/parsing/hls-playlist.js';
 import { initialisationDigest, readHead } from '../../dist/parsing/media-head.js';
-import { words } from './smallest-units.js';
+import { adts, words } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
 export interface WholeParser {
@@ -22,7 +22,7 @@ const text = (make: (bytes: number) => string) => (bytes: number) => Buffer.from
 const mpd = (content: string) =>
   `<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">${content}</AdaptationSet></Period></MPD>`;
 const free = makeBox('free', []);
-const boxes = (bytes: number, unit: Buffer) =>
+const repeated = (unit: Buffer, bytes: number) =>
   Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
 const movieHead = makeBox('mvhd', [words(0, 0, 0, 1000, 0), Buffer.alloc(80)]);
 
@@ -64,9 +64,26 @@ export const wholeParsers: readonly WholeParser[] = [
       readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);
     },
     inputs: {
-      'boxes of nothing': (bytes) => file([movieHead, boxes(bytes, free)]),
-      'tracks of nothing': (bytes) => file([movieHead, boxes(bytes, makeBox('trak', []))]),
-      'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [boxes(bytes, free)])]),
+      'boxes of nothing': (bytes) => file([movieHead, repeated(free, bytes)]),
+      'tracks of nothing': (bytes) => file([movieHead, repeated(makeBox('trak', []), bytes)]),
+      'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [repeated(free, bytes)])]),
+    },
+  },
+  {
+    name: 'a reader of the lengths of files',
+    files: ['parsing/corrected-length.ts', 'parsing/sampled-clocks.ts', 'parsing/partial-file.ts'],
+    parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
+    inputs: {
+      'frames of four bytes': (bytes) => repeated(Buffer.from('fff31000', 'hex'), bytes),
+      'first bytes of ADTS': (bytes) => Buffer.concat([adts(), adts(), adts(), Buffer.alloc(bytes, 0xff)]),
+      'names of pages': (bytes) => repeated(Buffer.from('OggS\0\0\0\0'), bytes),
+      'first bytes of FLAC frames': (bytes) =>
+        Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(60, 1), repeated(Buffer.from([0xff, 0xf8]), bytes)]),
+      'packets with a clock': (bytes) => {
+        const clock = Buffer.alloc(188);
+        clock.set([0x47, 1, 0, 0x20, 183, 0x10]);
+        return repeated(clock, bytes);
+      },
     },
   },
   {

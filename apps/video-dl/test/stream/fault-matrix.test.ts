@@ -180,6 +180,44 @@ it('matches the matrix in the documentation', async () => {
   expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));
 });
 
+const testedElsewhere = [
+  ['DASH with several periods', 'stream/sources', 'has every period of a DASH manifest, even if they differ'],
+  ['DASH templates with absolute paths', 'relay/segments', 'are resolved from templates with absolute paths'],
+  [
+    'Audio in its own rendition of a manifest',
+    'stream/service',
+    'reads only the audio of a manifest with separate video',
+  ],
+  ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
+  ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
+  [
+    'Parameters of segments and keys that only yt-dlp knows',
+    'relay/segments',
+    'are added to the URLs of segments and keys',
+  ],
+  ['Compressed playlists and keys', 'upstream/fetch-bytes', 'the encoding of the upload'],
+  ['A preview instead of the whole', 'info/failures', 'preview-warned'],
+  ["A site's own clip", 'info/sources', "returns the page's clip, unless another is requested"],
+  [
+    'Several videos, the first unavailable',
+    'info/sources',
+    'tries the next video of a page if the first is unavailable',
+  ],
+  ['An index of 30 MB', 'extract/media-header', 'supports the index of a film of several hours'],
+  [
+    'MP3 of every length',
+    'stream/exact-mp3',
+    'matches the size of every LAME frame, even if the last one is padded',
+  ],
+  ['Joined files', 'stream/joined-files', 'has an unknown length, and all of its media'],
+  ['Messages of the installed yt-dlp', 'extract/yt-dlp-messages', 'still exists and is'],
+] as const;
+
+it.each(testedElsewhere)('%s is tested by %s', async (_what, file, name) => {
+  const path = fileURLToPath(new URL(`../${file}.test.ts`, import.meta.url));
+  expect(await readFile(path, 'utf8')).toContain(name);
+});
+
 /** The formatter aligns columns. */
 function withoutPadding(markdown: string): string {
   return markdown
@@ -205,15 +243,24 @@ function renderTable(): string {
     'We never send a clean end with less than the whole, except where no server and no container states what the whole is:',
     '',
     '- a bare transport stream or an MP3 without a length in its header, cut by a server that sends no length either;',
+    '- an AVI whose writer could not go back to fill in sizes, cut between two chunks. Such a file has no index and states neither its frames nor its length;',
     '- the last segment of a playlist that states lengths in whole seconds, cut between two packets;',
     '- noise inside a packet, box, block or frame that is itself intact: an MP4 says where its frames are, not what is in them. Copied H.264 and HEVC has to fill each picture with its units, and of what is decoded at most 3 frames may fail. Noise in copied audio or another codec, inside one unit, or in a file that is passed on goes unnoticed, and so does noise of up to 16 kB at the end of a bare MP3, which looks like an old tag;',
     '- damage in a single file whose structure is not checked here (AVI, FLV, MPEG-TS, FLAC, WAV), where ffmpeg skips it.',
     '',
     'A file whose index is at its end needs a server that states a length: without one it can only be read once, from the front.',
     '',
+    'A length that `/api/info` and the headers state is right or absent. We measure MP3 and ADTS, and compare the clocks of transport streams, Ogg and FLAC at several places, because joined files state the length of one part. Two cases we take as stated: a Matroska file that overstates its length, and any of these files on a server without ranges.',
+    '',
     '| fault | MP3 | MP4, made | MP4, passed on | Original audio |',
     '|---|---|---|---|---|',
     ...rows,
+    '',
+    'What pages and manifests contain is tested where it is read:',
+    '',
+    '| what | test |',
+    '|---|---|',
+    ...testedElsewhere.map(([what, file, name]) => `| ${what} | \`${file}\`: ${name} |`),
     '',
   ].join('\n');
 }

@@ -46,6 +46,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     title: 'Title',
     thumbnail: null,
     durationSeconds: 100,
+    mediaDefect: null,
     uploader: null,
     uploadDate: null,
     description: null,

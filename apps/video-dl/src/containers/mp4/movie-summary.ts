@@ -17,8 +17,13 @@ export interface ProbedStream {
   isCover: boolean;
 }
 
+/** The file states a wrong length, or consists of joined FLAC files, which ffmpeg can't decode completely. */
+export type MediaDefect = 'wrong_length' | 'joined_flac';
+
 export interface Probe {
   durationSeconds: number | null;
+  /** Absent if none is known. */
+  defect?: MediaDefect;
   /** Of the whole file, if its server states it. */
   sizeBytes: number | null;
   streams: ProbedStream[];

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import { made, media } from '@media-services/fault-site';
+import { readHead, type MediaHead } from '../../dist/parsing/media-head.js';
+
+const headOf = (bytes: Buffer): MediaHead => {
+  const step = readHead([{ offset: 0, bytes, isEnd: true }], bytes.length);
+  if (step.kind === 'need') throw new Error('requests bytes past the end');
+  return step;
+};
+
+/** Like a reader of a long file, which sees only the requested parts. */
+function headInParts(bytes: Buffer): MediaHead {
+  const pieces = [{ offset: 0, bytes: bytes.subarray(0, 131_072), isEnd: false }];
+  for (;;) {
+    const step = readHead(pieces, bytes.length);
+    if (step.kind === 'head') return step;
+    const end = step.offset + Math.max(step.bytes, 131_072);
+    pieces.push({
+      offset: step.offset,
+      bytes: bytes.subarray(step.offset, end),
+      isEnd: end > bytes.length,
+    });
+  }
+}
+
+const read = async (name: string): Promise<Buffer> => readFile(await media(name));
+const correctedOf = (bytes: Buffer) => headOf(bytes).correctedLength;
+const sweep = (seconds: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `aevalsrc='0.3*sin(2*PI*220*t)':s=44100:d=${seconds}`,
+];
+
+const sound = async (name: string, seconds: number, ...args: string[]): Promise<Buffer> =>
+  readFile(await made(name, { args: [...sweep(seconds), ...args, name] }));
+
+describe('the stated length is kept', () => {
+  it.each([
+    ...['numbered.ts', 'sound.ogg', 'long.ogg', 'numbered-audio.ogg', 'sound.flac', 'numbered-audio.flac'],
+    ...['sound.mp3', 'vbr.mp3', 'long.mp3', 'numbered-audio.mp3'],
+    // Their media looks like frames in places.
+    ...['h264.mkv', 'vp8.webm', 'film.flv', 'streamed.avi', 'sound.wav', 'cover.jpg', 'mp3.mkv'],
+  ])('of %s', async (name) => {
+    const bytes = await read(name);
+    expect(correctedOf(bytes)).toBeNull();
+    expect(headInParts(bytes).correctedLength).toBeNull();
+  });
+
+  it('of Ogg with several tracks', async () => {
+    const args = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=12', ...sweep(12)];
+    const path = await made('film.ogv', {
+      args: [...args, '-c:v', 'libtheora', '-c:a', 'libvorbis', 'film.ogv'],
+    });
+    expect(correctedOf(await readFile(path))).toBeNull();
+  });
+
+  it('of a transport stream whose clock starts over after 26 hours', async () => {
+    const path = await made('wrap.ts', {
+      args: [...sweep(8), '-c:a', 'aac', '-output_ts_offset', '95440', 'wrap.ts'],
+    });
+    expect(correctedOf(await readFile(path))).toBeNull();
+  });
+
+  it('of an MP3 with large tags at its end', async () => {
+    const tag = Buffer.concat([Buffer.from('APETAGEX'), Buffer.alloc(300_000, 'cover art ')]);
+    const bytes = Buffer.concat([await read('vbr.mp3'), tag]);
+    expect(correctedOf(bytes)).toBeNull();
+  });
+
+  it('of an MP3 that lost its end', async () => {
+    expect(correctedOf((await read('vbr.mp3')).subarray(0, 20_000))).toBeNull();
+  });
+});
+
+describe('the length is unknown', () => {
+  it.each([
+    ['transport streams', 'numbered.ts', 'numbered.ts'],
+    ['a short and a long transport stream', 'jump.ts', 'numbered.ts'],
+    ['Ogg files', 'long.ogg', 'numbered-audio.ogg'],
+    ['equal Ogg files', 'long.ogg', 'long.ogg'],
+    ['FLAC files', 'numbered-audio.flac', 'sound.flac'],
+    ['a short and a long FLAC file', 'sound.flac', 'numbered-audio.flac'],
+    ['equal FLAC files', 'numbered-audio.flac', 'numbered-audio.flac'],
+  ])('of joined %s', async (_what, first, second) => {
+    const bytes = Buffer.concat([await read(first), await read(second)]);
+    expect(correctedOf(bytes)).toEqual({ seconds: null });
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
+  });
+
+  it('of a transport stream whose clock jumps', async () => {
+    expect(correctedOf(await read('jump.ts'))).toEqual({ seconds: null });
+  });
+
+  it('is not decided without reading other parts of the file', async () => {
+    const bytes = await read('jump.ts');
+    const step = readHead(
+      [{ offset: 0, bytes: bytes.subarray(0, 131_072), isEnd: false }],
+      bytes.length,
+      false,
+    );
+    expect(step).toMatchObject({ kind: 'head', correctedLength: null });
+  });
+});
+
+describe('the length is measured', () => {
+  const secondsOf = (bytes: Buffer) => correctedOf(bytes)?.seconds ?? NaN;
+
+  it.each([
+    ['constant', 'sound.mp3', 'sound.mp3', 8],
+    ['constant, a longer second one', 'sound.mp3', 'long.mp3', 64],
+    ['variable', 'vbr.mp3', 'vbr.mp3', 8],
+  ])('of joined MP3 files of %s bit rate', async (_what, first, second, seconds) => {
+    const found = secondsOf(Buffer.concat([await read(first), await read(second)]));
+    expect(Math.abs(found - seconds)).toBeLessThan(0.15);
+  });
+
+  it.each(['sound.mp3', 'vbr.mp3'])('of %s that states too few frames', async (name) => {
+    const bytes = Buffer.from(await read(name));
+    const at = Math.max(bytes.indexOf('Xing'), bytes.indexOf('Info')) + 8;
+    bytes.writeUInt32BE(Math.floor(bytes.readUInt32BE(at) / 2), at);
+    expect(Math.abs(secondsOf(bytes) - 4)).toBeLessThan(0.15);
+  });
+
+  it('of an MP3 of variable bit rate that states nothing', async () => {
+    const quiet = await sound('quiet.mp3', 30, '-q:a', '4', '-write_xing', '0');
+    const loud = await sound(
+      'noise.mp3',
+      1,
+      '-filter_complex',
+      'anoisesrc=d=30',
+      '-q:a',
+      '0',
+      '-write_xing',
+      '0',
+    );
+    const bytes = Buffer.concat([quiet, loud]);
+    expect(Math.abs(secondsOf(bytes) - 60) / 60).toBeLessThan(0.15);
+  });
+
+  it('of ADTS', async () => {
+    expect(Math.abs(secondsOf(await read('sound.aac')) - 4)).toBeLessThan(0.15);
+    expect(Math.abs(secondsOf(await read('long.aac')) - 60)).toBeLessThan(1);
+  });
+});
