@@ -161,6 +161,7 @@ const extraction: Extraction = {
   title: 'Film',
   thumbnail: null,
   durationSeconds: 10,
+  mediaDefect: null,
   uploader: null,
   webpageUrl: 'https://example.com/film',
   extractor: 'generic',

@@ -63,6 +63,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     title: 'Ein Täst',
     thumbnail: null,
     durationSeconds: null,
+    mediaDefect: null,
     uploader: 'Someone',
     uploadDate: null,
     description: null,
