@@ -18,7 +18,8 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
-  testTimeout: 60_000,
+  // Only a test that hangs takes this long, however slow the machine is.
+  testTimeout: 300_000,
   setupFilesAfterEnv: [fileURLToPath(new URL('jest.retry.js', import.meta.url))],
   reporters: ['default', fileURLToPath(new URL('jest.report.js', import.meta.url))],
 };

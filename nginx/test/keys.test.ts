@@ -189,16 +189,13 @@ describe('with a file of 10 000 keys that has an index', () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
-  const processorMs = () => {
+  /** Bytes that the gateway has read from files. */
+  const bytesRead = () => {
     const workers = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8')
       .trim()
       .split(' ');
-    const fields = workers.map((pid) =>
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' '),
-    );
-    return fields.reduce((sum, found) => sum + 10 * (Number(found[11]) + Number(found[12])), 0);
+    const counts = workers.map((pid) => /^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+    return counts.reduce((sum, count) => sum + Number(count), 0);
   };
 
   beforeEach(async () => {
@@ -207,7 +204,7 @@ describe('with a file of 10 000 keys that has an index', () => {
     );
     writeFileSync(file, `# Ge\u00e4ndert\n${lines.join('')}${line('twice', 'key-5')}`, 'latin1');
     await waitForIndex();
-  }, 60_000);
+  });
 
   test('each key is found, and no other', async () => {
     for (const number of [0, 5, 4999, 9999]) {
@@ -232,16 +229,11 @@ describe('with a file of 10 000 keys that has an index', () => {
     }
   });
 
-  test('a wrong key costs the gateway less than half a millisecond of CPU time', async () => {
-    let fewest = Infinity;
-    // A busy machine slows some rounds, not all.
-    for (let round = 0; round < 5 && fewest >= 200; round += 1) {
-      const before = processorMs();
-      for (let count = 0; count < 400; count += 1)
-        await (await ask('/api/info?url=x', `wrong-${count}`)).arrayBuffer();
-      fewest = Math.min(fewest, processorMs() - before);
-    }
-    expect(fewest).toBeLessThan(200);
+  test('a wrong key costs a few reads of the index, not of the whole file', async () => {
+    const before = bytesRead();
+    for (let count = 0; count < 50; count += 1)
+      await (await ask('/api/info?url=x', `wrong-${count}`)).arrayBuffer();
+    expect(bytesRead() - before).toBeLessThan(readFileSync(file).length);
   });
 });
 

@@ -4,9 +4,6 @@ import base from '../../jest.base.js';
 export default {
   ...base,
   maxWorkers: 1,
-  // Tests have several slow steps and need time on a busy machine; only a failure takes this
-  // long.
-  testTimeout: 180_000,
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };

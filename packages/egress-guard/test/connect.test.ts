@@ -13,7 +13,7 @@ function guardFor(allowed: string[], answers?: string[][]): { guard: Guard; look
   let lookups = 0;
   const guard = createGuard({
     allowedPrivateSources: allowed,
-    connectTimeoutMs: 2_000,
+    connectTimeoutMs: 60_000,
     ...(answers && {
       lookup: () => {
         const answer = answers[Math.min(lookups++, answers.length - 1)] ?? [];

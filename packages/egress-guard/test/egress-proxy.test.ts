@@ -37,7 +37,7 @@ beforeAll(async () => {
       response.setHeader('x-site', 'yes').end('hello');
     }
   });
-  const guard = createGuard({ allowedPrivateSources: [`127.0.0.1:${site.port}`], connectTimeoutMs: 2_000 });
+  const guard = createGuard({ allowedPrivateSources: [`127.0.0.1:${site.port}`], connectTimeoutMs: 60_000 });
   proxy = await EgressProxy.start({ guard, logger: silentLogger });
 });
 const budget = {

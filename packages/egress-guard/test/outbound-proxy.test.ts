@@ -205,16 +205,16 @@ describe('a SOCKS 5 proxy', () => {
     const silent = createTcpServer((socket) => void socket.resume().on('end', () => socket.destroy()));
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    for (const [port, code] of [
-      [socks.port, 'upstream_unreachable'],
-      [1, 'upstream_unreachable'],
-      [(silent.address() as AddressInfo).port, 'upstream_timeout'],
+    for (const [port, code, connectTimeoutMs] of [
+      [socks.port, 'upstream_unreachable', 60_000],
+      [1, 'upstream_unreachable', 60_000],
+      [(silent.address() as AddressInfo).port, 'upstream_timeout', 50],
     ] as const) {
       const guard = createGuard({
         allowedPrivateSources: [],
         outboundProxy: `socks5h://op:wr0ng@127.0.0.1:${port}`,
         lookup,
-        connectTimeoutMs: 300,
+        connectTimeoutMs,
       });
       const failure = await tryConnect(guard, { host: 'public.example', port: 80 }).catch(
         (error: unknown) => error,

@@ -78,12 +78,12 @@ it('cancels its queries when the signal aborts', async () => {
 
 it("keeps the process's threads free while 64 names never resolve", async () => {
   const ended = new AbortController();
-  const asking = askFor(64, ended.signal);
-  const start = performance.now();
+  let isOver = false;
+  const asking = askFor(64, ended.signal).finally(() => (isOver = true));
   await readFile(new URL(import.meta.url));
   await threadLookup('localhost');
   expect(addresses(await lookupWith()('good.example'))).toHaveLength(2);
-  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(isOver).toBe(false);
   ended.abort();
   await asking;
 });

@@ -35,10 +35,9 @@ export interface RedisWindowLogOptions {
   /** Prefix of every key. */
   readonly prefix: string;
   readonly logger: Logger;
+  /** Maximum time a request waits for an unresponsive server. */
+  readonly commandTimeoutMs?: number;
 }
-
-/** Maximum time a request waits for an unresponsive server. */
-const commandTimeoutMs = 500;
 
 /** The sliding-window log in Redis, or in a server with the same protocol, over one connection. */
 export class RedisWindowLog implements WindowLogStore {
@@ -48,7 +47,7 @@ export class RedisWindowLog implements WindowLogStore {
   #degraded = true;
   #reason = 'connecting';
 
-  constructor({ url, prefix, logger }: RedisWindowLogOptions) {
+  constructor({ url, prefix, logger, commandTimeoutMs = 500 }: RedisWindowLogOptions) {
     this.#prefix = prefix;
     this.#logger = logger;
     this.#redis = new Redis(url, {

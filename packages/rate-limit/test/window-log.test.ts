@@ -121,7 +121,7 @@ describe('in Redis', () => {
   });
 
   async function open(prefix: string): Promise<RedisWindowLog> {
-    const log = new RedisWindowLog({ url: server.url, prefix, logger });
+    const log = new RedisWindowLog({ url: server.url, prefix, logger, commandTimeoutMs: 60_000 });
     logs.push(log);
     while (!log.isReady) await delay(1);
     return log;

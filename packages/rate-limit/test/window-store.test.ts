@@ -16,9 +16,9 @@ afterEach(async () => {
   shared.clear();
 });
 
-function open(redisUrl?: string): WindowStore {
+function open(redisUrl?: string, commandTimeoutMs = 60_000): WindowStore {
   if (redisUrl === undefined) return new WindowStore(limit);
-  const log = new RedisWindowLog({ url: redisUrl, prefix: 'test:', logger });
+  const log = new RedisWindowLog({ url: redisUrl, prefix: 'test:', logger, commandTimeoutMs });
   const store = new WindowStore(limit, log);
   shared.set(store, log);
   return store;
@@ -29,16 +29,12 @@ function statusOf(store: WindowStore): WindowLogStatus | undefined {
 }
 
 async function until(store: WindowStore, status: WindowLogStatus): Promise<void> {
-  const end = performance.now() + 15_000;
   const reached = (): boolean => {
     const now = statusOf(store);
     const sameReason = status.reason === undefined || now?.reason === status.reason;
     return now?.status === status.status && now.store === status.store && sameReason;
   };
-  while (!reached()) {
-    if (performance.now() > end) throw new Error(`The store stayed ${JSON.stringify(statusOf(store))}.`);
-    await delay(20);
-  }
+  while (!reached()) await delay(20);
 }
 
 const redisOk: WindowLogStatus = { status: 'ok', store: 'redis' };
@@ -104,7 +100,7 @@ test('keeps counting in memory when Redis stops, and counts in Redis when it is 
 
 test('a Redis that stops responding does not block requests', async () => {
   server = await startRedis();
-  const store = open(server.url);
+  const store = open(server.url, 500);
   await until(store, redisOk);
   server.pause();
   expect(await accepted(store, 1)).toBe(1);

@@ -38,7 +38,7 @@ describe('quality of the mattes with the real model', () => {
   let worse: string[];
   beforeAll(async () => {
     ({ measured, worse } = await measure());
-  }, 300_000);
+  });
 
   test('no metric is more than 3 % worse than the stored one', () => {
     expect(worse).toEqual([]);

@@ -168,7 +168,7 @@ describe('every response is as documented', () => {
     const answer = await send(await imageForm());
     expect(answer.status).toBe(429);
     expect(await contracts['bg-removal'].violations('/api/remove-background', 'post', answer)).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('undocumented requests', () => {

@@ -70,7 +70,7 @@ test('a video that the site never sends completely starts, then is reset', async
 
   expect(response.status).toBe(200);
   await expect(response.arrayBuffer()).rejects.toThrow('terminated');
-}, 120_000);
+});
 
 test('a client that leaves stops the conversion and the download from the site', async () => {
   const abort = new AbortController();
@@ -120,7 +120,7 @@ test('five images per minute, whatever address the client claims', async () => {
     const form = await imageForm({}, { bytes: new Uint8Array(size), name: 'large.jpg' });
     await expectProblem(await upload(size, form), 429, 'rate_limited');
   }
-}, 120_000);
+});
 
 test('a killed engine fails only its current request', async () => {
   const asked = site.asked('/hangs');
@@ -138,4 +138,4 @@ test('a killed engine fails only its current request', async () => {
     await expectProblem(next, 503, 'engine_unavailable');
     await delay(1000 * Number(next.headers.get('retry-after')));
   }
-}, 60_000);
+});

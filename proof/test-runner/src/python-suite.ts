@@ -19,7 +19,7 @@ export async function runPythonSuite(options: {
     {
       cwd: join(root, 'apps', 'video-dl', 'engine'),
       env,
-      timeoutMs: 3 * 60_000,
+      timeoutMs: 15 * 60_000,
       onOutput: (text) => (output += text),
     },
   );

@@ -24,7 +24,7 @@ const checkTasks = [
   'check:imports',
   'check:unused',
 ];
-const checksTimeoutMs = 15 * 60_000;
+const checksTimeoutMs = 30 * 60_000;
 const testsTimeoutMs = 90 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
 

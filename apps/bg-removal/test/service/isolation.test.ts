@@ -57,7 +57,7 @@ test('an inference process that crashes on every image never stops the service',
 });
 
 test('a job that stalls ends at the deadline, its process is replaced, and the next image works', async () => {
-  service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '5' }, fakeInference('stall', 'slow'));
+  service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '10' }, fakeInference('stall', 'slow'));
   const [pid] = service.enginePids();
   expect(problemOf(await postImage(service, file))).toMatchObject({ status: 504, code: 'timeout' });
   await healthUntil(service, () => service?.enginePids().every((now) => now !== pid) ?? false);

@@ -26,7 +26,7 @@ describe('with the real model', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startWarmService({ MODEL: 'isnet-general-use' });
-  }, 120_000);
+  });
   afterAll(() => service.stop());
 
   test('health names the model with its checksum and licence', async () => {
@@ -63,7 +63,7 @@ describe('with the real model', () => {
       expect(pixels.at(x, y)).toEqual({ r: 0, g: 0, b: 0, alpha: 0 });
     }
     expect(pixels.at(609, 348).alpha).toBeLessThan(40);
-  }, 120_000);
+  });
 
   test('a grey card has no foreground', async () => {
     const card = await sharp({ create: { width: 400, height: 300, channels: 3, background: '#808080' } })
@@ -73,7 +73,7 @@ describe('with the real model', () => {
       status: 422,
       code: 'no_foreground',
     });
-  }, 120_000);
+  });
 
   test('health responds during a real inference, and the process can be killed', async () => {
     const pending = postImage(service, await mug(900, 700));
@@ -82,5 +82,5 @@ describe('with the real model', () => {
     process.kill(pid, 'SIGKILL');
     expect((await pending).status).toBe(503);
     expect((await postImage(service, await mug(300, 200))).status).toBe(200);
-  }, 180_000);
+  });
 });

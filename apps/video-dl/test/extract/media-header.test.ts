@@ -63,7 +63,7 @@ describe('the header of a file', () => {
     const seen = await heads().of(source(), { signal, client: '' });
     expect(requests.length).toBeLessThanOrEqual(2);
     const parse = parsers.forClient('');
-    const probed = await probe(await locateMediaTools(), address, { signal, parse, maxMs: 10_000 });
+    const probed = await probe(await locateMediaTools(), address, { signal, parse, maxMs: 120_000 });
     expect(seen.totalBytes).toBe((await readFile(path)).length);
     const found = seen.probe;
     expect(Math.abs((found?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);

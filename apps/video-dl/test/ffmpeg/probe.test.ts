@@ -33,7 +33,7 @@ afterAll(async () => {
 const probeOptions = () => ({
   signal: new AbortController().signal,
   parse: parsers.forClient(''),
-  maxMs: 15_000,
+  maxMs: 120_000,
 });
 
 async function probeSample(name: SampleName): ReturnType<typeof probe> {

@@ -87,12 +87,14 @@ describe('locateMediaTools', () => {
 
 describe('checkMuxing', () => {
   it('passes with a real ffmpeg', async () => {
-    await expect(checkMuxing(await locateMediaTools(), AbortSignal.timeout(20_000))).resolves.toBeUndefined();
+    await expect(
+      checkMuxing(await locateMediaTools(), AbortSignal.timeout(120_000)),
+    ).resolves.toBeUndefined();
   });
 
   it("fails with ffmpeg's message when it cannot encode", async () => {
     const tools = { ...(await locateMediaTools()), ffmpeg: join(folder, 'broken/ffmpeg') };
-    const check = checkMuxing(tools, AbortSignal.timeout(20_000));
+    const check = checkMuxing(tools, AbortSignal.timeout(120_000));
     await expect(check).rejects.toThrow(MuxingCheckError);
     await expect(check).rejects.toThrow(/cannot load libx264/u);
   });
@@ -101,7 +103,7 @@ describe('checkMuxing', () => {
     const silent = join(folder, 'silent-ffmpeg');
     await symlink('/bin/true', silent);
     const tools = { ...(await locateMediaTools()), ffmpeg: silent };
-    await expect(checkMuxing(tools, AbortSignal.timeout(20_000))).rejects.toThrow(/isn't one second/u);
+    await expect(checkMuxing(tools, AbortSignal.timeout(120_000))).rejects.toThrow(/isn't one second/u);
   });
 });
 

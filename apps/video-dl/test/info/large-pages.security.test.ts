@@ -62,7 +62,7 @@ describe('a page with the maximum number of formats', () => {
 
   it('is parsed without blocking other clients', async () => {
     const attempts: number[] = [];
-    for (let attempt = 1; attempt <= 5; attempt += 1) {
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
       const ms = await blockedMs(async () => {
         const { extraction } = service.context;
         const page = parsePageUrl(`${site.url}/fixture/large-result?${attempt}`);

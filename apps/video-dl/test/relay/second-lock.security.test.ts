@@ -68,7 +68,7 @@ async function run(session: RelaySession, inputs: readonly string[]): Promise<Ru
   await using child = await startMediaProcess({
     file: ffmpeg,
     args: ['-nostdin', '-v', 'error', ...inputs, '-c', 'copy', '-f', 'mpegts', 'pipe:1'],
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
     environment: session.environment,
   });
   const parts: Buffer[] = [];

@@ -5,14 +5,13 @@ import { media, type Site, startSite } from '@media-services/fault-site';
 import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { ServiceProcess } from '../stream/support/service-process.js';
 import { startService } from '../support/service.js';
-import { watchLoop } from './support/watch-loop.js';
+import { expectFreeLoop } from './support/watch-loop.js';
 
 /**
  * Hostile pages and files, sent to the service as an operator runs it. While it reads each of
  * them, other clients are served, and the service's own process neither stalls nor grows.
  */
 
-const maxBlockedMs = 200;
 const maxResidentBytes = 400 * 1024 ** 2;
 const maxOthersWaitMs = 5000;
 
@@ -173,28 +172,21 @@ describe('a second client is served, and nothing stalls, while the service reads
     ],
     ['an index of a million boxes', () => indexBomb(7_300_000)],
     ['31 initialisations of 125 000 boxes', initialisationBombs],
-  ])(
-    '%s',
-    async (_what, make) => {
+  ])('%s', async (_what, make) => {
+    const { residentBytes } = await expectFreeLoop(service, async () => {
       const path = await make();
-      let others = { status: 0, waitedMs: Infinity, isLast: false };
-      let hostile: Awaited<ReturnType<typeof info>> | undefined;
-      const { blockedMs, residentBytes } = await watchLoop(service, async () => {
-        const attack = info(path, 'hostile').then((answer) => (hostile = answer));
-        const startedAt = performance.now();
-        const { status } = await info(`/watch?title=${counter++}`, 'other');
-        others = { status, waitedMs: performance.now() - startedAt, isLast: hostile !== undefined };
-        await attack;
-      });
-      expect(hostile?.code).not.toBe('internal_error');
-      expect(others.status).toBe(200);
+      let readAt = Infinity;
+      const attack = info(path, 'hostile').finally(() => (readAt = performance.now()));
+      const startedAt = performance.now();
+      expect((await info(`/watch?title=${counter++}`, 'other')).status).toBe(200);
       // On a busy machine everything is slow, so it is enough not to wait for the hostile input.
-      expect(others.waitedMs <= maxOthersWaitMs || !others.isLast).toBe(true);
-      expect(blockedMs).toBeLessThan(maxBlockedMs);
-      expect(residentBytes).toBeLessThan(maxResidentBytes);
-    },
-    120_000,
-  );
+      const servedAt = performance.now();
+      const isServed = readAt > servedAt || servedAt - startedAt <= maxOthersWaitMs;
+      expect((await attack).code).not.toBe('internal_error');
+      return isServed;
+    });
+    expect(residentBytes).toBeLessThan(maxResidentBytes);
+  });
 });
 
 /** A renewal is an extraction that a stream starts. It counts towards the share of the stream's client. */

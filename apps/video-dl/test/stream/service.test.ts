@@ -235,16 +235,16 @@ describe('a stream that fails before its first byte', () => {
     const mute = await fakeFfmpeg('mute-too', 'exec sleep 60');
     await using service = await new StreamApp(mute, await usual(), {
       maxConcurrent: 1,
-      firstByteTimeoutMs: 4000,
+      firstByteTimeoutMs: 8000,
     }).start();
     const leaving = new AbortController();
     const first = receive(service.url('mp3'), { signal: leaving.signal }).catch(() => 'gone');
     while ((await service.metric('media_streams_in_flight')) !== 1)
       await new Promise((resolve) => setImmediate(resolve));
     // Arrives when a separate limit for the first byte would still have most of its time left.
-    const tooLate = new Promise((resolve) => setTimeout(resolve, 6000, 'too late'));
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 13_000, 'too late'));
     const second = receive(service.url('mp3')).then(({ status }) => status);
-    setTimeout(() => leaving.abort(), 3000);
+    setTimeout(() => leaving.abort(), 6000);
     await expect(first).resolves.toBe('gone');
     await expect(Promise.race([second, tooLate])).resolves.toBe(504);
   });
@@ -405,7 +405,7 @@ describe('a stream that fails after its first byte', () => {
 
   it.each<[string, Partial<StreamLimits>]>([
     ['upstream is silent', { upstreamIdleTimeoutMs: 200 }],
-    ['it takes too long', { totalTimeoutMs: 1500 }],
+    ['it takes too long', { totalTimeoutMs: 5000 }],
   ])('is reset when %s', async (_, changed) => {
     const stalling = await fakeFfmpeg('stalling', `ffmpeg "$@" | head -c 40000; sleep 60`);
     await using service = await new StreamApp(stalling, await usual(), changed).start();
@@ -427,9 +427,14 @@ describe('a stream that fails after its first byte', () => {
 
 describe('many streams', () => {
   it('queue, and are rejected when the queue is full', async () => {
-    const slow = await fakeFfmpeg('waiting', `sleep 0.7; exec ffmpeg "$@"`);
-    await using service = await new StreamApp(slow, await usual()).start();
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => receive(service.url('mp4-720'))));
+    const go = join(samples.folder, 'go');
+    const held = await fakeFfmpeg('waiting', `while [ ! -e "${go}" ]; do sleep 0.1; done; exec ffmpeg "$@"`);
+    await using service = await new StreamApp(held, await usual()).start();
+    let answered = 0;
+    const asked = [1, 2, 3, 4, 5].map(() => receive(service.url('mp4-720')).finally(() => (answered += 1)));
+    while (answered < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await writeFile(go, '');
+    const answers = await Promise.all(asked);
     const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
     expect(statuses).toEqual([200, 200, 200, 503, 503]);
     const refused = answers.find(({ status }) => status === 503);

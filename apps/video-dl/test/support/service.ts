@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@media-services/http-common';
 import request from 'supertest';
 import { readConfig } from '../../dist/config.js';
@@ -20,10 +21,10 @@ export interface Answer {
 
 const never = new AbortController().signal;
 /** Importing yt-dlp is slow on a machine that is busy with other tests. */
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 240_000;
 
 /**
- * Starts the real service and, unless it is `cold`, waits for its engine.
+ * Starts the real service and, unless it is `cold`, waits for its engines.
  * @param env overrides for a silent service on free ports with one engine
  */
 export async function startService(
@@ -41,8 +42,11 @@ export async function startService(
     ...env,
   });
   const service = await createVideoDlService(config, overrides);
-  if (!cold)
-    await service.context.engine.run({ kind: 'health' }, { signal: never, timeoutMs: startTimeoutMs });
+  const { engine } = service.context;
+  if (!cold) {
+    await engine.run({ kind: 'health' }, { signal: never, timeoutMs: startTimeoutMs });
+    while (engine.health().enginesReady < engine.health().poolSize) await delay(20);
+  }
   const get: TestService['get'] = async (path, query = {}, init = {}) =>
     fetch(`${service.url}${path}?${new URLSearchParams(query).toString()}`, init);
   return {

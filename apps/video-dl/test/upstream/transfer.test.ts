@@ -289,7 +289,7 @@ describe('a transfer fails', () => {
     const further: Answer = (_request, response) => {
       response.writeHead(206, { 'content-range': 'bytes 4-9/10' }).flushHeaders();
     };
-    const limits = { idleTimeoutMs: 20 };
+    const limits = { idleTimeoutMs: 500 };
     await expect(read([stalling, further], { ...from(0), limits })).rejects.toMatchObject(
       fault('stopped sending', 'upstream_timeout'),
     );
@@ -301,11 +301,11 @@ describe('a transfer fails', () => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('0123', () => setImmediate(() => response.end('456789')));
     };
-    const transfer = await open([halves], { limits: { idleTimeoutMs: 20 } });
+    const transfer = await open([halves], { limits: { idleTimeoutMs: 500 } });
     let text = '';
     for await (const chunk of transfer.chunks()) {
       text += chunk.toString();
-      await delay(100);
+      await delay(800);
     }
     expect([text, asked.length]).toEqual(['0123456789', 1]);
   });

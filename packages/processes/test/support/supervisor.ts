@@ -38,9 +38,9 @@ export function fakeSupervisor(
     resultSchema,
     poolSize: 1,
     maxQueue: 2,
-    readyTimeoutMs: 20_000,
-    jobTimeoutMs: 20_000,
-    cancelGraceMs: 2000,
+    readyTimeoutMs: 120_000,
+    jobTimeoutMs: 120_000,
+    cancelGraceMs: 20_000,
     killGraceMs: 500,
     backoff: { initialMs: 20, maxMs: 100 },
     onEvent: (event) => {

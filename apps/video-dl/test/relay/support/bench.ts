@@ -34,8 +34,8 @@ export interface Bench extends AsyncDisposable {
 }
 
 export const quickLimits: Partial<UpstreamLimits> = {
-  firstByteTimeoutMs: 2_000,
-  idleTimeoutMs: 400,
+  firstByteTimeoutMs: 20_000,
+  idleTimeoutMs: 1_000,
   retryDelayMs: 1,
   maxRetryDelayMs: 5,
   maxAttempts: 3,

@@ -21,12 +21,12 @@ const pageUrl = 'http://page.example/video';
 const limits: StreamLimits = {
   maxConcurrent: 2,
   maxQueued: 1,
-  firstByteTimeoutMs: 20_000,
-  upstreamIdleTimeoutMs: 20_000,
-  clientIdleTimeoutMs: 20_000,
+  firstByteTimeoutMs: 120_000,
+  upstreamIdleTimeoutMs: 120_000,
+  clientIdleTimeoutMs: 120_000,
   minClientBytesPerMinute: 0,
   minSourceBytesPerMinute: 0,
-  totalTimeoutMs: 60_000,
+  totalTimeoutMs: 240_000,
   maxOutputBytes: 100_000_000,
 };
 
