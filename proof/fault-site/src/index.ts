@@ -1,6 +1,6 @@
 export { Faults } from './faults.js';
 export { faultCases, type FaultCase, type FaultOutcome } from './fault-cases.js';
-export { made, media } from './media.js';
+export { made, makeAllMedia, media } from './media.js';
 export { recipes, type Recipe } from './recipes.js';
 export { sendFile, startSite, type Site } from './server.js';
 export {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,6 +20,15 @@ export async function media(name: string): Promise<string> {
   const recipe = recipes[name];
   if (recipe === undefined) throw new Error(`there is no recipe for "${name}"`);
   return made(name, recipe);
+}
+
+/** Makes all files, so that no request has to wait for one. */
+export async function makeAllMedia(): Promise<void> {
+  const names = Object.keys(recipes);
+  const makeNext = async (): Promise<void> => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) await media(name);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, makeNext));
 }
 
 /** The path of what any other recipe makes. */
