@@ -41,7 +41,7 @@ export default {
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': {
-      entry: ['src/{main,check-config}.ts', 'test/**/*.nightly.ts'],
+      entry: ['src/{main,check-config}.ts', 'test/**/*.nightly.ts', 'test/support/make-media.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/client': {
