@@ -272,6 +272,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'numbered.webm': file([{ ...numbered, codec: vp9 }, noise(opus)], 'numbered.webm'),
   'numbered-video.mp4': file([numbered], ...faststart, 'numbered-video.mp4'),
   'numbered-audio.m4a': file([noise()], ...faststart, 'numbered-audio.m4a'),
+  'numbered-alac.m4a': file([noise(['-c:a', 'alac'])], ...faststart, 'numbered-alac.m4a'),
   'numbered-audio.ogg': file([noise(opus)], 'numbered-audio.ogg'),
   'numbered-audio.flac': file([noise(['-c:a', 'flac'])], 'numbered-audio.flac'),
   'numbered-audio.mp3': file([noise(['-c:a', 'libmp3lame', '-q:a', '2'])], 'numbered-audio.mp3'),
@@ -285,7 +286,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   // A file for each track, with an index in front.
   'numbered-indexed-video.mp4': file(
     [numbered],
-    ...['-movflags', '+dash+global_sidx+frag_keyframe', 'numbered-indexed-video.mp4'],
+    ...['-movflags', '+dash+global_sidx+frag_keyframe+delay_moov', 'numbered-indexed-video.mp4'],
   ),
   'numbered-indexed-audio.mp4': file(
     [noise()],

@@ -1,4 +1,5 @@
 import { ID3Writer } from 'browser-id3-writer';
+import type { Cover } from './cover.js';
 
 export interface Id3Fields {
   title: string;
@@ -6,20 +7,10 @@ export interface Id3Fields {
   durationSeconds?: number | null | undefined;
   /** URL of the page. */
   sourceUrl?: string | null | undefined;
-  /** JPEG or PNG bytes; anything else is omitted. */
-  cover?: Uint8Array | null | undefined;
+  cover?: Cover | null | undefined;
 }
-
-/** Larger covers are omitted, because the tag delays the first byte of audio. */
-export const maxCoverBytes = 512 * 1024;
 
 const frontCover = 3;
-
-/** Whether the bytes start like a JPEG or PNG, regardless of their content type. */
-export function isCoverImage(bytes: Uint8Array): boolean {
-  const start = Buffer.from(bytes.subarray(0, 8)).toString('hex');
-  return start.startsWith('ffd8ff') || start === '89504e470d0a1a0a';
-}
 
 /**
  * An ID3v2.3 tag (id3.org/id3v2.3.0) to send before the MP3 frames. ffmpeg's own tag is
@@ -33,9 +24,9 @@ export function makeId3Tag(fields: Id3Fields): Buffer {
   if (fields.durationSeconds) writer.setFrame('TLEN', Math.round(fields.durationSeconds * 1000));
   if (fields.sourceUrl) writer.setFrame('WOAS', asciiUrl(fields.sourceUrl));
   const { cover } = fields;
-  if (cover && cover.length <= maxCoverBytes && isCoverImage(cover)) {
+  if (cover) {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the library's const enum has no value at run time
-    writer.setFrame('APIC', { type: frontCover, data: new Uint8Array(cover).buffer, description: '' });
+    writer.setFrame('APIC', { type: frontCover, data: new Uint8Array(cover.bytes).buffer, description: '' });
   }
   return Buffer.from(writer.addTag());
 }

@@ -1,3 +1,5 @@
+import type { Cover } from '../containers/cover.js';
+import { OggCover } from '../containers/ogg-cover.js';
 import { OggPages } from '../containers/structure/ogg-pages.js';
 import { codecFamily } from '../plan/codecs.js';
 import { copiedAudioArguments } from '../ffmpeg/arguments.js';
@@ -16,16 +18,24 @@ export class CopiedAudioOutput implements StreamOutput {
   readonly #plan: Plan;
   readonly #tools: MediaTools;
   readonly #container: 'm4a' | 'ogg';
+  readonly #cover: Promise<Cover | null>;
 
-  constructor(plan: Plan, tools: MediaTools, container: 'm4a' | 'ogg') {
+  constructor(
+    plan: Plan,
+    tools: MediaTools,
+    { container, cover }: { container: 'm4a' | 'ogg'; cover: Promise<Cover | null> },
+  ) {
     this.#plan = plan;
     this.#tools = tools;
     this.#container = container;
+    this.#cover = cover;
     this.format = copiedAudioFormat(plan) ?? formats[container];
   }
 
-  headerBytes(): Promise<number> {
-    return Promise.resolve(0);
+  async headerBytes(): Promise<number> {
+    const { length = 0 } = (await this.#cover)?.bytes ?? {};
+    // Comments in Ogg are text, so the cover is in Base64.
+    return this.#container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
   }
 
   ffmpegArguments([input]: readonly RelayInput[]): string[] {
@@ -40,8 +50,9 @@ export class CopiedAudioOutput implements StreamOutput {
     );
   }
 
-  begin(expected: Expectation): OutputRun {
-    return this.#container === 'm4a' ? new Mp4Run(expected) : new OggRun();
+  async begin(expected: Expectation): Promise<OutputRun> {
+    const cover = await this.#cover;
+    return this.#container === 'm4a' ? new Mp4Run(expected, cover) : new OggRun(cover);
   }
 }
 
@@ -54,6 +65,11 @@ export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | un
 class OggRun implements OutputRun {
   readonly file = null;
   readonly #pages = new OggPages();
+  readonly #cover: OggCover | null;
+
+  constructor(cover: Cover | null) {
+    this.#cover = cover && new OggCover(cover);
+  }
 
   get hasMedia(): boolean {
     return this.#pages.audioSeconds > 0;
@@ -73,7 +89,7 @@ class OggRun implements OutputRun {
 
   push(chunk: Buffer): readonly Buffer[] {
     this.#pages.push(chunk);
-    return [chunk];
+    return this.#cover?.push(chunk) ?? [chunk];
   }
 
   header(): Promise<Buffer> {

@@ -73,7 +73,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     signal: job.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
-  const run = output.begin(expected);
+  const run = await output.begin(expected);
   const client = new PartialWriter(job, plan);
   let hasBegun = false;
   for await (const parts of readMedia(child, run, job, session)) {

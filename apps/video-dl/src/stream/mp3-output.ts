@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
-import { DomainError, type Logger } from '@media-services/http-common';
-import { isCoverImage, makeId3Tag, maxCoverBytes } from '../containers/id3-tag.js';
+import { DomainError } from '@media-services/http-common';
+import type { Cover } from '../containers/cover.js';
+import { makeId3Tag } from '../containers/id3-tag.js';
 import {
   constantFrames,
   makeInfoFrame,
@@ -17,7 +18,6 @@ import { secondsIn } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import { waitMs } from '../upstream/media-source.js';
-import type { Upstream } from '../upstream/upstream.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { ExactFile, OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
@@ -29,9 +29,9 @@ export class Mp3Output implements StreamOutput {
   readonly file = null;
   readonly #plan: Plan;
   readonly #tools: MediaTools;
-  readonly #cover: Promise<Uint8Array | null>;
+  readonly #cover: Promise<Cover | null>;
 
-  constructor(plan: Plan, tools: MediaTools, cover: Promise<Uint8Array | null>) {
+  constructor(plan: Plan, tools: MediaTools, cover: Promise<Cover | null>) {
     this.#plan = plan;
     this.#tools = tools;
     this.#cover = cover;
@@ -45,8 +45,8 @@ export class Mp3Output implements StreamOutput {
     return argumentsFor(this.#plan, inputs, this.#tools);
   }
 
-  begin(expected: Expectation): OutputRun {
-    return new Mp3Run(inexactHeader(this.#plan, this.#cover, expected));
+  begin(expected: Expectation): Promise<OutputRun> {
+    return Promise.resolve(new Mp3Run(inexactHeader(this.#plan, this.#cover, expected)));
   }
 }
 
@@ -116,10 +116,10 @@ export class ExactMp3Output implements StreamOutput {
   readonly format = formats.mp3;
   readonly #plan: Plan;
   readonly #tools: MediaTools;
-  readonly #cover: Uint8Array | null;
+  readonly #cover: Cover | null;
   readonly #exact: ExactMp3;
 
-  constructor(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Uint8Array | null) {
+  constructor(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cover | null) {
     this.#plan = plan;
     this.#tools = tools;
     this.#cover = cover;
@@ -138,13 +138,13 @@ export class ExactMp3Output implements StreamOutput {
     return argumentsFor(this.#plan, inputs, this.#tools, this.#exact.trim);
   }
 
-  begin(expected: Expectation): OutputRun {
+  begin(expected: Expectation): Promise<OutputRun> {
     const cover = Promise.resolve(this.#cover);
-    return new ExactMp3Run(this.#exact, inexactHeader(this.#plan, cover, expected));
+    return Promise.resolve(new ExactMp3Run(this.#exact, inexactHeader(this.#plan, cover, expected)));
   }
 }
 
-function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Uint8Array | null): ExactMp3 {
+function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cover | null): ExactMp3 {
   // MP3 supports 192 kbit/s at both rates; pick the one that divides evenly.
   const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
   const { clip } = plan.expected;
@@ -271,29 +271,9 @@ export async function statedAudio(
   }
 }
 
-const maxCoverWaitMs = 1500;
-
-/** The page's thumbnail for the tag. Null if it is missing, too large, late or broken, which never fails a stream. */
-export async function fetchCover(
-  upstream: Pick<Upstream, 'fetchBytes'>,
-  { container, thumbnail }: Pick<Plan, 'container' | 'thumbnail'>,
-  { signal, client, logger }: { signal: AbortSignal; client: string; logger: Logger },
-): Promise<Uint8Array | null> {
-  if (container !== 'mp3' || thumbnail === null) return null;
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
-  try {
-    const options = { maxBytes: maxCoverBytes, signal: limited, client };
-    const { bytes } = await upstream.fetchBytes(thumbnail, options);
-    return isCoverImage(bytes) ? bytes : null;
-  } catch (error) {
-    logger.debug({ err: error }, 'no cover');
-    return null;
-  }
-}
-
 function inexactHeader(
   plan: Plan,
-  cover: Promise<Uint8Array | null>,
+  cover: Promise<Cover | null>,
   expected: Expectation,
 ): (firstFrame: Buffer) => Promise<Buffer> {
   return async (firstFrame) => {
@@ -305,7 +285,7 @@ function inexactHeader(
   };
 }
 
-function makeTag(plan: Plan, cover: Uint8Array | null, durationSeconds: number | null): Buffer {
+function makeTag(plan: Plan, cover: Cover | null, durationSeconds: number | null): Buffer {
   const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
   return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
 }

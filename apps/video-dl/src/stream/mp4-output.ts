@@ -1,3 +1,4 @@
+import type { Cover } from '../containers/cover.js';
 import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
 import { mp4Arguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
@@ -30,8 +31,8 @@ export class Mp4Output implements StreamOutput {
     return mp4Arguments(inputs, tracks, { title, artist, comment }, this.#tools);
   }
 
-  begin(expected: Expectation): OutputRun {
-    return new Mp4Run(expected);
+  begin(expected: Expectation): Promise<OutputRun> {
+    return Promise.resolve(new Mp4Run(expected));
   }
 }
 
@@ -40,8 +41,8 @@ export class Mp4Run implements OutputRun {
   readonly file = null;
   readonly #mp4: FragmentedMp4;
 
-  constructor(expected: Expectation) {
-    this.#mp4 = new FragmentedMp4(() => expected.seconds);
+  constructor(expected: Expectation, cover: Cover | null = null) {
+    this.#mp4 = new FragmentedMp4(() => expected.seconds, cover);
   }
 
   get hasMedia(): boolean {

@@ -19,7 +19,8 @@ export interface StreamOutput {
   /** Bytes before the media that the plan's estimate doesn't include. */
   headerBytes(): Promise<number>;
   ffmpegArguments(inputs: readonly RelayInput[]): string[];
-  begin(expected: Expectation): OutputRun;
+  /** ffmpeg is starting meanwhile, so this may wait for a cover. */
+  begin(expected: Expectation): Promise<OutputRun>;
 }
 
 /** Post-processes and measures ffmpeg's output on its way to the client. */

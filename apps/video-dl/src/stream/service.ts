@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import type { Cover } from '../containers/cover.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
 import type { Extraction } from '../extract/types.js';
@@ -9,11 +10,12 @@ import type { MediaRelay } from '../relay/media-relay.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { CopiedAudioOutput } from './audio-output.js';
+import { fetchCover } from './fetch-cover.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import type { StreamLimits } from '../capacity.js';
 import { makeStream, WrongStartError, type StreamToMake } from './make-stream.js';
 import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
-import { ExactMp3Output, fetchCover, Mp3Output, statedAudio } from './mp3-output.js';
+import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 import { selectRange, SentVersions, type Selection } from './ranges.js';
@@ -269,7 +271,7 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /** Generates a stream, with a different plan if its start turns out to be wrong. */
-  async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Uint8Array | null>): Promise<void> {
+  async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Cover | null>): Promise<void> {
     try {
       await makeStream(job, stream);
     } catch (error) {
@@ -280,18 +282,14 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #outputFor(
-    plan: Plan,
-    cover: Promise<Uint8Array | null>,
-    options: HeadOptions,
-  ): Promise<StreamOutput> {
+  async #outputFor(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
     const { tools } = this.#options;
     switch (plan.container) {
       case 'mp4':
         return new Mp4Output(plan, tools);
       case 'm4a':
       case 'ogg':
-        return new CopiedAudioOutput(plan, tools, plan.container);
+        return new CopiedAudioOutput(plan, tools, { container: plan.container, cover });
       case 'mp3':
         return this.#mp3Output(plan, cover, options);
       case null:
@@ -299,11 +297,7 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #mp3Output(
-    plan: Plan,
-    cover: Promise<Uint8Array | null>,
-    options: HeadOptions,
-  ): Promise<StreamOutput> {
+  async #mp3Output(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
     const { heads, tools } = this.#options;
     const [source] = plan.inputs;
     const statesWrongLength = source !== undefined && this.#filesWithWrongLength.has(source);

@@ -1,5 +1,6 @@
 import { Mp3FrameCounter } from '../../dist/containers/mp3-frames.js';
 import { makeBox } from '../../dist/containers/mp4/box.js';
+import { OggCover } from '../../dist/containers/ogg-cover.js';
 import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
 import { searchedBytes, untrueLengths } from '../../dist/containers/untrue-lengths.js';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
@@ -177,6 +178,22 @@ export const streamingParsers: readonly StreamingParser[] = [
     },
   },
   {
+    name: 'the output of ffmpeg as Ogg',
+    files: ['containers/ogg-cover.ts'],
+    start: () => {
+      const cover = new OggCover({ bytes: Buffer.alloc(512 * 1024), mediaType: 'image/png' });
+      cover.push(checksummedPage(2, Buffer.from('OpusHead\x01\x02\0\0\x80\xbb', 'latin1')));
+      return (chunk) => cover.push(chunk);
+    },
+    inputs: {
+      'pages of nothing': () => many(checksummedPage()),
+      'pages of one byte after the headers': after(
+        checksummedPage(0, Buffer.from('OpusTags\0\0\0\0\0\0\0\0', 'latin1')),
+        checksummedPage(0, Buffer.alloc(1)),
+      ),
+    },
+  },
+  {
     name: 'the structure of a single file',
     files: [
       'containers/structure/file-structure.ts',
@@ -221,6 +238,7 @@ export const streamingParsers: readonly StreamingParser[] = [
 
 /** Files that parse bytes, but aren't parsers of untrusted input. The reason says what limits them. */
 export const otherFiles: Readonly<Record<string, string>> = {
+  'containers/cover.ts': 'the first eight bytes of at most 512 KiB',
   'containers/id3-tag.ts': 'writes',
   'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',
   'extract/update.ts': 'parses what pip prints about an update that the operator asked for',

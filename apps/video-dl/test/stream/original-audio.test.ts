@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { media, type Site, startSite } from '@media-services/fault-site';
+import { locatePython } from '../../dist/extract/engine.js';
 import { inspect } from '../media/support/inspect.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
@@ -107,6 +109,8 @@ describe('audio in other files is copied', () => {
     ['flac.mkv', 'audio/ogg', 'ogg', 'flac'],
     ['mp3.mkv', 'audio/mpeg', 'mp3', 'mp3'],
   ])('%s as %s, .%s, %s', async (name, mediaType, extension, codec) => {
+    // Encoding it may take longer than a stream waits for its first byte.
+    const source = await sourceOf(name);
     const { status, headers, body, complete } = await receive(address(name));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
     expect(headers).toMatchObject({ 'content-type': mediaType, 'accept-ranges': 'none' });
@@ -117,7 +121,7 @@ describe('audio in other files is copied', () => {
     expect(streams).toEqual([expect.objectContaining({ codec_name: codec })]);
     expect(Math.abs((format.duration ?? 0) - 4)).toBeLessThan(0.1);
     const filter = codec === 'aac' ? plainAac : [];
-    expect(await packets(file, filter)).toBe(await packets(await sourceOf(name), filter));
+    expect(await packets(file, filter)).toBe(await packets(source, filter));
     const head = await receive(address(name), { method: 'HEAD' });
     for (const key of ['content-type', 'content-disposition', 'estimated-content-length'])
       expect([key, head.headers[key]]).toEqual([key, headers[key]]);
@@ -155,6 +159,61 @@ describe('audio in other files is copied', () => {
       ...['-v', 'error', '-show_entries', 'format_tags=title:stream_tags=title', '-of', 'csv=p=0', file],
     ]);
     expect(stdout).toContain(name.slice(0, 3));
+  });
+});
+
+/** Reads the cover with ffmpeg. */
+async function coverOf(file: string): Promise<Buffer> {
+  const { stdout } = await execa(
+    'ffmpeg',
+    ['-v', 'error', '-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'image2pipe', '-'],
+    { encoding: 'buffer' },
+  );
+  return Buffer.from(stdout);
+}
+
+const readTags = fileURLToPath(new URL('support/read_tags.py', import.meta.url));
+
+/** Title, author and cover as Mutagen reads them. pip installs it with yt-dlp; null without it. */
+async function tagsByMutagen(file: string): Promise<unknown> {
+  const { stdout } = await execa(await locatePython(process.env['YTDLP_PYTHON'] ?? ''), [readTags, file]);
+  return JSON.parse(stdout);
+}
+
+describe('audio in other files has the title, the author and the cover', () => {
+  const large = Buffer.alloc(500 * 1024, 7);
+
+  beforeAll(async () => {
+    const cover = await readFile(await media('cover.jpg'));
+    cover.copy(large);
+    site.on('/media/cover.jpg', (_req, res) => void res.end(large));
+  });
+
+  it.each([
+    ['front.mp4', 'm4a'],
+    ['vp9.webm', 'opus'],
+    ['vp8.webm', 'ogg'],
+    ['flac.mkv', 'ogg'],
+    ['mp3.mkv', 'mp3'],
+  ])('of a page with %s, as .%s', async (name, extension) => {
+    const url = `${site.url}/json-ld?media=${name}`;
+    const query = new URLSearchParams({ url, fmt: 'original' }).toString();
+    const { body, complete } = await receive(`${service.url}/api/stream?${query}`);
+    expect(complete).toBe(true);
+    const file = join(folder, `cover-${name}.${extension}`);
+    await writeFile(file, body);
+    const { format, streams } = await inspect(file);
+    const { tags } = extension === 'm4a' || extension === 'mp3' ? format : (streams[0] ?? format);
+    expect(Object.values(tags ?? {})).toEqual(expect.arrayContaining(['A VideoObject', 'Ada Example']));
+    expect(streams[1]?.disposition.attached_pic).toBe(1);
+    expect((await coverOf(file)).equals(large)).toBe(true);
+    const expected = { title: 'A VideoObject', author: 'Ada Example', coverSha256: sha256(large) };
+    expect([expected, null]).toContainEqual(await tagsByMutagen(file));
+
+    const plain = await receive(address(name));
+    const plainFile = join(folder, `plain-${name}.${extension}`);
+    await writeFile(plainFile, plain.body);
+    expect(await packets(file, [])).toBe(await packets(plainFile, []));
   });
 });
 

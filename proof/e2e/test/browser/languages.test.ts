@@ -7,15 +7,16 @@ let server: Awaited<ReturnType<typeof startPageServer>>;
 beforeAll(async () => {
   browser = await launchBrowser();
   const film = { target: 'mp4-720', href: 'api/stream/video', video: 'copy', audio: 'copy', height: 720 };
-  const info = infoWith([{ ...film, formatIds: [], estimatedBytes: 1_234_567_890 }], [], {
-    uploadDate: '2026-01-31',
-  });
+  const info = (title: string) =>
+    infoWith([{ ...film, formatIds: [], estimatedBytes: 1_234_567_890 }], [], {
+      ...{ title, uploadDate: '2026-01-31' },
+    });
   server = await startPageServer({
     'api/health': healthy,
     'api/info': (req, res) => {
       const url = new URL(req.url ?? '', 'http://page').searchParams.get('url') ?? '';
       const code = /error=(\w+)/.exec(url)?.[1];
-      if (code === undefined) info(req, res);
+      if (code === undefined) info(url.includes('harbour') ? 'أضواء الميناء' : 'A film')(req, res);
       else sendJson(res, { title: 'T', detail: 'D', code, retryable: false }, 422);
     },
   });
@@ -55,6 +56,12 @@ it.each([
     const { page, faults } = reader;
     await page.getByRole('heading', { name: title }).waitFor();
     await page.getByText(ready).waitFor();
+    const sites = page.locator('[data-text="video.promiseSites"]');
+    expect(await sites.innerText()).toMatch(/YouTube.*TikTok.*SoundCloud/);
+    expect(
+      await sites.locator('a').evaluate((link) => [link.getAttribute('href'), link.getAttribute('target')]),
+    ).toEqual(['https://github.com/yt-dlp/yt-dlp/blob/master/supportedsites.md', '_blank']);
+    expect(await sites.locator('a').innerText()).not.toBe('');
     expect(await shownIn(page)).toEqual([lang, dir]);
     expect(await loadedTables(page)).toEqual([lang.split('-')[0]]);
     expect(await page.locator('#language').inputValue()).toBe(lang.split('-')[0]);
@@ -97,6 +104,19 @@ it('numbers, sizes, dates and errors are written in the language', async () => {
   // An unknown code keeps the server's text.
   await look(page, 'https://example.com/?error=brand_new');
   await page.getByRole('heading', { name: 'T', exact: true }).waitFor();
+});
+
+it('a title reads in the direction of its own language', async () => {
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page } = reader;
+  const title = page.locator('#video-title');
+  const direction = () => title.evaluate((element) => getComputedStyle(element).direction);
+  await look(page, 'https://example.com/film');
+  await page.getByText('A film').first().waitFor();
+  expect(await direction()).toBe('ltr');
+  await look(page, 'https://example.com/harbour');
+  await page.getByText('أضواء الميناء').first().waitFor();
+  expect(await direction()).toBe('rtl');
 });
 
 it('the English page has the same texts before and after its script runs', async () => {

@@ -1,20 +1,22 @@
+import type { Cover } from '../cover.js';
 import { childBoxes, Mp4FormatError, readBoxHeader } from './box.js';
 import type { BoxHeader } from './box.js';
 import { FragmentClock } from './fragment-clock.js';
 import type { TrackProgress } from './fragment-clock.js';
-import { readMovieHeader, withMovieDuration } from './movie-header.js';
+import { readMovieHeader, withCover, withMovieDuration } from './movie-header.js';
 
 const maxHeldBytes = 4 * 1024 ** 2;
 
 /**
- * Processes a fragmented MP4 as it streams. Writes the duration into moov, shifts the
+ * Processes a fragmented MP4 as it streams. Writes the duration and a cover into moov, shifts the
  * positions in the closing mfra by the growth of moov, measures the fragments, and forwards
  * everything else unchanged. Only moov and mfra are buffered; fragments are never copied.
  *
- * @param movieSeconds called once, when moov arrives; null leaves moov unchanged.
+ * @param movieSeconds called once, when moov arrives; null for no duration.
  */
 export class FragmentedMp4 {
   readonly #movieSeconds: () => number | null;
+  readonly #cover: Cover | null;
   #header = Buffer.alloc(0);
   #box: BoxHeader | undefined;
   #boxLeft = 0;
@@ -24,8 +26,9 @@ export class FragmentedMp4 {
   #growthBytes = 0;
   #complete = true;
 
-  constructor(movieSeconds: () => number | null) {
+  constructor(movieSeconds: () => number | null, cover: Cover | null = null) {
     this.#movieSeconds = movieSeconds;
+    this.#cover = cover;
   }
 
   /** Measured length of each track, in the order of moov; empty before moov. */
@@ -107,8 +110,8 @@ export class FragmentedMp4 {
   #finishMovie(moov: Buffer): Buffer {
     this.#clock = new FragmentClock(readMovieHeader(moov).tracks);
     const seconds = this.#movieSeconds();
-    if (seconds === null || seconds <= 0) return moov;
-    const patched = withMovieDuration(moov, seconds);
+    const timed = seconds === null || seconds <= 0 ? moov : withMovieDuration(moov, seconds);
+    const patched = this.#cover === null ? timed : withCover(timed, this.#cover);
     this.#growthBytes = patched.length - moov.length;
     return patched;
   }

@@ -1,3 +1,4 @@
+import type { Cover } from '../cover.js';
 import { type Box, childBoxes, findBox, makeBox, Mp4FormatError } from './box.js';
 
 /** A track as the moov box describes it. */
@@ -58,6 +59,31 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
       return box.bytes;
     }),
   );
+}
+
+/** Types of data in a tag of iTunes, which players look for in any MP4. */
+const imageTypes = { 'image/jpeg': 13, 'image/png': 14 };
+
+/** The moov box with a cover next to the tags that ffmpeg writes; unchanged if there are no tags. */
+export function withCover(moov: Buffer, { bytes, mediaType }: Cover): Buffer {
+  // A type, then a language, which is 0.
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(imageTypes[mediaType]);
+  const covr = makeBox('covr', [makeBox('data', [header, Buffer.from(bytes)])]);
+  return withAppended({ type: 'moov', bytes: moov, headerSize: 8 }, ['udta', 'meta', 'ilst'], covr);
+}
+
+function withAppended(
+  { type, bytes, headerSize }: Box,
+  [next, ...path]: readonly string[],
+  added: Buffer,
+): Buffer {
+  if (next === undefined) return makeBox(type, [bytes.subarray(headerSize), added]);
+  const flagBytes = type === 'meta' ? 4 : 0;
+  const children = childBoxes(bytes, headerSize + flagBytes).map((child) =>
+    child.type === next ? withAppended(child, path, added) : child.bytes,
+  );
+  return makeBox(type, [bytes.subarray(headerSize, headerSize + flagBytes), ...children]);
 }
 
 function withTrackDuration(

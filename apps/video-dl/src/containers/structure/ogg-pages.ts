@@ -86,13 +86,13 @@ export class OggPages implements StructureCheck {
     if (granule > 0n) this.#granule = Number(granule);
     const blank = Buffer.from(header);
     blank.writeUInt32LE(0, checksumAt);
-    this.#checksum = checksum(0, blank);
+    this.#checksum = oggChecksum(0, blank);
     this.#left = header.subarray(fixedHeaderBytes).reduce((sum, lacing) => sum + lacing, 0);
     if (this.#left === 0) this.#end();
   }
 
   #takeContent(bytes: Buffer): void {
-    this.#checksum = checksum(this.#checksum, bytes);
+    this.#checksum = oggChecksum(this.#checksum, bytes);
     this.#identify(bytes);
     this.#left -= bytes.length;
     if (this.#left === 0) this.#end();
@@ -148,7 +148,7 @@ const table = Uint32Array.from({ length: 256 }, (_, index) => {
 });
 
 /** CRC-32 with the generator 0x04c11db7, most significant bit first. */
-function checksum(before: number, bytes: Buffer): number {
+export function oggChecksum(before: number, bytes: Buffer): number {
   let value = before;
   for (const byte of bytes) value = (value << 8) ^ (table[(value >>> 24) ^ byte] ?? 0);
   return value >>> 0;

@@ -22,6 +22,7 @@ const answerSchema = z.object({
       duration: z.coerce.number().optional(),
       nb_read_frames: z.coerce.number().optional(),
       disposition: z.record(z.string(), z.number()),
+      tags: z.record(z.string(), z.string()).optional(),
     }),
   ),
 });

@@ -60,11 +60,13 @@ async function audioSeconds(file: string): Promise<number> {
   return samples.length / 2 / sampleRate;
 }
 
-const path = (endpoint: string, query: Readonly<Record<string, string>>) =>
-  `${endpoint}?${new URLSearchParams({ url: `${site.url}/media/${name}`, ...query }).toString()}`;
+type Query = Readonly<Record<string, string>>;
 
-async function download(endpoint: string, query: Readonly<Record<string, string>>) {
-  const response = await fetch(client.url + path(endpoint, query));
+const path = (endpoint: string, query: Query, page = `/media/${name}`) =>
+  `${endpoint}?${new URLSearchParams({ url: site.url + page, ...query }).toString()}`;
+
+async function download(endpoint: string, query: Query, page?: string) {
+  const response = await fetch(client.url + path(endpoint, query, page));
   const body = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(`${response.status}: ${body.toString()}`);
   const file = join(folder, endpoint.endsWith('video') ? 'clip.mp4' : 'clip.mp3');
@@ -116,6 +118,74 @@ describe('a clip through the gateway', () => {
       expect([response.status, problem.code]).toEqual([400, 'invalid_request']);
       expect(problem.errors.map(({ field }) => field).sort()).toEqual([...fields].sort());
     }
+  });
+});
+
+/** Codec and height of each track. */
+async function tracksOf(file: string): Promise<string> {
+  const entries = 'stream=codec_name,height';
+  const { stdout } = await promisify(execFile)('ffprobe', [
+    ...['-v', 'error', '-show_entries', entries, '-of', 'csv=p=0', file],
+  ]);
+  return stdout.trim().replaceAll('\n', ' ');
+}
+
+describe('item through the gateway', () => {
+  it.each([
+    ['1', 'h264,360 aac'],
+    ['2', 'h264,640 aac'],
+  ])('%s is that video of the page', async (item, tracks) => {
+    const { file } = await download('/api/stream/video', { item }, '/two-videos');
+    expect(await tracksOf(file)).toBe(tracks);
+    const { file: audio } = await download('/api/stream', { item }, '/two-videos');
+    expect(Math.abs((await audioSeconds(audio)) - 4)).toBeLessThan(0.1);
+  });
+
+  it.each(['3', '1000', '1001', '1.5'])('%s is rejected by all endpoints', async (item) => {
+    for (const endpoint of ['/api/info', '/api/stream', '/api/stream/video']) {
+      const response = await fetch(client.url + path(endpoint, { item }, '/two-videos'));
+      const problem = (await response.json()) as { code: string; errors: { field: string }[] };
+      expect([response.status, problem.code]).toEqual([400, 'invalid_request']);
+      expect(problem.errors.map(({ field }) => field)).toEqual(['item']);
+    }
+  });
+});
+
+describe('fmt=original through the gateway', () => {
+  it.each(['sound.m4a', 'sound.ogg', 'sound.flac'])(
+    "is the site's own file, in parts too: %s",
+    async (file) => {
+      const page = `/media/${file}`;
+      const { body, headers } = await download('/api/stream', { fmt: 'original' }, page);
+      const source = await readFile(await media(file));
+      expect(body.equals(source)).toBe(true);
+      const part = await fetch(client.url + path('/api/stream', { fmt: 'original' }, page), {
+        headers: { Range: 'bytes=1000-1999', 'If-Range': headers.get('etag') ?? '' },
+      });
+      expect(part.status).toBe(206);
+      expect(Buffer.from(await part.arrayBuffer()).equals(source.subarray(1000, 2000))).toBe(true);
+    },
+  );
+
+  it.each([
+    ['h264.mkv', 'aac'],
+    ['vp9.webm', 'opus'],
+  ])('is the audio of %s, copied', async (media, codec) => {
+    const { file } = await download('/api/stream', { fmt: 'original' }, `/media/${media}`);
+    expect(await tracksOf(file)).toBe(codec);
+    expect(Math.abs((await audioSeconds(file)) - 4)).toBeLessThan(0.1);
+  });
+
+  it.each([
+    ['/api/stream', { fmt: 'ORIGINAL' }],
+    ['/api/stream', { fmt: '' }],
+    ['/api/stream', { fmt: 'original', start: '1' }],
+    ['/api/stream/video', { fmt: 'original' }],
+  ])('%s rejects %j', async (endpoint, query) => {
+    const response = await fetch(client.url + path(endpoint, query));
+    const problem = (await response.json()) as { code: string; errors: { field: string }[] };
+    expect([response.status, problem.code]).toEqual([400, 'invalid_request']);
+    expect(problem.errors.map(({ field }) => field)).toEqual(['fmt']);
   });
 });
 
