@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startSite } from '../fault-site/dist/index.js';
+import { media, startSite } from '../fault-site/dist/index.js';
 
 const here = resolve(import.meta.dirname, '../..');
 const audio = ['sound.m4a', 'front.mp4', 'opus.webm', 'sound.ogg', 'sound.flac', 'vbr.mp3', 'long.mp3'];
@@ -111,6 +111,9 @@ async function resultsOf(checkout, site) {
 
 const [, , other] = process.argv;
 if (other === undefined) throw new Error('usage: node proof/scripts/same-results.mjs CHECKOUT');
+// Encoding a file may take longer than a stream waits for its first byte.
+for (const name of [...audio, ...audioInParts, ...video, ...videoInParts])
+  await media(name.split('/')[0] ?? name);
 const site = await startSite();
 try {
   const before = await resultsOf(resolve(other), site);
