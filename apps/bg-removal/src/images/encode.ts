@@ -88,20 +88,20 @@ function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): voi
 export function visibleArea(image: RgbaImage): Rectangle | undefined {
   const words = pixelWords(image);
   const { width, height } = image;
-  let [left, right, top, bottom] = [width, -1, height, -1];
-  for (let y = 0; y < height; y++) {
-    const row = words.subarray(y * width, (y + 1) * width);
-    const first = row.findIndex((word) => word >= 1 << 24);
-    if (first < 0) continue;
-    left = Math.min(left, first);
-    right = Math.max(
-      right,
-      row.findLastIndex((word) => word >= 1 << 24),
-    );
-    top = Math.min(top, y);
-    bottom = y;
+  const isVisible = (at: number): boolean => (words[at] ?? 0) >= 1 << 24;
+  let [left, right, top, bottom] = [width, -1, height, height];
+  // Only pixels outside the area found so far can extend it.
+  for (let y = 0, row = 0; y < height; y++, row += width) {
+    for (let x = 0; x < left; x++) if (isVisible(row + x)) left = x;
+    for (let x = width - 1; x > right; x--) if (isVisible(row + x)) right = x;
+    if (right >= 0) top = Math.min(top, y);
   }
-  return right < 0 ? undefined : { left, top, width: right - left + 1, height: bottom - top + 1 };
+  if (right < 0) return undefined;
+  for (let found = false; !found;) {
+    bottom -= 1;
+    for (let x = left; x <= right && !found; x++) found = isVisible(bottom * width + x);
+  }
+  return { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
 /** Adds a margin on all sides, limited by the image. A percentage refers to the subject's size. */

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import type { RgbaImage } from '../images/rgba-image.js';
+import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import type { Layers } from './layers.js';
@@ -23,8 +23,14 @@ export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, la
   const { width, height, data } = image;
   const { foreground, background, certainty: certainties } = layers;
   const sampler = new GridSampler(width, height, grid, [...foreground, ...background, certainties]);
+  const groups = groupsOfFour(alpha);
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
+      if ((at & 3) === 0 && (groups[at >> 2] === 0 || groups[at >> 2] === -1)) {
+        x += 3;
+        at += 3;
+        continue;
+      }
       const value = alpha[at]!;
       if (value === 0 || value === 255 || data[at * 4 + 3] !== 255) continue;
       sampler.moveTo(x, y);

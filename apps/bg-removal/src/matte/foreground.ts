@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import type { RgbaImage } from '../images/rgba-image.js';
+import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import { estimateLayers, fuse, type Layers } from './layers.js';
@@ -20,8 +20,15 @@ export function estimateForeground(
 ): void {
   const { width, height, data } = image;
   const sampler = new GridSampler(width, height, grid, [...layers.foreground, ...layers.background]);
+  const groups = groupsOfFour(alpha);
+  const visibleGroups = groupsOfFour(visible);
   for (let y = 0; y < height; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
+      if ((at & 3) === 0 && (visibleGroups[at >> 2] === 0 || groups[at >> 2] === -1)) {
+        x += 3;
+        at += 3;
+        continue;
+      }
       if (visible[at] === 0 || alpha[at] === 255 || data[at * 4 + 3] !== 255) continue;
       sampler.moveTo(x, y);
       const a = alpha[at]! / 255;

@@ -1,10 +1,14 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
+import { groupsOfFour, neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
 
 /** Whether an image has pixels that are not opaque. */
 export function hasOwnAlpha(image: RgbaImage): boolean {
   const words = pixelWords(image);
-  for (let at = 0; at < words.length; at++) if (words[at]! < 0xff000000) return true;
+  let at = 0;
+  for (const end = words.length - 3; at < end; at += 4) {
+    if ((words[at]! & words[at + 1]! & words[at + 2]! & words[at + 3]!) >>> 24 !== 255) return true;
+  }
+  for (; at < words.length; at++) if (words[at]! >>> 24 !== 255) return true;
   return false;
 }
 
@@ -30,7 +34,13 @@ export function compositeOverGrey({ width, height, data }: RgbaImage): RgbaImage
  */
 export function applyMatte(image: RgbaImage, matte: Uint8Array): void {
   const words = pixelWords(image);
+  const groups = groupsOfFour(matte);
   for (let at = 0; at < matte.length; at++) {
+    if ((at & 3) === 0 && groups[at >> 2] === 0) {
+      for (const end = at + 3; at < end; at++) words[at] = 0;
+      words[at] = 0;
+      continue;
+    }
     const word = words[at]!;
     const alpha = Math.min(matte[at]!, word >>> 24);
     words[at] = alpha === 0 ? 0 : (word & 0xffffff) | (alpha << 24);
