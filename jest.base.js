@@ -6,14 +6,17 @@ const nightly = process.env.TEST_NIGHTLY === '1';
 
 /**
  * Tests run against the compiled `dist/` that ships; only the test files
- * themselves are transformed. Processes, ports and media are real: two files at once keep
- * two cores busy, and more than four would need much memory for their networks.
+ * themselves are transformed. Processes, ports and media are real: some files wait while others
+ * work, so three at once keep two cores busy. More than four would need much memory for their networks.
  * @type {import('jest').Config}
  */
 export default {
-  maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
+  maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
   testEnvironment: 'node',
+  // The default, `soft`, recurses for ever when a finished test file's global is set again.
+  testEnvironmentOptions: { globalsCleanup: 'off' },
   testMatch: ['<rootDir>/test/**/*.test.ts', ...(nightly ? ['<rootDir>/test/**/*.nightly.ts'] : [])],
+  testSequencer: fileURLToPath(new URL('jest.sequencer.js', import.meta.url)),
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },

@@ -53,13 +53,6 @@ describe('an update of yt-dlp in the running service', () => {
     await expectUnchanged(before);
   });
 
-  it('that does not start in the place of the old is taken back', async () => {
-    const before = version();
-    await releases.publish('fickle', newVersion);
-    await expect(service.context.updater.update()).resolves.toBe('rolled_back');
-    await expectUnchanged(before);
-  });
-
   it('that is good is taken by all engines while a stream goes on', async () => {
     const film = await readFile(await media('front.mp4'));
     let release = (): void => undefined;

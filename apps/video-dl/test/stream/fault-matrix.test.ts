@@ -90,6 +90,17 @@ const targets = ['mp3', 'mp4', 'original', 'audio'] as const;
 const paths = { mp3: '', mp4: '/video', original: '/video', audio: '' };
 type MatrixTarget = (typeof targets)[number];
 const answers = new Map<string, Promise<Answered>>();
+
+/**
+ * What is tried of a case: everything at night. By day, original audio of every fourth case: it is
+ * read like an MP3, and only written otherwise.
+ */
+function targetsOf(faultCase: FaultCase): MatrixTarget[] {
+  const isWhole = process.env['TEST_NIGHTLY'] === '1' || process.env['UPDATE_DOCS'] === '1';
+  const withAudio = isWhole || faultCases.indexOf(faultCase) % 4 === 0;
+  return targets.filter((target) => faultCase[target] !== undefined && (target !== 'audio' || withAudio));
+}
+
 const keyOf = ({ fault }: FaultCase, target: string): string => `${fault}|${target}`;
 
 /** Most cases wait for a timeout, so several run at once. */
@@ -97,8 +108,7 @@ function askAll(): void {
   const atOnce = 6;
   const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   for (const faultCase of faultCases) {
-    for (const target of targets) {
-      if (faultCase[target] === undefined) continue;
+    for (const target of targetsOf(faultCase)) {
       const lane = answers.size % atOnce;
       const answered = Promise.resolve(lanes[lane])
         .then(() => ask(faultCase, target))
@@ -164,7 +174,7 @@ async function outcomeOf(
 }
 
 describe.each(faultCases)('$fault', (faultCase) => {
-  it.each(targets.filter((target) => faultCase[target] !== undefined))('%s', async (target) => {
+  it.each(targetsOf(faultCase))('%s', async (target) => {
     const answered = await answers.get(keyOf(faultCase, target));
     const received = answered?.received;
     if (received === undefined) throw answered?.error;
