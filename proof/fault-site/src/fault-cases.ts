@@ -120,7 +120,7 @@ const untrueLengths = [
     ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
   }),
   other('AVI without sizes and lengths, its end missing', 'streamed.avi', 'slow=300000&short=150001', {
-    ...{ mp3: 'reset', mp4: 'reset', audio: '502 upstream_error', seconds: 4 },
+    ...{ mp3: 'reset', mp4: 'reset', audio: '422 no_media', seconds: 4 },
   }),
 ] satisfies FaultCase[];
 
@@ -142,6 +142,11 @@ const unusualMedia = [
     ...allComplete,
   },
   other('MPEG Layer II in MP4', 'mp2.mp4', '', allComplete),
+  other('MPEG Layer II in an MP4 of audio', 'mp2.m4a', '', { mp3: 'complete', seconds: 4 }),
+  other('LATM', 'latm.ts', '', { ...allComplete, audio: '422 no_media' }),
+  other('Audio without names of its channels', 'tta.mkv', '', { ...allComplete, audio: '422 no_media' }),
+  // Its MP4 has audio of 1 s.
+  { ...made('FLV whose audio is shorter than its video', 'short-audio.flv', '', 'complete'), seconds: 1 },
   other('WavPack', 'sound.wv', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
   // An MP4 has every frame, but states the same length.
   made('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, 'complete'),
@@ -150,7 +155,7 @@ const unusualMedia = [
     'h264.mkv',
     `${overstatedMatroska}&short=20000`,
     {
-      ...{ mp3: '502 upstream_error', mp4: '502 upstream_error', seconds: 4 },
+      ...{ mp3: '422 no_media', mp4: '422 no_media', seconds: 4 },
     },
   ),
   other('Matroska whose audio overlaps', 'overlapping.mkv', '', {
@@ -301,8 +306,8 @@ export const faultCases: readonly FaultCase[] = [
   ...untrueLengths,
   ...unusualMedia,
   other('Matroska: the end is missing, as if that were all', 'long.mkv', 'short=150000', {
-    mp3: '502 upstream_error',
-    mp4: '502 upstream_error',
+    mp3: '422 no_media',
+    mp4: '422 no_media',
     seconds: 20,
   }),
   long('the end is missing, as if that were all', 'short=150000', 'reset'),

@@ -144,6 +144,11 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'equal-times.flv',
   ),
   'film.flv': file(av(), 'film.flv'),
+  'short-audio.flv': file([video(), audio({ seconds: 1 })], 'short-audio.flv'),
+  'latm.ts': file(av(), '-mpegts_flags', 'latm', 'latm.ts'),
+  // States the number of its channels, but not which they are.
+  'tta.mkv': file([video(), audio({ codec: ['-c:a', 'tta'] })], 'tta.mkv'),
+  'mp2.m4a': file([audio({ codec: ['-c:a', 'mp2'] })], '-f', 'mp4', 'mp2.m4a'),
   'fragments.mp4': file(av(), '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
   // Like the recording of a live stream.
   'late-fragments.mp4': file(

@@ -58,6 +58,13 @@ function flvDuration(head: Buffer, fileBytes: number): Field[] {
   return [{ start: duration, end: duration + 8 }];
 }
 
+/** Whether it is an FLV whose length ffmpeg takes from its last timestamp, because the file states none or a hidden one. */
+export function isFlvWithoutLength(head: Buffer, hidden: readonly Field[]): boolean {
+  if (head.toString('latin1', 0, 3) !== 'FLV') return false;
+  const duration = amfNumberAt(head, 'duration');
+  return hidden.length > 0 || duration === undefined || head.readDoubleBE(duration) === 0;
+}
+
 function amfNumberAt(head: Buffer, key: string): number | undefined {
   const name = Buffer.from(`\0${String.fromCharCode(key.length)}${key}`, 'latin1');
   const found = head.indexOf(name);

@@ -340,9 +340,13 @@ function scaleInto(maxShortSide: number): string {
   return `scale='if(${isPortrait},${width},-2)':'if(${isPortrait},-2,${height})'`;
 }
 
+/** Some files state only the number of channels, which the encoder rejects. */
+const aacLayouts = 'mono|stereo|2.1|3.0|4.0|quad|5.0|5.0(side)|5.1|5.1(side)|6.1|7.1';
+
 function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | null): string[] {
   if (audio.action === 'transcode') {
-    const filters = ['aresample=async=1', ...audioClip(cut)];
+    const layouts = `aformat=channel_layouts=${aacLayouts}`;
+    const filters = ['aresample=async=1', ...audioClip(cut), layouts];
     return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', filters.join(',')];
   }
   // AAC in a transport stream has ADTS headers, which MP4 doesn't allow. The filter leaves other AAC unchanged.

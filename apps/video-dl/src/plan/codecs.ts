@@ -3,8 +3,11 @@ export type StreamAction = 'copy' | 'transcode';
 /** Codecs that MP4 supports and players play: H.264, HEVC, AV1, VP9, MPEG-4 Part 2. */
 const mp4Video = /^(avc|h264|hev|hvc|h265|dvh|av01|av1|vp09|vp9|mp4v|mpeg4)/i;
 
-/** MP4 also supports Opus, Vorbis, FLAC, AC-3 and others, but most players stay silent. */
-const mp4Audio = /^(mp4a|aac)/i;
+/**
+ * MP4 also supports Opus, Vorbis, FLAC, AC-3 and others, but most players stay silent. ffmpeg can't
+ * copy AAC from LATM, the framing of broadcasts.
+ */
+const mp4Audio = /^(mp4a|aac(?!_latm))/i;
 
 const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 
@@ -42,7 +45,7 @@ export type AudioContainer = 'm4a' | 'ogg' | 'mp3';
 
 const audioContainers: readonly (readonly [RegExp, AudioContainer])[] = [
   [mp3, 'mp3'],
-  [/^(mp4a|aac|alac|ac-?3|e-?ac-?3|ec-3)/i, 'm4a'],
+  [/^(mp4a|aac(?!_latm)|alac|ac-?3|e-?ac-?3|ec-3)/i, 'm4a'],
   [/^(opus|vorbis|flac)/i, 'ogg'],
 ];
 

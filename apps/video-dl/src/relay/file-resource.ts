@@ -1,6 +1,8 @@
+import { DomainError } from '@media-services/http-common';
 import { FileStructure } from '../containers/structure/file-structure.js';
 import { DamagedMediaError } from '../containers/structure/structure-check.js';
 import {
+  isFlvWithoutLength,
   isSearched,
   searchedBytes,
   untrueLengths,
@@ -11,6 +13,7 @@ import { parseRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
+import { TransferFault } from '../upstream/transfer-fault.js';
 import type { TransferContext } from '../upstream/media-source.js';
 import { damaged } from './join/joiner.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
@@ -84,7 +87,10 @@ export class FileResource implements Resource {
     let offset = start;
     try {
       for await (const chunk of chunks) {
-        if (offset === 0 && size !== null) this.#untrue = untrueLengths(chunk, size);
+        if (offset === 0 && size !== null) {
+          this.#untrue = untrueLengths(chunk, size);
+          this.#structure.statesNoLength = isFlvWithoutLength(chunk, this.#untrue);
+        }
         this.#structure.read(offset, chunk);
         if (size !== null) this.#structure.endsAt(size);
         yield withoutFields(chunk, offset, this.#untrue);
@@ -92,7 +98,7 @@ export class FileResource implements Resource {
       }
       if (isToEnd) this.#structure.endsAt(offset);
     } catch (error) {
-      if (error instanceof DamagedMediaError) throw damaged(error.message);
+      if (error instanceof DamagedMediaError) throw damagedFile(error, size);
       throw error;
     }
   }
@@ -101,6 +107,13 @@ export class FileResource implements Resource {
   isComplete(): boolean {
     return true;
   }
+}
+
+/** A file of known size arrived as its server has it, so a retry gives the same bytes. */
+function damagedFile({ message }: DamagedMediaError, size: number | null): TransferFault {
+  if (size === null) return damaged(message);
+  const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
+  return new TransferFault(new DomainError('no_media', detail), 'none');
 }
 
 /** The same bytes, with at least `searchedBytes` in the first chunk. */

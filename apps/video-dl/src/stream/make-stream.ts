@@ -34,15 +34,18 @@ interface OpenInput extends RelayInput {
   readonly prerollSeconds?: number | null;
 }
 
-/** The output would start too early, with media that only an edit list hides, or too late. `plan` avoids that. */
-export class WrongStartError extends Error {
-  override readonly name = 'WrongStartError';
+/**
+ * The beginning of the output shows that another plan is needed: it would start too early, with media that
+ * only an edit list hides, or too late, or isn't in the format that its container states.
+ */
+export class WrongPlanError extends Error {
+  override readonly name = 'WrongPlanError';
   readonly plan: Plan;
   /** Opened inputs that weren't read. */
   readonly inputs: readonly OpenInput[] | undefined;
 
   constructor(plan: Plan, inputs?: readonly OpenInput[]) {
-    super('the output would start at the wrong time');
+    super('the output needs another plan');
     this.plan = plan;
     this.inputs = inputs;
   }
@@ -53,7 +56,7 @@ export class WrongStartError extends Error {
  * doesn't end the response before everything is verified. All its processes have ended when it returns.
  *
  * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
- * @throws WrongStartError before any header, with the plan to use instead
+ * @throws WrongPlanError before any header, with the plan to use instead
  */
 export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<void> {
   const { plan, output, session, tools } = stream;
@@ -79,6 +82,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   for await (const parts of readMedia(child, run, job, session)) {
     if (!hasBegun) {
       hasBegun = true;
+      assertIsMp3(plan, run);
       assertNoHiddenStart(plan, run, inputs);
       assertStartsOnTime(plan, run);
       const header = await run.header();
@@ -131,6 +135,12 @@ class PartialWriter {
   }
 }
 
+/** Containers name MPEG Layer II like MP3, and ffmpeg copies it. */
+function assertIsMp3(plan: Plan, run: OutputRun): void {
+  if (plan.audio?.action !== 'copy' || run.isInFormat !== false) return;
+  throw new WrongPlanError({ ...plan, audio: { ...plan.audio, action: 'transcode' }, estimatedBytes: null });
+}
+
 /** An encoder's delay is shorter, including HE-AAC, except at low sample rates. */
 const maxHiddenAudioSeconds = 0.15;
 /** Less than a frame. */
@@ -149,7 +159,7 @@ function assertNoHiddenStart(plan: Plan, run: OutputRun, inputs: readonly RelayI
   const hidesAudio = audio?.action === 'copy' && run.startSeconds('audio') < -maxHiddenAudioSeconds;
   if (!hidesVideo && !hidesAudio) return;
   const encoded = hidesVideo ? withEncodedVideo(plan) : plan;
-  throw new WrongStartError({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
+  throw new WrongPlanError({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
 }
 
 /** The size of encoded video can't be estimated. */
@@ -160,14 +170,14 @@ function withEncodedVideo(plan: Plan): Plan {
 /** A copy that starts longer than this before the clip would show frames outside it. */
 const maxCopiedLeadSeconds = 0.25;
 
-/** @throws WrongStartError for a clip that must be encoded, before any of it is read */
+/** @throws WrongPlanError for a clip that must be encoded, before any of it is read */
 function assertCanCopy(plan: Plan, inputs: readonly OpenInput[]): void {
   const { clip } = plan.expected;
   const [input] = inputs;
   if (clip === null || plan.video?.action !== 'copy' || input === undefined) return;
   const isSought = input.prerollSeconds != null;
   if (!isSought && clip.startSeconds - (input.offsetSeconds ?? 0) > maxCopiedLeadSeconds)
-    throw new WrongStartError(withEncodedVideo(plan), inputs);
+    throw new WrongPlanError(withEncodedVideo(plan), inputs);
 }
 
 /**
@@ -181,9 +191,9 @@ function assertStartsOnTime(plan: Plan, run: OutputRun): void {
   const { video, expected } = encoded;
   const frameSeconds = run.tracks.find(({ type }) => type === 'video')?.longestSeconds ?? 0;
   if (video !== null && video.fps === null && frameSeconds > 0)
-    throw new WrongStartError({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
+    throw new WrongPlanError({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
   if (clip.readFromSeconds > 0)
-    throw new WrongStartError({
+    throw new WrongPlanError({
       ...encoded,
       expected: { ...expected, clip: { ...clip, readFromSeconds: 0 } },
     });

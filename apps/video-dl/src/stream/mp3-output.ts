@@ -68,7 +68,11 @@ class Mp3Run implements OutputRun {
   }
 
   get hasMedia(): boolean {
-    return this.frames > 0;
+    return this.frames > 0 || !this.isInFormat;
+  }
+
+  get isInFormat(): boolean {
+    return this.firstFrame.length < 4 || readMp3FrameHeader(this.firstFrame.readUInt32BE()) !== undefined;
   }
 
   get isWhole(): boolean {
@@ -84,7 +88,7 @@ class Mp3Run implements OutputRun {
   }
 
   push(chunk: Buffer): readonly Buffer[] {
-    if (!this.hasMedia) this.firstFrame = chunk;
+    if (this.frames === 0) this.firstFrame = chunk;
     this.#counter.push(chunk);
     return [chunk];
   }

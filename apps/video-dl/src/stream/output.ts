@@ -34,6 +34,8 @@ export interface OutputRun {
   readonly file: ExactFile | null;
   /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media. */
   startSeconds(type: SentTrack['type']): number;
+  /** False if the media isn't in the format of the output. Known with the first media. */
+  readonly isInFormat?: boolean;
   /** Takes ffmpeg's next bytes and returns those for the client. */
   push(chunk: Buffer): readonly Buffer[];
   /** Bytes to send before the media. Called once, with the first media. */

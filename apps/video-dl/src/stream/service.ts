@@ -13,7 +13,7 @@ import { CopiedAudioOutput } from './audio-output.js';
 import { fetchCover } from './fetch-cover.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import type { StreamLimits } from '../capacity.js';
-import { makeStream, WrongStartError, type StreamToMake } from './make-stream.js';
+import { makeStream, WrongPlanError, type StreamToMake } from './make-stream.js';
 import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
 import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
@@ -270,12 +270,12 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  /** Generates a stream, with a different plan if its start turns out to be wrong. */
+  /** Generates a stream, with a different plan if its start turns out to need one. */
   async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Cover | null>): Promise<void> {
     try {
       await makeStream(job, stream);
     } catch (error) {
-      if (!(error instanceof WrongStartError)) throw error;
+      if (!(error instanceof WrongPlanError)) throw error;
       const { plan } = error;
       const output = await this.#outputFor(plan, cover, headOptions(job));
       await this.#makeFrom(job, { ...stream, plan, output, inputs: error.inputs }, cover);

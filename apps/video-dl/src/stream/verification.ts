@@ -119,12 +119,15 @@ function incomplete(what: string): DomainError {
 
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
+/** How ffmpeg ends when media break it. Another attempt ends the same way. */
+const crashes = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
+
 /** The client's error for a failed ffmpeg. `cause` has its output, for the log. */
 function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedStream['child']): DomainError {
   const wrote = stderr.toString();
   const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
   if (hasExceededMemory) return needsTooMuchMemory(cause);
-  if (exit.signal !== null) {
+  if (exit.signal !== null && !crashes.has(exit.signal)) {
     return new DomainError('engine_unavailable', 'ffmpeg was killed. Try again.', {
       cause,
       retryAfterSeconds: 5,

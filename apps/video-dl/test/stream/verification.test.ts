@@ -155,6 +155,7 @@ describe('a stream is incomplete', () => {
 
   it.each<[string, Stream['child'], string]>([
     ['was killed', child(null, 'SIGKILL'), 'engine_unavailable'],
+    ['crashed', child(null, 'SIGABRT'), 'no_media'],
     ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
     ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
     ['took too much memory', { ...child(null, 'SIGKILL'), hasExceededMemory: true }, 'too_long'],

@@ -23,15 +23,17 @@ export class FileStructure {
   #position = 0;
   #firstByte: number | undefined;
   #size = Infinity;
+  /** Whether the file states no length, so that its timestamps state one, as in a transport stream. */
+  statesNoLength = false;
 
   /**
    * Whether the file is proven complete, whatever duration it states: all of its stated bytes are there, or
-   * every byte was read and only the timestamps state a duration (transport streams).
+   * every byte was read and only the timestamps state a duration.
    */
   get isWhole(): boolean {
     const statedBytes = this.#check?.statedBytes;
-    const isTransportStream = this.#firstByte === transportSync;
-    const endsAt = statedBytes ?? (isTransportStream ? this.#size : Infinity);
+    const statesNoLength = this.statesNoLength || this.#firstByte === transportSync;
+    const endsAt = statedBytes ?? (statesNoLength ? this.#size : Infinity);
     return endsAt <= this.#size && this.#position >= endsAt;
   }
 
