@@ -91,6 +91,16 @@ describe.each(others)('the texts in %s', (language) => {
   });
 });
 
+it('long words can be divided on a narrow phone with large text', () => {
+  const tooLong = [...tables.values()].flatMap((texts) =>
+    Object.values(texts)
+      .flatMap(forms)
+      // Japanese and Chinese break between any two characters.
+      .flatMap((text) => text.match(/[\p{Script=Latin}\p{Script=Arabic}]{14,}/gu) ?? []),
+  );
+  expect(tooLong).toEqual([]);
+});
+
 it('every text that the page uses exists, and every text is used', () => {
   const { keys, beginnings } = usedTextKeys();
   expect(beginnings).toEqual(['state.']);

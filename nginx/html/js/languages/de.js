@@ -25,7 +25,7 @@ export default {
   'common.format': 'Format',
   'common.colon': '{name}: {value}',
 
-  'status.checking': 'Dienste werden geprüft …',
+  'status.checking': 'Dienste werden geprüft\u00a0…',
   'status.ready': 'Beide Werkzeuge sind bereit',
   'status.offline': 'Du bist offline',
   'status.unreachable': 'Server nicht erreichbar',
@@ -36,10 +36,10 @@ export default {
   'status.error': 'funktioniert nicht',
   'status.down': 'nicht erreichbar',
 
-  'key.kept': 'In diesem Browser ist ein Zugangsschlüssel gespeichert.',
+  'key.kept': 'In diesem Browser ist ein Zugangs\u00adschlüssel gespeichert.',
   'key.erase': 'Löschen',
-  'key.label': 'Zugangsschlüssel',
-  'key.other': 'Anderer Zugangsschlüssel',
+  'key.label': 'Zugangs\u00adschlüssel',
+  'key.other': 'Anderer Zugangs\u00adschlüssel',
   'key.use': 'Schlüssel verwenden',
   'key.help': 'Bleibt nur in diesem Browser, bis du ihn löschst.',
 
@@ -54,10 +54,10 @@ export default {
   'video.lead': 'Füge den Link einer öffentlichen Seite mit Video ein.',
   'video.link': 'Link zur Seite des Videos',
   'video.lookUp': 'Suchen',
-  'video.lookingUp': 'Seite wird durchsucht …',
+  'video.lookingUp': 'Seite wird durchsucht\u00a0…',
   'video.lookingUpLinks': { one: '{n} Link wird durchsucht.', other: '{n} Links werden durchsucht.' },
   'video.linkMissing': 'Füge zuerst den Link zur Seite eines Videos ein.',
-  'video.nothing': 'Auf dieser Seite gibt es nichts herunterzuladen.',
+  'video.nothing': 'Auf dieser Seite gibt es nichts herunter\u00adzuladen.',
   'video.choose': 'Bereit: Wähle einen Download.',
   'video.noLink': 'Gerade keinen Link zur Hand?',
   'video.sample': 'Beispielclip ausprobieren',
@@ -104,8 +104,8 @@ export default {
   'links.audio': 'MP3',
   'links.download': '{n} herunterladen',
   'links.show': 'Anzeigen',
-  'links.waiting': 'Wartet …',
-  'links.working': 'Wird durchsucht …',
+  'links.waiting': 'Wartet\u00a0…',
+  'links.working': 'Wird durchsucht\u00a0…',
   'links.limited': 'Anfragelimit erreicht. Geht automatisch weiter in {time}.',
 
   'tray.heading': 'Deine Downloads',
@@ -115,9 +115,9 @@ export default {
   'tray.remove': '{label} aus der Liste entfernen',
   'tray.resume': 'Fortsetzen',
   'tray.restart': 'Neu starten',
-  'tray.preparing': 'Wird vorbereitet …',
-  'tray.waiting': 'Wartet auf einen anderen Download …',
-  'tray.running': 'Wird heruntergeladen …',
+  'tray.preparing': 'Wird vorbereitet\u00a0…',
+  'tray.waiting': 'Wartet auf einen anderen Download\u00a0…',
+  'tray.running': 'Wird herunter\u00adgeladen\u00a0…',
   'tray.saved': 'Gespeichert als {file} · {size}',
   'tray.isSaved': '{name} ist gespeichert.',
   'tray.started': 'Download gestartet. Du findest ihn bei den Downloads deines Browsers.',
@@ -135,7 +135,7 @@ export default {
   'image.heading': 'Bild ohne Hintergrund',
   'image.lead': 'Entfernt den Hintergrund in voller Größe.',
   'image.drop': 'Ablegen, einfügen oder |Bilder auswählen|',
-  'image.add': 'Bilder hinzufügen',
+  'image.add': 'Bilder hinzu\u00adfügen',
   'image.types': 'JPEG, PNG oder WebP',
   'image.typesUpTo': 'JPEG, PNG oder WebP, jeweils bis {size}',
   'image.choose': 'Bilder auswählen',
@@ -151,10 +151,10 @@ export default {
   'image.showOriginal': 'Original',
   'image.showOriginalHelp': 'Gedrückt halten, um das Original zu sehen',
   'image.upload': 'Hochladen',
-  'image.uploading': 'Wird hochgeladen … {percent}',
+  'image.uploading': 'Wird hochgeladen\u00a0… {percent}',
   'image.uploadingImage': 'Das Bild wird hochgeladen.',
-  'image.working': 'Hintergrund wird entfernt …',
-  'image.waitingForOthers': 'Wartet auf die Bilder davor …',
+  'image.working': 'Hintergrund wird entfernt\u00a0…',
+  'image.waitingForOthers': 'Wartet auf die Bilder davor\u00a0…',
   'image.limited': 'Das Limit für diese Minute ist erreicht. Geht automatisch weiter in {time}.',
   'image.limitedShort': 'Das Limit für diese Minute ist erreicht. Es geht automatisch weiter.',
   'image.done': 'Fertig: {size} Pixel.',
@@ -165,9 +165,9 @@ export default {
   'image.white': 'Weiß',
   'image.black': 'Schwarz',
   'image.otherColour': 'Andere Farbe',
-  'image.colour': 'Hintergrundfarbe',
+  'image.colour': 'Hintergrund\u00adfarbe',
   'image.ownPicture': 'Eigenes Bild',
-  'image.choosePicture': 'Hintergrundbild auswählen',
+  'image.choosePicture': 'Hintergrund\u00adbild auswählen',
   'image.adjust': 'Kanten anpassen',
   'image.threshold': 'Schwelle',
   'image.thresholdHelp': 'Entfernt schwache Reste',
@@ -185,7 +185,7 @@ export default {
   'image.copy': 'Kopieren',
   'image.saveAll': 'Alle {n} als ZIP speichern',
   'image.removeNamed': '{name} entfernen',
-  'image.making': 'Datei wird erstellt …',
+  'image.making': 'Datei wird erstellt\u00a0…',
   'image.saved': 'Gespeichert: {file} · {size}',
   'image.copied': 'Kopiert. Du kannst es jetzt einfügen.',
   'image.left': {
@@ -199,12 +199,12 @@ export default {
   'state.uploading': 'wird hochgeladen',
   'state.working': 'in Arbeit',
   'state.done': 'fertig',
-  'state.failed': 'fehlgeschlagen',
+  'state.failed': 'fehl\u00adgeschlagen',
   'state.cancelled': 'abgebrochen',
 
   'brush.open': 'Retuschieren',
   'brush.erase': 'Radieren',
-  'brush.restore': 'Wiederherstellen',
+  'brush.restore': 'Wieder\u00adherstellen',
   'brush.size': 'Größe',
   'brush.hardness': 'Härte',
   'brush.undo': 'Rückgängig',
@@ -226,7 +226,7 @@ export default {
   'file.convert':
     'Öffne sie in einem Programm, das sie anzeigt, speichere sie als JPEG oder PNG und wähle dann diese Kopie.',
   'file.adviceHEIC':
-    'Teile es auf dem iPhone als „Maximale Kompatibilität“ oder stelle das unter Einstellungen › Kamera › Formate ein. Sonst speichere es als JPEG.',
+    'Teile es auf dem iPhone als „Maximale Kompati\u00adbilität“ oder stelle das unter Einstellungen › Kamera › Formate ein. Sonst speichere es als JPEG.',
   'file.advicePDF': 'Speichere die Seite oder das Bild darin als JPEG oder PNG und wähle dann diese Datei.',
   'file.adviceSVG':
     'Eine Zeichnung hat keinen Hintergrund. Exportiere sie als PNG, wenn du ein Bild davon brauchst.',
@@ -265,7 +265,7 @@ export default {
     'Füge den ganzen Link der Seite ein, die das Video abspielt, so wie dein Browser ihn anzeigt.',
   ],
   'error.unauthorized': [
-    'Dieser Server verlangt einen Zugangsschlüssel',
+    'Dieser Server verlangt einen Zugangs\u00adschlüssel',
     'Gib den Schlüssel ein, den du vom Betreiber bekommen hast. Er wird nur an diesen Server gesendet.',
   ],
   'error.forbidden_address': [
@@ -281,7 +281,7 @@ export default {
     'Dieses Video ist nur für angemeldete Nutzer. Versuche eine andere Quelle.',
   ],
   'error.age_restricted': [
-    'Dieses Video hat eine Altersbeschränkung',
+    'Dieses Video hat eine Alters\u00adbeschränkung',
     'Die Seite zeigt es nur Angemeldeten, die alt genug sind. Versuche eine andere Quelle.',
   ],
   'error.video_not_found': [
@@ -290,7 +290,7 @@ export default {
   ],
   'error.not_started': [
     'Dieses Video hat noch nicht begonnen',
-    'Versuche es noch einmal, sobald es veröffentlicht ist.',
+    'Versuche es noch einmal, sobald es veröffent\u00adlicht ist.',
   ],
   'error.live_not_supported': [
     'Livestreams werden nicht unterstützt',
@@ -305,11 +305,11 @@ export default {
     'Hier wurde kein Video gefunden. Füge den Link der Seite ein, die das Video selbst abspielt.',
   ],
   'error.no_media': [
-    'Hier gibt es nichts herunterzuladen',
+    'Hier gibt es nichts herunter\u00adzuladen',
     'Die Seite hat kein Video oder keinen Ton der gewünschten Art.',
   ],
   'error.drm_protected': [
-    'Dieses Video ist kopiergeschützt',
+    'Dieses Video ist kopier\u00adgeschützt',
     'Die Seite verschlüsselt es (DRM), es kann nicht gespeichert werden.',
   ],
   'error.too_long': ['Dieses Video ist zu lang', 'Versuche ein kürzeres oder nur den Ton.'],
@@ -381,7 +381,7 @@ export default {
     'Nichts in diesem Bild hebt sich vom Hintergrund ab. Versuche eines mit einem klaren Motiv.',
   ],
   'error.internal_error': [
-    'Auf dem Server ist etwas schiefgegangen',
+    'Auf dem Server ist etwas schief\u00adgegangen',
     'Bitte melde es dem Betreiber dieses Servers, mit der Referenz unter „Details“.',
   ],
 };

@@ -45,7 +45,7 @@ export default {
 
   'problem.retry': 'Reintentar',
   'problem.retryIn': 'Reintentar en {time}',
-  'problem.continuesIn': 'Continúa automáticamente en {time}',
+  'problem.continuesIn': 'Continúa automática\u00admente en {time}',
   'problem.details': 'Detalles',
   'problem.meaning': 'Qué significa',
   'problem.reference': 'Referencia',
@@ -106,7 +106,7 @@ export default {
   'links.show': 'Mostrar',
   'links.waiting': 'En espera…',
   'links.working': 'Analizando…',
-  'links.limited': 'Límite de solicitudes alcanzado. Continúa automáticamente en {time}.',
+  'links.limited': 'Límite de solicitudes alcanzado. Continúa automática\u00admente en {time}.',
 
   'tray.heading': 'Tus descargas',
   'tray.label': '{name} de {title}',
@@ -155,8 +155,8 @@ export default {
   'image.uploadingImage': 'Subiendo la imagen.',
   'image.working': 'Quitando el fondo…',
   'image.waitingForOthers': 'Esperando a las imágenes anteriores…',
-  'image.limited': 'Se alcanzó el límite de este minuto. Continúa automáticamente en {time}.',
-  'image.limitedShort': 'Se alcanzó el límite de este minuto. La imagen continúa automáticamente.',
+  'image.limited': 'Se alcanzó el límite de este minuto. Continúa automática\u00admente en {time}.',
+  'image.limitedShort': 'Se alcanzó el límite de este minuto. La imagen continúa automática\u00admente.',
   'image.done': 'Listo: {size} píxeles.',
   'image.cancelled': 'Cancelado',
   'image.cancelledDetail': '«{name}» no se ha recortado.',

@@ -45,7 +45,7 @@ export default {
 
   'problem.retry': 'Tentar de novo',
   'problem.retryIn': 'Tentar de novo em {time}',
-  'problem.continuesIn': 'Continua automaticamente em {time}',
+  'problem.continuesIn': 'Continua automatica\u00admente em {time}',
   'problem.details': 'Detalhes',
   'problem.meaning': 'O que isso significa',
   'problem.reference': 'Referência',
@@ -106,7 +106,7 @@ export default {
   'links.show': 'Mostrar',
   'links.waiting': 'Na fila…',
   'links.working': 'Analisando…',
-  'links.limited': 'Limite de solicitações atingido. Continua automaticamente em {time}.',
+  'links.limited': 'Limite de solicitações atingido. Continua automatica\u00admente em {time}.',
 
   'tray.heading': 'Seus downloads',
   'tray.label': '{name} de {title}',
@@ -155,8 +155,8 @@ export default {
   'image.uploadingImage': 'Enviando a imagem.',
   'image.working': 'Removendo o fundo…',
   'image.waitingForOthers': 'Aguardando as imagens anteriores…',
-  'image.limited': 'O limite deste minuto foi atingido. Continua automaticamente em {time}.',
-  'image.limitedShort': 'O limite deste minuto foi atingido. A imagem continua automaticamente.',
+  'image.limited': 'O limite deste minuto foi atingido. Continua automatica\u00admente em {time}.',
+  'image.limitedShort': 'O limite deste minuto foi atingido. A imagem continua automatica\u00admente.',
   'image.done': 'Pronto: {size} pixels.',
   'image.cancelled': 'Cancelado',
   'image.cancelledDetail': '“{name}” não foi recortada.',
@@ -263,7 +263,7 @@ export default {
   ],
   'error.forbidden_address': [
     'Este link não é público',
-    'Ele leva a uma rede privada, diretamente ou por redirecionamento. Aqui só funcionam páginas que qualquer pessoa pode abrir.',
+    'Ele leva a uma rede privada, diretamente ou por redireciona\u00admento. Aqui só funcionam páginas que qualquer pessoa pode abrir.',
   ],
   'error.private_video': [
     'Este vídeo é privado',
