@@ -19,22 +19,25 @@ export const maxChunkBytes = 64 * 1024;
 const maxWaitingBytes = 128 * 1024;
 /** We copy pieces below this size, because a view would keep a whole read buffer in memory. */
 const maxCopiedBytes = 2 * 1024;
-/** If nothing more arrives for this long, readers get a chunk smaller than `minChunkBytes`. */
+/**
+ * If nothing more arrives for this long, readers get a chunk smaller than `minChunkBytes`. The first
+ * chunk doesn't wait, because a stream starts with it.
+ */
 const wirePauseMs = 3;
 /** A reader yields to the event loop after working for this long. */
 const maxWorkMs = 5;
 
-/** We check pieces in groups of this size: about 3 ms of work when each has one byte. */
-const groupPieces = 2048;
+/** We check pieces in groups of this size: about 1.5 ms of work when each has one byte. */
+const groupPieces = 1024;
 /**
  * A group with a smaller average piece is a flood: handling the pieces costs more than handling
  * the bytes.
  */
 const minAveragePieceBytes = 64;
 /** Pause after each flood group, which limits the source to a quarter of a core. */
-const floodPauseMs = 9;
+const floodPauseMs = 5;
 /** We reject the source after this many flood groups: a million pieces. */
-const maxFloodGroups = 512;
+const maxFloodGroups = 1024;
 
 /**
  * Joins the pieces a peer sends into chunks of 16 to 64 KiB, so that the peer can't control how
@@ -58,6 +61,7 @@ export class Coalescer {
   #flood: NodeJS.Timeout | null = null;
   #wirePause: NodeJS.Timeout | null = null;
   #hasWirePaused = false;
+  #hasBegun = false;
   #wake: (() => void) | null = null;
   #turnedAt = performance.now();
 
@@ -77,7 +81,7 @@ export class Coalescer {
     this.#checkForFlood(piece.length);
     if (this.#waitingBytes >= maxWaitingBytes) this.#pause();
     if (this.#waitingBytes >= minChunkBytes) this.#notify();
-    else this.#wirePause ??= setTimeout(() => this.#onWirePause(), wirePauseMs);
+    else this.#wirePause ??= setTimeout(() => this.#onWirePause(), this.#hasBegun ? wirePauseMs : 0);
   }
 
   /** Ends the input. @param error the reason, if the input is incomplete */
@@ -122,6 +126,7 @@ export class Coalescer {
     this.#endTail();
     const first = this.#parts[0];
     if (first === undefined) return null;
+    this.#hasBegun = true;
     const chunk = first.length < minChunkBytes ? this.#join() : this.#cut(first);
     this.#waitingBytes -= chunk.length;
     if (this.#waitingBytes < maxWaitingBytes / 2) this.#resume();
@@ -172,11 +177,11 @@ export class Coalescer {
     this.#pieceBytes = 0;
     if (!isFlood) return;
     this.#floodGroups += 1;
+    this.#pause();
     if (this.#floodGroups > maxFloodGroups) {
       this.end(new TinyPiecesError('the peer sends too many tiny pieces'));
       return;
     }
-    this.#pause();
     this.#flood ??= setTimeout(() => {
       this.#flood = null;
       if (this.#waitingBytes < maxWaitingBytes / 2) this.#resume();

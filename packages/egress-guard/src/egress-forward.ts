@@ -1,12 +1,11 @@
-import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { pipeline } from 'node:stream/promises';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
+import type { Dispatcher } from 'undici';
 import { Coalescer } from './coalescer.js';
 import { type NetworkLogger, type ProxySession, rejectionFor } from './egress-session.js';
-import { effectivePort, type Guard } from './guard.js';
+import type { Guard } from './guard.js';
 
 interface Forward {
   readonly request: IncomingMessage;
@@ -33,24 +32,15 @@ const hopByHop = new Set([
 export async function forwardRequest({ request, response, session, guard, logger }: Forward): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  let upstream: Socket | undefined;
   try {
     const url = parseTarget(request.url ?? '');
     const signal = AbortSignal.any([session.signal, gone.signal]);
     session.countConnection();
-    upstream = await guard.connect({
-      host: url.hostname,
-      port: effectivePort(url),
-      signal,
-      exit: session.exit,
-      client: session.client,
-    });
-    session.own(upstream);
-    const incoming = await send(request, url, upstream, signal);
-    const body = coalesced(incoming, upstream);
-    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming));
+    const dispatcher = guard.createDispatcher({ signal, exit: session.exit, client: session.client });
+    const site = await send(request, url, dispatcher);
+    response.writeHead(site.status, site.statusMessage, endToEnd(site.rawHeaders));
     response.flushHeaders();
-    for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
+    for (let chunk = await site.body.next(); chunk !== null; chunk = await site.body.next()) {
       session.countBytes(chunk.length);
       signal.throwIfAborted();
       if (!response.write(chunk)) await once(response, 'drain', { signal });
@@ -61,28 +51,8 @@ export async function forwardRequest({ request, response, session, guard, logger
     if (rejection === null || response.headersSent) response.destroy();
     else response.writeHead(rejection.status, { connection: 'close' }).end(rejection.reason);
   } finally {
-    upstream?.destroy();
+    gone.abort();
   }
-}
-
-/** Reads a response body in chunks of our own size, however the site splits it. */
-function coalesced(incoming: IncomingMessage, socket: Socket): Coalescer {
-  const body = new Coalescer({
-    // Pausing only the message would keep buffering pieces.
-    pause: () => {
-      incoming.pause();
-      socket.pause();
-    },
-    resume: () => {
-      incoming.resume();
-      socket.resume();
-    },
-  });
-  incoming.on('data', (piece: Buffer) => body.push(piece));
-  incoming.once('end', () => body.end());
-  incoming.once('error', (error) => body.end(error));
-  incoming.once('close', () => body.end(new Error('the site closed the connection')));
-  return body;
 }
 
 function parseTarget(target: string): URL {
@@ -92,43 +62,71 @@ function parseTarget(target: string): URL {
   return new URL(target);
 }
 
-function send(
-  request: IncomingMessage,
-  url: URL,
-  socket: Socket,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+interface SiteResponse {
+  readonly status: number;
+  readonly statusMessage: string;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  /** In chunks of our own size, however the site splits it. */
+  readonly body: Coalescer;
+}
+
+/**
+ * Sends a request through undici, because its parser stops as soon as the coalescer pauses it. Node's
+ * own parser first handles everything it has read: 10 000 pieces of one byte.
+ */
+function send(request: IncomingMessage, url: URL, dispatcher: Dispatcher): Promise<SiteResponse> {
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({
-      createConnection: () => socket,
-      method: request.method ?? 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: [...endToEnd(request, ['host']), 'Host', url.host, 'Connection', 'close'],
-      setHost: false,
-      signal,
-    });
-    outgoing.once('response', resolve);
-    outgoing.once('error', reject);
-    // A response that switches protocols emits neither event.
-    outgoing.once('close', () => reject(new Error('the connection was closed without a response')));
-    // An interrupted request body also ends in one of the errors above.
-    pipeline(request, outgoing).catch(reject);
+    let body: Coalescer | undefined;
+    dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: request.method ?? 'GET',
+        headers: [...endToEnd(request.rawHeaders, ['host']), 'Host', url.host],
+        body: hasBody(request) ? request : null,
+        // Every request has its own connection.
+        reset: true,
+        // The session's job has its own deadline.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (controller, status, _headers, statusMessage = '') => {
+          if (status < 200) return;
+          body = new Coalescer(controller);
+          resolve({ status, statusMessage, rawHeaders: textsOf(controller.rawHeaders), body });
+        },
+        onResponseData: (_controller, piece) => body?.push(piece),
+        onResponseEnd: () => body?.end(),
+        onResponseError: (_controller, error) => {
+          body?.end(error);
+          reject(error);
+        },
+      },
+    );
   });
 }
 
+function textsOf(rawHeaders: Dispatcher.DispatchController['rawHeaders']): string[] {
+  const texts: readonly (Buffer | string)[] = Array.isArray(rawHeaders) ? rawHeaders : [];
+  return texts.map((text) => (typeof text === 'string' ? text : text.toString('latin1')));
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /** The end-to-end headers, with their original case and order. */
-function endToEnd(message: IncomingMessage, alsoDropped: readonly string[] = []): string[] {
-  const listed = (message.headers.connection ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim());
-  const dropped = new Set([...hopByHop, ...listed, ...alsoDropped]);
-  const kept: string[] = [];
-  for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
-    const name = message.rawHeaders[index] ?? '';
-    if (!dropped.has(name.toLowerCase())) kept.push(name, message.rawHeaders[index + 1] ?? '');
+function endToEnd(rawHeaders: readonly string[], alsoDropped: readonly string[] = []): string[] {
+  const names = rawHeaders.map((name) => name.toLowerCase());
+  const dropped = new Set([...hopByHop, ...alsoDropped]);
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (names[index] !== 'connection') continue;
+    for (const listed of (names[index + 1] ?? '').split(',')) dropped.add(listed.trim());
   }
-  return kept;
+  return rawHeaders.filter((_text, index) => !dropped.has(names[index - (index % 2)] ?? ''));
 }
 
 interface Tunnel {

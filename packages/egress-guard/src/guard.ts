@@ -106,7 +106,7 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 /** A URL's port; 80 or 443 if it has none. */
-export function effectivePort(url: URL): number {
+function effectivePort(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 

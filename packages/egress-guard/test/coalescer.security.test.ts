@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Coalescer, inChunks, TinyPiecesError } from '../dist/index.js';
 
+const { jest } = import.meta;
+
 /** A coalescer whose source records `pause` and `resume`. */
 function wire() {
   const calls: string[] = [];
@@ -102,6 +104,22 @@ it('rejects a peer that sends a million tiny pieces', async () => {
   const reading = rest(coalescer);
   for (let piece = 0; piece < 2 ** 20 + 4096; piece += 1) coalescer.push(Buffer.alloc(1));
   await expect(reading).rejects.toBeInstanceOf(TinyPiecesError);
+});
+
+it('leaves a rejected peer paused, so that nothing parses the rest', async () => {
+  jest.useFakeTimers();
+  try {
+    const { calls, coalescer } = wire();
+    const piece = Buffer.alloc(1);
+    for (let sent = 1; sent <= 2 ** 20 + 4096; sent += 1) {
+      coalescer.push(piece);
+      if (sent % 1024 === 0) jest.runOnlyPendingTimers();
+      if (sent % (16 * kib) === 0) await coalescer.next();
+    }
+    expect(calls.at(-1)).toBe('pause');
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 it('yields to the event loop while splitting a whole buffer', async () => {

@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ServerResponse } from 'node:http';
@@ -7,6 +8,7 @@ import { blockedHosts } from './support/addresses.js';
 import { getThrough, sendRaw, tunnelThrough } from './support/proxy-client.js';
 import { silentLogger, startServer, type TestServer } from './support/servers.js';
 
+const oneByteChunks = 50_000;
 let site: TestServer;
 let proxy: EgressProxy;
 let session: EgressSession;
@@ -29,6 +31,9 @@ beforeAll(async () => {
       const more = () => void response.write(Buffer.alloc(16_384), more);
       response.on('error', () => undefined);
       more();
+    } else if (request.url === '/one-byte-chunks') {
+      const wire = '1\r\n \r\n'.repeat(oneByteChunks);
+      response.socket?.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${wire}0\r\n\r\n`);
     } else if (request.url === '/upgrade') {
       response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end();
     } else if (request.url === '/echo') {
@@ -168,6 +173,23 @@ describe('the egress proxy', () => {
       'upstream_unreachable',
     ]);
     await own[Symbol.asyncDispose]();
+  });
+
+  it('handles few pieces in a turn of the event loop when a site sends chunks of one byte', async () => {
+    let [inTurn, most, turn] = [0, 0, setImmediate(() => undefined)];
+    const count = () => (most = Math.max(most, (inTurn += 1)));
+    const next = () => ([inTurn, turn] = [0, setImmediate(next)]);
+    next();
+    diagnostics.subscribe('undici:request:bodyChunkReceived', count);
+    try {
+      const { body } = await getThrough(session.proxyUrl, `${site.url}/one-byte-chunks`);
+      expect(body).toBe(' '.repeat(oneByteChunks));
+    } finally {
+      diagnostics.unsubscribe('undici:request:bodyChunkReceived', count);
+      clearImmediate(turn);
+    }
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2048);
   });
 
   it('returns 502 when the site switches protocols without being asked', async () => {

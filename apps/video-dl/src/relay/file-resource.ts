@@ -9,7 +9,7 @@ import {
   withoutFields,
   type Field,
 } from '../containers/untrue-lengths.js';
-import { parseRange } from '../upstream/byte-range.js';
+import { parseRange, type ByteRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
@@ -34,6 +34,8 @@ export class FileResource implements Resource {
   readonly #structure = new FileStructure();
   /** Lengths to hide from ffmpeg. */
   #untrue: readonly Field[] = [];
+  /** The whole file, requested before a reader asked for it. */
+  #ahead: { readonly transfer: Promise<Transfer>; readonly reader: AbortController } | null = null;
 
   /** Whether the file is proven complete, whatever duration it states. */
   get isWhole(): boolean {
@@ -45,14 +47,18 @@ export class FileResource implements Resource {
     this.#context = context;
   }
 
+  /** Requests the file, for the first reader that wants it from its beginning. */
+  readAhead(signal: AbortSignal): void {
+    const reader = new AbortController();
+    const transfer = this.#open({ start: 0, end: null }, AbortSignal.any([signal, reader.signal]));
+    // Its reader gets the failure.
+    transfer.catch(() => undefined);
+    this.#ahead = { transfer, reader };
+  }
+
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
     const requested = parseRange(range);
-    const transfer = await Transfer.open({
-      object: this.#object,
-      range: requested,
-      context: this.#context,
-      signal,
-    });
+    const transfer = await (this.#takeAhead(requested, signal) ?? this.#open(requested, signal));
     const size = transfer.total;
     const startsPastEnd =
       requested !== null && requested.start > 0 && (size === null || requested.start >= size);
@@ -77,6 +83,21 @@ export class FileResource implements Resource {
     const isToEnd = end === null || end === (size ?? 0) - 1;
     const beginning = start === 0 && size !== null ? withBeginning(transfer.chunks()) : transfer.chunks();
     await writeAll(response, this.#checked(beginning, { start, size, isToEnd }), signal);
+  }
+
+  #open(range: ByteRange | null, signal: AbortSignal): Promise<Transfer> {
+    return Transfer.open({ object: this.#object, range, context: this.#context, signal });
+  }
+
+  /** @param signal ends the transfer from now on */
+  #takeAhead(range: ByteRange | null, signal: AbortSignal): Promise<Transfer> | null {
+    const ahead = this.#ahead;
+    if (ahead === null || range?.start !== 0 || range.end !== null) return null;
+    this.#ahead = null;
+    const leave = () => ahead.reader.abort(signal.reason);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    return ahead.transfer;
   }
 
   /** @throws TransferFault before bytes that cannot belong to the file */

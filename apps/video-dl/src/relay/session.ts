@@ -33,6 +33,8 @@ export interface RelayInput {
   readonly lengths: TrackLengths | null;
   /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
   readonly isWhole: boolean;
+  /** Requests the beginning now, so that it arrives while ffmpeg starts. */
+  readAhead(): void;
 }
 
 /** Carries the media of one job from upstream to ffmpeg. */
@@ -193,6 +195,7 @@ export class ServedSession implements RelaySession {
       get isWhole() {
         return file.isWhole;
       },
+      readAhead: () => file.readAhead(this.#options.closing.signal),
     };
   }
 
@@ -209,6 +212,8 @@ export class ServedSession implements RelaySession {
       get lengths() {
         return resource.lengths;
       },
+      // To know when its media starts, the resource has already requested its beginning.
+      readAhead: () => undefined,
     };
   }
 

@@ -64,6 +64,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs(job, stream));
   assertCanCopy(plan, inputs);
+  for (const input of inputs) input.readAhead();
   const expected = new Expectation(
     plan.expected,
     inputs.map((input, index) => expectedInput(input, index, facts)),

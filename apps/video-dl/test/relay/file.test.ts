@@ -405,6 +405,61 @@ describe('a relay session', () => {
   });
 });
 
+describe('a file that is read ahead', () => {
+  const start = 'bytes=0-';
+
+  it('is requested before its reader asks, and only once', async () => {
+    const session = bench.session();
+    const before = bench.requests.length;
+    const requested = new Promise<void>((resolve) =>
+      bench.on('/ahead', (request, response) => {
+        expect(request.headers.range).toBe(start);
+        response.writeHead(206, { 'content-range': 'bytes 0-4/5', 'content-length': 5 }).end('ahead');
+        resolve();
+      }),
+    );
+    const [input] = await session.add(fileSource(`${bench.site}/ahead`));
+    input?.readAhead();
+    await requested;
+    const reading = await readInput(session, input?.url ?? '', { range: start });
+    expect(String(reading.body)).toBe('ahead');
+    expect(bench.requests.length - before).toBe(1);
+    expect(session.bytesReceived).toBe(5);
+  });
+
+  it('is not used for another part', async () => {
+    const session = bench.session();
+    const [input] = await session.add(fileSource(media()));
+    input?.readAhead();
+    const part = await readInput(session, input?.url ?? '', { range: 'bytes=1000-1999' });
+    expect(part.body.equals(bench.file.subarray(1000, 2000))).toBe(true);
+    expect(isComplete(await readInput(session, input?.url ?? '', { range: start }))).toBe(true);
+  });
+
+  it('reports its failure to its reader', async () => {
+    const session = bench.session();
+    const [input] = await session.add(fileSource(media('status=404')));
+    input?.readAhead();
+    expect((await readInput(session, input?.url ?? '', { range: start })).status).toBe(502);
+    expect(session.failure?.code).toBe('video_not_found');
+  });
+
+  it('closes the upstream connection when its reader leaves', async () => {
+    const session = bench.session();
+    const upstreamClosed = new Promise<void>((resolve) =>
+      bench.on('/held-ahead', (_request, response) => {
+        response.once('close', () => resolve());
+        response.writeHead(200, { 'content-length': 100 }).write('x');
+      }),
+    );
+    const [input] = await session.add(fileSource(`${bench.site}/held-ahead`));
+    input?.readAhead();
+    (await requestInput(session, input?.url ?? '', { range: start })).destroy();
+    await upstreamClosed;
+    expect(session.failure).toBeUndefined();
+  });
+});
+
 describe('a private address', () => {
   it.each(blockedHosts)('is rejected: %s (%s)', async (host) => {
     const session = bench.session();

@@ -2,8 +2,7 @@ import { ChildProcess, type Serializable } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { accessSync, constants } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { errorCode, hasErrorCode } from '@media-services/http-common';
 import { execa, type Subprocess } from 'execa';
@@ -107,7 +106,7 @@ export class ChildGroup implements AsyncDisposable {
    */
   static async start(options: ChildGroupOptions): Promise<ChildGroup> {
     options.signal?.throwIfAborted();
-    const child = await spawn(await withKernelLimits(options));
+    const child = await spawn(withKernelLimits(options));
     return new ChildGroup(child, options);
   }
 
@@ -167,21 +166,16 @@ export class ChildGroup implements AsyncDisposable {
   }
 
   async #watchMemory(maxResidentBytes: number): Promise<void> {
-    while (!this.#hasEnded) {
-      const leftBytes = maxResidentBytes - (await treeMemoryBytes(this.pid));
-      if (leftBytes < 0 && !this.#isEnded()) {
-        this.#hasExceededMemory = true;
-        this.kill();
-        return;
-      }
+    let leftBytes = maxResidentBytes;
+    while (leftBytes >= 0) {
       const pauseMs = Math.min(Math.max(leftBytes / maxGrowthBytesPerMs, minMemoryCheckMs), maxMemoryCheckMs);
       await delay(pauseMs, undefined, { ref: false });
+      if (this.#hasEnded) return;
+      leftBytes = maxResidentBytes - (await treeMemoryBytes(this.pid));
     }
-  }
-
-  // A method, because the child may have ended during an await, which the compiler cannot see.
-  #isEnded(): boolean {
-    return this.#hasEnded;
+    if (this.#hasEnded) return;
+    this.#hasExceededMemory = true;
+    this.kill();
   }
 
   async #watchClose(): Promise<ChildExit> {
@@ -205,7 +199,7 @@ export class ChildGroup implements AsyncDisposable {
  * The shell sets the kernel's limits and then becomes the program. It gets the program's name and
  * arguments as its positional parameters, so it never parses them as a command line.
  */
-async function withKernelLimits(options: ChildGroupOptions): Promise<ChildGroupOptions> {
+function withKernelLimits(options: ChildGroupOptions): ChildGroupOptions {
   const { file, args, memory = {} } = options;
   const limits = [
     ['-v', memory.maxAddressSpaceBytes],
@@ -216,9 +210,11 @@ async function withKernelLimits(options: ChildGroupOptions): Promise<ChildGroupO
   );
   if (commands.length === 0 || process.platform !== 'linux') return options;
   if (file.includes('/')) {
-    await access(file, constants.X_OK).catch((error: unknown) => {
+    try {
+      accessSync(file, constants.X_OK);
+    } catch (error) {
       throw new SpawnError(file, error);
-    });
+    }
   }
   const script = [...commands, 'exec "$@"'].join('; ');
   return { ...options, file: '/bin/sh', args: ['-c', script, 'sh', file, ...args] };

@@ -53,6 +53,7 @@ export class SessionStandIn implements RelaySession {
       statedSeconds: null,
       lengths: null,
       isWhole: false,
+      readAhead: () => undefined,
     };
     return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
   }
