@@ -27,7 +27,7 @@ const wirePauseMs = 3;
 /** A reader yields to the event loop after working for this long. */
 const maxWorkMs = 5;
 
-/** We check pieces in groups of this size: about 1.5 ms of work when each has one byte. */
+/** We check pieces in groups of this size: about 3 ms of work when each has one byte. */
 const groupPieces = 1024;
 /**
  * A group with a smaller average piece is a flood: handling the pieces costs more than handling
@@ -35,7 +35,7 @@ const groupPieces = 1024;
  */
 const minAveragePieceBytes = 64;
 /** Pause after each flood group, which limits the source to a quarter of a core. */
-const floodPauseMs = 5;
+const floodPauseMs = 9;
 /** We reject the source after this many flood groups: a million pieces. */
 const maxFloodGroups = 1024;
 

@@ -87,7 +87,7 @@ const add = (row: Row) => {
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
     const heading = `## Beside ${commit}\n\n\`pnpm bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
-    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${3 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
+    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }
 }
@@ -222,7 +222,7 @@ async function firstByte(both: Both, site: SampleSite): Promise<void> {
       ({ videoDlUrl }: Service) =>
       () =>
         timeFirstByte(streamUrl(videoDlUrl, page, target));
-    const measured = await inTurn(3 * rounds, { now: first(both.now), before: first(both.before) });
+    const measured = await inTurn(8 * rounds, { now: first(both.now), before: first(both.before) });
     const [now, before] = [median(measured.now), median(measured.before)];
     const later = now - before;
     add({
