@@ -59,12 +59,20 @@ function runTests(env) {
     '<rootDir>/test/double/**/*.test.ts',
     ...(options.long ? ['<rootDir>/test/**/*.nightly.ts'] : []),
   ];
-  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--testMatch', ...suites];
+  const config = [
+    '-c',
+    '../../jest.base.js',
+    '--rootDir',
+    '.',
+    '--globalSetup',
+    './test/support/make-media.ts',
+  ];
+  const args = ['--experimental-vm-modules', '--no-warnings', jest, ...config, '--testMatch', ...suites];
   const { status, error } = spawnSync(process.execPath, args, {
     cwd: join(root, 'apps/video-dl'),
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
   if (error) throw error;
-  process.exitCode = status ?? 1;
+  return status ?? 1;
 }

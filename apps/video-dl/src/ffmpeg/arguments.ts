@@ -239,7 +239,11 @@ export function mp3Arguments(
 /** ffmpeg's arguments for copied audio on stdout, in a fragmented MP4 or Ogg. */
 export function copiedAudioArguments(
   input: FfmpegInput,
-  { container, codec }: { container: 'm4a' | 'ogg'; codec: string },
+  {
+    container,
+    codec,
+    skipsHidden = false,
+  }: { container: 'm4a' | 'ogg'; codec: string; skipsHidden?: boolean | undefined },
   metadata: OutputMetadata,
   tools: CallOptions,
 ): string[] {
@@ -247,6 +251,8 @@ export function copiedAudioArguments(
     ...generalOptions(tools),
     ...[...inputArguments([input], tools), '-map', '0:a:0', '-c:a', 'copy'],
     ...(codec === 'aac' ? ['-bsf:a', 'aac_adtstoasc'] : []),
+    // Leaves out packets before time zero.
+    ...(skipsHidden ? ['-copypriorss:a', '0'] : []),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
     ...threadOptions(tools),
     ...(container === 'ogg'

@@ -29,6 +29,8 @@ export interface VideoPlan extends Size {
 export interface AudioPlan {
   readonly action: StreamAction;
   readonly codec: string;
+  /** Whether to leave out copied packets that an edit list hides. */
+  readonly skipsHidden?: boolean;
 }
 
 /** What the stream must contain. The relay delivers it, and verification checks the result against it. */

@@ -149,16 +149,20 @@ const maxHiddenVideoSeconds = 0.01;
 
 /**
  * Some players ignore the edit list of a fragmented MP4, and so does ffmpeg. To keep trimmed media
- * hidden, we re-encode tracks that start with it.
+ * hidden, we re-encode tracks that start with it. Original audio only loses whole packets.
  */
 function assertNoHiddenStart(plan: Plan, run: OutputRun, inputs: readonly RelayInput[]): void {
-  // Original audio is never encoded, and segments are read once, except for a clip.
-  if (plan.target === 'original') return;
+  // Segments are read once, except for a clip.
   if (plan.expected.clip === null && inputs.some(({ isJoined }) => isJoined)) return;
   const { video, audio } = plan;
   const hidesVideo = video?.action === 'copy' && run.startSeconds('video') < -maxHiddenVideoSeconds;
   const hidesAudio = audio?.action === 'copy' && run.startSeconds('audio') < -maxHiddenAudioSeconds;
   if (!hidesVideo && !hidesAudio) return;
+  if (plan.target === 'original') {
+    if (hidesAudio && audio.skipsHidden !== true)
+      throw new WrongPlanError({ ...plan, audio: { ...audio, skipsHidden: true } });
+    return;
+  }
   const encoded = hidesVideo ? withEncodedVideo(plan) : plan;
   throw new WrongPlanError({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
 }

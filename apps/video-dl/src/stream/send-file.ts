@@ -69,7 +69,7 @@ function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureChec
   if (extension === 'mp3') return new FrameChain();
   if (!isWhole) return null;
   if (extension === 'ogg' || extension === 'opus') return new OggPages();
-  return extension === 'webm' ? new MatroskaElements() : null;
+  return extension === 'webm' ? new MatroskaElements(true) : null;
 }
 
 function damaged({ message }: DamagedMediaError): DomainError {

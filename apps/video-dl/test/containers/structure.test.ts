@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { made, media, type Recipe } from '@media-services/fault-site';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
 import { FrameChain } from '../../dist/containers/structure/frame-chain.js';
+import { MatroskaElements } from '../../dist/containers/structure/matroska-elements.js';
 import { DamagedMediaError } from '../../dist/containers/structure/structure-check.js';
 import { searchedBytes, untrueLengths, withoutFields } from '../../dist/containers/untrue-lengths.js';
 import { noise, withNoise } from './support/noise.js';
@@ -149,9 +150,22 @@ describe('Matroska', () => {
   it.each<readonly [string, Buffer]>([
     ['a block larger than its Cluster', file(element('1f43b675', block.subarray(0, -1)), cluster)],
     ['a Cluster with a gap after its blocks', file(element('1f43b675', Buffer.concat([block, noise(9)])))],
+    ['another file after it', Buffer.concat([file(cluster), file(cluster)])],
     ['zeros between Clusters', file(cluster, Buffer.alloc(100), cluster)],
   ])('fails with %s', (_what, bytes) => {
     expect(() => read(bytes, 100)).toThrow(DamagedMediaError);
+  });
+});
+
+describe('joined Matroska files', () => {
+  it('fail without stated sizes, too', async () => {
+    const bytes = await bytesOf('WebM with Clusters of unknown size');
+    expect(() => read(Buffer.concat([bytes, bytes]))).toThrow('several files');
+  });
+
+  it('pass where they are sent unchanged', async () => {
+    const bytes = await bytesOf('Matroska');
+    expect(() => new MatroskaElements(true).push(Buffer.concat([bytes, bytes]))).not.toThrow();
   });
 });
 

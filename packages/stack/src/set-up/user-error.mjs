@@ -6,11 +6,11 @@ export class UserError extends Error {
 
 /**
  * Runs a command's main function. Reports an error and exits with code 1.
- * @param {() => Promise<number | void>} main returns the exit code; 0 if nothing
+ * @param {() => Promise<number | void>} main returns the exit code; if nothing, `process.exitCode` keeps what a part of it set
  */
 export async function runCommandLine(main) {
   try {
-    process.exitCode = (await main()) ?? 0;
+    process.exitCode = (await main()) ?? process.exitCode ?? 0;
   } catch (error) {
     process.exitCode = 1;
     process.stderr.write(`\n${error instanceof UserError ? `✗ ${error.message}` : detailOf(error)}\n`);

@@ -27,6 +27,13 @@ export class MatroskaElements implements StructureCheck {
   #isPadding = false;
   /** Nothing after this point is checked. */
   #isOver = false;
+  #hasSegment = false;
+  readonly #mayBeJoined: boolean;
+
+  /** @param mayBeJoined whether another file may follow, as in one that is sent unchanged. ffmpeg reads only parts of it. */
+  constructor(mayBeJoined = false) {
+    this.#mayBeJoined = mayBeJoined;
+  }
 
   get statedBytes(): number | undefined {
     return this.#segmentEnd === Infinity ? undefined : this.#segmentEnd;
@@ -56,7 +63,7 @@ export class MatroskaElements implements StructureCheck {
     const before = this.#header.length;
     if (before === 0) this.#leave();
     if (this.#isOver) return bytes.length;
-    if (this.#isPaddingAt(bytes[at])) {
+    if (!this.#isAfterSegment && this.#isPaddingAt(bytes[at])) {
       this.#position += 1;
       return at + 1;
     }
@@ -64,6 +71,9 @@ export class MatroskaElements implements StructureCheck {
       before === 0
         ? readElementHeader(bytes, at)
         : readElementHeader(Buffer.concat([this.#header, bytes.subarray(at, at + maxElementHeaderBytes)]));
+    if (header?.id === ebmlHeader && this.#hasSegment && !this.#mayBeJoined) throw isJoined();
+    if (this.#isAfterSegment) this.#isOver = header !== null;
+    if (this.#isOver) return bytes.length;
     if (header === undefined) throw invalidData();
     if (header === null) {
       this.#header = Buffer.concat([this.#header, bytes.subarray(at)]);
@@ -75,10 +85,14 @@ export class MatroskaElements implements StructureCheck {
     return at + header.headerSize - before;
   }
 
-  /** Closes the elements that end here. Players ignore everything after the Segment. */
+  get #isAfterSegment(): boolean {
+    return this.#position >= this.#segmentEnd;
+  }
+
+  /** Closes the elements that end here. Players ignore everything after the Segment, except another file. */
   #leave(): void {
     if (this.#clusterEnd !== null && this.#position >= this.#clusterEnd) this.#clusterEnd = null;
-    if (this.#position >= this.#segmentEnd) this.#isOver = true;
+    if (this.#isAfterSegment && this.#mayBeJoined) this.#isOver = true;
   }
 
   /** Zeros after the last element, left by programs that reserve space. */
@@ -97,8 +111,10 @@ export class MatroskaElements implements StructureCheck {
       }
       this.#clusterEnd = null;
     }
-    if (id === segment) this.#segmentEnd = this.#endOf(size);
-    else if (id === cluster) this.#clusterEnd = this.#endOf(size);
+    if (id === segment) {
+      this.#segmentEnd = this.#endOf(size);
+      this.#hasSegment = true;
+    } else if (id === cluster) this.#clusterEnd = this.#endOf(size);
     else {
       this.#pass(topElements.has(id), size, Infinity);
       return;
@@ -123,6 +139,10 @@ export class MatroskaElements implements StructureCheck {
     if (this.#position + size > parentEnd) throw invalidData();
     this.#left = size;
   }
+}
+
+function isJoined(): DamagedMediaError {
+  return new DamagedMediaError('it consists of several files joined into one');
 }
 
 function invalidData(): DamagedMediaError {
