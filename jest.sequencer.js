@@ -9,8 +9,8 @@ export default class Sequencer {
    */
   sort(tests) {
     const sizeOf = (/** @type {Test} */ { path, context }) =>
-      long.test(path) ? Infinity : (context.hasteFS.getSize(path) ?? 0);
-    return tests.toSorted((left, right) => (sizeOf(left) < sizeOf(right) ? 1 : -1));
+      long.test(path) ? Number.MAX_SAFE_INTEGER : (context.hasteFS.getSize(path) ?? 0);
+    return tests.toSorted((left, right) => sizeOf(right) - sizeOf(left));
   }
 
   /** Durations are not recorded: every run has the same order. */

@@ -92,13 +92,15 @@ type MatrixTarget = (typeof targets)[number];
 const answers = new Map<string, Promise<Answered>>();
 
 /**
- * What is tried of a case: everything at night. By day, original audio of every fourth case: it is
- * read like an MP3, and only written otherwise.
+ * What is tried of a case: everything at night. By day, only some of the outputs that end alike,
+ * because all are read through the same relay: the MP3 or the MP4, and every fourth time original audio.
  */
 function targetsOf(faultCase: FaultCase): MatrixTarget[] {
-  const isWhole = process.env['TEST_NIGHTLY'] === '1' || process.env['UPDATE_DOCS'] === '1';
-  const withAudio = isWhole || faultCases.indexOf(faultCase) % 4 === 0;
-  return targets.filter((target) => faultCase[target] !== undefined && (target !== 'audio' || withAudio));
+  const all = targets.filter((target) => faultCase[target] !== undefined);
+  if (process.env['TEST_NIGHTLY'] === '1' || faultCase.mp4 !== faultCase.mp3) return all;
+  const index = faultCases.indexOf(faultCase);
+  const skipped = index % 2 === 0 ? 'mp4' : 'mp3';
+  return all.filter((target) => target !== skipped && (target !== 'audio' || index % 4 === 0));
 }
 
 const keyOf = ({ fault }: FaultCase, target: string): string => `${fault}|${target}`;
@@ -244,7 +246,7 @@ function renderTable(): string {
   return [
     '# Fault matrix of video-dl',
     '',
-    'What a client gets when the media server misbehaves. Each row is a test (`apps/video-dl/test/stream/fault-matrix.test.ts`), which also checks that this table is current (`UPDATE_DOCS=1` writes it).',
+    'What a client gets when the media server misbehaves. Each row is a test (`apps/video-dl/test/stream/fault-matrix.test.ts`; every column at night), which also checks that this table is current (`UPDATE_DOCS=1` writes it).',
     '',
     '- **complete**: a clean end; the file decodes without an error to every frame and the whole length of the source; a file that is passed on has every byte of it.',
     '- **reset**: the connection is reset, so that no client takes what it has for the whole.',
