@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ask, described, isRetryable, jsonOf, type Answer } from './ask.js';
 import { startFileSite, type FileSite } from './file-site.js';
 import { decodeImage } from './image.js';
-import { decode, differences, type Decoded } from './media.js';
+import { decode, differences, durationDifference, type Decoded } from './media.js';
 
 export interface CorporaOptions {
   readonly progress: Pick<Progress, 'say' | 'step'>;
@@ -116,7 +116,8 @@ async function checkMedia(run: Run, file: string): Promise<string[]> {
   const isReadable = source !== undefined && (source.hasVideo || source.hasAudio);
   if (!isReadable && info.status !== 200) return unreadable('info', info);
   const found = info.status === 200 ? [] : unlessDamaged(source, `info: ${described(info)}`);
-  const { downloads = [] } = infoSchema.safeParse(jsonOf(info.body)).data ?? {};
+  const { downloads = [], duration = null } = infoSchema.safeParse(jsonOf(info.body)).data ?? {};
+  if (source !== undefined) found.push(...durationDifference(source, duration));
   for (const { target } of downloads.filter((download) => download.target !== 'mp4-1080')) {
     const path = target === 'mp3' ? 'stream' : 'stream/video';
     const kind = target === 'mp3' ? 'mp3' : 'mp4';

@@ -76,6 +76,18 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
 /** Encoders fill their first and last frames. */
 const audioToleranceSeconds = 0.15;
 
+/** How far a stated duration may be from what an audio file contains. */
+const maxDurationDifference = { seconds: 0.5, share: 0.03 };
+
+/** What is wrong with the stated duration of intact audio; null is unknown, which is never wrong. */
+export function durationDifference(source: Decoded, stated: number | null): string[] {
+  const { audioSeconds, hasVideo, hasAudio, isDamaged } = source;
+  if (stated === null || hasVideo || !hasAudio || isDamaged) return [];
+  const { seconds, share } = maxDurationDifference;
+  const isRight = Math.abs(stated - audioSeconds) <= Math.max(seconds, share * audioSeconds);
+  return isRight ? [] : [`info: states ${stated.toFixed(2)} of ${audioSeconds.toFixed(2)} s`];
+}
+
 /** The differences of a result from its source; empty if it is correct. */
 export function differences(source: Decoded, result: Decoded, target: 'mp3' | 'mp4'): string[] {
   const found: string[] = [];
