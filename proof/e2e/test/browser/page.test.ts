@@ -30,10 +30,11 @@ const pages = ['/', '/docs/', '/docs/errors', '/docs/examples'];
 const phone = { viewport: { width: 360, height: 780 } };
 
 async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await accessibilityProblems(page)).toEqual([]);
-  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(await accessibilityProblems(page)).toEqual([]);
+  // The other scheme differs only in its colours.
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await accessibilityProblems(page, 'colours')).toEqual([]);
 }
 
 async function useBothTools(page: Page): Promise<void> {

@@ -121,18 +121,25 @@ export async function writtenFile(page: Page, name: string): Promise<Buffer | un
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** axe's findings for the page (WCAG 2.2 A and AA, and its best practices). */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/** axe's findings for the page (WCAG 2.2 A and AA, and its best practices), or only for its colours. */
+export async function accessibilityProblems(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const runner = (globalThis as unknown as { axe: AxeRunner }).axe;
-    const { violations } = await runner.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-  });
+  return page.evaluate(
+    async (rules) => {
+      const runner = (globalThis as unknown as { axe: AxeRunner }).axe;
+      const { violations } = await runner.run(
+        rules === null ? {} : { runOnly: { type: 'rule', values: rules } },
+      );
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+    },
+    what === 'all' ? null : ['color-contrast'],
+  );
 }
 
 interface AxeRunner {
-  run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+  run(options: {
+    runOnly?: { type: 'rule'; values: readonly string[] };
+  }): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
 /** The sum of all layout shifts so far (Layout Instability API). */
