@@ -3,8 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { SiteHandler, SiteOptions } from './server.js';
+import { paced, type SiteHandler, type SiteOptions } from './server.js';
 
 /**
  * Faults of a media URL, selected by its query:
@@ -141,7 +140,7 @@ export class Faults {
 
   async #sendBytes({ res, path, query, key }: FaultyRequest, start: number, end: number): Promise<void> {
     if (end < start) return;
-    const slow = Number(query.get('slow') ?? 0);
+    const slow = Number(query.get('slow') ?? Infinity);
     const noiseAt = Number(query.get('noise') ?? Infinity);
     const damageAt = Number(query.get('damage') ?? Infinity);
     const patch = await patchOf(path, query.get('overwrite'));
@@ -150,15 +149,12 @@ export class Faults {
     await pipeline(
       createReadStream(path, { start, end }),
       async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          for (const piece of slow > 0 ? inPieces(chunk, slow / 20) : [chunk]) {
-            if (slow > 0) await delay(50);
-            count(piece.length);
-            yield query.has('garbage')
-              ? Buffer.alloc(piece.length, 'not media ')
-              : patched(withOnes(withNoise(piece, noiseAt - at), damageAt - at), at, patch);
-            at += piece.length;
-          }
+        for await (const piece of paced(chunks, slow)) {
+          count(piece.length);
+          yield query.has('garbage')
+            ? Buffer.alloc(piece.length, 'not media ')
+            : patched(withOnes(withNoise(piece, noiseAt - at), damageAt - at), at, patch);
+          at += piece.length;
         }
       },
       res,
@@ -341,9 +337,4 @@ function patched(piece: Buffer, offset: number, patch: Patch | null): Buffer {
 function withOnes(piece: Buffer, from: number): Buffer {
   const end = Math.min(piece.length, from + 300);
   return end <= Math.max(0, from) ? piece : Buffer.from(piece).fill(0xff, Math.max(0, from), end);
-}
-
-function* inPieces(chunk: Buffer, size: number): Generator<Buffer> {
-  for (let start = 0; start < chunk.length; start += Math.ceil(size))
-    yield chunk.subarray(start, start + Math.ceil(size));
 }

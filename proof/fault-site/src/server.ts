@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { media } from './media.js';
 import { documents, pages } from './pages.js';
 import { recipes } from './recipes.js';
@@ -34,6 +35,8 @@ export type SiteHandler = (req: IncomingMessage, res: ServerResponse, url: URL) 
 export interface SiteOptions {
   readonly host?: string;
   readonly port?: number;
+  /** What the site has, in place of the fault site's pages and media. */
+  readonly content?: SiteHandler;
   /** Runs first; returns true if it has responded (used for faults). */
   readonly intercept?: (
     req: IncomingMessage,
@@ -46,6 +49,7 @@ const types: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
   '.m4s': 'video/iso.segment',
   '.m4a': 'audio/mp4',
+  '.mov': 'video/quicktime',
   '.webm': 'video/webm',
   '.mkv': 'video/x-matroska',
   '.mp3': 'audio/mpeg',
@@ -107,31 +111,39 @@ async function answer(
   options: SiteOptions,
 ): Promise<void> {
   const handler = handlers.get(url.pathname);
-  if (handler !== undefined) {
-    await handler(req, res, url);
-    return;
-  }
-  const page = pages[url.pathname]?.({ origin: url.origin, query: url.searchParams });
-  if (page !== undefined) {
-    send(res, 'text/html; charset=utf-8', page);
-    return;
-  }
-  const document = documents[url.pathname];
-  if (document !== undefined) {
-    send(res, document.type, document.body);
-    return;
-  }
-  const path = await mediaPath(url.pathname);
-  if (path === undefined) {
-    res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
-    return;
-  }
-  const type = types[extname(path)] ?? 'application/octet-stream';
-  if ((await options.intercept?.(req, res, { url, path, type })) === true) return;
-  await sendFile(req, res, path, type);
+  await (handler ?? options.content ?? faultContent(options))(req, res, url);
 }
 
-function send(res: ServerResponse, type: string, body: string): void {
+/** The fault site's own pages and media. */
+const faultContent =
+  ({ intercept }: SiteOptions): SiteHandler =>
+  async (req, res, url) => {
+    const page = pages[url.pathname]?.({ origin: url.origin, query: url.searchParams });
+    if (page !== undefined) {
+      send(res, 'text/html; charset=utf-8', page);
+      return;
+    }
+    const document = documents[url.pathname];
+    if (document !== undefined) {
+      send(res, document.type, document.body);
+      return;
+    }
+    const path = await mediaPath(url.pathname);
+    if (path === undefined) {
+      res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+      return;
+    }
+    const type = mediaTypeOf(path) ?? 'application/octet-stream';
+    if ((await intercept?.(req, res, { url, path, type })) === true) return;
+    await sendFile(req, res, path, type);
+  };
+
+/** The media type of a file by its name. */
+export function mediaTypeOf(path: string): string | undefined {
+  return types[extname(path)];
+}
+
+export function send(res: ServerResponse, type: string, body: string): void {
   res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
@@ -142,28 +154,37 @@ async function mediaPath(pathname: string): Promise<string | undefined> {
   return join(await media(name), ...rest);
 }
 
-/** Sends a file like a good media server: with length, ranges and a validator. */
+/**
+ * Sends a file like a good media server: with length, ranges and a validator.
+ * @param options.bytesPerSecond is unlimited by default
+ * @param options.onSent is told how many bytes go out next
+ */
 export async function sendFile(
   req: IncomingMessage,
   res: ServerResponse,
   path: string,
   type: string,
+  options: { readonly bytesPerSecond?: number; readonly onSent?: (bytes: number) => void } = {},
 ): Promise<void> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isFile() !== true) {
     res.writeHead(404).end();
     return;
   }
-  const range = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
+  const etag = `"${info.size}-${info.mtimeMs}"`;
+  // A range of another version of the file gets the whole (RFC 9110 §13.1.5).
+  const isOfOther = req.headers['if-range'] !== undefined && req.headers['if-range'] !== etag;
+  const range = isOfOther ? null : /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
   const start = Number(range?.[1] ?? 0);
   const end = Math.min(range?.[2] ? Number(range[2]) : Infinity, info.size - 1);
-  const headers = { 'content-type': type, 'accept-ranges': 'bytes', etag: `"${info.size}-${info.mtimeMs}"` };
   if (start > end) {
     res.writeHead(416, { 'content-range': `bytes */${info.size}` }).end();
     return;
   }
   res.writeHead(range ? 206 : 200, {
-    ...headers,
+    'content-type': type,
+    'accept-ranges': 'bytes',
+    etag,
     'content-length': end - start + 1,
     ...(range && { 'content-range': `bytes ${start}-${end}/${info.size}` }),
   });
@@ -171,5 +192,35 @@ export async function sendFile(
     res.end();
     return;
   }
-  await pipeline(createReadStream(path, { start, end }), res);
+  res.flushHeaders();
+  const { bytesPerSecond = Infinity, onSent } = options;
+  await pipeline(
+    createReadStream(path, { start, end, highWaterMark: 256 * 1024 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const piece of paced(chunks, bytesPerSecond)) {
+        onSent?.(piece.length);
+        yield piece;
+      }
+    },
+    res,
+  );
+}
+
+/** Passes bytes on at a steady rate, in pieces of at most a twentieth of a second. */
+export async function* paced(
+  chunks: AsyncIterable<Buffer>,
+  bytesPerSecond: number,
+): AsyncGenerator<Buffer, void> {
+  const size = Math.max(1, Math.ceil(bytesPerSecond / 20));
+  const startedAt = performance.now();
+  let sent = 0;
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += size) {
+      const piece = chunk.subarray(at, at + size);
+      sent += piece.length;
+      const dueMs = (sent / bytesPerSecond) * 1000 - (performance.now() - startedAt);
+      if (dueMs > 1) await delay(dueMs);
+      yield piece;
+    }
+  }
 }

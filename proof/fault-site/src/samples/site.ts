@@ -1,18 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import { createReadStream, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { extname, join, normalize } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { mediaTypeOf, send, sendFile, startSite } from '../server.js';
 import { film, masterPlaylist } from './film.js';
-
-const types: Readonly<Record<string, string>> = {
-  '.mp4': 'video/mp4',
-  '.m4a': 'audio/mp4',
-  '.mov': 'video/quicktime',
-  '.m3u8': 'application/vnd.apple.mpegurl',
-  '.ts': 'video/mp2t',
-  '.jpg': 'image/jpeg',
-};
 
 const poster =
   '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="360"><rect width="640" height="360" fill="#24405c"/><circle cx="320" cy="180" r="90" fill="#f3c14b"/></svg>';
@@ -43,9 +32,7 @@ export interface SampleSite extends AsyncDisposable {
  *     /redirect?to=   redirects to a URL
  *     /seen           JSON: the requested files with their ranges
  *
- * A query of `/film` and `/watch` is handed on to the files, which read it:
- * `rate=` is bytes a second, `free=` how many bytes come at full speed before that,
- * and `cut=` the share of the file (0 to 1) after which the connection breaks.
+ * `/film` and `/watch` pass their query on to the files: `rate=` is bytes a second.
  */
 export async function startSampleSite(
   folder: string,
@@ -54,104 +41,46 @@ export async function startSampleSite(
   const events = new EventEmitter();
   let sentBytes = 0;
   const requests: { readonly path: string; readonly range: string | null }[] = [];
-  const server = createServer((req, res) => {
-    const url = new URL(req.url ?? '/', 'http://site');
-    const path = normalize(url.pathname);
-    events.emit(`asked ${path}`);
-    if (path === '/hangs') return;
-    const page = pageAt(path, url.searchParams);
-    if (page !== undefined) send(res, 'text/html; charset=utf-8', page);
-    else if (path === '/redirect') {
-      res.writeHead(302, { Location: url.searchParams.get('to') ?? '/' }).end();
-    } else if (path === '/seen') send(res, 'application/json', JSON.stringify({ requests }));
-    else if (path === '/poster.svg') send(res, 'image/svg+xml', poster);
-    else if (path === '/master.m3u8') send(res, 'application/vnd.apple.mpegurl', masterPlaylist());
-    else void sendFile(req, res, join(folder, path), url.searchParams);
-  });
-
-  async function sendFile(
-    req: IncomingMessage,
-    res: ServerResponse,
-    file: string,
-    faults: URLSearchParams,
-  ): Promise<void> {
-    const type = types[extname(file)];
-    const stats = type === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-    if (type === undefined || stats === undefined) {
-      res.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here');
-      return;
-    }
-    const { pathname } = new URL(req.url ?? '/', 'http://site');
-    requests.push({ path: pathname, range: req.headers.range ?? null });
-    const etag = `"${stats.size}-${stats.mtimeMs}"`;
-    const { start, end, partial } = rangeOf(req, stats.size, etag);
-    if (start >= stats.size) {
-      res.writeHead(416, { 'Content-Range': `bytes */${stats.size}` }).end();
-      return;
-    }
-    res.writeHead(partial ? 206 : 200, {
-      'Content-Type': type,
-      'Accept-Ranges': 'bytes',
-      ETag: etag,
-      'Content-Length': end - start + 1,
-      ...(partial ? { 'Content-Range': `bytes ${start}-${end}/${stats.size}` } : {}),
-    });
-    if (req.method === 'HEAD') {
-      res.end();
-      return;
-    }
-    res.flushHeaders();
-    const cutAt = Number(faults.get('cut') ?? 1) * stats.size;
-    const pace = { rate: Number(faults.get('rate') ?? Infinity), free: Number(faults.get('free') ?? 0) };
-    const body = createReadStream(file, { start, end, highWaterMark: 256 * 1024 });
-    const left = new AbortController();
-    res.on('close', () => {
-      left.abort();
-      body.destroy();
-    });
-    const startedAt = performance.now();
-    let sent = 0;
-    try {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        sent += chunk.length;
-        sentBytes += chunk.length;
-        if (start + sent > cutAt) {
-          res.destroy();
-          return;
-        }
-        const dueMs = (Math.max(0, sent - pace.free) / pace.rate) * 1000 - (performance.now() - startedAt);
-        if (dueMs > 1) await delay(dueMs, undefined, { signal: left.signal });
-        if (res.destroyed) break;
-        if (!res.write(chunk)) await once(res, 'drain', { signal: left.signal });
+  const site = await startSite({
+    host: address,
+    port,
+    content: async (req, res, { pathname, searchParams }) => {
+      events.emit(`asked ${pathname}`);
+      if (pathname === '/hangs') return;
+      const page = pageAt(pathname, searchParams);
+      if (page !== undefined) return send(res, 'text/html; charset=utf-8', page);
+      if (pathname === '/redirect') {
+        res.writeHead(302, { location: searchParams.get('to') ?? '/' }).end();
+        return;
       }
-    } catch (error) {
-      // The reader may leave whenever it likes, which ends the file too.
-      if (!res.destroyed) throw error;
-    }
-    if (res.destroyed) events.emit('gone');
-    else res.end();
-  }
-
-  server.listen(port, address);
-  await once(server, 'listening');
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The sample site has no port.');
-  const host = `${address}:${bound.port}`;
+      if (pathname === '/seen') return send(res, 'application/json', JSON.stringify({ requests }));
+      if (pathname === '/poster.svg') return send(res, 'image/svg+xml', poster);
+      if (pathname === '/master.m3u8') return send(res, 'application/vnd.apple.mpegurl', masterPlaylist());
+      const type = mediaTypeOf(pathname);
+      if (type === undefined) {
+        res.writeHead(404).end();
+        return;
+      }
+      requests.push({ path: pathname, range: req.headers.range ?? null });
+      res.once('close', () => {
+        if (!res.writableFinished) events.emit('gone');
+      });
+      await sendFile(req, res, join(folder, pathname), type, {
+        bytesPerSecond: Number(searchParams.get('rate') ?? Infinity),
+        onSent: (bytes) => (sentBytes += bytes),
+      });
+    },
+  });
   const happened = async (event: string): Promise<void> => {
     await once(events, event);
   };
   return {
-    host,
-    url: (path) => `http://${host}${path}`,
+    host: site.host,
+    url: (path) => `${site.url}${path}`,
     sentBytes: () => sentBytes,
     asked: (path) => happened(`asked ${path}`),
     readerGone: () => happened('gone'),
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: site.close,
   };
 }
 
@@ -188,21 +117,3 @@ const videoPage = (title: string, sources: string) =>
 
 const page = (title: string, body: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body>${body}</body></html>`;
-
-function send(res: ServerResponse, type: string, body: string): void {
-  res.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
-  res.end(body);
-}
-
-/** The whole where a range is of another version of the file (RFC 9110 §13.1.5). */
-function rangeOf(
-  { headers }: IncomingMessage,
-  size: number,
-  etag: string,
-): { start: number; end: number; partial: boolean } {
-  const isOfOther = headers['if-range'] !== undefined && headers['if-range'] !== etag;
-  const asked = isOfOther ? undefined : headers.range;
-  const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(asked ?? '') ?? [];
-  const end = to === '' ? size - 1 : Math.min(Number(to), size - 1);
-  return { start: Number(from ?? 0), end, partial: from !== undefined };
-}
