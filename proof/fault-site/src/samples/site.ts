@@ -48,14 +48,19 @@ export async function startSampleSite(
       events.emit(`asked ${pathname}`);
       if (pathname === '/hangs') return;
       const page = pageAt(pathname, searchParams);
-      if (page !== undefined) return send(res, 'text/html; charset=utf-8', page);
+      const document = documentAt(pathname, requests);
+      if (page !== undefined) {
+        send(res, 'text/html; charset=utf-8', page);
+        return;
+      }
+      if (document !== undefined) {
+        send(res, document.type, document.body);
+        return;
+      }
       if (pathname === '/redirect') {
         res.writeHead(302, { location: searchParams.get('to') ?? '/' }).end();
         return;
       }
-      if (pathname === '/seen') return send(res, 'application/json', JSON.stringify({ requests }));
-      if (pathname === '/poster.svg') return send(res, 'image/svg+xml', poster);
-      if (pathname === '/master.m3u8') return send(res, 'application/vnd.apple.mpegurl', masterPlaylist());
       const type = mediaTypeOf(pathname);
       if (type === undefined) {
         res.writeHead(404).end();
@@ -80,8 +85,21 @@ export async function startSampleSite(
     sentBytes: () => sentBytes,
     asked: (path) => happened(`asked ${path}`),
     readerGone: () => happened('gone'),
-    [Symbol.asyncDispose]: site.close,
+    [Symbol.asyncDispose]: () => site.close(),
   };
+}
+
+function documentAt(path: string, requests: unknown): { type: string; body: string } | undefined {
+  switch (path) {
+    case '/seen':
+      return { type: 'application/json', body: JSON.stringify({ requests }) };
+    case '/poster.svg':
+      return { type: 'image/svg+xml', body: poster };
+    case '/master.m3u8':
+      return { type: 'application/vnd.apple.mpegurl', body: masterPlaylist() };
+    default:
+      return undefined;
+  }
 }
 
 function pageAt(path: string, query: URLSearchParams): string | undefined {
