@@ -157,6 +157,7 @@ async function mediaPath(pathname: string): Promise<string | undefined> {
 /**
  * Sends a file like a good media server: with length, ranges and a validator.
  * @param options.bytesPerSecond is unlimited by default
+ * @param options.share of the file after which the connection breaks, 0 to 1
  * @param options.onSent is told how many bytes go out next
  */
 export async function sendFile(
@@ -164,7 +165,11 @@ export async function sendFile(
   res: ServerResponse,
   path: string,
   type: string,
-  options: { readonly bytesPerSecond?: number; readonly onSent?: (bytes: number) => void } = {},
+  options: {
+    readonly bytesPerSecond?: number;
+    readonly share?: number;
+    readonly onSent?: (bytes: number) => void;
+  } = {},
 ): Promise<void> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isFile() !== true) {
@@ -193,11 +198,14 @@ export async function sendFile(
     return;
   }
   res.flushHeaders();
-  const { bytesPerSecond = Infinity, onSent } = options;
+  const { bytesPerSecond = Infinity, share = 1, onSent } = options;
+  let at = start;
   await pipeline(
     createReadStream(path, { start, end, highWaterMark: 256 * 1024 }),
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const piece of paced(chunks, bytesPerSecond)) {
+        at += piece.length;
+        if (at > share * info.size) throw new Error('The connection breaks here.');
         onSent?.(piece.length);
         yield piece;
       }

@@ -60,8 +60,12 @@ test('requests are recorded', async () => {
   expect(requests.at(-1)).toEqual({ path: '/film-720.mp4', range: 'bytes=7-9' });
 });
 
-test('a page passes its rate on to the files', async () => {
+test('a page passes its faults on to the files', async () => {
   expect((await bodyOf('/film?rate=1000')).toString()).toContain('src="/film-720.mp4?rate=1000"');
+});
+
+test('a cut file ends early', async () => {
+  await expect(bodyOf('/film-720.mp4?cut=0.5')).rejects.toThrow();
 });
 
 test('a reader that leaves is noticed', async () => {

@@ -159,7 +159,7 @@ describe('the client disconnects', () => {
   });
 
   it('during the stream, after it stopped reading', async () => {
-    const answer = await open(streamUrl('/watch?media=long.mkv', 'mp4'));
+    const answer = await open(streamUrl(slowPage(), 'mp4'));
     answer.response.pause();
     await until(hasFfmpeg);
     await delay(300);

@@ -32,7 +32,8 @@ export interface SampleSite extends AsyncDisposable {
  *     /redirect?to=   redirects to a URL
  *     /seen           JSON: the requested files with their ranges
  *
- * `/film` and `/watch` pass their query on to the files: `rate=` is bytes a second.
+ * `/film` and `/watch` pass their query on to the files: `rate=` is bytes a second,
+ * and `cut=` the share of the file (0 to 1) after which the connection breaks.
  */
 export async function startSampleSite(
   folder: string,
@@ -72,6 +73,7 @@ export async function startSampleSite(
       });
       await sendFile(req, res, join(folder, pathname), type, {
         bytesPerSecond: Number(searchParams.get('rate') ?? Infinity),
+        share: Number(searchParams.get('cut') ?? 1),
         onSent: (bytes) => (sentBytes += bytes),
       });
     },
