@@ -52,7 +52,7 @@ export async function runTests(options: {
   const first: Promise<SuiteResult>[] = [];
   if (wanted('checks')) {
     progress.say('\n── checks');
-    const args = ['--concurrency=2', '--output-logs=errors-only'];
+    const args = ['--concurrency=3', '--output-logs=errors-only'];
     first.push(runChecks({ tasks: checkTasks, root, env, timeoutMs: checksTimeoutMs, args }));
   }
   if (wanted('engine')) {
@@ -72,7 +72,7 @@ export async function runTests(options: {
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-/** Two packages at a time: where one waits, for a browser or a timeout, the other works. */
+/** Three packages at a time: where one waits, for a browser or a timeout, the others work. */
 async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): Promise<SuiteResult[]> {
   for (const folder of folders) rmSync(resultsFolder(root, folder), { recursive: true, force: true });
   const mark = randomUUID();
@@ -82,7 +82,7 @@ async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): 
     env: { ...env, TEST_TOOLS: await toolVersions(root, env), [runMark]: mark },
     timeoutMs: testsTimeoutMs,
     args: [
-      ...['--concurrency=2', '--log-order=grouped', '--output-logs=new-only'],
+      ...['--concurrency=3', '--log-order=grouped', '--output-logs=new-only'],
       ...folders.map((folder) => `--filter=./${folder}`),
     ],
   });
