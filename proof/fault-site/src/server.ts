@@ -158,7 +158,7 @@ async function mediaPath(pathname: string): Promise<string | undefined> {
  * Sends a file like a good media server: with length, ranges and a validator.
  * @param options.bytesPerSecond is unlimited by default
  * @param options.share of the file after which the connection breaks, 0 to 1
- * @param options.onSent is told how many bytes go out next
+ * @param options.onSent gets the size of each piece before we send it
  */
 export async function sendFile(
   req: IncomingMessage,

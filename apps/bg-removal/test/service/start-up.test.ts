@@ -121,7 +121,7 @@ test('rejects int8 for a model without an int8 graph', async () => {
   expect(await failure(model.folder, { INFERENCE_PRECISION: 'int8' })).toMatch(/no int8 graph/);
 });
 
-test('fails if a GPU is requested and there is none, instead of using the CPU', async () => {
+test('fails if a requested GPU is missing, instead of using the CPU', async () => {
   model = await tinyModel();
   expect(await failure(model.folder, { INFERENCE_DEVICE: 'cuda' })).toMatch(
     /INFERENCE_DEVICE is cuda.*cannot run there/,

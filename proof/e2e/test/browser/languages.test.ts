@@ -106,7 +106,7 @@ it('numbers, sizes, dates and errors are written in the language', async () => {
   await page.getByRole('heading', { name: 'T', exact: true }).waitFor();
 });
 
-it('a title reads in the direction of its own language', async () => {
+it('a title has the text direction of its language', async () => {
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;
   const title = page.locator('#video-title');
