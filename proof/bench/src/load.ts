@@ -2,8 +2,8 @@
  * How many requests a second one machine serves: raises the arrival rate through the gateway until
  * the 99th percentile breaks its bound, or a request fails.
  *
- *   pnpm bench:load          about four minutes
- *   pnpm bench:load --keep   also writes the result into docs/internals/benchmarks.md
+ *   npm run bench:load          about four minutes
+ *   npm run bench:load -- --keep   also writes the result into docs/internals/benchmarks.md
  */
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
@@ -106,7 +106,7 @@ const upload = form(await readFile(picture.file));
     const notes = `CPU and memory are those of the service with all its processes. *People per core* is how many a core serves when each sends one such request a minute. Multiply by the cores: more than ${cores} and several replicas have not been measured. The limits of streams and of requests a minute were lifted.`;
     await keep(
       'bench:load',
-      `## Load\n\n\`pnpm bench:load\` on ${ranOn}. ${conditions}\n\n${table}\n\n${notes}`,
+      `## Load\n\n\`npm run bench:load\` on ${ranOn}. ${conditions}\n\n${table}\n\n${notes}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Sheets to look at: `pnpm bench:matting-sheets OUT.png [--precisions fp32,int8] [IMAGE …]`.
+ * Sheets to look at: `npm run bench:matting-sheets -- OUT.png [--precisions fp32,int8] [IMAGE …]`.
  * Each row is an image, then its cut-out as served over magenta and over a checkerboard, or,
  * with several precisions, over magenta in each. Without images: generated scenes.
  */

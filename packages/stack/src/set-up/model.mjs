@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 export async function setUpModel({ root, log }) {
   const dist = path.join(root, 'apps', 'bg-removal', 'dist');
   if (!existsSync(path.join(dist, 'model'))) {
-    throw new Error('bg-removal is not built yet: build first (pnpm run build), then set up the model.');
+    throw new Error('bg-removal is not built yet: build first (npm run build), then set up the model.');
   }
   const load = (/** @type {string} */ file) => import(pathToFileURL(path.join(dist, file)).href);
   const { setUpModel: install } = await load('model/set-up-model.js');

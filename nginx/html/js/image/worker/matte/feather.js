@@ -1,4 +1,4 @@
-// Generated from apps/bg-removal/src/matte/feather.ts by `pnpm docs:generate`. Edit that file instead.
+// Generated from apps/bg-removal/src/matte/feather.ts by `npm run docs:generate`. Edit that file instead.
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 const tileSize = 32;
