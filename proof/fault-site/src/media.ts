@@ -31,8 +31,10 @@ export async function makeAllMedia(): Promise<void> {
   await Promise.all(Array.from({ length: availableParallelism() }, makeNext));
 }
 
+type Ingredients = Pick<Recipe, 'args' | 'source'>;
+
 /** The path of what any other recipe makes. */
-export async function made(name: string, recipe: Pick<Recipe, 'args'>): Promise<string> {
+export async function made(name: string, recipe: Ingredients): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
   const target = join(folder, hash);
   const file = building.get(target) ?? make(target, name, recipe);
@@ -40,16 +42,18 @@ export async function made(name: string, recipe: Pick<Recipe, 'args'>): Promise<
   return file;
 }
 
-async function make(target: string, name: string, recipe: Pick<Recipe, 'args'>): Promise<string> {
+async function make(target: string, name: string, recipe: Ingredients): Promise<string> {
   const path = /\.\w+$/.test(name) ? join(target, name) : target;
   if (await exists(path)) return path;
+  const { source, args } = recipe;
+  const input = source === undefined ? [] : ['-i', await made(source.name, source.recipe)];
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, 'new-'));
   await writeFile(join(work, 'enc.key'), Buffer.from(hlsKey, 'hex'));
   await writeFile(join(work, 'key.info'), `enc.key\n${join(work, 'enc.key')}\n`);
   await promisify(execFile)(
     process.env['FFMPEG_PATH'] ?? 'ffmpeg',
-    ['-hide_banner', '-nostdin', '-y', '-loglevel', 'error', ...recipe.args],
+    ['-hide_banner', '-nostdin', '-y', '-loglevel', 'error', ...input, ...args],
     { cwd: work },
   );
   try {

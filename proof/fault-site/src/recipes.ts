@@ -1,8 +1,15 @@
 /** How each medium of the site is made: ffmpeg arguments that write into the current folder. */
 export interface Recipe {
   readonly args: readonly string[];
+  /** The file that ffmpeg reads, if another recipe makes it. */
+  readonly source?: Source;
   /** Seconds. */
   readonly durationSeconds: number;
+}
+
+interface Source {
+  readonly name: string;
+  readonly recipe: Recipe;
 }
 
 const durationSeconds = 4;
@@ -69,13 +76,6 @@ const noise = (codec: readonly string[] = aac): Track => ({
   seconds: numberedSeconds,
 });
 
-const numberedHls = (...more: string[]) =>
-  file(
-    [numbered, noise()],
-    ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more],
-    'index.m3u8',
-  );
-
 type Track = ReturnType<typeof video>;
 
 function file(tracks: readonly Track[], ...output: string[]): Recipe {
@@ -90,6 +90,15 @@ function file(tracks: readonly Track[], ...output: string[]): Recipe {
   };
 }
 
+/** The same packets in another container: encoding each file would take most of the time. */
+function copied(source: Source, ...output: string[]): Recipe {
+  return {
+    source,
+    args: ['-map', '0', '-c', 'copy', ...output],
+    durationSeconds: source.recipe.durationSeconds,
+  };
+}
+
 const faststart = ['-movflags', '+faststart'];
 const quickTime = ['-brand', 'qt  '];
 const av = (options: VideoOptions = {}) => [
@@ -101,23 +110,36 @@ const fmp4 = ['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'init.mp4'
 const dash = (...more: string[]) => ['-f', 'dash', '-seg_duration', '1', ...more];
 const separate = ['-adaptation_sets', 'id=0,streams=v id=1,streams=a'];
 
+const onlyVideo = ['-map', '-0:a'];
+const onlyAudio = ['-map', '-0:v'];
+const source = (name: string, tracks: readonly Track[]): Source => ({
+  name,
+  recipe: file(tracks, ...faststart, name),
+});
+const front = source('front.mp4', av());
+const long = source('long.mp4', av({ seconds: 20 }));
+const twoMinutes = source('two-minutes.mp4', av({ seconds: 120, size: '320x180' }));
+const numberedMp4 = source('numbered.mp4', [numbered, noise()]);
+const numberedHls = (...more: string[]) =>
+  copied(numberedMp4, ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more], 'index.m3u8');
+
 /** By the name of the file, or of the folder where a recipe makes several files. */
 export const recipes: Readonly<Record<string, Recipe>> = {
-  'front.mp4': file(av(), ...faststart, 'front.mp4'),
-  'end.mp4': file(av(), 'end.mp4'),
+  'front.mp4': front.recipe,
+  'end.mp4': copied(front, 'end.mp4'),
   // The same boxes under QuickTime's brand: never the answer as it is.
-  'front-qt.mp4': file(av(), ...faststart, ...quickTime, 'front-qt.mp4'),
-  'end-qt.mp4': file(av(), ...quickTime, 'end-qt.mp4'),
-  'long-qt.mp4': file(av({ seconds: 20 }), ...faststart, ...quickTime, 'long-qt.mp4'),
-  '360.mp4': file(av(), ...faststart, '360.mp4'),
+  'front-qt.mp4': copied(front, ...faststart, ...quickTime, 'front-qt.mp4'),
+  'end-qt.mp4': copied(front, ...quickTime, 'end-qt.mp4'),
+  'long-qt.mp4': copied(long, ...faststart, ...quickTime, 'long-qt.mp4'),
+  '360.mp4': copied(front, ...faststart, '360.mp4'),
   'small.mp4': file(av({ size: '64x36' }), ...faststart, 'small.mp4'),
   '720.mp4': file(av({ size: '1280x720' }), ...faststart, '720.mp4'),
   '1080.mp4': file(av({ size: '1920x1080' }), ...faststart, '1080.mp4'),
   'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
-  'silent.mp4': file([video()], ...faststart, 'silent.mp4'),
-  'long.mp4': file(av({ seconds: 20 }), ...faststart, 'long.mp4'),
-  'two-minutes.mp4': file(av({ seconds: 120, size: '320x180' }), ...faststart, 'two-minutes.mp4'),
-  'two-minutes.mkv': file(av({ seconds: 120, size: '320x180' }), 'two-minutes.mkv'),
+  'silent.mp4': copied(front, ...onlyVideo, ...faststart, 'silent.mp4'),
+  'long.mp4': long.recipe,
+  'two-minutes.mp4': twoMinutes.recipe,
+  'two-minutes.mkv': copied(twoMinutes, 'two-minutes.mkv'),
   'hevc.mp4': file(
     [
       video({ codec: ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'] }),
@@ -138,21 +160,21 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'vp8.webm',
   ),
   // Timestamps that do not advance, as produced by live encoders.
-  'equal-times.flv': file(
-    av(),
+  'equal-times.flv': copied(
+    front,
     ...['-bsf:v', "setts=dts='if(eq(mod(N,40),39),PREV_OUTDTS,DTS)'"],
     'equal-times.flv',
   ),
-  'film.flv': file(av(), 'film.flv'),
+  'film.flv': copied(front, 'film.flv'),
   'short-audio.flv': file([video(), audio({ seconds: 1 })], 'short-audio.flv'),
-  'latm.ts': file(av(), '-mpegts_flags', 'latm', 'latm.ts'),
+  'latm.ts': copied(front, '-mpegts_flags', 'latm', 'latm.ts'),
   // States the number of its channels, but not which they are.
   'tta.mkv': file([video(), audio({ codec: ['-c:a', 'tta'] })], 'tta.mkv'),
   'mp2.m4a': file([audio({ codec: ['-c:a', 'mp2'] })], '-f', 'mp4', 'mp2.m4a'),
-  'fragments.mp4': file(av(), '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
+  'fragments.mp4': copied(front, '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
   // Like the recording of a live stream.
-  'late-fragments.mp4': file(
-    av(),
+  'late-fragments.mp4': copied(
+    front,
     ...['-output_ts_offset', '1000', '-movflags', '+frag_keyframe+empty_moov', 'late-fragments.mp4'],
   ),
   // Cut without encoding: an edit list hides the first 1.2 s.
@@ -161,26 +183,29 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     ...['-output_ts_offset', '-1.2', '-avoid_negative_ts', 'disabled', 'trimmed.mp4'],
   ),
   // After half a second, each packet of audio comes a millisecond after the one before.
-  'overlapping.mkv': file(av(), ...['-bsf:a', "setts=ts='if(gt(N,20),PREV_OUTPTS+1,TS)'", 'overlapping.mkv']),
+  'overlapping.mkv': copied(
+    front,
+    ...['-bsf:a', "setts=ts='if(gt(N,20),PREV_OUTPTS+1,TS)'", 'overlapping.mkv'],
+  ),
   'mp2.mp4': file([video(), audio({ codec: ['-c:a', 'mp2'] })], 'mp2.mp4'),
   'sound.wv': file([audio({ codec: ['-c:a', 'wavpack'] })], 'sound.wv'),
   // Its writer can't go back to fill in sizes and lengths.
-  'streamed.avi': file(av(), ...['-seekable', '0'], 'streamed.avi'),
+  'streamed.avi': copied(front, ...['-seekable', '0'], 'streamed.avi'),
   // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.
-  'jump.ts': file(
-    av(),
+  'jump.ts': copied(
+    front,
     ...['-bsf:v', "setts=ts='TS+if(gte(N,50),90000000,0)'"],
     ...['-bsf:a', "setts=ts='TS+if(gte(N,86),90000000,0)'"],
     'jump.ts',
   ),
-  'h264.mkv': file(av(), 'h264.mkv'),
-  'long.mkv': file(av({ seconds: 20 }), 'long.mkv'),
+  'h264.mkv': copied(front, 'h264.mkv'),
+  'long.mkv': copied(long, 'long.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'long.mp3': file([audio({ seconds: 60, codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'long.mp3'),
   'long.ogg': file([audio({ seconds: 60, codec: opus })], 'long.ogg'),
   'long.aac': file([audio({ seconds: 60 })], 'long.aac'),
-  'sound.m4a': file([audio()], ...faststart, 'sound.m4a'),
-  'sound.aac': file([audio()], 'sound.aac'),
+  'sound.m4a': copied(front, ...onlyAudio, ...faststart, 'sound.m4a'),
+  'sound.aac': copied(front, ...onlyAudio, 'sound.aac'),
   'sound-11025.m4a': file(
     [audio({ codec: ['-c:a', 'aac', '-b:a', '48k', '-ar', '11025'] })],
     ...faststart,
@@ -216,18 +241,19 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     ...faststart,
     'mono-8000.m4a',
   ),
-  'sound-end.m4a': file([audio()], 'sound-end.m4a'),
+  'sound-end.m4a': copied(front, ...onlyAudio, 'sound-end.m4a'),
   'short-sound.m4a': file([audio({ seconds: 0.05 })], ...faststart, 'short-sound.m4a'),
   'long-sound.m4a': file([audio({ seconds: 61.7 })], ...faststart, 'long-sound.m4a'),
-  'indexed.m4a': file(
-    [audio()],
+  'indexed.m4a': copied(
+    front,
+    ...onlyAudio,
     '-movflags',
     '+dash+global_sidx',
     '-frag_duration',
     '1000000',
     'indexed.m4a',
   ),
-  'fragments.m4a': file([audio()], '-movflags', '+frag_keyframe+empty_moov', 'fragments.m4a'),
+  'fragments.m4a': copied(front, ...onlyAudio, '-movflags', '+frag_keyframe+empty_moov', 'fragments.m4a'),
   'alac.m4a': file([audio({ codec: ['-c:a', 'alac'] })], ...faststart, 'alac.m4a'),
   'opus.webm': file([audio({ codec: opus })], 'opus.webm'),
   'vbr.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-q:a', '4'] })], 'vbr.mp3'),
@@ -236,71 +262,77 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'flac.mkv': file([video(), audio({ codec: ['-c:a', 'flac'] })], 'flac.mkv'),
   'mp3.mkv': file([video(), audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'mp3.mkv'),
   'pcm.mkv': file([video(), audio({ codec: ['-c:a', 'pcm_s16le'] })], 'pcm.mkv'),
-  'front.ts': file(av(), 'front.ts'),
+  'front.ts': copied(front, 'front.ts'),
   'sound.ogg': file([audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })], 'sound.ogg'),
-  'hls-ts': file(av(), ...hls(), 'index.m3u8'),
-  'hls-renamed': file(av(), ...hls('-hls_segment_filename', 'part%d.bin'), 'index.m3u8'),
+  'hls-ts': copied(front, ...hls(), 'index.m3u8'),
+  'hls-renamed': copied(front, ...hls('-hls_segment_filename', 'part%d.bin'), 'index.m3u8'),
   'hls-long': file(av({ seconds: 12 }), ...hls(), 'index.m3u8'),
-  'hls-fmp4': file(av(), ...hls(...fmp4), 'index.m3u8'),
+  'hls-fmp4': copied(front, ...hls(...fmp4), 'index.m3u8'),
   'hls-8000': file(
     [audio({ codec: ['-c:a', 'aac', '-b:a', '32k', '-ar', '8000', '-ac', '1'] })],
     ...hls(...fmp4),
     'index.m3u8',
   ),
-  'hls-aes': file(av(), ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),
-  'hls-byteranges': file(av(), ...hls('-hls_flags', 'single_file'), 'index.m3u8'),
-  'hls-video-360': file([video()], ...hls(), 'index.m3u8'),
+  'hls-aes': copied(front, ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),
+  'hls-byteranges': copied(front, ...hls('-hls_flags', 'single_file'), 'index.m3u8'),
+  'hls-video-360': copied(front, ...onlyVideo, ...hls(), 'index.m3u8'),
   'hls-video-720': file([video({ size: '1280x720' })], ...hls(), 'index.m3u8'),
-  'hls-audio': file([audio()], ...hls(), 'index.m3u8'),
-  'dash-template': file(
-    av(),
+  'hls-audio': copied(front, ...onlyAudio, ...hls(), 'index.m3u8'),
+  'dash-template': copied(
+    front,
     ...dash('-use_template', '1', '-use_timeline', '0', ...separate),
     'manifest.mpd',
   ),
-  'dash-timeline': file(
-    av(),
+  'dash-timeline': copied(
+    front,
     ...dash('-use_template', '1', '-use_timeline', '1', ...separate),
     'manifest.mpd',
   ),
-  'dash-list': file(av(), ...dash('-use_template', '0', '-use_timeline', '0', ...separate), 'manifest.mpd'),
-  'dash-ranges': file(av(), ...dash('-single_file', '1', ...separate), 'manifest.mpd'),
+  'dash-list': copied(
+    front,
+    ...dash('-use_template', '0', '-use_timeline', '0', ...separate),
+    'manifest.mpd',
+  ),
+  'dash-ranges': copied(front, ...dash('-single_file', '1', ...separate), 'manifest.mpd'),
   'dash-long': file(
     av({ seconds: 12 }),
     ...dash('-use_template', '0', '-use_timeline', '0', ...separate),
     ...['-frag_type', 'duration', '-frag_duration', '0.25'],
     'manifest.mpd',
   ),
-  'numbered.mp4': file([numbered, noise()], ...faststart, 'numbered.mp4'),
-  'numbered-end.mp4': file([numbered, noise()], 'numbered-end.mp4'),
-  'numbered.mkv': file([numbered, noise()], 'numbered.mkv'),
-  'numbered.ts': file([numbered, noise()], 'numbered.ts'),
+  'numbered.mp4': numberedMp4.recipe,
+  'numbered-end.mp4': copied(numberedMp4, 'numbered-end.mp4'),
+  'numbered.mkv': copied(numberedMp4, 'numbered.mkv'),
+  'numbered.ts': copied(numberedMp4, 'numbered.ts'),
   'numbered.webm': file([{ ...numbered, codec: vp9 }, noise(opus)], 'numbered.webm'),
-  'numbered-video.mp4': file([numbered], ...faststart, 'numbered-video.mp4'),
-  'numbered-audio.m4a': file([noise()], ...faststart, 'numbered-audio.m4a'),
+  'numbered-video.mp4': copied(numberedMp4, ...onlyVideo, ...faststart, 'numbered-video.mp4'),
+  'numbered-audio.m4a': copied(numberedMp4, ...onlyAudio, ...faststart, 'numbered-audio.m4a'),
   'numbered-alac.m4a': file([noise(['-c:a', 'alac'])], ...faststart, 'numbered-alac.m4a'),
   'numbered-audio.ogg': file([noise(opus)], 'numbered-audio.ogg'),
   'numbered-audio.flac': file([noise(['-c:a', 'flac'])], 'numbered-audio.flac'),
   'numbered-audio.mp3': file([noise(['-c:a', 'libmp3lame', '-q:a', '2'])], 'numbered-audio.mp3'),
   'hls-numbered': numberedHls(),
   'hls-numbered-fmp4': numberedHls(...fmp4),
-  'dash-numbered': file(
-    [numbered, noise()],
+  'dash-numbered': copied(
+    numberedMp4,
     ...['-f', 'dash', '-seg_duration', '2', '-use_template', '1', '-use_timeline', '1', ...separate],
     'manifest.mpd',
   ),
   // A file for each track, with an index in front.
-  'numbered-indexed-video.mp4': file(
-    [numbered],
+  'numbered-indexed-video.mp4': copied(
+    numberedMp4,
+    ...onlyVideo,
     ...['-movflags', '+dash+global_sidx+frag_keyframe+delay_moov', 'numbered-indexed-video.mp4'],
   ),
-  'numbered-indexed-audio.mp4': file(
-    [noise()],
+  'numbered-indexed-audio.mp4': copied(
+    numberedMp4,
+    ...onlyAudio,
     ...['-movflags', '+dash+global_sidx+delay_moov', '-frag_duration', '2000000'],
     'numbered-indexed-audio.mp4',
   ),
   // Cut where no key frame is: an edit list hides what comes before.
-  'numbered-trimmed.mp4': file(
-    [numbered, noise()],
+  'numbered-trimmed.mp4': copied(
+    numberedMp4,
     ...['-output_ts_offset', '-1.2', '-avoid_negative_ts', 'disabled', 'numbered-trimmed.mp4'],
   ),
   'cover.jpg': {

@@ -40,10 +40,24 @@ const recipe = (...args: readonly string[][]): Recipe => ({
   durationSeconds: mediaSeconds,
 });
 
+/** Video that is encoded once, for files and for HLS. */
+const avc = (height: number) => {
+  const name = `avc-${height}.mp4`;
+  return { name, recipe: recipe(picture(height), h264, fragmented, [name]) };
+};
+const withSound = (height: number): Recipe => ({
+  ...recipe(sound('original'), ['-c:v', 'copy'], aac, ['-movflags', '+faststart', `both-${height}.mp4`]),
+  source: avc(height),
+});
+const asHls = (height: number): Recipe => ({
+  ...recipe(['-c', 'copy'], hls, ['index.m3u8']),
+  source: avc(height),
+});
+
 const recipes = {
-  'avc-360.mp4': recipe(picture(360), h264, fragmented, ['avc-360.mp4']),
-  'avc-720.mp4': recipe(picture(720), h264, fragmented, ['avc-720.mp4']),
-  'avc-1080.mp4': recipe(picture(1080), h264, fragmented, ['avc-1080.mp4']),
+  'avc-360.mp4': avc(360).recipe,
+  'avc-720.mp4': avc(720).recipe,
+  'avc-1080.mp4': avc(1080).recipe,
   // More than 10 MiB, so that it must be read in pieces.
   'avc-1080-large.mp4': recipe(
     picture(1080, ',noise=alls=30:allf=t'),
@@ -52,30 +66,18 @@ const recipes = {
     ['avc-1080-large.mp4'],
   ),
   'vp9-1080.webm': recipe(picture(1080), vp9, ['vp9-1080.webm']),
-  'both-360.mp4': recipe(picture(360), sound('original'), h264, aac, [
-    '-movflags',
-    '+faststart',
-    'both-360.mp4',
-  ]),
-  'both-720.mp4': recipe(picture(720), sound('original'), h264, aac, [
-    '-movflags',
-    '+faststart',
-    'both-720.mp4',
-  ]),
-  'both-1080.mp4': recipe(picture(1080), sound('original'), h264, aac, [
-    '-movflags',
-    '+faststart',
-    'both-1080.mp4',
-  ]),
+  'both-360.mp4': withSound(360),
+  'both-720.mp4': withSound(720),
+  'both-1080.mp4': withSound(1080),
   'aac-original.m4a': recipe(sound('original'), aac, fragmented, ['aac-original.m4a']),
   'aac-dub.m4a': recipe(sound('dub'), aac, fragmented, ['aac-dub.m4a']),
   'aac-compressed.m4a': recipe(sound('compressed'), aac, fragmented, ['aac-compressed.m4a']),
   'aac-described.m4a': recipe(sound('described'), aac, fragmented, ['aac-described.m4a']),
   'opus-original.webm': recipe(sound('original'), opus, ['opus-original.webm']),
   'opus-dub.webm': recipe(sound('dub'), opus, ['opus-dub.webm']),
-  'hls-avc-360': recipe(picture(360), h264, hls, ['index.m3u8']),
-  'hls-avc-720': recipe(picture(720), h264, hls, ['index.m3u8']),
-  'hls-avc-1080': recipe(picture(1080), h264, hls, ['index.m3u8']),
+  'hls-avc-360': asHls(360),
+  'hls-avc-720': asHls(720),
+  'hls-avc-1080': asHls(1080),
   'hls-aac-original': recipe(sound('original'), aac, hls, ['index.m3u8']),
   'hls-aac-dub': recipe(sound('dub'), aac, hls, ['index.m3u8']),
   'hls-mp3': recipe(sound('original'), ['-c:a', 'libmp3lame', '-b:a', '128k'], hls, [
