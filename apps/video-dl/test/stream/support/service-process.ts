@@ -78,13 +78,14 @@ export class ServiceProcess implements AsyncDisposable {
   /** Names of living children, keyed by process id. */
   async children(): Promise<Map<number, string>> {
     const found = new Map<number, string>();
-    for (const entry of await readdir('/proc')) {
-      const stat = /^\d+$/u.test(entry) ? await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '') : '';
-      // pid (name) state ppid …; a zombie has already exited.
-      const [, name = '', state, parent] = /^\d+ \((.*)\) (\S) (\d+) /su.exec(stat) ?? [];
-      if (Number(parent) !== this.pid || state === 'Z') continue;
-      const commandLine = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
-      found.set(Number(entry), commandLine.includes('parser-process') ? 'parser' : name);
+    const pids = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    for (const pid of pids.split(' ').filter((text) => text !== '')) {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      // pid (name) state …; a zombie has already exited.
+      const [, name = '', state] = /^\d+ \((.*)\) (\S) /su.exec(stat) ?? [];
+      if (state === undefined || state === 'Z') continue;
+      const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      found.set(Number(pid), commandLine.includes('parser-process') ? 'parser' : name);
     }
     return found;
   }
