@@ -27,7 +27,9 @@ describe('stopping a service', () => {
       await service.stop();
       expect((await request).reset).toBe(true);
       expect(await logged).toMatchObject({
-        ...{ route: '/api/endless', outcome: 'truncated', code: 'engine_unavailable' },
+        route: '/api/endless',
+        outcome: 'truncated',
+        code: 'engine_unavailable',
         reason: 'The service stopped before the response was complete.',
       });
     },

@@ -75,8 +75,12 @@ const ratio = whole / chunks;
 const table = renderTable(
   [
     {
-      ...{ what: `${options.mb} MB in chunks of 10 MiB`, value: ms(chunks), ratio: times(ratio) },
-      ...{ reference: `one request: ${ms(whole)}`, goal: `≥ ${minRatio} ×`, isMet: ratio >= minRatio },
+      what: `${options.mb} MB in chunks of 10 MiB`,
+      value: ms(chunks),
+      ratio: times(ratio),
+      reference: `one request: ${ms(whole)}`,
+      goal: `≥ ${minRatio} ×`,
+      isMet: ratio >= minRatio,
     },
   ],
   'video-dl',

@@ -54,9 +54,14 @@ const upload = form(await readFile(picture.file));
   await using stack = await startHealthyStack({
     env: {
       ...process.env,
-      ...{ ALLOWED_PRIVATE_SOURCES: site.host, SHUTDOWN_GRACE_SECONDS: '0', TRUSTED_PROXIES: '127.0.0.1' },
-      ...{ VIDEO_REQUESTS_PER_MINUTE: '0', IMAGES_PER_MINUTE: '0', LOG_LEVEL: 'warn' },
-      ...{ STREAMS_MAX: '256', STREAM_QUEUE_MAX: '1000' },
+      ALLOWED_PRIVATE_SOURCES: site.host,
+      SHUTDOWN_GRACE_SECONDS: '0',
+      TRUSTED_PROXIES: '127.0.0.1',
+      VIDEO_REQUESTS_PER_MINUTE: '0',
+      IMAGES_PER_MINUTE: '0',
+      LOG_LEVEL: 'warn',
+      STREAMS_MAX: '256',
+      STREAM_QUEUE_MAX: '1000',
     },
     logsDir: `${logsDir}/bench`,
   });
@@ -64,27 +69,45 @@ const upload = form(await readFile(picture.file));
   const get = (url: string): LoadRequest => ({ url });
   const scenarios: Scenario[] = [
     {
-      ...{ what: '`/api/info`, page known', part: 'video-dl', firstRate: 50, boundMs: 250 },
+      what: '`/api/info`, page known',
+      part: 'video-dl',
+      firstRate: 50,
+      boundMs: 250,
       request: () => get(infoUrl(stack.url, page('long.mp4'))),
     },
     {
-      ...{ what: '`/api/info`, new page', part: 'video-dl', firstRate: 2, boundMs: 1500 },
+      what: '`/api/info`, new page',
+      part: 'video-dl',
+      firstRate: 2,
+      boundMs: 1500,
       request: (number) => get(infoUrl(stack.url, page('long.mp4', `&number=${number}`))),
     },
     {
-      ...{ what: 'MP4 of 20 MB, passed on', part: 'video-dl', firstRate: 2, boundMs: 1500 },
+      what: 'MP4 of 20 MB, passed on',
+      part: 'video-dl',
+      firstRate: 2,
+      boundMs: 1500,
       request: () => get(streamUrl(stack.url, page('long.mp4'), 'mp4-1080')),
     },
     {
-      ...{ what: 'MP4 of 20 MB, muxed', part: 'video-dl', firstRate: 1, boundMs: 2500 },
+      what: 'MP4 of 20 MB, muxed',
+      part: 'video-dl',
+      firstRate: 1,
+      boundMs: 2500,
       request: () => get(streamUrl(stack.url, page('long.mov'), 'mp4-1080')),
     },
     {
-      ...{ what: 'MP3 of 30 s', part: 'video-dl', firstRate: 1, boundMs: 2500 },
+      what: 'MP3 of 30 s',
+      part: 'video-dl',
+      firstRate: 1,
+      boundMs: 2500,
       request: () => get(streamUrl(stack.url, page('film-720.mov'), 'mp3')),
     },
     {
-      ...{ what: 'Image of 0.7 megapixels', part: 'bg-removal', firstRate: 0.5, boundMs: 5000 },
+      what: 'Image of 0.7 megapixels',
+      part: 'bg-removal',
+      firstRate: 0.5,
+      boundMs: 5000,
       request: () => ({ url: `${stack.url}/api/remove-background`, ...upload }),
     },
   ];

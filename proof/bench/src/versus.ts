@@ -165,9 +165,12 @@ async function info({ now, before }: Both, site: SampleSite): Promise<void> {
   const ytDlp = median(slow.ytDlp);
   const ratio = ytDlp / median(fast.now);
   add({
-    ...{ what: '`/api/info`, page unknown', value: ms(median(fast.now)), ratio: times(ratio) },
+    what: '`/api/info`, page unknown',
+    value: ms(median(fast.now)),
+    ratio: times(ratio),
     reference: `\`yt-dlp -J\`: ${ms(ytDlp)}; ${commit}: ${ms(median(fast.before))}`,
-    ...{ goal: `≥ ${minInfoRatio} × \`yt-dlp -J\``, isMet: ratio >= minInfoRatio },
+    goal: `≥ ${minInfoRatio} × \`yt-dlp -J\``,
+    isMet: ratio >= minInfoRatio,
   });
 }
 
@@ -197,15 +200,19 @@ async function throughput(both: Both, site: SampleSite): Promise<void> {
     add({ what, value: ms(now), reference: `${commit}: ${ms(before)}`, ratio: times(ratio), ...goal });
     const fastest = Math.min(...measured.bare);
     add({
-      ...{ what: `${what}, beside bare ffmpeg`, value: times(fastest / now) },
+      what: `${what}, beside bare ffmpeg`,
+      value: times(fastest / now),
       reference: `ffmpeg: ${ms(fastest)}; ${commit}: ${times(fastest / before)}`,
-      ...{ goal: `≥ ${minBare} ×`, isMet: fastest / now >= minBare },
+      goal: `≥ ${minBare} ×`,
+      isMet: fastest / now >= minBare,
     });
     if (media !== 'long.mov') continue;
     const perGb = (name: keyof Both) => median(cpu[name]) / (largeBytes / 1e9);
     add({
-      ...{ what: `${what}: CPU of the Node process`, value: `${perGb('now').toFixed(2)} s a GB` },
-      ...{ reference: `${commit}: ${perGb('before').toFixed(2)} s`, goal: `≤ ${maxCpuSecondsPerGb} s a GB` },
+      what: `${what}: CPU of the Node process`,
+      value: `${perGb('now').toFixed(2)} s a GB`,
+      reference: `${commit}: ${perGb('before').toFixed(2)} s`,
+      goal: `≤ ${maxCpuSecondsPerGb} s a GB`,
       isMet: perGb('now') <= maxCpuSecondsPerGb,
     });
   }

@@ -108,19 +108,30 @@ const overstated = flvSeconds('4079000000000000');
 /** Containers that state a wrong length: complete ones are delivered, truncated ones are not. */
 const untrueLengths = [
   other('FLV that overstates its length', 'film.flv', overstated, {
-    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 4,
   }),
   other('FLV that overstates its length, its end missing', 'film.flv', `${overstated}&short=150000`, {
-    ...{ mp3: 'reset', mp4: 'reset', seconds: 4 },
+    mp3: 'reset',
+    mp4: 'reset',
+    seconds: 4,
   }),
   other('FLV that understates its length', 'film.flv', flvSeconds('3fd999999999999a'), {
-    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 4,
   }),
   other('AVI without sizes and lengths', 'streamed.avi', '', {
-    ...{ mp3: 'complete', mp4: 'complete', seconds: 4 },
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 4,
   }),
   other('AVI without sizes and lengths, its end missing', 'streamed.avi', 'slow=300000&short=150001', {
-    ...{ mp3: 'reset', mp4: 'reset', audio: '422 no_media', seconds: 4 },
+    mp3: 'reset',
+    mp4: 'reset',
+    audio: '422 no_media',
+    seconds: 4,
   }),
 ] satisfies FaultCase[];
 
@@ -150,12 +161,17 @@ const unusualMedia = [
     'h264.mkv',
     `${overstatedMatroska}&short=20000`,
     {
-      ...{ mp3: '422 no_media', mp4: '422 no_media', seconds: 4 },
+      mp3: '422 no_media',
+      mp4: '422 no_media',
+      seconds: 4,
     },
   ),
   other('Matroska whose audio overlaps', 'overlapping.mkv', '', {
     // Copied packets only get other times.
-    ...{ mp3: 'reset', mp4: 'complete', audio: 'complete', seconds: 4 },
+    mp3: 'reset',
+    mp4: 'complete',
+    audio: 'complete',
+    seconds: 4,
   }),
   other('HLS: segments with a name that says nothing', 'hls-renamed/index.m3u8', '', allComplete),
 ] satisfies FaultCase[];
@@ -168,14 +184,22 @@ const clipOf = (
   mp3: FaultOutcome,
   mp4: FaultOutcome = mp3,
 ): FaultCase => ({
-  ...{ fault: `Clip: ${fault}`, mp3, mp4, seconds: 4, clip: { start: 10, end: 14 } },
+  fault: `Clip: ${fault}`,
+  mp3,
+  mp4,
+  seconds: 4,
+  clip: { start: 10, end: 14 },
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
 /** A clip of 7 s. Of the segments outside it, only the first is read. */
 const clipOfSegments = (kind: string, media: string, { start, segmentSeconds }: SegmentedClip) => {
   const row = (fault: string, at: number, query: string, mp3: FaultOutcome): FaultCase => ({
-    ...{ fault: `Clip of ${kind}: ${fault}`, mp3, mp4: mp3, seconds: 7, clip: { start, end: start + 7 } },
+    fault: `Clip of ${kind}: ${fault}`,
+    mp3,
+    mp4: mp3,
+    seconds: 7,
+    clip: { start, end: start + 7 },
     // A fault inside the clip comes after the first byte. What comes before the clip may be its first segment, which is probed.
     page: `/watch?media=${media}&n=$${at < 0 ? '' : '&slowBefore=75000'}&segment=${Math.floor((start + at) / segmentSeconds)}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
   });

@@ -191,7 +191,9 @@ export class ServedSession implements RelaySession {
     };
     return {
       url: this.#urlOf(file),
-      ...{ carries: 'all', isJoined: false, ...unknown },
+      carries: 'all',
+      isJoined: false,
+      ...unknown,
       get isWhole() {
         return file.isWhole;
       },

@@ -35,7 +35,9 @@ function send({ url, headers, body }: LoadRequest, client: string): Promise<numb
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ method: body === undefined ? 'GET' : 'POST', agent: false, timeout: 60_000 },
+      method: body === undefined ? 'GET' : 'POST',
+      agent: false,
+      timeout: 60_000,
       headers: { ...headers, 'x-forwarded-for': client, 'content-length': body?.length ?? 0 },
     } as const;
     const sent = request(url, options, (response) => {

@@ -9,7 +9,8 @@ beforeAll(async () => {
   const film = { target: 'mp4-720', href: 'api/stream/video', video: 'copy', audio: 'copy', height: 720 };
   const info = (title: string) =>
     infoWith([{ ...film, formatIds: [], estimatedBytes: 1_234_567_890 }], [], {
-      ...{ title, uploadDate: '2026-01-31' },
+      title,
+      uploadDate: '2026-01-31',
     });
   server = await startPageServer({
     'api/health': healthy,

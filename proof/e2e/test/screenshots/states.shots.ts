@@ -82,8 +82,13 @@ const film = infoWith(
     clip: null,
     suggestedStart: null,
     originalAudio: {
-      ...{ href: 'api/stream?fmt=original', container: 'opus', codec: 'opus', bitrateKbps: 128 },
-      ...{ isSiteFile: true, estimatedBytes: 11.9e6, exactBytes: 11.9e6 },
+      href: 'api/stream?fmt=original',
+      container: 'opus',
+      codec: 'opus',
+      bitrateKbps: 128,
+      isSiteFile: true,
+      estimatedBytes: 11.9e6,
+      exactBytes: 11.9e6,
     },
   },
 );
