@@ -9,21 +9,33 @@ import { errorTable } from '../../dist/errors.js';
 import type { Extraction } from '../../dist/extract/types.js';
 import { format } from '../support/extractions.js';
 import { fixtureEngine } from '../support/pythons.js';
-import { startService } from '../support/service.js';
+import { startService, type TestService } from '../support/service.js';
+
+let site: Site;
+/** With the default settings. */
+let service: TestService;
+
+beforeAll(async () => {
+  site = await startSite();
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site.close();
+});
+
+let pages = 0;
+/** A page that was never extracted, even if its test runs again. */
+const freshPage = (name: string) => `${site.url}/fixture/${name}?n=${(pages += 1)}`;
 
 /** Settings for sites that treat a server's IP differently. */
 describe('settings for sites', () => {
-  let site: Site;
-
-  beforeAll(async () => (site = await startSite()));
-  afterAll(async () => site.close());
-
   it("reach yt-dlp's extractors (YTDLP_EXTRACTOR_ARGS)", async () => {
-    await using service = await startService(
+    await using told = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_EXTRACTOR_ARGS: 'fixture:said=first,second' },
       { engineScript: fixtureEngine },
     );
-    const { body } = await service.info(`${site.url}/fixture/arguments`);
+    const { body } = await told.info(`${site.url}/fixture/arguments`);
     expect(body['description']).toBe('first second');
   });
 
@@ -42,14 +54,14 @@ describe('settings for sites', () => {
     await once(provider, 'listening');
     const host = `127.0.0.1:${(provider.address() as AddressInfo).port}`;
     {
-      await using service = await startService(
+      await using connected = await startService(
         { ALLOWED_PRIVATE_SOURCES: site.host, POT_PROVIDER_URL: `http://${host}` },
         { engineScript: fixtureEngine },
       );
-      expect(service.context.engine.health().ready?.potProvider).toBe('2.0.2');
-      const { body } = await service.info(`${site.url}/fixture/po-token`);
+      expect(connected.context.engine.health().ready?.potProvider).toBe('2.0.2');
+      const { body } = await connected.info(`${site.url}/fixture/po-token`);
       expect(body['description']).toBe('a-token');
-      expect(await service.info(`http://${host}/ping`)).toMatchObject({
+      expect(await connected.info(`http://${host}/ping`)).toMatchObject({
         status: 403,
         body: { code: 'forbidden_address' },
       });
@@ -64,12 +76,8 @@ describe('settings for sites', () => {
 
 describe('media that is released after ads', () => {
   it('is requested once, after the wait', async () => {
-    const site = await startSite();
-    await using service = await startService(
-      { ALLOWED_PRIVATE_SOURCES: site.host },
-      { engineScript: fixtureEngine },
-    );
-    const url = `${site.url}/fixture/wait`;
+    const url = freshPage('wait');
+    const before = service.context.extraction.extractions;
     const { body } = await service.info(url);
     const [format] = body['formats'] as { availableAt: string }[];
     const availableAt = Date.parse(format?.availableAt ?? '');
@@ -84,21 +92,18 @@ describe('media that is released after ads', () => {
     expect(stream.status).toBe(200);
     expect(stream.headers.get('server-timing')).toContain('availability;dur=');
     expect(askedAt).toBeGreaterThanOrEqual(availableAt);
-    expect(service.context.extraction.extractions).toBe(1);
-    await site.close();
+    expect(service.context.extraction.extractions - before).toBe(1);
   });
 
   it('fails immediately when the wait exceeds the limit for the first byte', async () => {
-    const site = await startSite();
-    await using service = await startService(
+    await using hasty = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, FIRST_BYTE_TIMEOUT_SECONDS: '1' },
       { engineScript: fixtureEngine },
     );
-    const refusal = await request(service.url)
+    const refusal = await request(hasty.url)
       .get('/api/stream')
       .query({ url: `${site.url}/fixture/wait` });
     expect(refusal.body).toMatchObject({ status: 504, code: 'upstream_timeout' });
-    await site.close();
   });
 });
 
@@ -109,50 +114,31 @@ describe('the selected audio', () => {
     ['plain before dynamically compressed', 'drc', 'plain', 'plain'],
     ['MP3 as it is, AAC for MP4', 'mp3-and-aac', 'mp3', 'aac'],
   ])('is the %s', async (_what, name, mp3, mp4) => {
-    const { body } = await shared.info(`${sharedSite.url}/fixture/${name}`);
+    const { body } = await service.info(`${site.url}/fixture/${name}`);
     const downloads = body['downloads'] as { target: string; formatIds: string[] }[];
     const ids = (target: string) =>
       downloads.find((download) => download.target === target)?.formatIds.at(-1);
     expect({ mp3: ids('mp3'), mp4: ids('mp4-720') }).toEqual({ mp3, mp4 });
   });
-
-  let sharedSite: Site;
-  let shared: Awaited<ReturnType<typeof startService>>;
-  beforeAll(async () => {
-    sharedSite = await startSite();
-    shared = await startService(
-      { ALLOWED_PRIVATE_SOURCES: sharedSite.host },
-      { engineScript: fixtureEngine },
-    );
-  });
-  afterAll(async () => {
-    await shared[Symbol.asyncDispose]();
-    await sharedSite.close();
-  });
 });
 
 describe('a site that rejects its media permanently', () => {
   it('is an error soon, after one renewal', async () => {
-    const site = await startSite();
+    const before = service.context.extraction.extractions;
     let refused = 0;
     site.on('/media/refused.mp4', (_req, res) => {
       refused += 1;
       res.writeHead(403).end();
     });
-    await using service = await startService(
-      { ALLOWED_PRIVATE_SOURCES: site.host },
-      { engineScript: fixtureEngine },
-    );
     const refusal = await request(service.url)
       .get('/api/stream/video')
-      .query({ url: `${site.url}/fixture/refused` });
+      .query({ url: freshPage('refused') });
     expect(refusal.body).toMatchObject({
       code: 'upstream_error',
       detail: expect.stringContaining('rejects') as string,
     });
-    expect(service.context.extraction.extractions).toBe(2);
+    expect(service.context.extraction.extractions - before).toBe(2);
     expect(refused).toBeLessThanOrEqual(6);
-    await site.close();
   });
 });
 
