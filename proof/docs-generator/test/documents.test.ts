@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { settingSections } from '../dist/configuration.js';
 import { combinedDocument } from '../dist/combined-document.js';
 import { documentedErrors } from '../dist/errors.js';
@@ -119,6 +120,20 @@ describe('the generated documents', () => {
     for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
       expect(Object.keys((combined.components as Record<string, object>)[kind] ?? {})).toContain(name);
     }
+  });
+
+  it('have no findings in `redocly lint` with its recommended rules', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const findings = async (document: unknown) =>
+      (await lintFromString({ source: JSON.stringify(document), config })).map(
+        ({ ruleId, message, location }) => `${location[0]?.pointer ?? ''}: ${message} (${ruleId})`,
+      );
+    const combined = combinedDocument(openApiDocuments);
+    expect(await findings(combined)).toEqual([]);
+    // Otherwise a linter without rules would pass.
+    expect(await findings({ ...combined, security: undefined })).toContainEqual(
+      expect.stringContaining('(security-defined)'),
+    );
   });
 
   it('have no constant booleans, which openapi-generator compares as strings', () => {
