@@ -179,6 +179,8 @@ type SendRequest = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<FetchResult<ReadableStream<Uint8Array> | null>>;
 
+const ourTypes = /^(?:application\/json|(?:audio|image|video)\/)/i;
+
 async function download(send: SendRequest, fallbackName: string, options: DownloadOptions): Promise<Media> {
   const open = (part: ReceivedPart | undefined): Promise<OpenedMedia> =>
     withRetries(async () => {
@@ -192,14 +194,21 @@ async function download(send: SendRequest, fallbackName: string, options: Downlo
   return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress }) };
 }
 
-/** Sends a request. Resolves with any response, whatever its status. */
+/** Sends a request. Resolves with any of our responses, whatever its status. */
 async function connect(fetch: typeof globalThis.fetch, request: Request, baseUrl: string): Promise<Response> {
+  let response: Response;
   try {
-    return await fetch(request);
+    response = await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw connectionError(baseUrl, error);
   }
+  if (response.ok && !ourTypes.test(response.headers.get('Content-Type') ?? '')) {
+    // Another server's page, such as the login of a network.
+    await response.body?.cancel();
+    throw responseError(response, undefined);
+  }
+  return response;
 }
 
 /** @throws MediaServicesError unless the response is a success with a body */

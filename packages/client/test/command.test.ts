@@ -1,5 +1,13 @@
 import { execFile, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
@@ -133,7 +141,10 @@ describe('video', () => {
     const interrupted = await run(args, {
       onStart: (child) => void partSaved().then(() => child.kill('SIGINT')),
     });
-    expect(interrupted.code).toBe(130);
+    expect(interrupted).toMatchObject({
+      code: 130,
+      stderr: 'Kept Film.mp3.part: the same command resumes it.\nInterrupted.\n',
+    });
     expect(readdirSync(folder)).toEqual(['Film.mp3.part', 'Film.mp3.part.json']);
 
     const resumed = await run(args);
@@ -153,6 +164,15 @@ describe('video', () => {
 
     expect(readdirSync(folder)).toEqual(['Film.mp3']);
     expect(read('Film.mp3')).toBe('0123456789');
+  });
+
+  test('does not save a page of another server as a video', async () => {
+    await using server = await startServer(file('text/html', '<h1>Log in</h1>'));
+    const outcome = await run(['video', page, '--server', server.url]);
+    expect(outcome).toMatchObject({ code: 3, stdout: '' });
+    expect(outcome.stderr).toContain('Check that the URL is a media-services gateway');
+    expect(await run(['info', page, '--server', server.url])).toMatchObject({ code: 3, stdout: '' });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('saves the other videos when one fails', async () => {
@@ -197,6 +217,13 @@ describe('info', () => {
     expect(summary.stdout).toBe('A film\nSomeone, 1:02\n  mp3       about 1.5 MB\n');
     const json = await run(['info', page, '--json', '--server', server.url]);
     expect(JSON.parse(json.stdout)).toEqual(info);
+  });
+
+  test('prints no control characters of a page, which a terminal would obey', async () => {
+    const title = 'A \u001b[31mred\u0007 film';
+    await using server = await startServer(file('application/json', JSON.stringify({ ...info, title })));
+    const { stdout } = await run(['info', page, '--server', server.url]);
+    expect(stdout).toMatch(/^A \[31mred film\n/);
   });
 
   test('lists the videos of a page, and requests the one selected with --item', async () => {
@@ -277,6 +304,35 @@ describe('cutout', () => {
     expect(server.requests).toHaveLength(10);
   });
 
+  test('continues after a file that cannot be read, names it even with --quiet, and skips hidden files', async () => {
+    for (const name of ['-a.jpg', '._-a.jpg', 'c.jpg']) writeFileSync(join(folder, name), name);
+    mkdirSync(join(folder, 'b.jpg'));
+    symlinkSync('nowhere', join(folder, 'd.jpg'));
+    await using server = await startServer(png());
+
+    const outcome = await run(['cutout', '.', '--quiet', '--server', server.url]);
+
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(/^b\.jpg: .*\nd\.jpg: .*\n$/);
+    expect(readdirSync(join(folder, 'cutouts'))).toEqual(['-a.png', 'c.png']);
+  });
+
+  test('takes the format from the name of the output file', async () => {
+    writeFileSync(join(folder, 'a.png'), 'a');
+    const sent: string[] = [];
+    await using server = await startServer((req, res) => {
+      req.setEncoding('latin1').on('data', (chunk: string) => sent.push(chunk));
+      req.on('end', () => png()(req, res));
+    });
+    const args = ['cutout', 'a.png', '-o', 'out.JPEG', '--server', server.url];
+
+    expect(await run(args)).toMatchObject({ code: 0, stdout: 'out.JPEG\n' });
+    expect(sent.join('')).toContain('name="format"\r\n\r\njpg\r\n');
+    expect((await run([...args, '--format', 'png'])).stderr).toContain(
+      'out.JPEG is not a name for --format png',
+    );
+  });
+
   test('sends a URL instead of a file', async () => {
     const sent: string[] = [];
     await using server = await startServer((req, res) => {
@@ -336,6 +392,7 @@ test.each([
   [['cutout', 'x', '--mask', '--format', 'jpg'], 'always a PNG'],
   [['cutout', 'x', '--crop-margin', 'much'], '--crop-margin'],
   [['paint', 'x'], 'Unknown command: paint'],
+  [['--server', 'http://127.0.0.1', 'video', page], 'The command comes before --server'],
   [['video', page, '--server', 'somewhere'], '--server'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
@@ -347,7 +404,13 @@ test.each([
   expect(outcome.stderr).toContain(words);
 });
 
+test('ends quietly when the reader of its output has seen enough', async () => {
+  const outcome = await run(['--help'], { onStart: (child) => child.stdout?.destroy() });
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('prints its version and its help', async () => {
+  expect((await run(['help'])).stdout).toContain('Usage');
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await run(['video', '--help'])).stdout).toContain('Exit codes');
 });

@@ -3,9 +3,9 @@ import { progressLine, timeText } from '../dist/cli/terminal.js';
 test('shows percent, speed and time left', () => {
   let now = 0;
   const line = progressLine(() => now);
-  expect(line(0, 10_000_000)).toBe('[                    ] 0 %');
+  expect(line(0, 10_000_000)).toBe('0 %  [                    ]');
   now = 2000;
-  expect(line(2_500_000, 10_000_000)).toBe('[#####               ] 25 %  1.3 MB/s  6 s left');
+  expect(line(2_500_000, 10_000_000)).toBe('25 %  1.3 MB/s  6 s left  [#####               ]');
 });
 
 test('shows the size alone when the length is unknown, and never more than 100 %', () => {

@@ -21,7 +21,7 @@ Videos:
 
 Cut-outs:
   --url URL           an image on the web, if the server's operator allows it
-  --format FORMAT     png (default), webp or jpg
+  --format FORMAT     png, webp or jpg; by default what the output file's name says, or png
   --background COLOR  put the subject on a colour: a CSS name or hex such as #ffffff
   --crop              crop to the subject
   --crop-margin SIZE  leave a margin around it: 20px or 10%
@@ -101,7 +101,11 @@ export interface InfoCommand extends Connection {
 }
 
 export type Command =
-  { readonly name: 'help' } | { readonly name: 'version' } | VideoCommand | CutoutCommand | InfoCommand;
+  | { readonly name: 'help'; readonly isWanted: boolean }
+  | { readonly name: 'version' }
+  | VideoCommand
+  | CutoutCommand
+  | InfoCommand;
 
 const connectionOptions = {
   server: { type: 'string' },
@@ -183,7 +187,7 @@ const valuesSchema = z.object({
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),
   strength: number('strength', 0.5, 2),
-  format: z.enum(['png', 'webp', 'jpg'], { error: '--format must be png, webp or jpg' }).default('png'),
+  format: z.enum(['png', 'webp', 'jpg'], { error: '--format must be png, webp or jpg' }).optional(),
   background: z.string().min(1, { error: '--background is empty' }).optional(),
   crop: z.boolean().default(false),
   'crop-margin': z
@@ -206,12 +210,16 @@ const valuesSchema = z.object({
 /** @throws UsageError */
 export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const [first] = args;
-  if (first === undefined || first === '--help' || first === '-h') return { name: 'help' };
+  if (first === undefined) return { name: 'help', isWanted: false };
+  if (['--help', '-h', 'help'].includes(first)) return { name: 'help', isWanted: true };
   if (first === '--version') return { name: 'version' };
   const name = commandNameSchema.safeParse(first).data;
-  if (name === undefined) throw new UsageError(`Unknown command: ${first}`);
+  if (name === undefined) {
+    const isOption = first.startsWith('-');
+    throw new UsageError(isOption ? `The command comes before ${first}.` : `Unknown command: ${first}`);
+  }
   const { values, positionals } = parseOptions(name, args.slice(1));
-  if (values.help === true) return { name: 'help' };
+  if (values.help === true) return { name: 'help', isWanted: true };
   if (values.version === true) return { name: 'version' };
   const checked = valuesSchema.safeParse({
     ...values,
@@ -225,8 +233,9 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   const [target] = positionals;
   if (name === 'cutout') {
     if (target === undefined && options.url === undefined) throw new UsageError('cutout needs an image.');
-    if (options.mask && options.format !== 'png') throw new UsageError('--mask is always a PNG.');
-    const { threshold, feather, strength, format, background, crop, mask } = options;
+    const { threshold, feather, strength, background, crop, mask } = options;
+    const format = cutoutFormat(options.format, output);
+    if (mask && format !== 'png') throw new UsageError('--mask is always a PNG.');
     return {
       ...connection,
       name,
@@ -260,6 +269,15 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
   const [format = 'mp4-720'] = formats;
   return { ...connection, name, urls: positionals, format, item, start, end, output, force };
+}
+
+/** The format that the output file's name asks for, unless `--format` says the same or nothing. */
+function cutoutFormat(chosen: CutoutCommand['format'] | undefined, output = ''): CutoutCommand['format'] {
+  const extension = /\.(png|webp|jpe?g)$/i.exec(output)?.[1]?.toLowerCase().replace('jpeg', 'jpg');
+  const named = valuesSchema.shape.format.parse(extension);
+  if (chosen !== undefined && named !== undefined && chosen !== named)
+    throw new UsageError(`${output} is not a name for --format ${chosen}.`);
+  return chosen ?? named ?? 'png';
 }
 
 type OptionValues = Readonly<Record<string, string | boolean | undefined>>;

@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
@@ -75,11 +76,12 @@ export async function cutOutImages(
         terminal.result(await saveMedia(media, { ...target, isExactName, force, signal }));
       }
     } catch (error) {
-      if (!(error instanceof MediaServicesError) || !imageStatuses.has(error.status)) throw error;
+      const isRejected = error instanceof MediaServicesError && imageStatuses.has(error.status);
+      if (!isRejected && !(error instanceof UnreadableFileError)) throw error;
       failed += 1;
       // A rejected image doesn't say how many requests are left.
       limit = undefined;
-      terminal.say(`${label}: ${error.message}`);
+      terminal.error(`${label}: ${error.message}`);
     }
   }
   return failed;
@@ -100,7 +102,7 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
       if (output !== undefined && !toFolder) throw new UsageError('--output must be a folder here.');
       jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command, terminal)));
     } else {
-      const read = source === '-' ? readStandardInput : () => openAsBlob(source);
+      const read = source === '-' ? readStandardInput : () => readImage(source);
       jobs.push(singleJob(source, read, command, toFolder));
     }
   }
@@ -143,7 +145,10 @@ async function folderJobs(
   { force, format }: CutoutCommand,
   terminal: Terminal,
 ): Promise<ImageJob[]> {
-  const names = (await namesIn(folder)).filter((name) => imageExtensions.has(extname(name).toLowerCase()));
+  // Hidden files are not photos: macOS puts a `._photo.jpg` next to each photo on foreign disks.
+  const names = (await namesIn(folder)).filter(
+    (name) => imageExtensions.has(extname(name).toLowerCase()) && !name.startsWith('.'),
+  );
   const jobs: ImageJob[] = [];
   let skipped = 0;
   for (const name of names) {
@@ -154,7 +159,7 @@ async function folderJobs(
     }
     const source = join(folder, name);
     const target = { folder: output, name: result };
-    jobs.push({ label: source, read: () => openAsBlob(source), target, isExactName: true });
+    jobs.push({ label: source, read: () => readImage(source), target, isExactName: true });
   }
   terminal.say(`${folder}: ${jobs.length} of ${names.length} images to cut out.`);
   if (skipped > 0)
@@ -162,6 +167,22 @@ async function folderJobs(
       `Skipped ${skipped} that exist in ${output}. Use --force to make them again, for example with other options.`,
     );
   return jobs;
+}
+
+/** The message says why. */
+class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+}
+
+/** @throws UnreadableFileError for a folder, a broken link or a file of someone else */
+async function readImage(file: string): Promise<Blob> {
+  try {
+    await access(file, constants.R_OK);
+    if (await isFolder(file)) throw new Error('This is a folder.');
+    return await openAsBlob(file);
+  } catch (error) {
+    throw new UnreadableFileError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 /** `photo.jpg` becomes `photo.png`, or `photo.jpg.png` if there is a `photo.webp` too. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
-import { parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
+import { type Command, parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
 import { cutOutImages } from './cutout.js';
 import { saveVideo, showInfo } from './video.js';
 import { createTerminal, type Terminal } from './terminal.js';
@@ -21,26 +21,30 @@ export async function main(args: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isClosedPipe(error)) throw error;
+  });
+  let terminal = createTerminal(true);
   try {
-    return await run(args, stopping.signal);
+    const command = parseCommand(args, process.env);
+    if ('quiet' in command) terminal = createTerminal(command.quiet);
+    return await run(command, terminal, stopping.signal);
   } catch (error) {
-    return report(error, stopping.signal);
+    return report(error, terminal, stopping.signal);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-async function run(args: readonly string[], signal: AbortSignal): Promise<number> {
-  const command = parseCommand(args, process.env);
+async function run(command: Command, terminal: Terminal, signal: AbortSignal): Promise<number> {
   if (command.name === 'help') {
     process.stdout.write(usage);
-    return args.length === 0 ? exitCodes.usage : exitCodes.done;
+    return command.isWanted ? exitCodes.done : exitCodes.usage;
   }
   if (command.name === 'version') {
     process.stdout.write(`${version()}\n`);
     return exitCodes.done;
   }
-  const terminal = createTerminal(command.quiet);
   const client = new MediaServicesClient({ baseUrl: command.server, key: command.key });
   if (command.name === 'video') return saveVideos(client, command, terminal, signal);
   if (command.name === 'info') {
@@ -65,31 +69,37 @@ async function saveVideos(
     } catch (error) {
       if (command.urls.length === 1 || !(error instanceof MediaServicesError)) throw error;
       failed += 1;
-      process.stderr.write(`${url}: ${messageOf(error)}\n`);
+      terminal.error(`${url}: ${messageOf(error)}`);
     }
   }
   return failed === 0 ? exitCodes.done : exitCodes.someFailed;
 }
 
-function report(error: unknown, signal: AbortSignal): number {
-  const print = (message: string): void => void process.stderr.write(`${message}\n`);
-  if (signal.aborted) return exitCodes.interrupted;
+function report(error: unknown, terminal: Terminal, signal: AbortSignal): number {
+  if (signal.aborted) {
+    terminal.error('Interrupted.');
+    return exitCodes.interrupted;
+  }
   if (error instanceof UsageError) {
-    print(`${error.message}\nRun media-services --help for usage.`);
+    terminal.error(`${error.message}\nRun media-services --help for usage.`);
     return exitCodes.usage;
   }
   if (error instanceof MediaServicesError) {
-    print(messageOf(error));
+    terminal.error(messageOf(error));
     return error.retryable ? exitCodes.unavailable : exitCodes.rejected;
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) {
-    // The reader closed the pipe because it needs no more data.
-    if (error.code === 'EPIPE') return exitCodes.done;
+    if (isClosedPipe(error)) return exitCodes.done;
     // The file system's messages name the file and the reason.
-    print(error.message);
+    terminal.error(error.message);
     return exitCodes.usage;
   }
   throw error;
+}
+
+/** The reader closed the pipe because it needs no more data. */
+function isClosedPipe(error: Error): boolean {
+  return 'code' in error && error.code === 'EPIPE';
 }
 
 function messageOf({ message, code, requestId }: MediaServicesError): string {

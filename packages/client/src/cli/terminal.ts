@@ -4,29 +4,45 @@ const barWidth = 20;
 export interface Terminal {
   result(line: string): void;
   say(line: string): void;
+  /** Shown even with `--quiet`. */
+  error(line: string): void;
   /** Overwrites the previous progress line. Shown only on a terminal. */
   progress(line: string): void;
 }
 
 export function createTerminal(quiet: boolean): Terminal {
   const { stdout, stderr } = process;
-  const showsProgress = stderr.isTTY && !quiet;
+  const showsProgress = stderr.isTTY && !quiet && process.env.TERM !== 'dumb';
   const clear = showsProgress ? '\r\u001b[K' : '';
+  const error = (line: string): void => void stderr.write(`${clear}${printable(line)}\n`);
   const say = (line: string): void => {
-    if (!quiet) stderr.write(`${clear}${line}\n`);
+    if (!quiet) error(line);
   };
   const progress = (line: string): void => {
-    if (showsProgress) stderr.write(clear + line.slice(0, Math.max(20, stderr.columns - 1)));
+    if (showsProgress)
+      stderr.write(
+        clear +
+          printable(line)
+            .replace(/\n/g, ' ')
+            .slice(0, (stderr.columns || 80) - 1),
+      );
   };
   const result = (line: string): void => {
     progress('');
     stdout.write(`${line}\n`);
   };
-  return { result, say, progress };
+  return { result, say, error, progress };
+}
+
+/** Without control characters: a page's title could contain commands for the terminal. */
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex -- they are what is removed
+  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
 /**
- * Formats one download's progress: `[#####     ] 25 %  1.2 MB/s  12 s left`.
+ * Formats one download's progress: `25 %  1.2 MB/s  12 s left  [#####     ]`.
+ * The bar comes last, because a narrow terminal cuts the line off.
  * @param now milliseconds
  */
 export function progressLine(now: () => number = () => performance.now()) {
@@ -39,9 +55,10 @@ export function progressLine(now: () => number = () => performance.now()) {
     if (expectedBytes === undefined || expectedBytes === 0) return `${sizeText(receivedBytes)}${speed}`;
     const share = Math.min(1, receivedBytes / expectedBytes);
     const filled = Math.round(share * barWidth);
-    const bar = `[${'#'.repeat(filled)}${' '.repeat(barWidth - filled)}]`;
+    const bar = `  [${'#'.repeat(filled)}${' '.repeat(barWidth - filled)}]`;
     const left = bytesPerSecond > 0 ? Math.max(0, expectedBytes - receivedBytes) / bytesPerSecond : undefined;
-    return `${bar} ${Math.floor(share * 100)} %${speed}${left === undefined ? '' : `  ${timeText(left)} left`}`;
+    const rest = left === undefined ? '' : `  ${timeText(left)} left`;
+    return `${Math.floor(share * 100)} %${speed}${rest}${bar}`;
   };
 }
 

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
 import { findPartialFile, isFolder, saveMedia, writeToStandardOutput } from './output-file.js';
-import { progressLine, sizeText, type Terminal, timeText } from './terminal.js';
+import { printable, progressLine, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
  * Saves the video or audio of one page; prints the path of the file.
@@ -43,9 +43,15 @@ export async function saveVideo(
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${partial.bytes} bytes.`);
   const media = await request(partial);
   const name = isFile ? basename(output) : media.fileName;
-  terminal.result(
-    await saveMedia(media, { folder, name, isExactName: isFile, force, request: key, partial, signal }),
-  );
+  try {
+    terminal.result(
+      await saveMedia(media, { folder, name, isExactName: isFile, force, request: key, partial, signal }),
+    );
+  } catch (error) {
+    const kept = signal.aborted ? await findPartialFile(folder, key) : undefined;
+    if (kept !== undefined) terminal.say(`Kept ${kept.file}.part: the same command resumes it.`);
+    throw error;
+  }
 }
 
 /** `film.mp4` is a file; `films` and `films/` are folders. */
@@ -65,16 +71,16 @@ export async function showInfo(
     terminal.result(JSON.stringify(info, null, 2));
     return;
   }
-  terminal.result(info.title);
+  terminal.result(printable(info.title));
   const facts = [info.uploader, info.duration === null ? null : timeText(info.duration), info.uploadDate];
   const known = facts.filter((fact) => fact !== null);
-  if (known.length > 0) terminal.result(known.join(', '));
+  if (known.length > 0) terminal.result(printable(known.join(', ')));
   for (const { target, estimatedBytes } of info.downloads) {
     const size = estimatedBytes === null ? 'size unknown' : `about ${sizeText(estimatedBytes)}`;
     terminal.result(`  ${target.padEnd(9)} ${size}`);
   }
   for (const { index, title, duration } of info.items) {
     const length = duration === null ? '' : ` (${timeText(duration)})`;
-    terminal.result(`  --item ${index}  ${title ?? 'untitled'}${length}`);
+    terminal.result(printable(`  --item ${index}  ${title ?? 'untitled'}${length}`));
   }
 }
