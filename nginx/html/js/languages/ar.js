@@ -92,7 +92,7 @@ export default {
   'offer.original': 'الصوت الأصلي',
   'offer.sizeAbout': 'نحو {size}',
   'offer.sizeUnknown': 'الحجم غير معروف',
-  'offer.unchanged': 'كما هو في الصفحة',
+  'offer.unchanged': 'دون تحويل',
   'offer.madeFrom': 'محوَّل من {codec}',
   'offer.converted': 'محوَّل إلى MP3',
   'offer.codecs': '{video} و{audio}',
@@ -146,7 +146,7 @@ export default {
   'recent.erase': 'مسح',
 
   'image.heading': 'صورة بلا خلفية',
-  'image.lead': 'يزيل الخلفية بالحجم الكامل.',
+  'image.lead': 'يزيل الخلفية ويحافظ على الحجم الكامل.',
   'image.drop': 'أفلِت أو الصق أو |اختر صورًا|',
   'image.add': 'إضافة صور',
   'image.types': 'JPEG أو PNG أو WebP',

@@ -45,17 +45,17 @@ export default {
 
   'problem.retry': 'Erneut versuchen',
   'problem.retryIn': 'Erneut versuchen in {time}',
-  'problem.continuesIn': 'Geht automatisch weiter in {time}',
+  'problem.continuesIn': 'Geht in {time} automatisch weiter',
   'problem.details': 'Details',
   'problem.meaning': 'Was das bedeutet',
   'problem.reference': 'Referenz',
 
   'video.heading': 'Video als MP4 oder MP3',
-  'video.lead': 'Füge den Link einer öffentlichen Seite mit Video ein.',
+  'video.lead': 'Füge den Link zu einer öffentlichen Seite mit Video ein.',
   'video.link': 'Link zur Seite des Videos',
   'video.lookUp': 'Suchen',
-  'video.lookingUp': 'Seite wird durchsucht\u00a0…',
-  'video.lookingUpLinks': { one: '{n} Link wird durchsucht.', other: '{n} Links werden durchsucht.' },
+  'video.lookingUp': 'Seite wird geprüft\u00a0…',
+  'video.lookingUpLinks': { one: '{n} Link wird geprüft.', other: '{n} Links werden geprüft.' },
   'video.linkMissing': 'Füge zuerst den Link zur Seite eines Videos ein.',
   'video.nothing': 'Auf dieser Seite gibt es nichts herunter\u00adzuladen.',
   'video.choose': 'Bereit: Wähle einen Download.',
@@ -86,7 +86,7 @@ export default {
   'offer.original': 'Originalton',
   'offer.sizeAbout': 'etwa {size}',
   'offer.sizeUnknown': 'Größe unbekannt',
-  'offer.unchanged': 'unverändert von der Seite',
+  'offer.unchanged': 'nicht umgewandelt',
   'offer.madeFrom': 'aus {codec} erstellt',
   'offer.converted': 'in MP3 umgewandelt',
   'offer.codecs': '{video} und {audio}',
@@ -105,8 +105,8 @@ export default {
   'links.download': '{n} herunterladen',
   'links.show': 'Anzeigen',
   'links.waiting': 'Wartet\u00a0…',
-  'links.working': 'Wird durchsucht\u00a0…',
-  'links.limited': 'Anfragelimit erreicht. Geht automatisch weiter in {time}.',
+  'links.working': 'Wird geprüft\u00a0…',
+  'links.limited': 'Anfragelimit erreicht. Es geht in {time} automatisch weiter.',
 
   'tray.heading': 'Deine Downloads',
   'tray.label': '{name} von {title}',
@@ -133,7 +133,7 @@ export default {
   'recent.erase': 'Löschen',
 
   'image.heading': 'Bild ohne Hintergrund',
-  'image.lead': 'Entfernt den Hintergrund in voller Größe.',
+  'image.lead': 'Entfernt den Hintergrund und behält die volle Größe.',
   'image.drop': 'Ablegen, einfügen oder |Bilder auswählen|',
   'image.add': 'Bilder hinzu\u00adfügen',
   'image.types': 'JPEG, PNG oder WebP',
@@ -155,7 +155,7 @@ export default {
   'image.uploadingImage': 'Das Bild wird hochgeladen.',
   'image.working': 'Hintergrund wird entfernt\u00a0…',
   'image.waitingForOthers': 'Wartet auf die Bilder davor\u00a0…',
-  'image.limited': 'Das Limit für diese Minute ist erreicht. Geht automatisch weiter in {time}.',
+  'image.limited': 'Das Limit für diese Minute ist erreicht. Es geht in {time} automatisch weiter.',
   'image.limitedShort': 'Das Limit für diese Minute ist erreicht. Es geht automatisch weiter.',
   'image.done': 'Fertig: {size} Pixel.',
   'image.cancelled': 'Abgebrochen',
@@ -233,10 +233,10 @@ export default {
   'file.adviceVideo': 'Nimm ein Standbild daraus, zum Beispiel einen Screenshot, und wähle dann das.',
   'file.tooLarge': 'Dieses Bild ist zu groß',
   'file.tooLargeDetail':
-    '„{name}“ hat {size}, höchstens {limit} sind möglich. Speichere es kleiner oder als JPEG.',
+    '„{name}“ hat {size}, höchstens {limit} sind möglich. Verkleinere es oder speichere es als JPEG.',
   'file.tooManyPixels': 'Dieses Bild hat zu viele Pixel',
   'file.tooManyPixelsDetail':
-    '„{name}“ hat {size} ({millions} Millionen) Pixel, höchstens {limit} Millionen sind möglich. Verkleinere es.',
+    '„{name}“ hat {size} Pixel ({millions} Millionen), höchstens {limit} Millionen sind möglich. Verkleinere es.',
 
   'error.unreachable': ['Server nicht erreichbar', 'Prüfe deine Verbindung und versuche es erneut.'],
   'error.unreadable': [
@@ -262,7 +262,7 @@ export default {
   ],
   'error.invalid_url': [
     'Das ist kein Link zu einer Seite',
-    'Füge den ganzen Link der Seite ein, die das Video abspielt, so wie dein Browser ihn anzeigt.',
+    'Füge den ganzen Link zu der Seite ein, die das Video abspielt, so wie dein Browser ihn anzeigt.',
   ],
   'error.unauthorized': [
     'Dieser Server verlangt einen Zugangs\u00adschlüssel',
@@ -298,11 +298,11 @@ export default {
   ],
   'error.playlist_not_supported': [
     'Das ist eine Playlist oder ein Kanal',
-    'Füge den Link eines Videos ein oder die Links mehrerer Videos.',
+    'Füge den Link zu einem Video ein oder Links zu mehreren.',
   ],
   'error.unsupported_url': [
     'Diese Seite wird nicht unterstützt',
-    'Hier wurde kein Video gefunden. Füge den Link der Seite ein, die das Video selbst abspielt.',
+    'Hier wurde kein Video gefunden. Füge den Link zu der Seite ein, die das Video selbst abspielt.',
   ],
   'error.no_media': [
     'Hier gibt es nichts herunter\u00adzuladen',

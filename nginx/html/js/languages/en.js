@@ -51,12 +51,12 @@ export default {
   'problem.reference': 'Reference',
 
   'video.heading': 'Video to MP4 or MP3',
-  'video.lead': 'Paste the link of a public page that plays a video.',
-  'video.link': 'Link of the video’s page',
+  'video.lead': 'Paste the link to a public page that plays a video.',
+  'video.link': 'Link to the video’s page',
   'video.lookUp': 'Look up',
   'video.lookingUp': 'Looking at the page…',
   'video.lookingUpLinks': { one: 'Looking up {n} link.', other: 'Looking up {n} links.' },
-  'video.linkMissing': 'Paste the link of a video’s page first.',
+  'video.linkMissing': 'Paste the link to a video’s page first.',
   'video.nothing': 'Nothing on this page can be downloaded.',
   'video.choose': 'Ready: choose a download.',
   'video.noLink': 'No link at hand?',
@@ -86,7 +86,7 @@ export default {
   'offer.original': 'Original audio',
   'offer.sizeAbout': 'about {size}',
   'offer.sizeUnknown': 'size unknown',
-  'offer.unchanged': 'unchanged from the page',
+  'offer.unchanged': 'not converted',
   'offer.madeFrom': 'made from {codec}',
   'offer.converted': 'converted to MP3',
   'offer.codecs': '{video} and {audio}',
@@ -133,7 +133,7 @@ export default {
   'recent.erase': 'Erase',
 
   'image.heading': 'Image without background',
-  'image.lead': 'Removes the background at full size.',
+  'image.lead': 'Removes the background and keeps the full size.',
   'image.drop': 'Drop, paste or |choose images|',
   'image.add': 'Add images',
   'image.types': 'JPEG, PNG or WebP',
@@ -219,17 +219,17 @@ export default {
   'file.video': 'This is a video, not an image',
   'file.unknown': 'This isn’t an image this page can read',
   'file.named': '“{name}”: {advice}',
-  'file.convert': 'Open it in a program that shows it, save it as JPEG or PNG, then choose that copy.',
+  'file.convert': 'Open it in an app that can show it, save it as JPEG or PNG, then choose that copy.',
   'file.adviceHEIC':
     'On an iPhone, share it as “Most Compatible”, or choose that under Settings › Camera › Formats. Elsewhere, save it as JPEG.',
   'file.advicePDF': 'Save the page or the image inside it as JPEG or PNG, then choose that file.',
   'file.adviceSVG': 'A drawing has no background to remove. Export it as PNG if you need an image of it.',
   'file.adviceVideo': 'Take a still image from it, for example a screenshot, then choose that.',
   'file.tooLarge': 'This image is too large',
-  'file.tooLargeDetail': '“{name}” has {size}; up to {limit} can be sent. Save it smaller, or as JPEG.',
+  'file.tooLargeDetail': '“{name}” is {size}; the limit is {limit}. Make it smaller, or save it as JPEG.',
   'file.tooManyPixels': 'This image has too many pixels',
   'file.tooManyPixelsDetail':
-    '“{name}” has {size} ({millions} million) pixels; up to {limit} million can be sent. Make it smaller.',
+    '“{name}” has {size} pixels ({millions} million); the limit is {limit} million. Make it smaller.',
 
   'error.unreachable': ['Can’t reach the server', 'Check your connection, then try again.'],
   'error.unreadable': [
@@ -251,8 +251,8 @@ export default {
     'The file may have changed. Start it again.',
   ],
   'error.invalid_url': [
-    'This isn’t the link of a page',
-    'Paste the whole link of the page that plays the video, as your browser shows it.',
+    'This isn’t a link to a page',
+    'Paste the whole link to the page that plays the video, as your browser shows it.',
   ],
   'error.unauthorized': [
     'This server requires an access key',
@@ -285,11 +285,11 @@ export default {
   ],
   'error.playlist_not_supported': [
     'This is a playlist or channel',
-    'Paste the link of one video, or the links of several.',
+    'Paste the link to one video, or links to several.',
   ],
   'error.unsupported_url': [
     'This page isn’t supported',
-    'No video was found here. Paste the link of the page that plays the video itself.',
+    'No video was found here. Paste the link to the page that plays the video itself.',
   ],
   'error.no_media': ['Nothing to download here', 'The page has no video or audio of the kind you asked for.'],
   'error.drm_protected': [
@@ -343,7 +343,7 @@ export default {
   'error.unsupported_media_type': ['This kind of file isn’t supported', 'Choose a JPEG, PNG or WebP image.'],
   'error.unreadable_image': [
     'The image can’t be read',
-    'The file is damaged or incomplete. Open it in another program, save a copy, then choose the copy.',
+    'The file is damaged or incomplete. Open it in another app, save a copy, then choose the copy.',
   ],
   'error.no_foreground': [
     'No subject found',

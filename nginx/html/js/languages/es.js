@@ -86,7 +86,7 @@ export default {
   'offer.original': 'Audio original',
   'offer.sizeAbout': 'unos {size}',
   'offer.sizeUnknown': 'tamaño desconocido',
-  'offer.unchanged': 'sin cambios respecto a la página',
+  'offer.unchanged': 'sin convertir',
   'offer.madeFrom': 'creado a partir de {codec}',
   'offer.converted': 'convertido a MP3',
   'offer.codecs': '{video} y {audio}',
@@ -133,7 +133,7 @@ export default {
   'recent.erase': 'Borrar',
 
   'image.heading': 'Imagen sin fondo',
-  'image.lead': 'Quita el fondo a tamaño completo.',
+  'image.lead': 'Quita el fondo y conserva el tamaño.',
   'image.drop': 'Suelta, pega o |elige imágenes|',
   'image.add': 'Añadir imágenes',
   'image.types': 'JPEG, PNG o WebP',
@@ -174,7 +174,7 @@ export default {
   'image.feather': 'Suavizado',
   'image.featherHelp': 'Anchura del borde suave',
   'image.strength': 'Intensidad',
-  'image.strengthHelp': 'Lo opaco que es el motivo',
+  'image.strengthHelp': 'Opacidad del motivo',
   'image.reset': 'Restablecer',
   'image.output': 'Formato y tamaño',
   'image.crop': 'Recortar al motivo',
@@ -227,11 +227,10 @@ export default {
   'file.adviceSVG': 'Un dibujo no tiene fondo que quitar. Expórtalo como PNG si necesitas una imagen.',
   'file.adviceVideo': 'Saca una imagen fija, por ejemplo una captura de pantalla, y elígela.',
   'file.tooLarge': 'Esta imagen es demasiado grande',
-  'file.tooLargeDetail':
-    '«{name}» ocupa {size}; se pueden enviar hasta {limit}. Guárdala más pequeña o como JPEG.',
+  'file.tooLargeDetail': '«{name}» ocupa {size}; el límite es de {limit}. Redúcela o guárdala como JPEG.',
   'file.tooManyPixels': 'Esta imagen tiene demasiados píxeles',
   'file.tooManyPixelsDetail':
-    '«{name}» tiene {size} ({millions} millones) píxeles; se pueden enviar hasta {limit} millones. Redúcela.',
+    '«{name}» tiene {size} píxeles ({millions} millones); el límite es de {limit} millones. Redúcela.',
 
   'error.unreachable': [
     'No se puede conectar con el servidor',
@@ -280,7 +279,7 @@ export default {
   ],
   'error.age_restricted': [
     'Este vídeo tiene restricción de edad',
-    'El sitio solo lo muestra a usuarios con sesión y edad suficiente. Prueba con otra fuente.',
+    'El sitio solo lo muestra a usuarios con sesión iniciada y la edad suficiente. Prueba con otra fuente.',
   ],
   'error.video_not_found': [
     'Vídeo no encontrado',

@@ -64,7 +64,7 @@ export default {
   'video.sample': 'Essayer la vidéo d’exemple',
   'video.promisePaste': 'Collez un ou plusieurs liens n’importe où sur cette page',
   'video.promiseFormats': 'MP4 jusqu’à 1080p, ou MP3 avec titre et pochette',
-  'video.promiseStreamed': 'Transmis directement à vous. Rien n’est conservé ici',
+  'video.promiseStreamed': 'Transmis directement, rien n’est conservé ici',
   'video.promiseSites': 'YouTube, Vimeo, TikTok, Instagram, X, Reddit, SoundCloud |et bien d’autres|',
   'video.downloads': 'Télé\u00adchargements disponibles',
   'video.item': 'Vidéo',
@@ -87,7 +87,7 @@ export default {
   'offer.original': 'Audio d’origine',
   'offer.sizeAbout': 'environ {size}',
   'offer.sizeUnknown': 'taille inconnue',
-  'offer.unchanged': 'inchangé par rapport à la page',
+  'offer.unchanged': 'sans conversion',
   'offer.madeFrom': 'créé à partir de {codec}',
   'offer.converted': 'converti en MP3',
   'offer.codecs': '{video} et {audio}',
@@ -96,7 +96,7 @@ export default {
   'offer.audioConverted': 'audio converti depuis {codec}',
   'offer.audioConvertedUnknown': 'audio converti depuis un autre format',
   'offer.noAudio': 'sans audio',
-  'offer.newerPlayers': 'pour lecteurs récents',
+  'offer.newerPlayers': 'pour les lecteurs récents',
   'offer.somePlayers': 'pour certains lecteurs',
 
   'links.heading': { one: '{n} lien', other: '{n} liens' },
@@ -135,7 +135,7 @@ export default {
   'recent.erase': 'Effacer',
 
   'image.heading': 'Image sans arrière-plan',
-  'image.lead': 'Supprime l’arrière-plan en pleine résolution.',
+  'image.lead': 'Supprime l’arrière-plan sans réduire l’image.',
   'image.drop': 'Déposez, collez ou |choisissez des images|',
   'image.add': 'Ajouter des images',
   'image.types': 'JPEG, PNG ou WebP',
@@ -236,10 +236,10 @@ export default {
   'file.adviceVideo': 'Prenez-en une image fixe, par exemple une capture d’écran, puis choisissez-la.',
   'file.tooLarge': 'Cette image est trop volumineuse',
   'file.tooLargeDetail':
-    '« {name} » fait {size} ; la limite est de {limit}. Enregistrez-la plus petite, ou en JPEG.',
+    '« {name} » fait {size} ; la limite est de {limit}. Réduisez-la, ou enregistrez-la en JPEG.',
   'file.tooManyPixels': 'Cette image a trop de pixels',
   'file.tooManyPixelsDetail':
-    '« {name} » a {size} ({millions} millions) pixels ; la limite est de {limit} millions. Réduisez-la.',
+    '« {name} » fait {size} pixels ({millions} millions) ; la limite est de {limit} millions. Réduisez-la.',
 
   'error.unreachable': ['Serveur injoignable', 'Vérifiez votre connexion, puis réessayez.'],
   'error.unreadable': [
@@ -285,11 +285,11 @@ export default {
   ],
   'error.age_restricted': [
     'Cette vidéo est soumise à une limite d’âge',
-    'Le site ne la montre qu’aux utilisateurs connectés et assez âgés. Essayez une autre source.',
+    'Le site ne la montre qu’aux utilisateurs connectés ayant l’âge requis. Essayez une autre source.',
   ],
   'error.video_not_found': [
     'Vidéo introuvable',
-    'Elle a été supprimée, ou le lien est faux. Ouvrez-le dans votre navigateur pour vérifier.',
+    'Elle a été supprimée, ou le lien est incorrect. Ouvrez-le dans votre navigateur pour vérifier.',
   ],
   'error.not_started': ['Cette vidéo n’a pas encore commencé', 'Réessayez lorsqu’elle sera publiée.'],
   'error.live_not_supported': [

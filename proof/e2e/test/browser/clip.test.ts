@@ -179,7 +179,7 @@ it('the original audio is one of the downloads, under its own type', async () =>
   const row = page.locator('#video-downloads [data-target="original"]');
   expect(await row.locator('h4').innerText()).toBe('Original audio\nOPUS');
   const about = await row.locator('.download-about').textContent();
-  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · Opus · unchanged from the page');
+  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · Opus · not converted');
   await row.getByRole('link').click();
   await page.getByText(/^Saved as audio\.opus/).waitFor();
   expect((await writtenFile(page, 'audio.opus'))?.toString()).toBe('original');

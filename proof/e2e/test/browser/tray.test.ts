@@ -132,7 +132,7 @@ describe('a look-up', () => {
     });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page } = reader;
-    await page.getByLabel('Link of the video’s page').fill('https://example.com/one');
+    await page.getByLabel('Link to the video’s page').fill('https://example.com/one');
     await page.locator('#video-submit').dblclick();
     await offer(page, 'mp3').waitFor();
     expect(asked).toBe(1);

@@ -45,12 +45,12 @@ describe('a link', () => {
       if (pathname === '/api/info') asked.push(searchParams.get('url'));
     });
     for (const text of [film, `Look at this! ${film}, it is good.`, `  A short film\n${film}\n`]) {
-      await page.getByLabel('Link of the video’s page').fill('');
+      await page.getByLabel('Link to the video’s page').fill('');
       const answered = page.waitForResponse('**/api/info?*');
       await paste(page, text);
       await answered;
       await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-      expect(await page.getByLabel('Link of the video’s page').inputValue()).toBe(film);
+      expect(await page.getByLabel('Link to the video’s page').inputValue()).toBe(film);
     }
     expect(asked).toEqual([film, film, film]);
   });
@@ -154,7 +154,7 @@ describe('a link', () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await lookUp(page, '  ');
-    await page.getByText('Paste the link of a video’s page first.').waitFor();
+    await page.getByText('Paste the link to a video’s page first.').waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('video-url');
   });
 
@@ -165,7 +165,7 @@ describe('a link', () => {
       [`${stack.pages}/only-words`, 'This page isn’t supported'],
       [`${stack.pages}/gone`, 'Video not found'],
       ['http://10.0.0.1/film', 'This link isn’t public'],
-      ['ftp://example.com', 'This isn’t the link of a page'],
+      ['ftp://example.com', 'This isn’t a link to a page'],
     ] as const) {
       await lookUp(page, address);
       await problem(page).getByRole('heading', { name: title }).waitFor();

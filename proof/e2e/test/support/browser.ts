@@ -159,7 +159,7 @@ export async function layoutShift(page: Page): Promise<number> {
 export const film = `${stack.films}/film`;
 
 export async function lookUp(page: Page, url: string): Promise<void> {
-  await page.getByLabel('Link of the video’s page').fill(url);
+  await page.getByLabel('Link to the video’s page').fill(url);
   await page.getByRole('button', { name: 'Look up' }).click();
 }
 
