@@ -154,8 +154,11 @@ const unusualMedia = [
   // Its MP4 has audio of 1 s.
   { ...made('FLV whose audio is shorter than its video', 'short-audio.flv', '', 'complete'), seconds: 1 },
   other('WavPack', 'sound.wv', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
-  // An MP4 has every frame, but states the same length.
-  made('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, 'complete'),
+  other('NUT', 'film.nut', '', allComplete),
+  made('VOC', 'sound.voc', '', 'complete'),
+  other('Flash Screen Video', 'screen.flv', '', allComplete),
+  made('Audio with samples that are not numbers', 'not-numbers.wav', '', 'complete'),
+  other('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, allComplete),
   other(
     'Matroska that overstates its length, its end missing',
     'h264.mkv',

@@ -189,6 +189,18 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   'mp2.mp4': file([video(), audio({ codec: ['-c:a', 'mp2'] })], 'mp2.mp4'),
   'sound.wv': file([audio({ codec: ['-c:a', 'wavpack'] })], 'sound.wv'),
+  'film.nut': file(av(), 'film.nut'),
+  'sound.voc': file([audio({ codec: ['-c:a', 'pcm_s16le'] })], 'sound.voc'),
+  'screen.flv': file([video({ size: '64x36', codec: ['-c:v', 'flashsv'] }), audio()], 'screen.flv'),
+  // From 1 s to 1.1 s and at 2 s, its samples aren't numbers.
+  'not-numbers.wav': {
+    args: [
+      ...['-f', 'lavfi', '-i'],
+      `aevalsrc='if(between(t,1,1.1),0/0,if(between(t,2,2.001),1/0,0.3*sin(1000*t)))':s=44100:d=${durationSeconds}`,
+      ...['-c:a', 'pcm_f32le', 'not-numbers.wav'],
+    ],
+    durationSeconds,
+  },
   // Its writer can't go back to fill in sizes and lengths.
   'streamed.avi': copied(front, ...['-seekable', '0'], 'streamed.avi'),
   // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.

@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { Probe } from '../containers/mp4/movie-summary.js';
+import type { MediaDefect, Probe } from '../containers/mp4/movie-summary.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -41,8 +41,12 @@ function readError(error: unknown, isWhole: boolean): unknown {
 
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null) return found;
-  const defect = found.formatName === 'flac' ? 'joined_flac' : 'wrong_length';
-  return { ...found, durationSeconds: head.correctedLength.seconds, defect };
+  return { ...found, durationSeconds: head.correctedLength.seconds, defect: defectOf(found) };
+}
+
+function defectOf({ formatName }: Probe): MediaDefect {
+  if (formatName === 'flac') return 'joined_flac';
+  return formatName.startsWith('mov') ? 'joined_fragments' : 'wrong_length';
 }
 
 /** Merges separate audio and video. */
@@ -73,7 +77,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       await untilAvailable([source], { signal, maxMs });
       const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
       isWhole = head === undefined || head.totalBytes !== null;
-      if (head?.probe) return { ...head.probe, sizeBytes: head.totalBytes };
+      if (head?.probe) return corrected({ ...head.probe, sizeBytes: head.totalBytes }, head);
       const inputs = await session.add(source);
       const { environment, parse } = session;
       const probes = await Promise.all(

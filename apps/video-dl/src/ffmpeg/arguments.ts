@@ -54,7 +54,7 @@ export interface OutputMetadata {
  * format would make ffmpeg open the URLs in it.
  */
 const containers =
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv';
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv,nut,gsm,voc,nistsphere,iff';
 
 /**
  * We don't use -xerror, which fails on damage that every player skips, such as one broken
@@ -84,6 +84,7 @@ const decoders = [
   'dsd_lsbf,dsd_msbf,dsd_lsbf_planar,dsd_msbf_planar,adpcm_ima_wav,adpcm_ima_qt,adpcm_ms,adpcm_swf',
   'pcm_s8,pcm_u8,pcm_s16le,pcm_s16be,pcm_u16le,pcm_u16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be',
   'pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_bluray,pcm_dvd',
+  'flashsv,flashsv2,pcm_s8_planar,8svx_exp,8svx_fib,adpcm_sbpro_2,adpcm_sbpro_3,adpcm_sbpro_4',
 ].join(',');
 
 /** Options before an input, for both ffmpeg and ffprobe: the allowed protocols, demuxers and frame size. */
@@ -229,7 +230,7 @@ export function mp3Arguments(
     ...generalOptions(tools),
     ...inputCall(input, tools, { delaySeconds: 0, ...start }),
     ...[...(clip === null ? skipOptions([input]) : []), '-map', '0:a:0'],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(trim, clipCut)),
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio.codec, trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
@@ -346,13 +347,22 @@ function scaleInto(maxShortSide: number): string {
   return `scale='if(${isPortrait},${width},-2)':'if(${isPortrait},-2,${height})'`;
 }
 
+/**
+ * Floating-point audio may contain NaN or infinity, on which encoders fail or crash. NaN becomes silence.
+ * Players clip at 1; the limit here only has to be finite.
+ */
+function finiteSamples(codec: string): string[] {
+  const isFloat = /^(?:pcm_f|wavpack)/u.test(codec);
+  return isFloat ? ["aeval='if(isnan(val(ch)),0,clip(val(ch),-4,4))':c=same"] : [];
+}
+
 /** Some files state only the number of channels, which the encoder rejects. */
 const aacLayouts = 'mono|stereo|2.1|3.0|4.0|quad|5.0|5.0(side)|5.1|5.1(side)|6.1|7.1';
 
 function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | null): string[] {
   if (audio.action === 'transcode') {
     const layouts = `aformat=channel_layouts=${aacLayouts}`;
-    const filters = ['aresample=async=1', ...audioClip(cut), layouts];
+    const filters = [...finiteSamples(audio.codec), 'aresample=async=1', ...audioClip(cut), layouts];
     return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', filters.join(',')];
   }
   // AAC in a transport stream has ADTS headers, which MP4 doesn't allow. The filter leaves other AAC unchanged.
@@ -363,9 +373,9 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | 
  * MP3 supports 192 kbit/s at these sample rates. Gaps between timestamps are filled with
  * silence, because MP3 can't represent them.
  */
-function mp3EncoderOptions(trim: AudioTrim | null, clip: ClipCut | null): string[] {
+function mp3EncoderOptions(codec: string, trim: AudioTrim | null, clip: ClipCut | null): string[] {
   const filters = [
-    ...['aresample=async=1', ...audioClip(clip)],
+    ...[...finiteSamples(codec), 'aresample=async=1', ...audioClip(clip)],
     `aformat=sample_rates=${trim?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
     ...(trim === null ? [] : [`atrim=end_sample=${trim.samples}`]),
   ];

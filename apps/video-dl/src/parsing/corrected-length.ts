@@ -1,18 +1,14 @@
 import { readAdtsFrame } from '../containers/adts-frames.js';
+import { matroskaIds } from '../containers/ebml.js';
 import {
   id3TagBytes,
   readMp3FrameHeader,
   readXingHeader,
   type XingHeader,
 } from '../containers/mp3-frames.js';
+import { matroskaLength, type CorrectedLength } from './matroska-length.js';
 import type { PartialFile } from './partial-file.js';
 import { clockOf } from './sampled-clocks.js';
-
-/** Replaces the length that a file states. */
-export interface CorrectedLength {
-  /** Null if it is unknown. */
-  readonly seconds: number | null;
-}
 
 const samplesOfFrames = 9;
 const beginningBytes = 128 * 1024;
@@ -24,7 +20,11 @@ const beginningBytes = 128 * 1024;
  * @throws MissingBytes
  */
 export function correctedLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
-  const clock = clockOf(file.read(0, 512));
+  const start = file.read(0, 512);
+  const musepack = musepackSeconds(start);
+  if (musepack !== undefined) return { seconds: musepack };
+  if (start.readUInt32BE(0) === matroskaIds.header) return matroskaLength(file, totalBytes);
+  const clock = clockOf(start);
   if (clock !== undefined) {
     return clock.isSteady(file.samples(0, totalBytes, clock.samples)) ? null : { seconds: null };
   }
@@ -125,4 +125,32 @@ function frameAt(bytes: Buffer, at: number): { sizeBytes: number; seconds: numbe
   const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
   if (mp3 === undefined) return readAdtsFrame(bytes, at) ?? undefined;
   return { sizeBytes: mp3.sizeBytes, seconds: mp3.samples / mp3.sampleRate };
+}
+
+const musepackRates = [44_100, 48_000, 37_800, 32_000];
+
+/** The length in the header of Musepack SV8, which ffmpeg rounds down to whole packets of up to 7 minutes. */
+function musepackSeconds(start: Buffer): number | undefined {
+  if (start.toString('latin1', 0, 6) !== 'MPCKSH') return undefined;
+  const size = readBase128(start, 6);
+  const samples = readBase128(start, size.end + checksumAndVersionBytes);
+  const silence = readBase128(start, samples.end);
+  const rate = musepackRates[start.readUInt8(silence.end) >> 5];
+  const seconds = rate === undefined ? 0 : (samples.value - silence.value) / rate;
+  return seconds > 0 ? seconds : undefined;
+}
+
+const checksumAndVersionBytes = 5;
+
+const maxNumberBytes = 8;
+
+/** Seven bits a byte; all but the last have the highest bit set. */
+function readBase128(bytes: Buffer, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let end = at; end < at + maxNumberBytes; end += 1) {
+    const byte = bytes.readUInt8(end);
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) return { value, end: end + 1 };
+  }
+  return { value, end: at + maxNumberBytes };
 }

@@ -12,8 +12,10 @@ import {
 } from '../containers/mp4/movie-summary.js';
 import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
 import { readOggCodec } from '../containers/structure/ogg-pages.js';
-import { correctedLength, type CorrectedLength } from './corrected-length.js';
+import { correctedLength } from './corrected-length.js';
+import type { CorrectedLength } from './matroska-length.js';
 import { MissingBytes, PartialFile, type FilePiece } from './partial-file.js';
+import { fragmentsRestart } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
@@ -69,7 +71,7 @@ export function readHead(
     const start = file.read(0, 16);
     if (start.length < 16) return { kind: 'head', ...nothing };
     const isBox = /^[a-z]{4}$/.test(start.toString('latin1', 4, 8));
-    if (isBox) return { kind: 'head', ...readMp4(file, totalBytes ?? Infinity) };
+    if (isBox) return { kind: 'head', ...readMp4(file, totalBytes ?? Infinity, hasRanges) };
     const corrected = totalBytes !== null && hasRanges ? correctedLength(file, totalBytes) : null;
     return { kind: 'head', ...readOther(file), correctedLength: corrected };
   } catch (error) {
@@ -79,7 +81,7 @@ export function readHead(
   }
 }
 
-function readMp4(file: PartialFile, totalBytes: number): MediaHead {
+function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
   let movie: Buffer | undefined;
   let index: Buffer | undefined;
   let hasMedia = false;
@@ -108,13 +110,19 @@ function readMp4(file: PartialFile, totalBytes: number): MediaHead {
   // Apple's players reject HEVC under this name. A generated stream uses the other one.
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
   const isComplete = isMp4 && isWhole && hasMedia;
+  const isJoined = hasRanges && isWhole && isFragmented(movie) && fragmentsRestart(file, totalBytes);
   return {
     ...nothing,
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
     audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
-    audioLength: (isComplete ? audioLength(movie, index) : undefined) ?? null,
+    audioLength: (isComplete && !isJoined ? audioLength(movie, index) : undefined) ?? null,
+    correctedLength: isJoined ? { seconds: null } : null,
   };
+}
+
+function isFragmented(movie: Buffer): boolean {
+  return childBoxes(movie).some(({ type }) => type === 'mvex');
 }
 
 function readOther(file: PartialFile): MediaHead {

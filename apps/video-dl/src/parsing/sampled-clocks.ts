@@ -1,4 +1,5 @@
-import type { Sample } from './partial-file.js';
+import { childBoxes, findBox, isDamage } from '../containers/mp4/box.js';
+import type { PartialFile, Sample } from './partial-file.js';
 
 /** How a format counts its time. */
 export interface Clock {
@@ -223,4 +224,55 @@ function checksum(bytes: Buffer): number {
     for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value & 0x80 ? 0x107 : 0);
   }
   return value & 0xff;
+}
+
+const fragmentSamples = 5;
+/** More in one sample are too small to matter. */
+const maxFragmentsInSample = 256;
+/** `moof` of one fragment up to its decode times. */
+const maxFragmentHeadBytes = 64 * 1024;
+
+/**
+ * The decode times of an MP4 in fragments. In files that were joined they start over, and players
+ * ignore or mix up all but the first file.
+ * @throws MissingBytes
+ */
+export function fragmentsRestart(file: PartialFile, totalBytes: number): boolean {
+  const last = new Map<number, bigint>();
+  for (const { bytes } of file.samples(0, totalBytes, fragmentSamples)) {
+    let previous = 0;
+    let at = bytes.indexOf('moof');
+    for (let count = 0; at >= 0 && count < maxFragmentsInSample; count += 1) {
+      const hasOwnHeader = bytes.subarray(previous, at).includes('mvhd');
+      for (const [track, time] of decodeTimes(
+        bytes.subarray(Math.max(0, at - 4), at + maxFragmentHeadBytes),
+      )) {
+        const before = last.get(track) ?? -1n;
+        if (time < before || (hasOwnHeader && time === before)) return true;
+        last.set(track, time);
+      }
+      previous = at;
+      at = bytes.indexOf('moof', at + 4);
+    }
+  }
+  return false;
+}
+
+/** By track. Empty for bytes that only look like a fragment. */
+function decodeTimes(bytes: Buffer): Map<number, bigint> {
+  const times = new Map<number, bigint>();
+  try {
+    const moof = bytes.subarray(0, bytes.readUInt32BE(0));
+    for (const traf of childBoxes(moof)) {
+      if (traf.type !== 'traf') continue;
+      const head = findBox(traf, 'tfhd')?.bytes;
+      const time = findBox(traf, 'tfdt')?.bytes;
+      if (head === undefined || time === undefined) continue;
+      const isLong = time.readUInt8(8) === 1;
+      times.set(head.readUInt32BE(12), isLong ? time.readBigUInt64BE(12) : BigInt(time.readUInt32BE(12)));
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  return times;
 }

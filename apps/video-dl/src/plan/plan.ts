@@ -4,6 +4,7 @@ import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {
   audioContainer,
+  isImageCodec,
   mp3AudioAction,
   mp4AudioAction,
   mp4VideoAction,
@@ -149,6 +150,7 @@ interface Streams {
 }
 
 function streamsFor(extraction: Extraction, target: Target, settings: PlanSettings): Streams {
+  if (extraction.mediaDefect === 'joined_fragments') throw joinedFragments();
   switch (target) {
     case 'mp3':
       return mp3Streams(extraction);
@@ -186,6 +188,13 @@ function joinedFlac(): DomainError {
   );
 }
 
+function joinedFragments(): DomainError {
+  return new DomainError(
+    'no_media',
+    'This file consists of several fragmented MP4 files joined into one, of which players show only a part. Ask its site for the separate files.',
+  );
+}
+
 /** @throws DomainError `no_media` */
 function audioFormat(selection: readonly Format[]): Format {
   const format = selection.find(({ hasAudio }) => hasAudio !== false);
@@ -213,6 +222,7 @@ function mp4Streams(
       "This page has audio only, so it can't be sent as an MP4. Request an MP3 from `/api/stream`.",
     );
   }
+  if (isImageCodec(withVideo.videoCodec ?? '')) throw isImages(withVideo);
   const withAudio = selection.find((format) => format !== withVideo && format.hasAudio !== false);
   const audio = withAudio ?? (withVideo.hasAudio === false ? undefined : withVideo);
   return {
@@ -223,6 +233,13 @@ function mp4Streams(
     video: videoPlan(withVideo, mp4Video, shortSides[target]),
     audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
   };
+}
+
+function isImages({ videoCodec }: Format): DomainError {
+  return new DomainError(
+    'no_media',
+    `This file's first video track consists of ${videoCodec ?? ''} images, which can't be sent as an MP4. Request an MP3 from \`/api/stream\` if it has audio.`,
+  );
 }
 
 function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['siteFile'] {

@@ -80,11 +80,17 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
+/** The first extraction solves a player script, which takes long on a machine that is busy with other tests. */
+const patience = { EXTRACTION_TIMEOUT_SECONDS: '240', FIRST_BYTE_TIMEOUT_SECONDS: '240' };
+
 /** A service for which the double is the internet. */
 export async function startBehind(
   double: Double,
   env: Readonly<Record<string, string>> = {},
   overrides: ContextOverrides & { readonly cold?: boolean } = {},
 ): Promise<TestService> {
-  return startService({ ...double.settings, ...env }, { lookup: lookupBehindProxy, ...overrides });
+  return startService(
+    { ...double.settings, ...patience, ...env },
+    { lookup: lookupBehindProxy, ...overrides },
+  );
 }

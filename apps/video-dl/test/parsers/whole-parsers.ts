@@ -4,7 +4,7 @@ import { dashTracks } from '../../dist/parsing/dash-segments.js';
 import { readFfprobeReport } from '../../dist/parsing/ffprobe-report.js';
 import { readPlaylist } from '../../dist/parsing/hls-playlist.js';
 import { initialisationDigest, readHead } from '../../dist/parsing/media-head.js';
-import { adts, words } from './smallest-units.js';
+import { adts, emptyFragment, movie, words } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
 export interface WholeParser {
@@ -32,6 +32,15 @@ const file = (parts: Buffer[]) =>
     makeBox('moov', parts),
     makeBox('mdat', [Buffer.alloc(16)]),
   ]);
+
+/** A segment with a duration and one cluster. */
+function matroska(cluster: Buffer): Buffer {
+  const info = Buffer.from('1549a9668b44898840e3880000000000', 'hex');
+  const content = Buffer.concat([info, Buffer.from('1f43b67501ffffffffffffff', 'hex'), cluster]);
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(0x0100_0000_0000_0000n + BigInt(content.length));
+  return Buffer.concat([Buffer.from('1a45dfa38018538067', 'hex'), size, content]);
+}
 
 export const wholeParsers: readonly WholeParser[] = [
   {
@@ -71,7 +80,10 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of the lengths of files',
-    files: ['parsing/corrected-length.ts', 'parsing/sampled-clocks.ts', 'parsing/partial-file.ts'],
+    files: [
+      ...['parsing/corrected-length.ts', 'parsing/matroska-length.ts'],
+      ...['parsing/sampled-clocks.ts', 'parsing/partial-file.ts'],
+    ],
     parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
     inputs: {
       'frames of four bytes': (bytes) => repeated(Buffer.from('fff31000', 'hex'), bytes),
@@ -84,6 +96,11 @@ export const wholeParsers: readonly WholeParser[] = [
         clock.set([0x47, 1, 0, 0x20, 183, 0x10]);
         return repeated(clock, bytes);
       },
+      'blocks of Matroska': (bytes) => matroska(repeated(Buffer.from('a38400000000', 'hex'), bytes)),
+      'durations of Matroska': (bytes) => matroska(repeated(Buffer.from('9b80', 'hex'), bytes)),
+      'names of fragments': (bytes) =>
+        Buffer.concat([movie(), repeated(Buffer.from('\0\0\u0020\0moof', 'latin1'), bytes)]),
+      'fragments of nothing': (bytes) => Buffer.concat([movie(), repeated(emptyFragment(), bytes)]),
     },
   },
   {

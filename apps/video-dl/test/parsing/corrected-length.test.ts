@@ -41,6 +41,7 @@ describe('the stated length is kept', () => {
     ...['sound.mp3', 'vbr.mp3', 'long.mp3', 'numbered-audio.mp3'],
     // Their media looks like frames in places.
     ...['h264.mkv', 'vp8.webm', 'film.flv', 'streamed.avi', 'sound.wav', 'cover.jpg', 'mp3.mkv'],
+    ...['numbered.mkv', 'numbered.webm', 'opus.webm', 'flac.mkv', 'overlapping.mkv', 'long.mkv'],
   ])('of %s', async (name) => {
     const bytes = await read(name);
     expect(correctedOf(bytes)).toBeNull();
@@ -100,6 +101,73 @@ describe('the length is unknown', () => {
       false,
     );
     expect(step).toMatchObject({ kind: 'head', correctedLength: null });
+  });
+});
+
+/** Musepack SV8 with one header packet. */
+function musepack(samples: number): Buffer {
+  const count = [samples >> 14, (samples >> 7) & 0x7f, samples & 0x7f];
+  const number = count.map((byte, index) => (index < 2 ? byte | 0x80 : byte));
+  // Checksum, version, samples, silence at the start; 44.1 kHz, 28 bands, 2 channels, 64 frames a packet.
+  const header = [1, 2, 3, 4, 8, ...number, 0, 0x1b, 0x1b];
+  return Buffer.concat([
+    Buffer.from('MPCKSH', 'latin1'),
+    Buffer.from([header.length + 3, ...header]),
+    Buffer.alloc(100),
+  ]);
+}
+
+it('is that of all samples of a Musepack file', () => {
+  expect(correctedOf(musepack(220_500))).toEqual({ seconds: 5 });
+});
+
+/** "Duration" of a Matroska file, as a number of milliseconds. */
+function withDuration(bytes: Buffer, ms: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.writeDoubleBE(ms, copy.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3);
+  return copy;
+}
+
+describe('a Matroska file that overstates its length', () => {
+  it.each([
+    ['h264.mkv', 40_000, 4],
+    ['h264.mkv', 5_000, 4],
+    ['opus.webm', 40_000, 4],
+    ['vp9.webm', 6_000, 4],
+  ])('%s: %i ms', async (name, ms, seconds) => {
+    const found = headInParts(withDuration(await read(name), ms)).correctedLength;
+    expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
+  });
+
+  it('has an unknown length if only its index is near its end', async () => {
+    const bytes = withDuration(await read('numbered.mkv'), 40_000);
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
+  });
+
+  it('has lost its end', async () => {
+    const bytes = withDuration(await read('h264.mkv'), 40_000);
+    expect(correctedOf(bytes.subarray(0, -20_000))).toBeNull();
+  });
+});
+
+describe('fragments of an MP4', () => {
+  it.each([
+    'fragments.mp4',
+    'late-fragments.mp4',
+    'fragments.m4a',
+    'indexed.m4a',
+    'numbered-indexed-video.mp4',
+  ])('of %s are those of one file', async (name) => {
+    expect(headInParts(await read(name)).correctedLength).toBeNull();
+  });
+
+  it.each([
+    ['fragments.mp4', 'fragments.mp4'],
+    ['fragments.m4a', 'fragments.m4a'],
+    ['late-fragments.mp4', 'fragments.mp4'],
+  ])('of %s and %s start over', async (first, second) => {
+    const bytes = Buffer.concat([await read(first), await read(second)]);
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
   });
 });
 

@@ -75,6 +75,12 @@ describe('planTarget for MP4', () => {
     expect(codeOf(() => planTarget(extraction([audioOnly()]), 'mp4-720', limits))).toBe('no_media');
   });
 
+  it('rejects a track of images, but sends the audio beside it', () => {
+    const page = extraction([format({ videoCodec: 'png', audioCodec: 'mp3' })]);
+    expect(codeOf(() => planTarget(page, 'mp4-720', limits))).toBe('no_media');
+    expect(planTarget(page, 'mp3', limits)).toMatchObject({ video: null, audio: { action: 'copy' } });
+  });
+
   it('subtracts the overhead of a transport stream', () => {
     const hls = format({ source: { url: 'https://cdn.example/i.m3u8', headers: {}, kind: 'hls' } });
     expect(planTarget(extraction([hls]), 'mp4-720', limits).audio).toMatchObject({ action: 'copy' });

@@ -79,3 +79,13 @@ it('joined FLAC files are not converted, but sent unchanged as original audio', 
   expect(original).toMatchObject({ status: 200, complete: true });
   expect(original.body.length).toBe((await readFile(join(folder, 'both.flac'))).length);
 });
+
+it.each(['fragments.mp4', 'fragments.m4a'])('joined %s are rejected before the first byte', async (name) => {
+  const url = await joined(`both-${name}`, name, name);
+  expect(await service.info(url)).toMatchObject({ status: 200, body: { duration: null, downloads: [] } });
+  for (const path of ['stream', 'stream/video']) {
+    const { status, body } = await stream(url, path);
+    expect(status).toBe(422);
+    expect(JSON.parse(body.toString())).toMatchObject({ code: 'no_media', retryable: false });
+  }
+});

@@ -17,8 +17,8 @@ export interface ProbedStream {
   isCover: boolean;
 }
 
-/** The file states a wrong length, or consists of joined FLAC files, which ffmpeg can't decode completely. */
-export type MediaDefect = 'wrong_length' | 'joined_flac';
+/** The file states a wrong length, or consists of joined files of a format that ffmpeg can't decode completely. */
+export type MediaDefect = 'wrong_length' | 'joined_flac' | 'joined_fragments';
 
 export interface Probe {
   durationSeconds: number | null;
