@@ -1,5 +1,6 @@
 import { execFile, type ChildProcess } from 'node:child_process';
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -33,16 +34,18 @@ interface Outcome {
 }
 
 interface RunOptions {
+  readonly program?: string;
   readonly env?: Record<string, string>;
   readonly input?: string;
   readonly onStart?: (child: ChildProcess) => void;
 }
 
-function run(args: readonly string[], { env = {}, input, onStart }: RunOptions = {}): Promise<Outcome> {
+function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const { env = {}, input, onStart } = options;
   return new Promise((settle) => {
     const child = execFile(
       process.execPath,
-      [program, ...args],
+      [options.program ?? program, ...args],
       { cwd: folder, env: { ...process.env, ...env } },
       (_error, stdout, stderr) => settle({ code: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -55,6 +58,15 @@ const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
 const named = (content: string, name = 'Episode 1.mp3') =>
   file('audio/mpeg', content, { 'Content-Disposition': `attachment; filename="${name}"` });
+
+it('says how to build it where that has not happened', async () => {
+  const copy = join(folder, 'bin', 'media-services.js');
+  cpSync(program, copy);
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const outcome = await run(['--help'], { program: copy });
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toBe('media-services is not built yet. Run `npm run setup` once, then try again.\n');
+});
 
 describe('video', () => {
   test('saves under the name the service suggests, and prints the path', async () => {
