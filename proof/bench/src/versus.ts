@@ -4,7 +4,7 @@
  * alternating in one run on loopback, without the gateway.
  *
  *   git worktree add ../before f0ae776 && (cd ../before && npm run setup)
- *   npm run bench:versus -- ../before           about five minutes
+ *   npm run bench:versus -- ../before           about ten minutes
  *   npm run bench:versus -- ../before --keep    also writes the result into docs/internals/benchmarks.md
  *   npm run bench:versus -- ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
@@ -87,7 +87,7 @@ const add = (row: Row) => {
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
     const heading = `## Beside ${commit}\n\n\`npm run bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
-    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process.`;
+    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of a muxed MP4 adds to the Node process, the median of ${rounds}.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }
 }
@@ -244,15 +244,15 @@ async function firstByte(both: Both, site: SampleSite): Promise<void> {
 }
 
 async function memory(both: Both, site: SampleSite): Promise<void> {
-  const each: Record<string, number> = {};
-  for (const name of ['now', 'before'] as const) {
+  const ofStream = (stack: Service) => async () => {
     const page = await knownPage(both, site, 'long.mov');
-    const hold = { stack: both[name], site, page, bytesPerSecond: slowBytesPerSecond, seconds: slowSeconds };
+    const hold = { stack, site, page, bytesPerSecond: slowBytesPerSecond, seconds: slowSeconds };
     const one = await holdStreams({ ...hold, clients: 1 });
     const many = await holdStreams({ ...hold, clients: slowClients });
-    each[name] = (many.mean - one.mean) / (slowClients - 1);
-  }
-  const { now = Number.NaN, before = Number.NaN } = each;
+    return (many.mean - one.mean) / (slowClients - 1);
+  };
+  const measured = await inTurn(rounds, { now: ofStream(both.now), before: ofStream(both.before) });
+  const [now, before] = [median(measured.now), median(measured.before)];
   add({
     what: 'memory of a stream',
     value: mb(now),
