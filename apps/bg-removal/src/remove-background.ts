@@ -13,6 +13,8 @@ export interface RemoveBackgroundDependencies {
   readonly pixels: Pick<PixelPool, 'run'>;
   readonly turns: FairTurns;
   readonly limits: ImageLimits;
+  /** Whether the network sees a small subject a second time, larger. */
+  readonly refineSmallSubjects: boolean;
 }
 
 export interface RemoveBackgroundRequest {
@@ -55,7 +57,7 @@ export async function removeBackground(
 }
 
 async function work(
-  { engine, pixels, limits }: RemoveBackgroundDependencies,
+  { engine, pixels, limits, refineSmallSubjects }: RemoveBackgroundDependencies,
   { file, tuning, output, signal, onStage }: RemoveBackgroundRequest,
 ): Promise<CutOutImage> {
   const { inputSize } = engine;
@@ -70,7 +72,8 @@ async function work(
     onStage('inference', inferenceMs);
     return mask;
   };
-  const result = await pixels.run({ file, limits, inputSize, tuning, output }, maskOf, signal);
+  const task = { file, limits, inputSize, tuning, output, refineSmallSubjects };
+  const result = await pixels.run(task, maskOf, signal);
   if (result.kind === 'rejected') throw rejectionError(result.rejection, limits);
   reportStages(result.stages);
   return result;

@@ -122,6 +122,7 @@ export async function createBgRemovalService(
             clientKey,
             guard,
             limits: imageLimits(config.IMAGE_MAX_PIXELS),
+            refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',
             maxFileBytes: config.IMAGE_MAX_BYTES,
             maxUploadingBytes: slots * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
             // Two of the largest results, incompressible.

@@ -86,8 +86,8 @@ export class PixelPool implements AsyncDisposable {
   }
 
   /**
-   * Decodes an image, gets the mask for the network's view from `maskOf`, and makes the
-   * cut-out.
+   * Decodes an image, gets the masks for the network's views from `maskOf` (two for a small
+   * subject), and makes the cut-out.
    * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
    * @throws the errors of `maskOf`
    * @throws the signal's reason; the task is then removed from the queue, or its process is

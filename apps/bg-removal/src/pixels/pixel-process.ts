@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
 import { encode, visibleArea } from '../images/encode.js';
 import { viewForModel } from '../images/model-view.js';
+import type { Rectangle } from '../images/output.js';
+import { cropped } from '../images/rgba-image.js';
+import { withCloseUp } from '../matte/close-up.js';
 import { cutOut } from '../matte/cut-out.js';
+import type { Plane } from '../matte/plane.js';
 import {
   maskSchema,
   pixelSettingsSchema,
@@ -42,17 +46,18 @@ function send(message: object): void {
 }
 
 /** Sends the view to the parent and waits for its mask. */
-function maskOf(view: View, conversation: Conversation): Promise<Mask> {
-  return new Promise((resolve, reject) => {
+async function maskOf(view: View, conversation: Conversation): Promise<Plane> {
+  const { mask, width, height } = await new Promise<Mask>((resolve, reject) => {
     conversation.onMask = resolve;
     conversation.onCancel = () => reject(new Error('The image was cancelled.'));
     send({ id: conversation.id, step: view });
   });
+  return { data: mask, width, height };
 }
 
-/** Decodes once, and keeps the pixels while the network processes its view. */
+/** Decodes once, and keeps the pixels while the network processes its views. */
 async function run(
-  { file, limits, inputSize, tuning, output }: PixelTask,
+  { file, limits, inputSize, tuning, output, refineSmallSubjects }: PixelTask,
   conversation: Conversation,
 ): Promise<PixelResult> {
   const clock = stopwatch();
@@ -63,10 +68,16 @@ async function run(
   if (image === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
   const decode = clock();
   const rgb = await viewForModel(image, inputSize.width, inputSize.height);
-  const { mask, width, height } = await maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
+  const first = await maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
   clock();
-  if (!cutOut(image, { data: mask, width, height }, tuning))
-    return { kind: 'rejected', rejection: { code: 'no_foreground' } };
+  const lookAt = async (area: Rectangle): Promise<Plane> => {
+    const closeUp = await viewForModel(cropped(image, area), inputSize.width, inputSize.height);
+    const seen = await maskOf({ rgb: closeUp, stages: { prepare: clock() } }, conversation);
+    clock();
+    return seen;
+  };
+  const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
+  if (!cutOut(image, mask, tuning)) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const subject = visibleArea(image);
   if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();

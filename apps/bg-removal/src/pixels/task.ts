@@ -18,10 +18,11 @@ export const pixelTaskSchema = z.object({
   inputSize: z.object({ width: z.int(), height: z.int() }),
   tuning: z.object({ threshold: z.number(), feather: z.number(), foregroundStrength: z.number() }),
   output: outputSchema,
+  refineSmallSubjects: z.boolean(),
 });
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 
-/** An intermediate result: the network's view as interleaved RGB. The process then waits for the mask. */
+/** An intermediate result: a view for the network as interleaved RGB. The process then waits for its mask. */
 export const viewSchema = z.object({ rgb: bytes, stages: z.record(z.string(), z.number()) });
 export type View = z.output<typeof viewSchema>;
 

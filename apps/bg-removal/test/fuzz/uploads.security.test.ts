@@ -173,7 +173,14 @@ test('any damaged file gives an image or a rejection', async () => {
       for (const { place, value } of changes) bytes[12 + Math.floor(place * (bytes.length - 13))] = value;
       const cut = bytes.subarray(0, Math.max(16, Math.floor(kept * bytes.length)));
       const result = await pool.run(
-        { file: cut, limits, inputSize, tuning: defaultTuning, output: defaultOutput },
+        {
+          file: cut,
+          limits,
+          inputSize,
+          tuning: defaultTuning,
+          output: defaultOutput,
+          refineSmallSubjects: true,
+        },
         maskOf,
         never,
       );

@@ -43,6 +43,7 @@ const good = async () => ({
   inputSize,
   tuning,
   output: defaultOutput,
+  refineSmallSubjects: true,
 });
 
 describe('rejected by the header, before anything is decoded', () => {
@@ -69,7 +70,7 @@ describe('rejected by the header, before anything is decoded', () => {
       const running = await startPool();
       const [pid] = running.pids();
       const result = await running.run(
-        { file: await make(), limits, inputSize, tuning, output: defaultOutput },
+        { file: await make(), limits, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
         noMask,
         never,
       );
@@ -86,7 +87,7 @@ describe('without the header check', () => {
     const [pid = 0] = running.pids();
     const deadline = new AbortController();
     const endless = running.run(
-      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
       noMask,
       deadline.signal,
     );
@@ -102,7 +103,11 @@ describe('without the header check', () => {
     const [pid = 0] = running.pids();
     const file = blackPng(12_000, 12_000);
     await expect(
-      running.run({ file, limits: unlimited, inputSize, tuning, output: defaultOutput }, noMask, never),
+      running.run(
+        { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
+        noMask,
+        never,
+      ),
     ).rejects.toMatchObject({ code: 'engine_unavailable', name: 'PixelProcessError' });
     expect((await running.run(await good(), allOfIt, never)).kind).toBe('cut-out');
     expect(running.pids()).not.toContain(pid);
@@ -113,7 +118,7 @@ describe('without the header check', () => {
     const file = await manyScansJpeg(4000, 14_000);
     const [pid = 0] = running.pids();
     const endless = running.run(
-      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
       noMask,
       never,
     );

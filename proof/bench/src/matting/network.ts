@@ -2,6 +2,9 @@ import os from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { z } from 'zod';
+import type { Rectangle } from '@media-services/bg-removal/dist/images/output.js';
+import { withCloseUp } from '@media-services/bg-removal/dist/matte/close-up.js';
+import type { Plane } from '@media-services/bg-removal/dist/matte/plane.js';
 import { MattingSession } from '@media-services/bg-removal/dist/inference/matting-session.js';
 import {
   choosePrecision,
@@ -23,6 +26,7 @@ const settingsSchema = z.object({
   MODEL: z.string().default(defaultModelId),
   MODELS_DIR: z.string().default(defaultModelsDir),
   INFERENCE_PRECISION: z.enum(precisionSettings).default('auto'),
+  REFINE_SMALL_SUBJECTS: z.enum(['auto', 'off']).default('auto'),
 });
 
 export interface Network {
@@ -66,11 +70,19 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
     inputSize,
     session,
     async mask({ composite, width, height }) {
-      const rgb = await sharp(composite, { raw: { width, height, channels: 3 } })
-        .resize(inputSize.width, inputSize.height, { fit: 'fill', kernel: 'lanczos3' })
-        .raw()
-        .toBuffer();
-      return session.run(rgb);
+      const look = async (area: Rectangle): Promise<Plane> => {
+        const rgb = await sharp(composite, { raw: { width, height, channels: 3 } })
+          .extract(area)
+          .resize(inputSize.width, inputSize.height, { fit: 'fill', kernel: 'lanczos3' })
+          .raw()
+          .toBuffer();
+        const seen = await session.run(rgb);
+        return { width: seen.width, height: seen.height, data: seen.mask };
+      };
+      const first = await look({ left: 0, top: 0, width, height });
+      const refines = settings.REFINE_SMALL_SUBJECTS === 'auto';
+      const seen = refines ? await withCloseUp(first, { width, height }, look) : first;
+      return { width: seen.width, height: seen.height, mask: seen.data };
     },
   };
 }
