@@ -54,6 +54,7 @@ async function startSite() {
     } else {
       const isRest = req.headers.range === 'bytes=4-' && req.headers['if-range'] === '"v1"';
       res.writeHead(isRest ? 206 : 200, {
+        'Content-Type': 'audio/mpeg',
         'Content-Length': isRest ? 6 : 10,
         'Accept-Ranges': 'bytes',
         ETag: '"v1"',
