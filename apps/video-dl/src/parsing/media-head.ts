@@ -7,6 +7,7 @@ import {
   type Probe,
   sampleEntryTypes,
   audioLength,
+  indexedBytes,
   type AudioLength,
   summarizeMovie,
 } from '../containers/mp4/movie-summary.js';
@@ -81,9 +82,13 @@ export function readHead(
   }
 }
 
+/** After the last fragment there may be a list of random access points (`mfra`). */
+const maxTrailerBytes = 16 * 1024;
+
 function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
   let movie: Buffer | undefined;
   let index: Buffer | undefined;
+  let indexEnd = 0;
   let hasMedia = false;
   let isWhole = Number.isFinite(totalBytes);
   let offset = 0;
@@ -95,7 +100,10 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
     if (end > totalBytes) isWhole = false;
     if (isIndex && (end > totalBytes || end - offset > maxIndexBytes)) break;
     if (header.type === 'moov') movie = file.readBox(offset, end - offset);
-    if (header.type === 'sidx') index ??= file.readBox(offset, end - offset);
+    if (header.type === 'sidx' && index === undefined) {
+      index = file.readBox(offset, end - offset);
+      indexEnd = end;
+    }
     if (header.type === 'mdat') hasMedia = true;
     if (movie !== undefined && hasMedia) break;
     // In a file of unknown size, nothing after the media can be read.
@@ -110,7 +118,10 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   // Apple's players reject HEVC under this name. A generated stream uses the other one.
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
   const isComplete = isMp4 && isWhole && hasMedia;
-  const isJoined = hasRanges && isWhole && isFragmented(movie) && fragmentsRestart(file, totalBytes);
+  // Fragments up to the end that one index lists are those of one file.
+  const isIndexed = index !== undefined && indexEnd + indexedBytes(index) >= totalBytes - maxTrailerBytes;
+  const mayBeJoined = hasRanges && isWhole && isFragmented(movie) && !isIndexed;
+  const isJoined = mayBeJoined && fragmentsRestart(file, totalBytes);
   return {
     ...nothing,
     probe,

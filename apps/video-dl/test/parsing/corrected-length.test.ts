@@ -161,7 +161,14 @@ describe('fragments of an MP4', () => {
     expect(headInParts(await read(name)).correctedLength).toBeNull();
   });
 
+  it('are those of one file if its index lists them all, so that only the beginning is read', async () => {
+    const bytes = await read('numbered-indexed-video.mp4');
+    const first = { offset: 0, bytes: bytes.subarray(0, 16_384), isEnd: false };
+    expect(readHead([first], bytes.length)).toMatchObject({ kind: 'head', correctedLength: null });
+  });
+
   it.each([
+    ['indexed.m4a', 'indexed.m4a'],
     ['fragments.mp4', 'fragments.mp4'],
     ['fragments.m4a', 'fragments.m4a'],
     ['late-fragments.mp4', 'fragments.mp4'],

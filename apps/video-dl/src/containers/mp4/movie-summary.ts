@@ -245,6 +245,23 @@ function indexSeconds(sidx: Buffer): number | undefined {
   return timescale === 0 ? undefined : units / timescale;
 }
 
+/**
+ * How many bytes after a `sidx` box it indexes (ISO 14496-12, 8.16.3).
+ * @throws RangeError for a damaged box
+ */
+export function indexedBytes(sidx: Buffer): number {
+  const isWide = sidx.readUInt8(8) === 1;
+  const countAt = (isWide ? 36 : 28) + 2;
+  const references = Array.from(
+    { length: sidx.readUInt16BE(countAt) },
+    (_, index) =>
+      // The highest bit says what is referenced.
+      sidx.readUInt32BE(countAt + 2 + index * 12) % 0x8000_0000,
+  );
+  const firstOffset = isWide ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24);
+  return references.reduce((sum, size) => sum + size, firstOffset);
+}
+
 function handlerOf(track: Box): string | undefined {
   return findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
 }
