@@ -18,7 +18,7 @@ function disc(area: Rectangle, { x, y, radius }: { x: number; y: number; radius:
 
 const whole: Rectangle = { left: 0, top: 0, ...image };
 
-/** @returns the final mask, and the parts of the image that were looked at again */
+/** @returns the final mask, and the parts of the image that the network saw again */
 async function lookAgain(first: Plane, look: (area: Rectangle) => Plane) {
   const areas: Rectangle[] = [];
   const mask = await withCloseUp(first, image, (area) => {
@@ -28,7 +28,7 @@ async function lookAgain(first: Plane, look: (area: Rectangle) => Plane) {
   return { mask, areas };
 }
 
-test('a small subject is looked at again, with room around it, and its edge becomes finer', async () => {
+test('the network sees a small subject again, with room around it, and its edge becomes finer', async () => {
   const subject = { x: 300, y: 200, radius: 80 };
   const first = disc(whole, subject);
   const { mask, areas } = await lookAgain(first, (area) => disc(area, subject));
@@ -52,7 +52,7 @@ test.each([
   ['a subject that fills much of the image', { x: 400, y: 300, radius: 190 }],
   ['a long subject, whose close-up would be large', { x: 400, y: 300, radius: 0 }],
   ['an image without a subject', { x: -900, y: -900, radius: 1 }],
-])('%s is looked at once', async (_, subject) => {
+])('the network sees %s once', async (_, subject) => {
   const first = disc(whole, subject);
   if (subject.radius === 0) first.data.fill(1, 30 * 64, 34 * 64);
   const { mask, areas } = await lookAgain(first, () => createPlane(64, 64));
@@ -60,7 +60,7 @@ test.each([
   expect(mask).toBe(first);
 });
 
-test('the first look counts alone where the second finds another subject', async () => {
+test('the first mask counts alone if the close-up shows another subject', async () => {
   const first = disc(whole, { x: 300, y: 200, radius: 80 });
   const { mask, areas } = await lookAgain(first, (area) => disc(area, { x: 250, y: 260, radius: 60 }));
   expect(areas).toHaveLength(1);
