@@ -64,7 +64,12 @@ function read(name, kind, low, high, value) {
             if (value + 0 == 0) value = 1
             put("GATEWAY_VIDEO_BURST", value < 6 ? 1 : int(value / 3))
         }
-        if (name == "STREAMS_PER_CLIENT") put("GATEWAY_REQUESTS_PER_CLIENT", value * 16)
+        if (name == "STREAMS_PER_CLIENT") {
+            # A client that waits for one look-up before it starts the next may have its next one
+            # counted before its last is counted out, since nginx has several processes.
+            put("GATEWAY_LOOKUPS_PER_CLIENT", value * 2)
+            put("GATEWAY_REQUESTS_PER_CLIENT", value * 16)
+        }
         return put(name, value + 0)
     }
     if (kind == "port" && (value !~ /^[0-9]+$/ || value + 0 > 65535)) return wrong(name, "a port from 0 to 65535", value)

@@ -9,7 +9,7 @@ function allowedMethods(uri) {
 
 /** Concurrency limits per client, by path. */
 const concurrencyLimits = [
-  { path: /\/api\/info$/i, variable: 'streams_per_client', what: 'requests for details' },
+  { path: /\/api\/info$/i, variable: 'lookups_per_client', what: 'requests for details' },
   { path: /\/api\/remove-background$/, variable: 'images_per_client', what: 'images' },
   { path: /^(\/video-dl)?\/api\//, variable: 'streams_per_client', what: 'streams' },
   { path: /^/, variable: 'requests_per_client', what: 'requests' },

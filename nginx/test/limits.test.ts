@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { expectProblem } from './support/problem.js';
 
@@ -12,19 +13,45 @@ afterEach(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-async function statusesOf(count: number, ask: (index: number) => Promise<Response>): Promise<number[]> {
-  const statuses: number[] = [];
-  for (let index = 0; index < count; index += 1) statuses.push((await ask(index)).status);
-  return statuses;
+/** Allows so many requests at once, then one each `regainSeconds`. */
+interface Burst {
+  readonly size: number;
+  readonly regainSeconds: number;
 }
 
-const allowed = (count: number): number[] => Array.from({ length: count }, () => 200);
+/** At 30 requests a minute. */
+const videoBurst = { size: 11, regainSeconds: 2 };
+
+/**
+ * Asks until the first 429, which it returns. A slow machine regains some requests meanwhile.
+ */
+async function exhaust(
+  { size, regainSeconds }: Burst,
+  ask: (index: number) => Promise<Response>,
+): Promise<Response> {
+  const startedAt = performance.now();
+  let allowed = 0;
+  let response = await ask(0);
+  for (; response.status === 200; response = await ask(allowed)) allowed += 1;
+  const regained = Math.floor((performance.now() - startedAt) / 1000 / regainSeconds);
+
+  expect(response.status).toBe(429);
+  expect(allowed).toBeGreaterThanOrEqual(size);
+  expect(allowed).toBeLessThanOrEqual(size + regained);
+  return response;
+}
+
+const lookUp = (from = gateway) => fetch(`${from.url}/api/info?url=x`);
 
 test('video: a burst of 10 beyond the first request, then 429', async () => {
-  const statuses = await statusesOf(12, () => fetch(`${gateway.url}/api/info?url=x`));
+  await exhaust(videoBurst, () => lookUp());
+});
 
-  expect(statuses).toEqual([...allowed(11), 429]);
-  expect(gateway.videoDl.requests).toHaveLength(11);
+test('a rejected request does not reach the service', async () => {
+  let allowed = 0;
+  while ((await lookUp()).status === 200) allowed += 1;
+
+  expect(gateway.videoDl.requests).toHaveLength(allowed);
 });
 
 test('info, both streams and the service path share the limit', async () => {
@@ -38,17 +65,11 @@ test('info, both streams and the service path share the limit', async () => {
     '/video-dl/api/INFO?url=x',
   ];
 
-  const statuses = await statusesOf(12, (index) =>
-    fetch(`${gateway.url}${paths[index % paths.length] ?? ''}`),
-  );
-
-  expect(statuses).toEqual([...allowed(11), 429]);
+  await exhaust(videoBurst, (index) => fetch(`${gateway.url}${paths[index % paths.length] ?? ''}`));
 });
 
 test('the rejection is a problem with Retry-After', async () => {
-  await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
-
-  const response = await fetch(`${gateway.url}/api/info?url=x`);
+  const response = await exhaust(videoBurst, () => lookUp());
 
   const problem = await expectProblem(response, 429, 'rate_limited');
   expect(response.headers.get('retry-after')).toBe('2');
@@ -58,19 +79,16 @@ test('the rejection is a problem with Retry-After', async () => {
 
 test("the rejection names the operator's contact if there is one", async () => {
   await using gateway = await startGateway({ env: { OPERATOR_CONTACT: 'limits@example.org "quoted"' } });
-  await statusesOf(11, () => fetch(`${gateway.url}/api/info?url=x`));
+  const response = await exhaust(videoBurst, () => lookUp(gateway));
 
-  const problem = await expectProblem(await fetch(`${gateway.url}/api/info?url=x`), 429, 'rate_limited');
-
+  const problem = await expectProblem(response, 429, 'rate_limited');
   expect(problem.detail).toContain('limits@example.org "quoted"');
 });
 
 test('a new X-Forwarded-For with each request changes nothing', async () => {
-  const statuses = await statusesOf(12, (index) =>
+  await exhaust(videoBurst, (index) =>
     fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': `203.0.113.${index}` } }),
   );
-
-  expect(statuses).toEqual([...allowed(11), 429]);
 });
 
 test('allows four concurrent streams; a fifth must wait', async () => {
@@ -83,7 +101,7 @@ test('allows four concurrent streams; a fifth must wait', async () => {
     fetch(`${gateway.url}/api/stream/video?url=x`, signal === undefined ? {} : { signal });
   const first = await stream(abort.signal);
   const others = await Promise.all([stream(), stream(), stream()]);
-  expect([first, ...others].map(({ status }) => status)).toEqual(allowed(4));
+  expect([first, ...others].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 
   const problem = await expectProblem(await stream(), 429, 'rate_limited');
   expect(problem.detail).toContain('4 streams');
@@ -94,6 +112,23 @@ test('allows four concurrent streams; a fifth must wait', async () => {
   abort.abort();
   await upstreamClosed;
   expect((await stream()).status).toBe(200);
+});
+
+test('allows eight concurrent look-ups; a ninth must wait', async () => {
+  const held: ServerResponse[] = [];
+  const eightArrived = new Promise<void>((resolve) => {
+    gateway.videoDl.respondWith((_req, res) => {
+      if (held.push(res) === 8) resolve();
+    });
+  });
+  const running = Array.from({ length: 8 }, () => lookUp());
+  await eightArrived;
+
+  const problem = await expectProblem(await lookUp(), 429, 'rate_limited');
+
+  expect(problem.detail).toContain('8 requests for details');
+  for (const response of held) response.end();
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array.from(held, () => 200));
 });
 
 test('metadata is not counted as a stream', async () => {
@@ -108,7 +143,7 @@ test('metadata is not counted as a stream', async () => {
 });
 
 test('health, the page and the image service do not count towards the video limit', async () => {
-  await statusesOf(12, () => fetch(`${gateway.url}/api/info?url=x`));
+  await exhaust(videoBurst, () => lookUp());
 
   expect((await fetch(`${gateway.url}/video-dl/api/health`)).status).toBe(200);
   expect((await fetch(`${gateway.url}/`)).status).toBe(200);
@@ -117,14 +152,12 @@ test('health, the page and the image service do not count towards the video limi
 });
 
 test('images: a flood is stopped at the gateway, far above what the service allows', async () => {
-  const statuses = await statusesOf(22, (index) =>
+  await exhaust({ size: 21, regainSeconds: 1 }, (index) =>
     fetch(`${gateway.url}${index % 2 ? '/bg-removal' : ''}/api/remove-background`, {
       method: 'POST',
       body: 'x',
     }),
   );
-
-  expect(statuses).toEqual([...allowed(21), 429]);
 });
 
 describe('whom a limit counts', () => {
@@ -132,26 +165,20 @@ describe('whom a limit counts', () => {
 
   // The test is the trusted proxy in front, so that it can speak for any address.
   beforeAll(async () => {
-    gateway = await startGateway({
-      env: { TRUSTED_PROXIES: '127.0.0.1' },
-    });
+    gateway = await startGateway({ env: { TRUSTED_PROXIES: '127.0.0.1', VIDEO_REQUESTS_PER_MINUTE: '6' } });
   });
 
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
   });
 
-  const from = async (address: string): Promise<number> =>
-    (await fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': address } })).status;
-
-  /** Uses up the burst of the client that the address is counted as. */
-  async function exhaust(address: string): Promise<void> {
-    for (let count = 0; count < 11; count += 1) expect(await from(address)).toBe(200);
-    expect(await from(address)).toBe(429);
-  }
+  const askFrom = (address: string) =>
+    fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': address } });
+  const from = async (address: string) => (await askFrom(address)).status;
+  const exhaustFrom = (address: string) => exhaust({ size: 3, regainSeconds: 10 }, () => askFrom(address));
 
   test('an IPv4 address is counted separately', async () => {
-    await exhaust('198.51.100.1');
+    await exhaustFrom('198.51.100.1');
     expect(await from('198.51.100.2')).toBe(200);
   });
 
@@ -161,14 +188,14 @@ describe('whom a limit counts', () => {
     ['2001:db8:a0a:a0a::a', '2001:db8:a0a:a0a:a0a:a0a:a0a:a0a', '2001:db8:a0a:a0b::a'],
     ['fe80:0:0:5::', 'fe80:0:0:5::ffff', 'fe80::5'],
   ])('%s shares its /64 with %s but not with %s', async (address, neighbour, stranger) => {
-    await exhaust(address);
+    await exhaustFrom(address);
 
     expect(await from(neighbour)).toBe(429);
     expect(await from(stranger)).toBe(200);
   });
 
   test('IPv4 clients of a dual-stack socket are distinguished, and equal those over IPv4', async () => {
-    await exhaust('::ffff:203.0.113.1');
+    await exhaustFrom('::ffff:203.0.113.1');
 
     expect(await from('::ffff:203.0.113.2')).toBe(200);
     expect(await from('::ffff:10.10.10.10')).toBe(200);
