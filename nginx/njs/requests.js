@@ -1,4 +1,3 @@
-/* global ngx -- of njs, in the container */
 // Values for the access log and the metrics. The code is limited to njs 0.7.9 (nginx 1.22);
 // `ngx.shared`, for the metrics, exists only in the container.
 

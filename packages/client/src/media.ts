@@ -66,7 +66,7 @@ function numberOf(text: string | null | undefined): number | undefined {
 }
 
 /** Characters with a special meaning in some file system. */
-// eslint-disable-next-line no-control-regex -- control characters are among them
+// oxlint-disable-next-line no-control-regex -- control characters are among them
 const unsafe = /[\u0000-\u001f\u007f<>:"/\\|?*]/g;
 const maxCharacters = 200;
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format } from 'prettier';
+import { format, type FormatConfig } from 'oxfmt';
 import { combinedDocument } from './combined-document.js';
 import { renderConfigurationMarkdown, renderEnvironmentExample } from './configuration.js';
 import { renderErrorsMarkdown } from './errors-markdown.js';
@@ -15,8 +15,8 @@ import { renderReferencePage } from './reference/reference-page.js';
 export async function renderDocuments(root: string): Promise<Map<string, string>> {
   const json = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
   const javascript = (text: string) =>
-    format(text, { parser: 'babel', printWidth: 110, singleQuote: true, objectWrap: 'collapse' });
-  const markdown = (text: string) => format(text, { parser: 'markdown', printWidth: 110 });
+    formatted('a.js', text, { printWidth: 110, singleQuote: true, objectWrap: 'collapse' });
+  const markdown = (text: string) => formatted('a.md', text, { printWidth: 110 });
   return new Map([
     ...(await Promise.all(['feather', 'tuning'].map((name) => pageCopy(root, name)))),
     ['nginx/njs/problems.js', await javascript(renderGatewayProblems(documentedErrors()))],
@@ -52,8 +52,15 @@ async function pageCopy(root: string, name: string): Promise<[string, string]> {
     join(root, source.replace('/src/', '/dist/').replace('.ts', '.js')),
     'utf8',
   );
-  const code = compiled.replace(/^\/\* eslint-disable.*\n/m, '').replace(/^\/\/# sourceMappingURL.*$/m, '');
+  const code = compiled.replace(/^\/\* oxlint-disable.*\n/m, '').replace(/^\/\/# sourceMappingURL.*$/m, '');
   const notice = `// Generated from ${source} by \`npm run docs:generate\`. Edit that file instead.\n`;
-  const options = { parser: 'babel', printWidth: 110, singleQuote: true } as const;
-  return [`nginx/html/js/image/worker/matte/${name}.js`, notice + (await format(code, options))];
+  const options = { printWidth: 110, singleQuote: true };
+  return [`nginx/html/js/image/worker/matte/${name}.js`, notice + (await formatted('a.js', code, options))];
+}
+
+/** @param name its ending says which language the text is in */
+async function formatted(name: string, text: string, options: FormatConfig): Promise<string> {
+  const { code, errors } = await format(name, text, options);
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  return code;
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '@media-services/stack/set-up';
 import { execa } from 'execa';
@@ -16,7 +16,8 @@ function repository(files: Readonly<Record<string, string>>): string {
     'tsconfig.base.json',
     '.dependency-cruiser.js',
     'knip.config.js',
-    '.prettierrc.json',
+    '.oxfmtrc.json',
+    '.oxlintrc.json',
   ]) {
     cpSync(join(root, config), join(folder, config));
   }
@@ -32,8 +33,8 @@ function repository(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-async function run(cwd: string, name: string, args: readonly string[], input = '') {
-  const { exitCode, all } = await execa(tool(name), args, { cwd, input, reject: false, all: true });
+async function run(cwd: string, name: string, args: readonly string[]) {
+  const { exitCode, all } = await execa(tool(name), args, { cwd, reject: false, all: true });
   return { failed: exitCode !== 0, output: all };
 }
 
@@ -41,7 +42,7 @@ const imports = (files: Readonly<Record<string, string>>, ...rooms: string[]) =>
   run(repository(files), 'depcruise', [...rooms, '--config', '.dependency-cruiser.js']);
 
 describe('the format', () => {
-  const check = (text: string) => run(repository({ 'a.ts': text }), 'prettier', ['--check', 'a.ts']);
+  const check = (text: string) => run(repository({ 'a.ts': text }), 'oxfmt', ['--check', 'a.ts']);
 
   test('an unformatted file is found', async () => {
     expect(await check("export const a = 'a';\n")).toMatchObject({ failed: false });
@@ -134,23 +135,44 @@ describe('dead code', () => {
   });
 });
 
-describe('patterns', () => {
-  const lint = (text: string) =>
-    run(root, 'eslint', ['--stdin', '--stdin-filename', 'scripts/pattern.mjs'], text);
+describe('lint', () => {
+  const lint = (name: string, text: string) => {
+    const folder = repository({
+      [name]: text,
+      'tsconfig.json': '{ "extends": "./tsconfig.base.json", "include": ["src"] }\n',
+    });
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    return run(folder, 'oxlint', [name]);
+  };
 
-  test('one that takes quadratic or exponential time is found', async () => {
-    expect(await lint('export const a = /^[a-z]+=/;\n')).toMatchObject({ failed: false });
-    expect(await lint('export const a = /[a-z]+=/;\n')).toMatchObject({
+  test('a pattern that takes quadratic or exponential time is found', async () => {
+    const inScript = (text: string) => lint('scripts/pattern.mjs', text);
+    expect(await inScript('export const a = /^[a-z]+=/;\n')).toMatchObject({ failed: false });
+    expect(await inScript('export const a = /[a-z]+=/;\n')).toMatchObject({
       failed: true,
       output: expect.stringContaining('no-super-linear-move') as string,
     });
-    expect(await lint('export const a = /^(?:a+)+$/;\n')).toMatchObject({
+    expect(await inScript('export const a = /^(?:a+)+$/;\n')).toMatchObject({
       failed: true,
       output: expect.stringContaining('no-super-linear-backtracking') as string,
     });
-    expect(await lint('export const a = /^(?:a|a)+$/;\n')).toMatchObject({
+    expect(await inScript('export const a = /^(?:a|a)+$/;\n')).toMatchObject({
       failed: true,
       output: expect.stringContaining('no-dupe-disjunctions') as string,
+    });
+  });
+
+  test('what only the types tell is found: a promise that nobody awaits, a value of type any', async () => {
+    const later = 'const later = async () => {\n  await Promise.resolve();\n};\n';
+    const inSource = (text: string) => lint('src/a.ts', text);
+    expect(await inSource(`${later}await later();\n`)).toMatchObject({ failed: false });
+    expect(await inSource(`${later}later();\n`)).toMatchObject({
+      failed: true,
+      output: expect.stringContaining('no-floating-promises') as string,
+    });
+    expect(await inSource("export const a: string = JSON.parse('{}');\n")).toMatchObject({
+      failed: true,
+      output: expect.stringContaining('no-unsafe-assignment') as string,
     });
   });
 });

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import type { Grid } from './grid.js';
 import { interpolation, type Interpolation } from './interpolation.js';
 import type { Plane } from './plane.js';

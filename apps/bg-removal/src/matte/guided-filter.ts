@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { boxFilter } from './box-filter.js';
 import type { Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';

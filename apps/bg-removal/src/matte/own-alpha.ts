@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { groupsOfFour, neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
 
 /** Whether an image has pixels that are not opaque. */

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import type { Plane } from './plane.js';
 
 /** Below this raw maximum the network found no subject, and stretching would turn its noise into a mask. */

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 /** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {
   /** 0-255; alpha up to this becomes 0, the rest is stretched. */

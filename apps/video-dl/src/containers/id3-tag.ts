@@ -25,7 +25,7 @@ export function makeId3Tag(fields: Id3Fields): Buffer {
   if (fields.sourceUrl) writer.setFrame('WOAS', asciiUrl(fields.sourceUrl));
   const { cover } = fields;
   if (cover) {
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the library's const enum has no value at run time
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- the library's const enum has no value at run time
     writer.setFrame('APIC', { type: frontCover, data: new Uint8Array(cover.bytes).buffer, description: '' });
   }
   return Buffer.from(writer.addTag());

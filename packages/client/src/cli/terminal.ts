@@ -36,7 +36,7 @@ export function createTerminal(quiet: boolean): Terminal {
 
 /** Without control characters: a page's title could contain commands for the terminal. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- they are what is removed
+  // oxlint-disable-next-line no-control-regex -- they are what is removed
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '');
 }
 

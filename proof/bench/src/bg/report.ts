@@ -36,7 +36,7 @@ function medianStages(runs: readonly Readonly<Record<string, number>>[]): Record
   return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name] ?? 0))]));
 }
 
-/** A table in Markdown, its columns aligned as prettier does. */
+/** A table in Markdown, its columns aligned as oxfmt does. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
