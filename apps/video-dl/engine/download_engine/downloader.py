@@ -163,6 +163,9 @@ class Downloader(yt_dlp.YoutubeDL):
         # Raised outside the handler, so that it doesn't get the other error as its context.
         raise self.check_error
 
+    def _forceprint(self, _key, _info_dict):
+        """Prints nothing. yt-dlp would first render tables of formats, thumbnails and subtitles."""
+
     def _check_formats(self, formats, *_args, **_kwargs):
         """Replaces yt-dlp's own check of doubtful formats, which downloads to temporary files."""
         for fmt in formats:
