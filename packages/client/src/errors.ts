@@ -8,7 +8,15 @@ const problemSchema = z.object({
   code: z.string(),
   retryable: z.boolean(),
   requestId: z.string().optional(),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).default([]),
 });
+
+/** A parameter that the service rejected, by its name in the HTTP API. */
+export interface RejectedField {
+  readonly field: string;
+  /** Follows the name in a sentence: `must be after start`. */
+  readonly message: string;
+}
 
 /** `code` of failures on the client's side: no response, a broken stream, or a response that isn't ours. */
 export type LocalCode = 'unreachable' | 'stream_broken' | 'unexpected_answer';
@@ -22,6 +30,7 @@ interface Details {
   readonly retryAfterSeconds?: number | undefined;
   /** Identifies the request in the logs of the gateway and the service. */
   readonly requestId?: string | undefined;
+  readonly fields?: readonly RejectedField[];
   readonly cause?: unknown;
 }
 
@@ -33,6 +42,8 @@ export class MediaServicesError extends Error {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
   readonly requestId: string | undefined;
+  /** What `invalid_request` rejects. */
+  readonly fields: readonly RejectedField[];
 
   constructor(code: string, message: string, details: Details) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -41,6 +52,7 @@ export class MediaServicesError extends Error {
     this.retryable = details.retryable;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.requestId = details.requestId;
+    this.fields = details.fields ?? [];
   }
 }
 
@@ -49,8 +61,10 @@ export function responseError(response: Response, body: unknown): MediaServicesE
   const parsed = problemSchema.safeParse(body);
   const retryAfterSeconds = secondsOf(response.headers.get('Retry-After'));
   if (parsed.success) {
-    const { code, detail, status, retryable, requestId } = parsed.data;
-    return new MediaServicesError(code, detail, { status, retryable, retryAfterSeconds, requestId });
+    const { code, title, detail, status, retryable, requestId, errors: fields } = parsed.data;
+    const reasons = fields.map(({ field, message }) => `${field} ${message}`);
+    const message = fields.length === 0 ? detail : `${title}: ${reasons.join('; ')}.`;
+    return new MediaServicesError(code, message, { status, retryable, retryAfterSeconds, requestId, fields });
   }
   const { status } = response;
   return new MediaServicesError(
@@ -62,11 +76,15 @@ export function responseError(response: Response, body: unknown): MediaServicesE
 
 export function connectionError(baseUrl: string, cause: unknown): MediaServicesError {
   const reason = reasonOf(cause);
-  return new MediaServicesError('unreachable', `Can't reach ${baseUrl}: ${reason}`, {
-    status: 0,
-    retryable: true,
-    cause,
-  });
+  return new MediaServicesError(
+    'unreachable',
+    `Can't reach ${baseUrl} (${reason}). Check its URL, and that the server is running.`,
+    {
+      status: 0,
+      retryable: true,
+      cause,
+    },
+  );
 }
 
 /** Anything thrown, including errors from another realm. */

@@ -68,7 +68,8 @@ function numberOf(text: string | null | undefined): number | undefined {
 /** Characters with a special meaning in some file system. */
 // oxlint-disable-next-line no-control-regex -- control characters are among them
 const unsafe = /[\u0000-\u001f\u007f<>:"/\\|?*]/g;
-const maxCharacters = 200;
+/** File systems allow 255; `.part.json` and a number follow. */
+const maxNameBytes = 220;
 
 /**
  * The file name in a `Content-Disposition` header (RFC 6266). Prefers the extended form, and
@@ -93,9 +94,25 @@ function decoded(text: string | undefined): string | undefined {
 }
 
 function safeFileName(name: string): string | undefined {
-  const safe = name.replace(unsafe, '_').replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
+  const safe = name
+    .replace(unsafe, '_')
+    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '')
+    // Commands would read it as an option.
+    .replace(/^-/, '_');
   if (safe === '') return undefined;
-  const dot = safe.lastIndexOf('.');
-  const extension = dot > 0 ? safe.slice(dot) : '';
-  return safe.slice(0, maxCharacters - extension.length).slice(0, safe.length - extension.length) + extension;
+  const extension = /(?<=.)\.[^.\s]{1,20}$/.exec(safe)?.[0] ?? '';
+  return limitedName(safe.slice(0, safe.length - extension.length), extension);
+}
+
+/** `stem` and `end` together, cut between two characters of the stem if they are too long for a file name. */
+export function limitedName(stem: string, end: string): string {
+  const encoder = new TextEncoder();
+  let bytes = encoder.encode(end).length;
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(stem)) {
+    bytes += encoder.encode(segment).length;
+    if (bytes > maxNameBytes) break;
+    kept += segment;
+  }
+  return kept + end;
 }

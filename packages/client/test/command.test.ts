@@ -1,6 +1,7 @@
-import { execFile, type ChildProcess } from 'node:child_process';
+import { exec, execFile, type ChildProcess } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -51,6 +52,14 @@ function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome
     );
     onStart?.(child);
     child.stdin?.end(input);
+  });
+}
+
+function shell(command: string): Promise<Outcome> {
+  return new Promise((settle) => {
+    const child = exec(command, { cwd: folder }, (_error, stdout, stderr) =>
+      settle({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
   });
 }
 
@@ -117,6 +126,47 @@ describe('video', () => {
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('a.mp3 already exists. Use --force');
     expect(readdirSync(folder)).toEqual(['a.mp3']);
+  });
+
+  test.each([
+    ['film.mp3', 'fmt', null],
+    ['film.mp4', 'fmt', 'mp4-720'],
+    ['Season 1.5', 'fmt', 'mp4-720'],
+  ])('takes the format from the output file’s name: %s', async (output, name, value) => {
+    await using server = await startServer(named('audio', 'Film.mp4'));
+    const outcome = await run(['video', page, '-o', output, '--server', server.url]);
+    const isFolder = output === 'Season 1.5';
+    expect(outcome.stdout).toBe(isFolder ? `${join(output, 'Film.mp4')}\n` : `${output}\n`);
+    expect(new URL(server.requests[0]?.url ?? '', 'http://x').searchParams.get(name)).toBe(value);
+  });
+
+  test('saves original audio only under a name of its type', async () => {
+    await using server = await startServer(named('opus', 'Film.opus'));
+    const args = ['video', page, '--original', '--server', server.url, '-o'];
+    const outcome = await run([...args, 'film.flac']);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('Choose a name that ends in .opus');
+    expect(await run([...args, 'film.opus'])).toMatchObject({ code: 0, stdout: 'film.opus\n' });
+  });
+
+  test('cuts a long name between characters and before its extension', async () => {
+    const title = `-${'👩‍👩‍👧'.repeat(50)}.mp3`;
+    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(title)}`;
+    await using server = await startServer(file('audio/mpeg', 'a', { 'Content-Disposition': disposition }));
+    const { stdout } = await run(['video', page, '--mp3', '--server', server.url]);
+    expect(stdout).toMatch(/^_(?:👩‍👩‍👧){11}\.mp3\n$/u);
+  });
+
+  test('says what to do when a file cannot be written', async () => {
+    writeFileSync(join(folder, 'films'), 'a file');
+    await using server = await startServer(named('audio'));
+    const args = ['video', page, '--mp3', '--server', server.url, '-o'];
+    const outcome = await run([...args, 'films']);
+    expect(outcome).toMatchObject({ code: 5, stdout: '' });
+    expect(outcome.stderr).toContain('It is a file, not a folder. Choose another one (-o).');
+    const tooLong = await run([...args, `${'x'.repeat(300)}.mp3`]);
+    expect(tooLong.code).toBe(5);
+    expect(tooLong.stderr).toContain('Choose a shorter name (-o).');
   });
 
   test('requests a clip with --start and --end', async () => {
@@ -219,6 +269,7 @@ describe('info', () => {
     duration: 62,
     uploadDate: null,
     downloads: [{ target: 'mp3', estimatedBytes: 1_500_000 }],
+    originalAudio: { container: 'opus', estimatedBytes: null },
     items: [],
   };
 
@@ -226,7 +277,9 @@ describe('info', () => {
     await using server = await startServer(file('application/json', JSON.stringify(info)));
 
     const summary = await run(['info', page, '--server', server.url]);
-    expect(summary.stdout).toBe('A film\nSomeone, 1:02\n  mp3       about 1.5 MB\n');
+    expect(summary.stdout).toBe(
+      'A film\nSomeone, 1:02\n  mp3       about 1.5 MB\n  original  size unknown (opus)\n',
+    );
     const json = await run(['info', page, '--json', '--server', server.url]);
     expect(JSON.parse(json.stdout)).toEqual(info);
   });
@@ -236,6 +289,23 @@ describe('info', () => {
     await using server = await startServer(file('application/json', JSON.stringify({ ...info, title })));
     const { stdout } = await run(['info', page, '--server', server.url]);
     expect(stdout).toMatch(/^A \[31mred film\n/);
+  });
+
+  test('names the options that the service rejects', async () => {
+    await using server = await startServer((_req, res) => {
+      const errors = [{ field: 'end', message: 'must be after start' }];
+      const body = {
+        title: 'Invalid request',
+        status: 400,
+        detail: 'Invalid: end.',
+        code: 'invalid_request',
+      };
+      res.writeHead(400, { 'Content-Type': 'application/problem+json' });
+      res.end(JSON.stringify({ ...body, retryable: false, requestId: 'id-1', errors }));
+    });
+    const outcome = await run(['info', page, '--start', '5', '--end', '2', '--server', server.url]);
+    expect(outcome.code).toBe(3);
+    expect(outcome.stderr).toBe('--end must be after start. (invalid_request, request id-1)\n');
   });
 
   test('lists the videos of a page, and requests the one selected with --item', async () => {
@@ -343,6 +413,9 @@ describe('cutout', () => {
     expect((await run([...args, '--format', 'png'])).stderr).toContain(
       'out.JPEG is not a name for --format png',
     );
+    expect((await run(['cutout', 'a.png', '-o', 'out.gif'])).stderr).toContain(
+      'out.gif is not a name for png, webp or jpg. To make a folder of that name, end it with a slash.',
+    );
   });
 
   test('sends a URL instead of a file', async () => {
@@ -386,6 +459,24 @@ describe('cutout', () => {
     expect(form).not.toContain('threshold');
   });
 
+  test('says that an image is empty, instead of sending it', async () => {
+    writeFileSync(join(folder, 'a.jpg'), '');
+    await using server = await startServer(png());
+    const outcome = await run(['cutout', 'a.jpg', '--server', server.url]);
+    expect(outcome).toMatchObject({ code: 1, stderr: 'a.jpg: The file is empty.\n' });
+    const piped = await run(['cutout', '-', '--server', server.url], { input: '' });
+    expect(piped).toMatchObject({ code: 1, stderr: 'image: Standard input is empty.\n' });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('shortens the name of a cut-out that a file system would reject', async () => {
+    const name = `${'x'.repeat(250)}.jpg`;
+    writeFileSync(join(folder, name), 'a');
+    await using server = await startServer(png());
+    const { stdout } = await run(['cutout', name, '--server', server.url]);
+    expect(stdout).toMatch(/^x{209}-cutout\.png\n$/);
+  });
+
   test('stops when the server rejects the client itself', async () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     await using server = await startServer(problem(401, 'unauthorized'));
@@ -410,6 +501,16 @@ test.each([
   [['video', page, '--item', '0'], '--item'],
   [['video', page, '--start', 'noon'], '--start'],
   [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],
+  [['cutout', '-photo.jpg'], 'Unknown option: -photo.jpg. For a file of that name, write ./-photo.jpg'],
+  [['cutout', 'a.jpg', 'b.jpg', '-o', 'c.png'], 'End its name with a slash: c.png/'],
+  [['cutout', '.', '-o', '-'], 'one image, not a folder'],
+  [['video', page, page, '-o', 'film.mp4'], 'End its name with a slash: film.mp4/'],
+  [['video', page, page, '-o', '-'], 'takes one result'],
+  [['video', page, '-o', 'film.mkv'], 'film.mkv is not a name for an MP4. Use .mp4, or .mp3 for the audio.'],
+  [['video', page, '--mp3', '-o', 'film.mp4'], 'film.mp4 is not a name for an MP3. Use .mp3.'],
+  [['video', page, '--1080', '-o', 'film.mp3'], 'film.mp3 is not a name for an MP4. Use .mp4.'],
+  [['video', page, '--server', 'http://me:secret@127.0.0.1'], 'Set it with --server or MEDIA_SERVICES_URL'],
+  [['video', page, '--key', 'schlüssel☃'], 'Set it with --key or MEDIA_SERVICES_KEY'],
 ])('rejects %j', async (args, words) => {
   const outcome = await run(args);
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
@@ -419,6 +520,16 @@ test.each([
 test('ends quietly when the reader of its output has seen enough', async () => {
   const outcome = await run(['--help'], { onStart: (child) => child.stdout?.destroy() });
   expect(outcome).toMatchObject({ code: 0, stderr: '' });
+});
+
+(existsSync('/dev/full') ? test : test.skip)('says that its output could not be written', async () => {
+  await using server = await startServer(named('audio'));
+  const command = `"${process.execPath}" "${program}" video ${page} --mp3 --server ${server.url}`;
+  for (const output of ['', '-o -'])
+    expect(await shell(`${command} ${output} > /dev/full`)).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Free some space, then run the same command again.') as string,
+    });
 });
 
 test('prints its version and its help', async () => {

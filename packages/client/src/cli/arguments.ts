@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
@@ -15,6 +17,7 @@ Commands:
   info    show what is on a page and what each download will be
 
 Videos:
+  --720, --1080       the best MP4 up to this height
   --mp3, --original   the audio only: as MP3, or as the site has it (M4A, Opus, FLAC, …)
   --item N            take the Nth video of a page with several (info lists them)
   --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
@@ -32,7 +35,8 @@ Cut-outs:
 Output:
   Videos go to the current folder. The cut-out of photo.jpg becomes photo-cutout.png beside it;
   the cut-outs of a folder go to FOLDER/cutouts, and existing ones there are skipped.
-  -o, --output PATH   write to this folder or file; - writes to standard output
+  -o, --output PATH   write to this file or folder: film.mp4 is a file, films and films.old/ are
+                      folders; - writes to standard output
   --force             replace existing files
   -q, --quiet         show no progress
   --json              print the server's JSON
@@ -47,12 +51,20 @@ Connection:
 An interrupted download leaves a .part file. The same command resumes it if the server supports that.
 
 Exit codes: 0 done, 1 some items failed, 2 wrong usage, 3 rejected (a retry won't help),
-4 unavailable (unreachable, busy or interrupted by the server: try again later), 130 interrupted.
+4 unavailable (unreachable, busy or interrupted by the server: try again later),
+5 a file can't be written (no permission, disk full), 130 interrupted.
 `;
 
 /** The command line is wrong; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** What `--output` names. */
+export interface OutputPath {
+  readonly folder: string;
+  /** Absent if the path is a folder. */
+  readonly name?: string;
 }
 
 interface Connection {
@@ -68,7 +80,7 @@ export interface VideoCommand extends Connection {
   readonly item?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
-  readonly output?: string | undefined;
+  readonly output?: '-' | OutputPath | undefined;
   readonly force: boolean;
 }
 
@@ -87,7 +99,7 @@ export interface CutoutCommand extends Connection {
   readonly mask: boolean;
   readonly maxWidth?: number | undefined;
   readonly maxHeight?: number | undefined;
-  readonly output?: string | undefined;
+  readonly output?: '-' | OutputPath | undefined;
   readonly force: boolean;
 }
 
@@ -174,8 +186,21 @@ const time = (name: string) =>
     .optional();
 
 const valuesSchema = z.object({
-  server: z.url({ protocol: /^https?$/, error: '--server must be an http or https URL' }),
-  key: z.string().min(1, { error: '--key is empty' }).optional(),
+  server: z
+    .string()
+    // fetch rejects a user name and a password.
+    .regex(/^https?:\/\/[^@?#]+$/, {
+      error:
+        'The server must be a URL such as http://127.0.0.1:8080. Set it with --server or MEDIA_SERVICES_URL.',
+    })
+    .refine((url) => URL.canParse(url), { error: 'The server is not a valid URL.' }),
+  key: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, {
+      error:
+        'The key must have only ASCII characters, without spaces. Set it with --key or MEDIA_SERVICES_KEY.',
+    })
+    .optional(),
   quiet: z.boolean().default(false),
   output: z.string().min(1, { error: '--output is empty' }).optional(),
   force: z.boolean().default(false),
@@ -227,7 +252,8 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     key: values.key ?? (env.MEDIA_SERVICES_KEY || undefined),
   });
   if (!checked.success) throw new UsageError(checked.error.issues.map(({ message }) => message).join('\n'));
-  const { server, key, quiet, output, force, ...options } = checked.data;
+  const { server, key, quiet, force, ...options } = checked.data;
+  const output = options.output === undefined ? undefined : outputOf(options.output);
   const connection = { server, key, quiet };
   const { item, start, end } = options;
   const [target] = positionals;
@@ -235,6 +261,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     if (target === undefined && options.url === undefined) throw new UsageError('cutout needs an image.');
     const { threshold, feather, strength, background, crop, mask } = options;
     const format = cutoutFormat(options.format, output);
+    if (positionals.length + (options.url === undefined ? 0 : 1) > 1) requireFolder(output, 'several images');
     if (mask && format !== 'png') throw new UsageError('--mask is always a PNG.');
     return {
       ...connection,
@@ -267,17 +294,57 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     ...(options[1080] ? (['mp4-1080'] as const) : []),
   ];
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
-  const [format = 'mp4-720'] = formats;
+  const format = videoFormat(formats[0], output);
+  if (positionals.length > 1) requireFolder(output, 'several videos');
   return { ...connection, name, urls: positionals, format, item, start, end, output, force };
 }
 
+/** An existing folder, and a path without an extension or with a slash at its end, is a folder. */
+function outputOf(path: string): '-' | OutputPath {
+  if (path === '-') return '-';
+  const isFile = /^\.(?=.*[a-z])[a-z0-9]{2,5}$/i.test(extname(path)) && !/[/\\]$/.test(path);
+  if (!isFile || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return { folder: path };
+  return { folder: dirname(path), name: basename(path) };
+}
+
+function requireFolder(output: '-' | OutputPath | undefined, results: string): void {
+  if (output === '-') throw new UsageError(`-o - takes one result, not ${results}.`);
+  if (output?.name !== undefined)
+    throw new UsageError(`-o must be a folder for ${results}. End its name with a slash: ${output.name}/`);
+}
+
+const folderHint = 'To make a folder of that name, end it with a slash.';
+
 /** The format that the output file's name asks for, unless `--format` says the same or nothing. */
-function cutoutFormat(chosen: CutoutCommand['format'] | undefined, output = ''): CutoutCommand['format'] {
-  const extension = /\.(png|webp|jpe?g)$/i.exec(output)?.[1]?.toLowerCase().replace('jpeg', 'jpg');
-  const named = valuesSchema.shape.format.parse(extension);
-  if (chosen !== undefined && named !== undefined && chosen !== named)
-    throw new UsageError(`${output} is not a name for --format ${chosen}.`);
-  return chosen ?? named ?? 'png';
+function cutoutFormat(
+  chosen: CutoutCommand['format'] | undefined,
+  output: '-' | OutputPath | undefined,
+): CutoutCommand['format'] {
+  if (output === undefined || output === '-' || output.name === undefined) return chosen ?? 'png';
+  const extension = extname(output.name).slice(1).toLowerCase().replace('jpeg', 'jpg');
+  const named = valuesSchema.shape.format.safeParse(extension).data;
+  if (named === undefined || (chosen !== undefined && chosen !== named)) {
+    const wanted = chosen === undefined ? 'png, webp or jpg' : `--format ${chosen}`;
+    throw new UsageError(`${output.name} is not a name for ${wanted}. ${folderHint}`);
+  }
+  return named;
+}
+
+/** The format of the options, or else of the output file's name: `film.mp3` is an MP3. */
+function videoFormat(
+  chosen: VideoCommand['format'] | undefined,
+  output: '-' | OutputPath | undefined,
+): VideoCommand['format'] {
+  if (output === undefined || output === '-' || output.name === undefined) return chosen ?? 'mp4-720';
+  const extension = extname(output.name).slice(1).toLowerCase();
+  const format = chosen ?? (extension === 'mp3' ? 'mp3' : 'mp4-720');
+  // The site decides what its original audio is.
+  if (format === 'original' || extension === format.slice(0, 3)) return format;
+  throw new UsageError(
+    `${output.name} is not a name for ${format === 'mp3' ? 'an MP3' : 'an MP4'}. Use .${format.slice(0, 3)}${
+      chosen === undefined ? ', or .mp3 for the audio' : ''
+    }. ${folderHint}`,
+  );
 }
 
 type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
@@ -287,6 +354,10 @@ function parseOptions(name: keyof typeof optionsOf, args: string[]) {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options: optionsOf[name] });
     return { values: values as OptionValues, positionals };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const { message } = z.object({ message: z.string() }).parse(error);
+    const unknown = /^Unknown option '(.+?)'/.exec(message)?.[1];
+    const given = args.find((arg) => unknown !== undefined && arg.startsWith(unknown));
+    if (given === undefined) throw new UsageError(message);
+    throw new UsageError(`Unknown option: ${given}. For a file of that name, write ./${given}.`);
   }
 }

@@ -1,11 +1,13 @@
 import { openAsBlob } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
+import { limitedName } from '../media.js';
 import { wait } from '../retry.js';
 import type { RateLimit } from '../media.js';
 import { UsageError, type CutoutCommand } from './arguments.js';
+import { messageOf } from './messages.js';
 import {
   exists,
   isFolder,
@@ -81,7 +83,7 @@ export async function cutOutImages(
       failed += 1;
       // A rejected image doesn't say how many requests are left.
       limit = undefined;
-      terminal.error(`${label}: ${error.message}`);
+      terminal.error(`${label}: ${error instanceof MediaServicesError ? messageOf(error) : error.message}`);
     }
   }
   return failed;
@@ -89,42 +91,29 @@ export async function cutOutImages(
 
 async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<ImageJob[]> {
   const { sources, output } = command;
-  const toFolder = output !== undefined && output !== '-' && (await isOutputFolder(output, sources));
   const jobs: ImageJob[] = [];
   if (command.url !== undefined) {
     const url = new URL(command.url);
     const name = basename(url.pathname) || url.hostname;
-    jobs.push(singleJob(name, () => Promise.resolve(url), command, toFolder));
+    jobs.push(singleJob(name, () => Promise.resolve(url), command));
   }
   for (const source of sources) {
     if (source !== '-' && !(await exists(source))) throw new UsageError(`${source} does not exist.`);
     if (source !== '-' && (await isFolder(source))) {
-      if (output !== undefined && !toFolder) throw new UsageError('--output must be a folder here.');
-      jobs.push(...(await folderJobs(source, output ?? join(source, 'cutouts'), command, terminal)));
+      if (output === '-') throw new UsageError('-o - takes one image, not a folder.');
+      if (output?.name !== undefined)
+        throw new UsageError(`-o must be a folder here. End its name with a slash: ${output.name}/`);
+      const target = output?.folder ?? join(source, 'cutouts');
+      jobs.push(...(await folderJobs(source, target, command, terminal)));
     } else {
-      const read = source === '-' ? readStandardInput : () => readImage(source);
-      jobs.push(singleJob(source, read, command, toFolder));
+      const read = source === '-' ? readInput : () => readImage(source);
+      jobs.push(singleJob(source, read, command));
     }
   }
-  if (jobs.length > 1 && output !== undefined && !toFolder)
-    throw new UsageError('--output must be a folder for several images.');
   return jobs;
 }
 
-/**
- * Whether the output is a folder: there are several images, it is an existing folder, or it has
- * no extension.
- */
-async function isOutputFolder(output: string, sources: readonly string[]): Promise<boolean> {
-  return sources.length > 1 || (await isFolder(output)) || extname(output) === '';
-}
-
-function singleJob(
-  source: string,
-  read: ImageJob['read'],
-  { output, format }: CutoutCommand,
-  toFolder: boolean,
-): ImageJob {
+function singleJob(source: string, read: ImageJob['read'], { output, format }: CutoutCommand): ImageJob {
   const isInput = source === '-';
   const label = isInput ? 'image' : source;
   if (output === '-' || (output === undefined && isInput)) {
@@ -132,11 +121,14 @@ function singleJob(
       throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');
     return { label, read, target: 'standard output', isExactName: false };
   }
-  const name = `${basename(label, extname(label))}-cutout.${format}`;
-  if (output === undefined)
-    return { label, read, target: { folder: dirname(source), name }, isExactName: false };
-  if (toFolder) return { label, read, target: { folder: output, name }, isExactName: false };
-  return { label, read, target: { folder: dirname(output), name: basename(output) }, isExactName: true };
+  const name = limitedName(basename(label, extname(label)), `-cutout.${format}`);
+  const { folder, name: chosenName } = output ?? { folder: dirname(source) };
+  return {
+    label,
+    read,
+    target: { folder, name: chosenName ?? name },
+    isExactName: chosenName !== undefined,
+  };
 }
 
 async function folderJobs(
@@ -161,7 +153,8 @@ async function folderJobs(
     const target = { folder: output, name: result };
     jobs.push({ label: source, read: () => readImage(source), target, isExactName: true });
   }
-  terminal.say(`${folder}: ${jobs.length} of ${names.length} images to cut out.`);
+  if (names.length === 0) terminal.say(`${folder} has no JPEG, PNG or WebP images.`);
+  else terminal.say(`${folder}: ${jobs.length} of ${names.length} images to cut out.`);
   if (skipped > 0)
     terminal.say(
       `Skipped ${skipped} that exist in ${output}. Use --force to make them again, for example with other options.`,
@@ -174,20 +167,29 @@ class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
 
-/** @throws UnreadableFileError for a folder, a broken link or a file of someone else */
+/** @throws UnreadableFileError for an empty file, a folder, a broken link or a file of someone else */
 async function readImage(file: string): Promise<Blob> {
   try {
     await access(file, constants.R_OK);
-    if (await isFolder(file)) throw new Error('This is a folder.');
+    const found = await stat(file);
+    if (found.isDirectory()) throw new UnreadableFileError('This is a folder.');
+    if (!found.isFile()) throw new UnreadableFileError('This is not a regular file. Use - to read a pipe.');
+    if (found.size === 0) throw new UnreadableFileError('The file is empty.');
     return await openAsBlob(file);
   } catch (error) {
     throw new UnreadableFileError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
+async function readInput(): Promise<Blob> {
+  const image = await readStandardInput();
+  if (image.size === 0) throw new UnreadableFileError('Standard input is empty.');
+  return image;
+}
+
 /** `photo.jpg` becomes `photo.png`, or `photo.jpg.png` if there is a `photo.webp` too. */
 function resultName(name: string, names: readonly string[], format: string): string {
   const stem = (each: string): string => basename(each, extname(each));
   const isAlone = names.filter((each) => stem(each) === stem(name)).length === 1;
-  return `${isAlone ? stem(name) : name}.${format}`;
+  return limitedName(isAlone ? stem(name) : name, `.${format}`);
 }

@@ -4,6 +4,7 @@ import { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
 import { type Command, parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
 import { cutOutImages } from './cutout.js';
+import { fileMessage, messageOf } from './messages.js';
 import { saveVideo, showInfo } from './video.js';
 import { createTerminal, type Terminal } from './terminal.js';
 
@@ -13,6 +14,7 @@ const exitCodes = {
   usage: 2,
   rejected: 3,
   unavailable: 4,
+  file: 5,
   interrupted: 130,
 } as const;
 
@@ -21,14 +23,16 @@ export async function main(args: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isClosedPipe(error)) throw error;
-  });
+  let outputError: Error | undefined;
+  const onOutputError = (error: Error): void => void (outputError ??= error);
+  process.stdout.on('error', onOutputError);
   let terminal = createTerminal(true);
   try {
     const command = parseCommand(args, process.env);
     if ('quiet' in command) terminal = createTerminal(command.quiet);
-    return await run(command, terminal, stopping.signal);
+    const code = await run(command, terminal, stopping.signal);
+    await new Promise<void>((settle) => process.stdout.write('', () => settle()));
+    return outputError === undefined ? code : report(outputError, terminal, stopping.signal);
   } catch (error) {
     return report(error, terminal, stopping.signal);
   } finally {
@@ -90,9 +94,8 @@ function report(error: unknown, terminal: Terminal, signal: AbortSignal): number
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) {
     if (isClosedPipe(error)) return exitCodes.done;
-    // The file system's messages name the file and the reason.
-    terminal.error(error.message);
-    return exitCodes.usage;
+    terminal.error(fileMessage(error));
+    return exitCodes.file;
   }
   throw error;
 }
@@ -100,10 +103,6 @@ function report(error: unknown, terminal: Terminal, signal: AbortSignal): number
 /** The reader closed the pipe because it needs no more data. */
 function isClosedPipe(error: Error): boolean {
   return 'code' in error && error.code === 'EPIPE';
-}
-
-function messageOf({ message, code, requestId }: MediaServicesError): string {
-  return `${message} (${code}${requestId === undefined ? '' : `, request ${requestId}`})`;
 }
 
 function version(): string {

@@ -1,7 +1,7 @@
-import { basename, dirname } from 'node:path';
+import { extname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
-import { findPartialFile, isFolder, saveMedia, writeToStandardOutput } from './output-file.js';
+import { findPartialFile, saveMedia, writeToStandardOutput } from './output-file.js';
 import { printable, progressLine, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
@@ -15,7 +15,7 @@ export async function saveVideo(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { format, item, start, end, output, force, urls } = command;
+  const { format, item, start, end, output, force } = command;
   const line = progressLine();
   const options = {
     signal,
@@ -31,32 +31,31 @@ export async function saveVideo(
       ? client.audio(url, { ...options, original: format === 'original', resume })
       : client.video(url, format, { ...options, resume });
   if (output === '-') {
-    if (urls.length > 1) throw new UsageError('Only one video can go to standard output.');
     await writeToStandardOutput(await request(), signal);
     return;
   }
-  const isFile = output !== undefined && isFileName(output) && !(await isFolder(output));
-  if (isFile && urls.length > 1) throw new UsageError('--output must be a folder for several videos.');
-  const folder = isFile ? dirname(output) : (output ?? '.');
-  const key = JSON.stringify({ url, format, item, start, end, name: isFile ? basename(output) : null });
+  const { folder = '.', name: chosenName } = output ?? {};
+  const key = JSON.stringify({ url, format, item, start, end, name: chosenName ?? null });
   const partial = await findPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${partial.bytes} bytes.`);
   const media = await request(partial);
-  const name = isFile ? basename(output) : media.fileName;
+  const extension = extname(media.fileName);
+  const isOtherType = chosenName !== undefined && extname(chosenName).toLowerCase() !== extension;
+  if (format === 'original' && isOtherType) {
+    await media.body.cancel();
+    throw new UsageError(`The site's audio is a ${extension} file. Choose a name that ends in ${extension}.`);
+  }
+  const name = chosenName ?? media.fileName;
+  const isExactName = chosenName !== undefined;
   try {
     terminal.result(
-      await saveMedia(media, { folder, name, isExactName: isFile, force, request: key, partial, signal }),
+      await saveMedia(media, { folder, name, isExactName, force, request: key, partial, signal }),
     );
   } catch (error) {
-    const kept = signal.aborted ? await findPartialFile(folder, key) : undefined;
+    const kept = await findPartialFile(folder, key);
     if (kept !== undefined) terminal.say(`Kept ${kept.file}.part: the same command resumes it.`);
     throw error;
   }
-}
-
-/** `film.mp4` is a file; `films` and `films/` are folders. */
-function isFileName(path: string): boolean {
-  return /\.(?:mp3|mp4|m4a|ogg|opus|webm|flac|wav)$/i.test(path);
 }
 
 /** Prints what is on a page. */
@@ -76,11 +75,18 @@ export async function showInfo(
   const known = facts.filter((fact) => fact !== null);
   if (known.length > 0) terminal.result(printable(known.join(', ')));
   for (const { target, estimatedBytes } of info.downloads) {
-    const size = estimatedBytes === null ? 'size unknown' : `about ${sizeText(estimatedBytes)}`;
-    terminal.result(`  ${target.padEnd(9)} ${size}`);
+    terminal.result(`  ${target.padEnd(9)} ${sizeOf(estimatedBytes)}`);
+  }
+  if (info.originalAudio !== null) {
+    const { container, estimatedBytes } = info.originalAudio;
+    terminal.result(`  original  ${sizeOf(estimatedBytes)} (${container})`);
   }
   for (const { index, title, duration } of info.items) {
     const length = duration === null ? '' : ` (${timeText(duration)})`;
     terminal.result(printable(`  --item ${index}  ${title ?? 'untitled'}${length}`));
   }
+}
+
+function sizeOf(estimatedBytes: number | null): string {
+  return estimatedBytes === null ? 'size unknown' : `about ${sizeText(estimatedBytes)}`;
 }
