@@ -493,6 +493,7 @@ test.each([
   [['cutout', 'x', '--threshold', ''], 'from 0 to 255'],
   [['cutout', 'x', '--format', 'gif'], '--format'],
   [['cutout', 'x', '--mask', '--format', 'jpg'], 'always a PNG'],
+  [['cutout', 'x', '--mask', '--background', 'red'], '--mask has no --background'],
   [['cutout', 'x', '--crop-margin', 'much'], '--crop-margin'],
   [['paint', 'x'], 'Unknown command: paint'],
   [['--server', 'http://127.0.0.1', 'video', page], 'The command comes before --server'],

@@ -263,6 +263,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     const format = cutoutFormat(options.format, output);
     if (positionals.length + (options.url === undefined ? 0 : 1) > 1) requireFolder(output, 'several images');
     if (mask && format !== 'png') throw new UsageError('--mask is always a PNG.');
+    if (mask && background !== undefined) throw new UsageError('--mask has no --background.');
     return {
       ...connection,
       name,
