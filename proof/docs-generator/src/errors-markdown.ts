@@ -18,7 +18,7 @@ ${status} · ${title} · ${origins.join(', ')}${retryable ? ' · retryable' : ''
   );
   return `# Errors
 
-Generated from the tables that the services answer by (\`src/errors.ts\` of each, \`packages/http-common/src/errors/error-table.ts\` for the codes that all have) (\`npm run docs:generate\`).
+Generated from the services' error tables (\`src/errors.ts\` of each, \`packages/http-common/src/errors/error-table.ts\` for the codes that all have) (\`npm run docs:generate\`).
 
 ${errorsIntroduction}
 

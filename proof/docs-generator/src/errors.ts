@@ -26,10 +26,10 @@ export function anchorOf(code: string): string {
 }
 
 export const errorsIntroduction = [
-  'Every error, of both services and of the gateway, is a problem document (RFC 9457) with the media type `application/problem+json`.',
-  'Its `type` leads here, `code` is for programs, `detail` says what happened this time and what to do.',
-  '`retryable` tells whether the very same request may succeed later; every 429 and 503 says in `Retry-After` after how many seconds.',
-  'A stream that fails after its first byte cannot become an error any more: its connection is reset, so that no client takes it for complete.',
+  'Both services and the gateway return every error as a problem document (RFC 9457) with the media type `application/problem+json`.',
+  'Match on `code` in your program. `detail` says what happened and what to do; `type` links to the code on this page.',
+  'If `retryable` is true, the same request may succeed later. Every 429 and 503 has a `Retry-After` header with the seconds to wait.',
+  'If a stream fails after its first byte, the service resets the connection, so that no client mistakes the file for a complete one.',
 ].join(' ');
 
 export const problemExample = JSON.stringify(

@@ -36,7 +36,7 @@ ${blocks.join('\n')}
     description: 'Requests to both services in shell, JavaScript and Python.',
     path: 'examples',
     main: `      <h1>Examples</h1>
-      <p class="lead">Each runs as it stands, with nothing but the language's own library: put your server into <code>BASE_URL</code> and the page of a video into <code>VIDEO_URL</code>.</p>
+      <p class="lead">Each example needs only the language's standard library. Set <code>BASE_URL</code> to your server's URL and <code>VIDEO_URL</code> to the page of a video.</p>
 ${sections.join('\n')}`,
   });
 }

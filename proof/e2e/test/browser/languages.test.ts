@@ -120,6 +120,17 @@ it('a title has the text direction of its language', async () => {
   expect(await direction()).toBe('rtl');
 });
 
+it('a short title of the other direction is beside its picture, not at the far edge', async () => {
+  await using reader = await visit(browser, '/', { url: server.url, locale: 'ar' });
+  const { page } = reader;
+  await look(page, 'https://example.com/film');
+  await page.getByText('A film').first().waitFor();
+  const title = await page.locator('#video-title').boundingBox();
+  const picture = await page.locator('.video-picture').boundingBox();
+  expect((picture?.x ?? 0) - (title?.x ?? 0) - (title?.width ?? 0)).toBeLessThan(30);
+  expect(title?.width).toBeLessThan(200);
+});
+
 it('the English page has the same texts before and after its script runs', async () => {
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;

@@ -154,6 +154,33 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     }
   });
 
+  it('a landscape image fills its frame', async () => {
+    await using reader = await visit(browser, '/', phone);
+    const { page } = reader;
+    await page.locator('#image-sample').click();
+    await cutOutShown(page);
+    await enlarge(page, 200);
+    const heightOf = async (selector: string) => (await page.locator(selector).boundingBox())?.height ?? 0;
+    const borders = 2;
+    expect(await heightOf('#image-stage')).toBeCloseTo((await heightOf('#image-comparison')) + borders, 0);
+  });
+
+  it('a unit stays beside its field', async () => {
+    await using reader = await visit(browser, '/', { ...phone, locale: 'de' });
+    const { page } = reader;
+    await page.locator('#image-sample').click();
+    await cutOutShown(page);
+    await page.locator('#image-save-options').click();
+    await enlarge(page, 200);
+    const rightOf = async (selector: string) => {
+      const { x = 0, width = 0 } = (await page.locator(selector).boundingBox()) ?? {};
+      return x + width;
+    };
+    expect(await rightOf('.with-unit')).toBeGreaterThan(await rightOf('[name="margin"]'));
+    const lines = await page.locator('.with-unit').evaluate((element) => element.getClientRects().length);
+    expect(lines).toBe(1);
+  });
+
   it.each(['en', 'de', 'ar'])('both tools fit with results and problems, in %s', async (locale) => {
     const film = { video: 'copy', audio: 'copy', formatIds: [], estimatedBytes: 48e6 };
     let refused = false;
