@@ -58,6 +58,9 @@ def _mark(formats, mpd_id, is_split):
     for fmt in formats:
         if not fmt.get('manifest_url'):
             continue
+        # A manifest need not state codecs.
+        if fmt.get('vcodec') is None and str(fmt.get('format_note')).startswith('DASH audio'):
+            fmt['vcodec'] = 'none'
         prefix = f'{mpd_id}-' if mpd_id else ''
         kind = 'audio' if fmt.get('vcodec') == 'none' else 'video'
         fmt[KEY] = Track(kind, str(fmt.get('format_id') or '')[len(prefix):], is_split)

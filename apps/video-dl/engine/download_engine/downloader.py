@@ -10,7 +10,7 @@ from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import format_check, limits, pristine
+from . import format_check, hls_playlists, limits, pristine
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
@@ -113,6 +113,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._budget.count_request()
         response = super().urlopen(req)
         self._budget.bound(response)
+        hls_playlists.skip_byte_order_mark(response)
         if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
             self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
         return response

@@ -47,10 +47,11 @@ class _Engine:
 
     def serve(self):
         # Imported here because it takes seconds, and the environment must be set first.
-        from . import dash_tracks, downloader, player_cache, pot_provider, pristine
+        from . import dash_tracks, downloader, hls_playlists, player_cache, pot_provider, pristine
         downloader.share_tls_contexts()
         downloader.make_cookies_strict()
         dash_tracks.engage()
+        hls_playlists.engage()
         limits.bound_decompression()
         player_cache.engage()
         if self._options.pot_provider_port:

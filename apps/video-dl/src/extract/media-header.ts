@@ -41,12 +41,13 @@ function readError(error: unknown, isWhole: boolean): unknown {
 
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null) return found;
-  return { ...found, durationSeconds: head.correctedLength.seconds, defect: defectOf(found) };
+  return { ...found, durationSeconds: head.correctedLength.seconds, defect: defectOf(found, head) };
 }
 
-function defectOf({ formatName }: Probe): MediaDefect {
+function defectOf({ formatName }: Probe, { totalBytes }: SourceHead): MediaDefect {
   if (formatName === 'flac') return 'joined_flac';
-  return formatName.startsWith('mov') ? 'joined_fragments' : 'wrong_length';
+  // Joined fragments are found only in files of known size.
+  return formatName.startsWith('mov') && totalBytes !== null ? 'joined_fragments' : 'wrong_length';
 }
 
 /** Merges separate audio and video. */

@@ -1,6 +1,6 @@
 import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import { mapSelections, type Extraction, type Format } from './types.js';
+import { mapSelections, type Extraction, type Format, type Selections } from './types.js';
 
 /** Reads the header of a source. */
 export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
@@ -52,8 +52,21 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
     durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
     mediaDefect: [...probes.values()].find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
-    selections: mapSelections(extraction.selections, (formats) => formats.map(refinedOf)),
+    selections: withSeparateAudio(mapSelections(extraction.selections, (formats) => formats.map(refinedOf))),
   };
+}
+
+/**
+ * Adds the page's separate audio to a video that turned out to have none. A playlist may not
+ * state codecs, and yt-dlp then assumes that each of its variants has audio.
+ */
+function withSeparateAudio(selections: Selections): Selections {
+  const audio = selections.mp3.filter(({ hasVideo, hasAudio }) => hasVideo === false && hasAudio !== false);
+  return mapSelections(selections, (formats) => {
+    const [only, second] = formats;
+    const lacksAudio = second === undefined && only?.hasVideo === true && only.hasAudio === false;
+    return lacksAudio ? [only, ...audio.slice(0, 1)] : formats;
+  });
 }
 
 /** Fills in what the page didn't state. */

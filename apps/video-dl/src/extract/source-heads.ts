@@ -79,8 +79,16 @@ export class SourceHeads {
       const totalBytes = identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
       if (step.kind === 'head') return { ...step, identity, totalBytes };
-      const next = await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes));
-      pieces.push(next.piece);
+      try {
+        const next = await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes));
+        pieces.push(next.piece);
+      } catch (error) {
+        signal.throwIfAborted();
+        // Some servers deliver only whole files, and only some formats need more than their beginning.
+        const last = await parse({ kind: 'head', pieces, totalBytes, hasRanges: false }, signal);
+        if (last.kind === 'need') throw error;
+        return { ...last, identity, totalBytes };
+      }
     }
     return {
       probe: null,

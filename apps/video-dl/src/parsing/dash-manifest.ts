@@ -71,7 +71,10 @@ class ManifestReader {
     this.#parser.on('doctype', () => {
       throw notManifest();
     });
-    this.#parser.on('opentag', ({ name, attributes }) => this.#openElement(name, attributes));
+    // Every element that we read is in one namespace, which may have a prefix.
+    this.#parser.on('opentag', ({ name, attributes }) =>
+      this.#openElement(name.slice(name.indexOf(':') + 1), attributes),
+    );
     this.#parser.on('text', (text) => this.#addText(text));
     this.#parser.on('closetag', () => this.#closeElement());
   }

@@ -40,6 +40,8 @@ interface Period {
 
 /** How much a manifest's stated duration may exceed that of its segments, in addition to two segments. */
 const lengthToleranceSeconds = 1;
+/** As much as a track may lack of its stated length. */
+const maxAbsentSeconds = 0.5;
 
 /**
  * The tracks to read, each with its segments of all periods: the wanted track, or else
@@ -204,6 +206,7 @@ class TrackWriter {
     range: ByteWindow | null,
     initialisation: number | null,
     seconds: number | null,
+    mayBeAbsent = false,
   ): void {
     this.table.add({
       reference,
@@ -214,6 +217,7 @@ class TrackWriter {
       sequence: 0,
       isRounded: false,
       isDiscontinuity: this.#isPeriodNew,
+      mayBeAbsent,
     });
     this.#isPeriodNew = false;
     this.seconds = this.seconds === null || seconds === null ? null : this.seconds + seconds;
@@ -237,8 +241,12 @@ class TrackWriter {
         ? constantTimes(attributes, startNumber, limits)
         : timelineTimes(timeline, limits);
     let number = startNumber;
-    for (const { time, duration } of times) {
-      this.#add(fillTemplate(media, track, number, time), null, initialisation, duration / timescale);
+    for (const [index, { time, duration }] of times.entries()) {
+      const seconds = duration / timescale;
+      // Without a timeline, the shorter track of a period may have one segment less.
+      const isExtra = timeline === undefined && index > 0 && index === times.length - 1;
+      const mayBeAbsent = isExtra && attributes['endNumber'] === undefined && seconds <= maxAbsentSeconds;
+      this.#add(fillTemplate(media, track, number, time), null, initialisation, seconds, mayBeAbsent);
       number += 1;
     }
   }

@@ -54,7 +54,7 @@ export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
   return {
-    durationSeconds: knownSeconds(format.duration, timescales),
+    durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format),
     sizeBytes: parsePositive(format.size ?? ''),
     formatName: format.format_name,
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
@@ -88,6 +88,15 @@ function parseReport(text: string): z.output<typeof reportSchema> {
       "The media file's description is invalid. Try another page or format.",
     );
   }
+}
+
+/** Matroska's duration counts from zero, not from the first timestamp. */
+function withoutLead(
+  seconds: number | null,
+  { format_name: name, start_time: start }: z.output<typeof reportSchema>['format'],
+): number | null {
+  const lead = name.includes('matroska') ? Math.max(0, Number(start) || 0) : 0;
+  return seconds === null ? null : Math.max(0, seconds - lead);
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */

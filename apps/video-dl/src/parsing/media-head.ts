@@ -8,6 +8,7 @@ import {
   sampleEntryTypes,
   audioLength,
   indexedBytes,
+  indexesSeveralFragments,
   type AudioLength,
   summarizeMovie,
 } from '../containers/mp4/movie-summary.js';
@@ -122,13 +123,18 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   const isIndexed = index !== undefined && indexEnd + indexedBytes(index) >= totalBytes - maxTrailerBytes;
   const mayBeJoined = hasRanges && isWhole && isFragmented(movie) && !isIndexed;
   const isJoined = mayBeJoined && fragmentsRestart(file, totalBytes);
+  // The movie's own length is that of the first fragment, and the others can't be looked at.
+  const isUnknown =
+    totalBytes === Infinity &&
+    isFragmented(movie) &&
+    (index === undefined || !indexesSeveralFragments(index));
   return {
     ...nothing,
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
     audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
     audioLength: (isComplete && !isJoined ? audioLength(movie, index) : undefined) ?? null,
-    correctedLength: isJoined ? { seconds: null } : null,
+    correctedLength: isJoined || isUnknown ? { seconds: null } : null,
   };
 }
 

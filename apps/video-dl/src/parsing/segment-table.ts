@@ -20,8 +20,9 @@ export const column = {
   sequence: 7,
   isRounded: 8,
   isDiscontinuity: 9,
+  mayBeAbsent: 10,
 } as const;
-export const columns = 10;
+export const columns = 11;
 
 export interface TableKey {
   /** Reference to the key's URL; null if `bytes` contains the key. */
@@ -68,6 +69,8 @@ export interface TableSegment {
   readonly sequence: number;
   readonly isRounded: boolean;
   readonly isDiscontinuity: boolean;
+  /** Listed only because a stated duration was rounded up, or is another track's. */
+  readonly mayBeAbsent?: boolean;
 }
 
 /** Collects the segments of one track. Each reference is checked and stored once. */
@@ -134,6 +137,7 @@ export class SegmentTableWriter {
       segment.sequence,
       Number(segment.isRounded),
       Number(segment.isDiscontinuity),
+      Number(segment.mayBeAbsent ?? false),
     );
   }
 

@@ -31,6 +31,8 @@ export interface Segment extends EncryptedPart {
   /** The playlist states whole seconds, so the duration is rounded. */
   readonly isRounded: boolean;
   readonly isDiscontinuity: boolean;
+  /** A server may not have it, and nothing is missing then. */
+  readonly mayBeAbsent: boolean;
 }
 
 /** Query strings that an extractor adds to every URL in a playlist. */
@@ -114,6 +116,7 @@ export class SegmentList {
       seconds: Number.isNaN(seconds) ? null : seconds,
       isRounded: cell('isRounded') === 1,
       isDiscontinuity: cell('isDiscontinuity') === 1,
+      mayBeAbsent: cell('mayBeAbsent') === 1,
     };
   }
 

@@ -1,5 +1,5 @@
 import { inChunks } from '@media-services/egress-guard';
-import { protocolFault } from '../upstream/transfer-fault.js';
+import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import { joinerFor, sniffedBytes } from './join/sniff.js';
 import { notJoinable, type FirstTimes, type Joiner, type TrackLengths } from './join/joiner.js';
 import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
@@ -282,8 +282,12 @@ class JoinedSegments {
     try {
       for (let number = this.#first; number < this.#end; number += 1) {
         const segment = list.segment(number);
-        const bytes = await (next ?? this.#open(list, number));
+        const bytes = await (next ?? this.#open(list, number)).catch((error: unknown) => {
+          if (segment.mayBeAbsent && isNotFound(error)) return null;
+          throw error;
+        });
         next = number + 1 < this.#end ? this.#open(list, number + 1) : null;
+        if (bytes === null) continue;
         const prefix =
           segment.initialisation === null || segment.initialisation === initialisation
             ? null
@@ -346,6 +350,10 @@ class JoinedSegments {
     opening.catch(() => undefined);
     return opening;
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof TransferFault && error.failure.code === 'video_not_found';
 }
 
 /** @param first copied, because joiners modify their input */

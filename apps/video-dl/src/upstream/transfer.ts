@@ -133,7 +133,8 @@ export class Transfer {
         (await this.#takeAhead()) ??
         (await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end));
       this.#learnEnd();
-      const endIsMissing = this.#end === null ? fault !== null : this.#position <= this.#end;
+      const endIsMissing =
+        this.total === null || this.#end === null ? fault !== null : this.#position <= this.#end;
       if (part.kind === 'past-end' && endIsMissing) throw protocolFault('lost the end of the file');
     }
   }

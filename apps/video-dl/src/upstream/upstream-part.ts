@@ -46,19 +46,41 @@ export async function requestPart(
 ): Promise<UpstreamPart | PastEnd> {
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
-  const response = await requestUpstream({
-    locator: await object.url.locate(signal),
-    extraHeaders: { ...(range && { range: formatRange(range) }), ...(ifRange && { 'if-range': ifRange }) },
-    dispatcher: context.dispatcher,
-    limits: context.limits,
-    signal,
+  const locator = await object.url.locate(signal);
+  const request = (extraHeaders: Readonly<Record<string, string>>) =>
+    requestUpstream({
+      locator,
+      extraHeaders,
+      dispatcher: context.dispatcher,
+      limits: context.limits,
+      signal,
+    });
+  let response = await request({
+    ...(range && { range: formatRange(range) }),
+    ...(ifRange && { 'if-range': ifRange }),
   });
+  if (range !== null && rejectsAnyRange(response, object, range)) {
+    response.body.destroy();
+    response = await request({});
+  }
   try {
     return checkPart(response, object, range, wantedEnd, context);
   } catch (error) {
     response.body.destroy();
     throw error;
   }
+}
+
+/** Whether the server rejects a range that the file has, as some do with every range. */
+function rejectsAnyRange(
+  response: UpstreamResponse,
+  { identity }: RemoteObject,
+  { start }: ByteRange,
+): boolean {
+  if (response.status !== 416) return false;
+  const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
+  const isSame = identity.total === null || total === identity.total;
+  return isSame && (total === null ? start === 0 : start < total);
 }
 
 function checkPart(

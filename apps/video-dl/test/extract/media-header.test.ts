@@ -28,11 +28,20 @@ describe('the header of a file', () => {
   let path: string;
   let requests: (string | undefined)[];
   let address: string;
+  let deliversParts: boolean;
+
+  beforeEach(() => {
+    deliversParts = true;
+  });
 
   beforeAll(async () => {
     parsers = startParsers();
     server = createServer((request, response) => {
       requests.push(request.headers.range);
+      if (!deliversParts && !(request.headers.range ?? '').startsWith('bytes=0-')) {
+        response.writeHead(403).end();
+        return;
+      }
       // The reader leaves once it has what it needs.
       sendFile(request, response, path, 'video/mp4').catch(() => response.destroy());
     });
@@ -104,6 +113,23 @@ describe('the header of a file', () => {
 
   it('leaves fragmented files to ffprobe, whose header has no length', async () => {
     expect(headOf(await readFile(`${await media('hls-fmp4')}/init.mp4`)).probe).toBeNull();
+  });
+
+  it('is that of the beginning if the server delivers only the whole file', async () => {
+    path = await media('front.ts');
+    requests = [];
+    deliversParts = false;
+    const seen = await heads().of(source(), { signal, client: '' });
+    expect(requests.length).toBeGreaterThan(1);
+    expect(seen).toMatchObject({ correctedLength: null, totalBytes: (await readFile(path)).length });
+  });
+
+  it('does not take the length of the first fragment for that of a file of unknown size', async () => {
+    const content = await readFile(await media('fragments.mp4'));
+    expect(headOf(content).correctedLength).toBeNull();
+    expect(headOf(content, null).correctedLength).toEqual({ seconds: null });
+    const indexed = await readFile(await media('indexed.m4a'));
+    expect(headOf(indexed, null).correctedLength).toBeNull();
   });
 
   it('detects a truncated MP4', async () => {

@@ -120,6 +120,11 @@ describe('probe', () => {
     expect(readFfprobeReport(text).streams[0]?.durationSeconds).toBeCloseTo(4.023, 3);
   });
 
+  it("subtracts the first timestamp from Matroska's duration", () => {
+    const format = { format_name: 'matroska,webm', start_time: '86399.977000', duration: '86410.000000' };
+    expect(readFfprobeReport(JSON.stringify({ format })).durationSeconds).toBeCloseTo(10.023, 3);
+  });
+
   it.each([
     ['a movie header of unknown length', '4294967.295', '1/90000'],
     ['a track of unknown length', '143165.576500', '1/30000'],

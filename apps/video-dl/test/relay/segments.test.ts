@@ -161,6 +161,18 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
+  it.each(['end.mp4', 'front.mp4', 'sound.flac'])(
+    'that are each a complete %s are rejected permanently',
+    async (name) => {
+      const file = await readFile(await media(name));
+      const failure = await failureOf(hls(...segments([file, file])));
+      expect(failure).toMatchObject({
+        code: 'no_media',
+        message: expect.stringContaining('starts again') as string,
+      });
+    },
+  );
+
   it('that are each a complete Ogg file are not joined', async () => {
     const whole = Buffer.concat(ogg);
     expect((await failureOf(hls(...segments([whole, whole]))))?.code).toBe('no_media');
@@ -455,6 +467,19 @@ describe('changing initialisations', () => {
     expect(body.toString('latin1').split('moov').length).toBe(2);
   });
 
+  it('are joined if only bit rates and edits differ', async () => {
+    const other = Buffer.from(init);
+    const bitRate = other.indexOf('btrt') + 4;
+    const shift = other.indexOf('elst') + 16;
+    for (const at of [bitRate, bitRate + 4, bitRate + 8, shift])
+      other.writeInt32BE(other.readInt32BE(at) + 1, at);
+    const map = (body: Buffer) => `#EXT-X-MAP:URI="${put(body)}"`;
+    const of = (body: Buffer) => [map(body), ...segments(fmp4.slice(0, 2))];
+    const { body, isClean } = await read(hls(...of(init), '#EXT-X-DISCONTINUITY', ...of(other)));
+    expect(isClean).toBe(true);
+    expect(body.toString('latin1').split('moov').length).toBe(2);
+  });
+
   it('are rejected before the first byte if they do not', async () => {
     const other = await readFile(join(await media('dash-template'), 'init-stream0.m4s'));
     const lines = [`#EXT-X-MAP:URI="${put(init)}"`, ...segments(fmp4.slice(0, 2))];
@@ -567,6 +592,29 @@ describe('segments of a DASH manifest', () => {
     const content = `<BaseURL>/d/d/</BaseURL><AdaptationSet contentType="video">${template}<Representation id="v"/></AdaptationSet>`;
     const { isClean } = await read(manifest(content));
     expect(isClean).toBe(true);
+  });
+
+  const template = (total: string) => {
+    const [name] = [`tail-${counter++}`];
+    for (const [index, body] of dash.entries())
+      bench.on(`/put/${name}-${index}`, (_request, response) => void response.end(body));
+    const media = `<SegmentTemplate duration="1" initialization="/put/${name}-0" media="/put/${name}-$Number$"/>`;
+    return manifest(
+      `<AdaptationSet contentType="video">${media}<Representation id="v"/></AdaptationSet>`,
+      total,
+    );
+  };
+
+  it('are complete without a last one that only the duration of another track implies', async () => {
+    expect((await read(template('PT4.3S'))).isClean).toBe(true);
+    expect((await failureOf(template('PT4.8S')))?.code).toBe('video_not_found');
+  });
+
+  it('may be listed by elements with a prefix', async () => {
+    const content = list(dash.map((part) => put(part)));
+    const plain = `<MPD mediaPresentationDuration="PT4S"><Period>${content}</Period></MPD>`;
+    const url = put(plain.replaceAll(/<(\/?)/g, '<$1mpd:'));
+    expect((await read({ url, headers: {}, kind: 'dash' })).isClean).toBe(true);
   });
 
   it('fail when there are none, or when a renewed manifest lists others', async () => {

@@ -209,6 +209,18 @@ const testedElsewhere = [
     'stream/service',
     'reads only the audio of a manifest with separate video',
   ],
+  ['Playlists and manifests without codecs', 'stream/sources', 'a master playlist without codecs'],
+  [
+    'Initialisations that differ in bit rates and edits',
+    'relay/segments',
+    'are joined if only bit rates and edits differ',
+  ],
+  [
+    'A DASH track that is shorter than its period',
+    'relay/segments',
+    'are complete without a last one that only the duration of another track implies',
+  ],
+  ['A server that rejects every range', 'upstream/transfer', 'from a server that rejects every range'],
   ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
   ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
   [

@@ -110,6 +110,28 @@ describe('an MP4', () => {
     expect(media.streams[0]?.nb_read_frames).toBe(2 * seconds * framesPerSecond);
   });
 
+  it.each([
+    ['a master playlist without codecs', 'hls-master/index.m3u8', /,CODECS="[^"]*"/gu, ''],
+    ['a DASH manifest without codecs', 'dash-template/manifest.mpd', / codecs="[^"]*"/gu, ''],
+    ['a playlist after a byte order mark', 'hls-ts/index.m3u8', /^/gu, '\uFEFF'],
+    ['a playlist without a target duration', 'hls-ts/index.m3u8', /#EXT-X-TARGET.*\n/gu, ''],
+  ] as const)('of %s has video and audio', async (what, path, pattern, replacement) => {
+    const original = await fetch(`${site.url}/media/${path}`);
+    const text = await original.text();
+    const edited = text.replaceAll(pattern, replacement);
+    expect(edited).not.toBe(text);
+    const page = `/media/${path.replace('/', `/${what.replaceAll(' ', '-')}-`)}`;
+    const type = original.headers.get('content-type') ?? '';
+    site.on(page, (_req, res) => void res.writeHead(200, { 'content-type': type }).end(edited));
+    const { media, complete } = await stream(page, 'mp4-720');
+    expect(complete).toBe(true);
+    expect(media.streams).toMatchObject([
+      { nb_read_frames: seconds * framesPerSecond },
+      { codec_name: 'aac' },
+    ]);
+    expect((await stream(page, 'mp3')).complete).toBe(true);
+  });
+
   // An advertisement's clock; ffmpeg takes the jump for playing time.
   it('has all of a transport stream whose clock jumps', async () => {
     const { complete, media } = await stream('/media/jump.ts', 'mp4-720');

@@ -129,6 +129,27 @@ describe('reads complete bytes', () => {
     ['from a range that extends past the end', [part(3, 9)], from(3, 50), '3456789', ['bytes=3-50']],
     ['from a whole response, skipping the rest', [whole()], from(3, 5), '345', ['bytes=3-5']],
     ['from a whole response, up to its end', [whole()], from(3), '3456789', ['bytes=3-']],
+    [
+      'from a server that rejects every range',
+      [status(416, { 'content-range': 'bytes */10' }), whole()],
+      from(3, 5),
+      '345',
+      ['bytes=3-5', undefined],
+    ],
+    [
+      'from a server that rejects even the first range',
+      [status(416), whole()],
+      from(0),
+      '0123456789',
+      ['bytes=0-', undefined],
+    ],
+    [
+      'of unknown size, up to an end before that of the range',
+      [part(0, 9, '*'), status(416)],
+      from(0, 20),
+      '0123456789',
+      ['bytes=0-20', 'bytes=10-20'],
+    ],
     ['from a response without a length that ends cleanly', [unmeasured], {}, '0123456789', [undefined]],
     [
       'as a part of what nobody told the size, when there is no further one',

@@ -1,5 +1,6 @@
 import type { Cover } from '../cover.js';
 import { type Box, childBoxes, findBox, makeBox, Mp4FormatError } from './box.js';
+import { decoderConfigAt } from './movie-summary.js';
 
 /** A track as the moov box describes it. */
 export interface Mp4Track {
@@ -190,7 +191,8 @@ export function fragmentedTracks(moov: Buffer): Map<number, Mp4Track> {
 
 /**
  * The fields that two movie headers must share so that fragments made for one can be decoded
- * with the other: tracks, timescales, sample descriptions, edits and defaults.
+ * with the other: tracks, timescales, sample descriptions and defaults. Not the bit rates in a
+ * description, which packagers measure, and not the edits, which only shift a track.
  * @throws Mp4FormatError, RangeError for a damaged box
  */
 export function movieEssentials(moov: Buffer): Buffer {
@@ -198,16 +200,37 @@ export function movieEssentials(moov: Buffer): Buffer {
     Buffer.from(JSON.stringify([id, timescale])),
   );
   const boxes = childBoxes(moov);
-  const traks = boxes.filter(({ type }) => type === 'trak');
-  const descriptions = traks.map((trak) => {
-    const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
-    if (description === undefined) throw new Mp4FormatError('the required stsd box is missing');
-    return description;
-  });
-  const edits = traks.flatMap(({ bytes }) => childBoxes(bytes).filter(({ type }) => type === 'edts'));
+  const descriptions = boxes.filter(({ type }) => type === 'trak').flatMap(sampleDescriptions);
   const defaults = boxes
     .filter(({ type }) => type === 'mvex')
     .flatMap(({ bytes }) => childBoxes(bytes))
-    .filter(({ type }) => type === 'trex');
-  return Buffer.concat([...tracks, ...[...descriptions, ...edits, ...defaults].map(({ bytes }) => bytes)]);
+    .filter(({ type }) => type === 'trex')
+    .map(({ bytes }) => bytes);
+  return Buffer.concat([...tracks, ...descriptions, ...defaults]);
+}
+
+/** Sizes of a sample entry before its child boxes, by handler. */
+const entryBytes: Partial<Record<string, number>> = { vide: 86, soun: 36 };
+
+function sampleDescriptions(trak: Box): Buffer[] {
+  const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
+  if (description === undefined) throw new Mp4FormatError('the required stsd box is missing');
+  const handler = findBox(trak, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20) ?? '';
+  return childBoxes(description.bytes, 16).flatMap(({ bytes }) => {
+    const size = entryBytes[handler];
+    // QuickTime's longer audio entries have their children at another offset.
+    const isPlain = handler !== 'soun' || bytes.readUInt16BE(16) === 0;
+    return size === undefined || !isPlain
+      ? [bytes]
+      : // The size includes the omitted box.
+        [bytes.subarray(4, size), ...childBoxes(bytes, size).flatMap(withoutBitRate)];
+  });
+}
+
+function withoutBitRate({ type, bytes }: Box): Buffer[] {
+  if (type === 'btrt') return [];
+  const at = type === 'esds' ? decoderConfigAt(bytes) : undefined;
+  if (at === undefined) return [bytes];
+  // Object type, stream type; buffer size, highest and average bit rate (ISO 14496-1, 7.2.6.6).
+  return [bytes.subarray(0, at + 2), bytes.subarray(at + 13)];
 }

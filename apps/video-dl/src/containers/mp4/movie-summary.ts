@@ -159,12 +159,17 @@ function mp4aCodec(entry: Box): string | undefined {
     ? childBoxes(entry.bytes, 36).find(({ type }) => type === 'esds')?.bytes
     : undefined;
   if (descriptor === undefined) return undefined;
-  // DecoderConfigDescriptor: tag 4, a length of one to four bytes, the object type.
-  const tagAt = descriptor.indexOf(0x04, 12 + 5);
+  const at = decoderConfigAt(descriptor);
+  return at === undefined ? undefined : mp4aCodecs[descriptor.readUInt8(at)];
+}
+
+/** Where the content of the decoder configuration begins in an `esds` box: tag 4, a length of one to four bytes, the object type. */
+export function decoderConfigAt(esds: Buffer): number | undefined {
+  const tagAt = esds.indexOf(0x04, 12 + 5);
   if (tagAt < 0) return undefined;
   let at = tagAt + 1;
-  while (at < tagAt + 4 && (descriptor.readUInt8(at) & 0x80) !== 0) at += 1;
-  return mp4aCodecs[descriptor.readUInt8(at + 1)];
+  while (at < tagAt + 4 && (esds.readUInt8(at) & 0x80) !== 0) at += 1;
+  return at + 1;
 }
 
 /** The audio length that a file states. */
@@ -251,15 +256,23 @@ function indexSeconds(sidx: Buffer): number | undefined {
  */
 export function indexedBytes(sidx: Buffer): number {
   const isWide = sidx.readUInt8(8) === 1;
-  const countAt = (isWide ? 36 : 28) + 2;
-  const references = Array.from(
+  const firstOffset = isWide ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24);
+  return referencedSizes(sidx).reduce((sum, size) => sum + size, firstOffset);
+}
+
+/** Whether a `sidx` box indexes more than the fragment after it. */
+export function indexesSeveralFragments(sidx: Buffer): boolean {
+  return referencedSizes(sidx).length > 1;
+}
+
+function referencedSizes(sidx: Buffer): number[] {
+  const countAt = (sidx.readUInt8(8) === 1 ? 36 : 28) + 2;
+  return Array.from(
     { length: sidx.readUInt16BE(countAt) },
     (_, index) =>
       // The highest bit says what is referenced.
       sidx.readUInt32BE(countAt + 2 + index * 12) % 0x8000_0000,
   );
-  const firstOffset = isWide ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24);
-  return references.reduce((sum, size) => sum + size, firstOffset);
 }
 
 function handlerOf(track: Box): string | undefined {

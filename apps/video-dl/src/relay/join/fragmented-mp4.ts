@@ -8,6 +8,7 @@ import {
   type SegmentFacts,
   type TrackLengths,
 } from './joiner.js';
+import type { TransferFault } from '../../upstream/transfer-fault.js';
 import { Timeline } from './timeline.js';
 
 /** Boxes allowed at the top level of a segment (ISO 14496-12 and 23009-1). */
@@ -62,6 +63,8 @@ export class FragmentedMp4Joiner implements Joiner {
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #moov: Buffer | null = null;
   #tracks = new Map<number, Mp4Track>();
+  /** Keyed by track: how the current initialisation's edits differ from those of the first, in ticks. */
+  #shifts = new Map<number, number>();
   #header = Buffer.alloc(0);
   #box: OpenBox | null = null;
   /** Whether the segment has been placed in time. */
@@ -195,8 +198,7 @@ export class FragmentedMp4Joiner implements Joiner {
     this.#boxesWithoutMedia = type === 'mdat' && !isEmpty ? 0 : this.#boxesWithoutMedia + 1;
     if (this.#boxesWithoutMedia > maxBoxesWithoutMedia) throw damaged('it has boxes without media');
     if (type === 'mdat') {
-      if (!this.#isMediaDue && !this.#isStandaloneFile && !this.#isOnlySegment)
-        throw damaged('a part of it has media without a description');
+      if (!this.#isMediaDue && !this.#isStandaloneFile && !this.#isOnlySegment) throw this.#strayMedia();
       this.#isMediaDue = false;
     } else if (type === 'moof') {
       if (this.#isMediaDue) throw damaged('a fragment of it is empty');
@@ -204,6 +206,12 @@ export class FragmentedMp4Joiner implements Joiner {
       this.#isMediaDue = true;
       this.#hasFragment = true;
     }
+  }
+
+  #strayMedia(): TransferFault {
+    return this.#tracks.size === 0
+      ? notJoinable('starts again in each part')
+      : damaged('a part of it has media without a description');
   }
 
   #endBox({ type, held }: OpenBox, output: Buffer[]): void {
@@ -223,11 +231,17 @@ export class FragmentedMp4Joiner implements Joiner {
       return;
     }
     if (!hasSameEncoding(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
+    this.#shifts = new Map(
+      [...fragmentedTracks(moov)].map(([id, { shiftSeconds, timescale }]) => {
+        const first = this.#tracks.get(id)?.shiftSeconds ?? 0;
+        return [id, Math.round((shiftSeconds - first) * timescale)];
+      }),
+    );
   }
 
   /** The fragment with its times on the joined clock. */
   #retimed(moof: Buffer): Buffer {
-    const runs = readRuns(moof, this.#tracks, this.#clocks);
+    const runs = readRuns(moof, this.#tracks, this.#clocks, this.#shifts);
     const firsts = new Map<number, number>();
     const starts: { readonly isAudio: boolean; readonly seconds: number }[] = [];
     for (const { trackId, track, decodeTime, composition } of runs) {
@@ -252,7 +266,7 @@ export class FragmentedMp4Joiner implements Joiner {
     const hasRoom = runs.every(({ track, tfdt, decodeTime }) => fits(tfdt, this.#shifted(decodeTime, track)));
     if (hasRoom) return this.#writeTimes(moof, runs);
     const wide = withWideTimes(moof);
-    return this.#writeTimes(wide, readRuns(wide, this.#tracks, this.#clocks));
+    return this.#writeTimes(wide, readRuns(wide, this.#tracks, this.#clocks, this.#shifts));
   }
 
   /** A decode time on the joined clock, in ticks. */
@@ -289,6 +303,7 @@ function readRuns(
   moof: Buffer,
   tracks: ReadonlyMap<number, Mp4Track>,
   clocks: ReadonlyMap<number, number>,
+  shifts: ReadonlyMap<number, number>,
 ): TrackRun[] {
   let total = 0;
   return childBoxes(moof).flatMap((traf) => {
@@ -310,7 +325,8 @@ function readRuns(
         header,
         tfdt,
         // A run without its own time continues where the previous one ended.
-        decodeTime: tfdt === null ? (clocks.get(trackId) ?? 0) : readDecodeTime(tfdt),
+        decodeTime:
+          tfdt === null ? (clocks.get(trackId) ?? 0) : readDecodeTime(tfdt) + (shifts.get(trackId) ?? 0),
         duration: totals.reduce((sum, { duration }) => sum + duration, 0),
         samples: totals.reduce((sum, { samples }) => sum + samples, 0),
         composition: totals[0]?.composition ?? 0,

@@ -1,6 +1,6 @@
 import { matroskaIds } from '../../containers/ebml.js';
 import { FragmentedMp4Joiner } from './fragmented-mp4.js';
-import { damaged, type Joiner } from './joiner.js';
+import { damaged, notJoinable, type Joiner } from './joiner.js';
 import { MatroskaJoiner } from './matroska.js';
 import { OggJoiner } from './ogg.js';
 import { PackedAudioJoiner } from './packed-audio.js';
@@ -23,6 +23,9 @@ const mp4Boxes = new Set([
   'mdat',
 ]);
 
+/** FLAC, WAV and AVI, which can't be cut into segments. */
+const wholeFiles = new Set(['fLaC', 'RIFF']);
+
 /**
  * The joiner for segments that start with these bytes.
  * @throws TransferFault for an unknown format
@@ -36,5 +39,6 @@ export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
   const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
   if (isSync || isAc3 || head.toString('latin1', 0, 3) === 'ID3') return new PackedAudioJoiner();
+  if (wholeFiles.has(head.toString('latin1', 0, 4))) throw notJoinable('starts again in each part');
   throw damaged('its format is unknown');
 }

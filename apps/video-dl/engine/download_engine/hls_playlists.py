@@ -1,0 +1,36 @@
+"""Lets yt-dlp read playlists that players accept although they violate RFC 8216."""
+
+import functools
+import re
+
+_MARK = b'\xef\xbb\xbf'
+
+
+def engage():
+    from yt_dlp.extractor.common import InfoExtractor
+    parse = InfoExtractor._parse_m3u8_formats_and_subtitles
+
+    @functools.wraps(parse)
+    def parse_completed(self, m3u8_doc, *args, **kwargs):
+        return parse(self, completed(m3u8_doc), *args, **kwargs)
+
+    InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed
+
+
+def completed(text):
+    """Adds the required tag by which yt-dlp recognizes a media playlist."""
+    if not isinstance(text, str) or '#EXT-X-TARGETDURATION' in text or '#EXTINF' not in text:
+        return text
+    return re.sub('^#EXTM3U', '#EXTM3U\n#EXT-X-TARGETDURATION:10', text, count=1)
+
+
+def skip_byte_order_mark(response):
+    """Skips the mark before a playlist, where yt-dlp expects the playlist's first tag."""
+    read = response.read
+
+    def read_after_mark(*args, **kwargs):
+        response.read = read
+        data = read(*args, **kwargs)
+        return data[len(_MARK):] if data.startswith(_MARK + b'#EXTM3U') else data
+
+    response.read = read_after_mark
