@@ -3,6 +3,7 @@ import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import type { Layers } from './layers.js';
+import { alone, type Team } from './team.js';
 
 /**
  * Difference between foreground and background, in levels of 255, at which colours count as
@@ -19,12 +20,27 @@ const doubt = 10;
  * Modifies `alpha` (0-255) in place, except 0, 255 and pixels with transparency of the image's
  * own, whose colours are not a mixture.
  */
-export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid, layers: Layers): void {
-  const { width, height, data } = image;
-  const { foreground, background, certainty: certainties } = layers;
-  const sampler = new GridSampler(width, height, grid, [...foreground, ...background, certainties]);
+export function correctAlpha(
+  image: RgbaImage,
+  alpha: Uint8Array,
+  grid: Grid,
+  { foreground, background, certainty }: Layers,
+  team: Team = alone,
+): void {
+  const planes = [...foreground, ...background, certainty];
+  const sampler = new GridSampler(image.width, image.height, grid, planes);
+  team.each(image.height, (from, to) => correctRows(image, alpha, sampler, from, to));
+}
+
+function correctRows(
+  { width, data }: RgbaImage,
+  alpha: Uint8Array,
+  sampler: GridSampler,
+  top: number,
+  bottom: number,
+): void {
   const groups = groupsOfFour(alpha);
-  for (let y = 0; y < height; y++) {
+  for (let y = top; y < bottom; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
       if ((at & 3) === 0 && (groups[at >> 2] === 0 || groups[at >> 2] === -1)) {
         x += 3;

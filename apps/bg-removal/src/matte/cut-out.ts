@@ -11,6 +11,7 @@ import { applyMatte, compositeOverGrey, hasOwnAlpha } from './own-alpha.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
+import { alone, type Team } from './team.js';
 import { tuneMatte, type Tuning } from './tuning.js';
 
 /** Steps that benchmarks can disable to measure their effect. */
@@ -41,27 +42,30 @@ export function cutOut(
   mask: Plane,
   tuning: Tuning,
   steps: CutOutSteps = defaultSteps,
+  team: Team = alone,
 ): boolean {
-  if (!stretchMask(mask)) return false;
+  if (!team.decide(() => stretchMask(mask))) return false;
   // A strength below 1 is meant for translucent areas, such as glass.
-  if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask);
+  if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask, team);
   const { width, height } = image;
   const grid = gridFor(width, height);
-  const seen = hasOwnAlpha(image) ? compositeOverGrey(image) : image;
-  const colours = cellColours(seen, grid);
+  const seen = hasOwnAlpha(image, team) ? compositeOverGrey(image, team) : image;
+  const colours = cellColours(seen, grid, team);
   // Interpolation reads two samples per axis, so only a mask of more than twice the image's size
   // needs a filter.
-  const fine = mask.width > 2 * width || mask.height > 2 * height ? resample(mask, width, height) : mask;
+  const fine =
+    mask.width > 2 * width || mask.height > 2 * height ? resample(mask, width, height, team) : mask;
   const model =
-    steps.refine && guidedCoefficients(colours, resample(mask, grid.width, grid.height), steps.refine);
-  const alpha = fullAlpha(seen, fine, model ? { grid, model } : undefined);
+    steps.refine &&
+    guidedCoefficients(colours, resample(mask, grid.width, grid.height, team), steps.refine, team);
+  const alpha = fullAlpha(seen, fine, model ? { grid, model } : undefined, team);
   const needsLayers = steps.correctAlpha || steps.estimateForeground;
-  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours) : undefined;
-  if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers);
+  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, team) : undefined;
+  if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers, team);
   // A subject without any opaque pixel is haze that the network was unsure of.
   if (!alpha.includes(255)) return false;
-  const visible = featherMatte(tuneMatte(alpha, tuning), width, height, tuning.feather);
-  if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers);
-  applyMatte(image, visible);
+  const visible = featherMatte(tuneMatte(alpha, tuning, team), width, height, tuning.feather, team);
+  if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers, team);
+  applyMatte(image, visible, team);
   return true;
 }

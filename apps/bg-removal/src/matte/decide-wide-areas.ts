@@ -1,6 +1,7 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { boxFilter } from './box-filter.js';
 import { createPlane, type Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /** Between these values the network is undecided. */
 const undecided = { from: 0.04, to: 0.96 } as const;
@@ -22,32 +23,55 @@ const gain = 3;
  * mistakes for foreground.
  * @param mask 0-1
  */
-export function decideWideAreas(mask: Plane): void {
-  const { width, height, data } = mask;
+export function decideWideAreas(mask: Plane, team: Team = alone): void {
+  const { width, height } = mask;
   const side = Math.max(width, height);
   const radius = Math.max(1, Math.round(side * reach));
-  if (!hasUndecidedBlock(mask, radius + 1)) return;
-  const wide = createPlane(width, height);
-  const scratch = createPlane(width, height);
-  for (let i = 0; i < data.length; i++) wide.data[i] = isUndecided(data[i]!) ? 1 : 0;
-  boxFilter(wide, radius, scratch);
-  let hasWideArea = false;
-  for (let i = 0; i < data.length; i++) {
-    const isWide = wide.data[i]! > 0.9999;
-    wide.data[i] = isWide ? 1 : 0;
-    if (isWide) hasWideArea = true;
+  if (!team.decide(() => hasUndecidedBlock(mask, radius + 1))) return;
+  const wide = createPlane(width, height, team);
+  const scratch = createPlane(width, height, team);
+  team.each(wide.data.length, (from, to) => markUndecided(mask.data, wide.data, from, to));
+  boxFilter(wide, radius, scratch, wide, team);
+  const rowsWithWideArea = team.bytes(height);
+  team.each(height, (from, to) => {
+    for (let y = from; y < to; y++) rowsWithWideArea[y] = markWide(wide.data, y * width, (y + 1) * width);
+  });
+  if (!rowsWithWideArea.includes(1)) return;
+  boxFilter(wide, radius, scratch, wide, team);
+  const around = createPlane(width, height, team);
+  boxFilter(mask, Math.max(1, Math.round(side * surroundings)), scratch, around, team);
+  team.each(wide.data.length, (from, to) => decide(mask.data, wide.data, around.data, from, to));
+}
+
+function markUndecided(mask: Float32Array, marks: Float32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) marks[i] = isUndecided(mask[i]!) ? 1 : 0;
+}
+
+/** Replaces shares of undecided pixels by 1 if that is all, otherwise by 0. Returns 1 if any is 1. */
+function markWide(shares: Float32Array, from: number, to: number): 0 | 1 {
+  let any: 0 | 1 = 0;
+  for (let i = from; i < to; i++) {
+    const isWide = shares[i]! > 0.9999;
+    shares[i] = isWide ? 1 : 0;
+    if (isWide) any = 1;
   }
-  if (!hasWideArea) return;
-  boxFilter(wide, radius, scratch);
-  const around = createPlane(width, height);
-  boxFilter(mask, Math.max(1, Math.round(side * surroundings)), scratch, around);
-  for (let i = 0; i < data.length; i++) {
-    const leans = Math.min(1, (around.data[i]! - leaning.from) / (leaning.to - leaning.from));
-    const weight = Math.min(1, 2 * wide.data[i]!) * leans;
-    const value = data[i]!;
+  return any;
+}
+
+function decide(
+  mask: Float32Array,
+  wide: Float32Array,
+  around: Float32Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
+    const leans = Math.min(1, (around[i]! - leaning.from) / (leaning.to - leaning.from));
+    const weight = Math.min(1, 2 * wide[i]!) * leans;
+    const value = mask[i]!;
     if (weight <= 0 || value <= 0.5) continue;
     const odds = (value / (1 - value)) ** gain;
-    data[i] = value + weight * (odds / (1 + odds) - value);
+    mask[i] = value + weight * (odds / (1 + odds) - value);
   }
 }
 

@@ -3,6 +3,7 @@ import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import { estimateLayers, fuse, type Layers } from './layers.js';
+import { alone, type Team } from './team.js';
 
 /**
  * Replaces the colours of translucent pixels with the foreground colour, so that the old
@@ -17,12 +18,24 @@ export function estimateForeground(
   grid: Grid,
   visible: Uint8Array = alpha,
   layers: Layers = estimateLayers(image, alpha, grid),
+  team: Team = alone,
 ): void {
-  const { width, height, data } = image;
-  const sampler = new GridSampler(width, height, grid, [...layers.foreground, ...layers.background]);
+  const planes = [...layers.foreground, ...layers.background];
+  const sampler = new GridSampler(image.width, image.height, grid, planes);
+  team.each(image.height, (from, to) => replaceColours(image, alpha, visible, sampler, from, to));
+}
+
+function replaceColours(
+  { width, data }: RgbaImage,
+  alpha: Uint8Array,
+  visible: Uint8Array,
+  sampler: GridSampler,
+  top: number,
+  bottom: number,
+): void {
   const groups = groupsOfFour(alpha);
   const visibleGroups = groupsOfFour(visible);
-  for (let y = 0; y < height; y++) {
+  for (let y = top; y < bottom; y++) {
     for (let x = 0, at = y * width; x < width; x++, at++) {
       if ((at & 3) === 0 && (visibleGroups[at >> 2] === 0 || groups[at >> 2] === -1)) {
         x += 3;

@@ -5,6 +5,7 @@ import { GridSampler } from './grid-sampler.js';
 import type { LocalModel } from './guided-filter.js';
 import { interpolation, type Interpolation } from './interpolation.js';
 import type { Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /** Refinement starts above this distance from 0 and 1 and is complete at `fullRefinement`. */
 const refinementFloor = 0.02;
@@ -23,14 +24,33 @@ export function fullAlpha(
   image: RgbaImage,
   mask: Plane,
   refinement?: { grid: Grid; model: LocalModel },
+  team: Team = alone,
 ): Uint8Array {
   const { width, height } = image;
-  const alpha = new Uint8Array(width * height);
+  const alpha = team.bytes(width * height);
   const columns = interpolation(width, mask.width, width / mask.width);
   const rows = interpolation(height, mask.height, height / mask.height);
   const refine = refinement && refinementOf(image, refinement.grid, refinement.model);
   const stretches = new Stretches(mask, columns);
-  for (let y = 0; y < height; y++) {
+  team.each(height, (from, to) => {
+    alpha.fill(0, from * width, to * width);
+    fillRows(alpha, mask, columns, rows, stretches, refine, from, to);
+  });
+  return alpha;
+}
+
+function fillRows(
+  alpha: Uint8Array,
+  mask: Plane,
+  columns: Interpolation,
+  rows: Interpolation,
+  stretches: Stretches,
+  refine: Refinement | undefined,
+  first: number,
+  last: number,
+): void {
+  const width = columns.before.length;
+  for (let y = first; y < last; y++) {
     const top = rows.before[y]! * mask.width;
     const bottom = rows.after[y]! * mask.width;
     const down = rows.fraction[y]!;
@@ -59,7 +79,6 @@ export function fullAlpha(
       }
     }
   }
-  return alpha;
 }
 
 function blend(above: number, below: number, down: number): number {
@@ -124,12 +143,10 @@ class Stretches {
   }
 }
 
+type Refinement = (value: number, margin: number, x: number, y: number) => number;
+
 /** Applies the local model, interpolated between cells, to single pixels. */
-function refinementOf(
-  { width, height, data }: RgbaImage,
-  grid: Grid,
-  model: LocalModel,
-): (value: number, margin: number, x: number, y: number) => number {
+function refinementOf({ width, height, data }: RgbaImage, grid: Grid, model: LocalModel): Refinement {
   const { red, green, blue, offset } = model;
   const sampler = new GridSampler(width, height, grid, [red, green, blue, offset]);
   return (value, margin, x, y) => {

@@ -9,13 +9,11 @@ import type { Plane } from './plane.js';
  * first needed.
  */
 export class GridSampler {
-  readonly #channels: number;
+  readonly #planes: readonly Float32Array[];
   readonly #gridWidth: number;
   readonly #columns: Interpolation;
   readonly #rows: Interpolation;
-  /** The values of all planes, interleaved per cell. */
-  readonly #cells: Float32Array;
-  /** Blended values for pixel row {@link #y}; valid for columns whose {@link #mixedFor} equals it. */
+  /** Blended values of all planes for pixel row {@link #y}; valid for columns whose {@link #mixedFor} equals it. */
   readonly #mixed: Float32Array;
   readonly #mixedFor: Int32Array;
   #y = -1;
@@ -24,19 +22,12 @@ export class GridSampler {
   #across = 0;
 
   constructor(imageWidth: number, imageHeight: number, grid: Grid, planes: readonly Plane[]) {
-    const channels = planes.length;
-    this.#channels = channels;
+    this.#planes = planes.map(({ data }) => data);
     this.#gridWidth = grid.width;
     this.#columns = interpolation(imageWidth, grid.width, grid.step);
     this.#rows = interpolation(imageHeight, grid.height, grid.step);
-    this.#cells = new Float32Array(grid.width * grid.height * channels);
-    this.#mixed = new Float32Array(grid.width * channels);
+    this.#mixed = new Float32Array(grid.width * planes.length);
     this.#mixedFor = new Int32Array(grid.width).fill(-1);
-    for (const [channel, { data }] of planes.entries()) {
-      for (let cell = 0, to = channel; cell < data.length; cell++, to += channels) {
-        this.#cells[to] = data[cell]!;
-      }
-    }
   }
 
   /** Moves to a pixel of the image. */
@@ -46,8 +37,8 @@ export class GridSampler {
     this.#y = y;
     if (this.#mixedFor[left] !== y) this.#mix(left);
     if (this.#mixedFor[right] !== y) this.#mix(right);
-    this.#left = left * this.#channels;
-    this.#right = right * this.#channels;
+    this.#left = left * this.#planes.length;
+    this.#right = right * this.#planes.length;
     this.#across = this.#columns.fraction[x]!;
   }
 
@@ -58,15 +49,15 @@ export class GridSampler {
   }
 
   #mix(column: number): void {
-    const channels = this.#channels;
+    const planes = this.#planes;
     const y = this.#y;
     const down = this.#rows.fraction[y]!;
-    let top = (this.#rows.before[y]! * this.#gridWidth + column) * channels;
-    let bottom = (this.#rows.after[y]! * this.#gridWidth + column) * channels;
-    const end = top + channels;
-    for (let to = column * channels; top < end; top++, bottom++, to++) {
-      const above = this.#cells[top]!;
-      this.#mixed[to] = above + (this.#cells[bottom]! - above) * down;
+    const top = this.#rows.before[y]! * this.#gridWidth + column;
+    const bottom = this.#rows.after[y]! * this.#gridWidth + column;
+    for (let channel = 0, to = column * planes.length; channel < planes.length; channel++, to++) {
+      const plane = planes[channel]!;
+      const above = plane[top]!;
+      this.#mixed[to] = above + (plane[bottom]! - above) * down;
     }
     this.#mixedFor[column] = y;
   }

@@ -1,6 +1,7 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { pixelWords, type RgbaImage } from '../images/rgba-image.js';
 import { createPlane, type Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /** One plane per channel. */
 export type Planes = readonly [Plane, Plane, Plane];
@@ -25,18 +26,25 @@ export function gridFor(imageWidth: number, imageHeight: number): Grid {
 }
 
 /** Three channels of the size of a grid. */
-export function createPlanes({ width, height }: Grid): Planes {
-  return [createPlane(width, height), createPlane(width, height), createPlane(width, height)];
+export function createPlanes({ width, height }: Grid, team: Team): Planes {
+  const plane = (): Plane => createPlane(width, height, team);
+  return [plane(), plane(), plane()];
 }
 
 /** Mean colour of every cell, 0-255. */
-export function cellColours(image: RgbaImage, grid: Grid): Planes {
-  const planes = createPlanes(grid);
+export function cellColours(image: RgbaImage, grid: Grid, team: Team = alone): Planes {
+  const planes = createPlanes(grid, team);
+  team.each(grid.height, (from, to) => addColours(image, grid, planes, from, to));
+  return planes;
+}
+
+function addColours(image: RgbaImage, grid: Grid, planes: Planes, top: number, bottom: number): void {
   const [red, green, blue] = [planes[0].data, planes[1].data, planes[2].data];
+  for (const plane of [red, green, blue]) plane.fill(0, top * grid.width, bottom * grid.width);
   const { width, height } = image;
   const { step } = grid;
   const words = pixelWords(image);
-  for (let y = 0; y < height; y++) {
+  for (let y = top * step; y < Math.min(height, bottom * step); y++) {
     const cellY = Math.floor(y / step);
     const rowsInCell = Math.min(step, height - cellY * step);
     for (let x = 0, at = y * width, cell = cellY * grid.width; x < width; cell++) {
@@ -56,5 +64,4 @@ export function cellColours(image: RgbaImage, grid: Grid): Planes {
       blue[cell]! += b * weight;
     }
   }
-  return planes;
 }

@@ -1,7 +1,8 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { boxFilter } from './box-filter.js';
+import { boxFilterAll } from './box-filter.js';
 import type { Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /** `alpha ≈ red·R + green·G + blue·B + offset` around every cell, colours 0-1. */
 export interface LocalModel {
@@ -25,19 +26,23 @@ export interface GuidedFilterOptions {
  * filter (He, Sun 2015).
  * @param guide colours of the cells, 0-255
  */
-export function guidedCoefficients(guide: Planes, alpha: Plane, options: GuidedFilterOptions): LocalModel {
+export function guidedCoefficients(
+  guide: Planes,
+  alpha: Plane,
+  options: GuidedFilterOptions,
+  team: Team = alone,
+): LocalModel {
   const { width, height } = alpha;
   const radius = Math.max(1, Math.round(options.radius * Math.sqrt(width * height)));
-  const moments = windowMoments(guide, alpha, radius);
+  const moments = windowMoments(guide, alpha, radius, team);
   const model: LocalModel = {
-    red: createPlane(width, height),
-    green: createPlane(width, height),
-    blue: createPlane(width, height),
-    offset: createPlane(width, height),
+    red: createPlane(width, height, team),
+    green: createPlane(width, height, team),
+    blue: createPlane(width, height, team),
+    offset: createPlane(width, height, team),
   };
-  solve(moments, options.epsilon, model);
-  const scratch = createPlane(width, height);
-  for (const plane of [model.red, model.green, model.blue, model.offset]) boxFilter(plane, radius, scratch);
+  team.each(alpha.data.length, (from, to) => solve(moments, options.epsilon, model, from, to));
+  boxFilterAll([model.red, model.green, model.blue, model.offset], radius, team);
   return model;
 }
 
@@ -47,9 +52,9 @@ type Moments = Record<
   Float32Array
 >;
 
-function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
+function windowMoments(guide: Planes, alpha: Plane, radius: number, team: Team): Moments {
   const { width, height } = alpha;
-  const planes = Array.from({ length: 13 }, () => createPlane(width, height));
+  const planes = Array.from({ length: 13 }, () => createPlane(width, height, team));
   const [r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb] = planes.map(({ data }) => data) as [
     Float32Array,
     Float32Array,
@@ -65,10 +70,18 @@ function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
     Float32Array,
     Float32Array,
   ];
+  const moments = { r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb };
+  team.each(alpha.data.length, (from, to) => multiply(guide, alpha.data, moments, from, to));
+  boxFilterAll(planes, radius, team);
+  return moments;
+}
+
+/** The guide, alpha and their products, of cells `from` to `to`. */
+function multiply(guide: Planes, values: Float32Array, moments: Moments, from: number, to: number): void {
+  const { r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb } = moments;
   const [guideRed, guideGreen, guideBlue] = [guide[0].data, guide[1].data, guide[2].data];
-  const values = alpha.data;
   const unit = 1 / 255;
-  for (let i = 0; i < values.length; i++) {
+  for (let i = from; i < to; i++) {
     const red = guideRed[i]! * unit;
     const green = guideGreen[i]! * unit;
     const blue = guideBlue[i]! * unit;
@@ -87,20 +100,17 @@ function windowMoments(guide: Planes, alpha: Plane, radius: number): Moments {
     gb[i] = green * blue;
     bb[i] = blue * blue;
   }
-  const scratch = createPlane(width, height);
-  for (const plane of planes) boxFilter(plane, radius, scratch);
-  return { r, g, b, p, rp, gp, bp, rr, rg, rb, gg, gb, bb };
 }
 
 /** Linear regression of alpha on colour in every window: a symmetric 3×3 system, solved by its adjugate. */
-function solve(m: Moments, epsilon: number, model: LocalModel): void {
+function solve(m: Moments, epsilon: number, model: LocalModel, from: number, to: number): void {
   const [reds, greens, blues, offsets] = [
     model.red.data,
     model.green.data,
     model.blue.data,
     model.offset.data,
   ];
-  for (let i = 0; i < offsets.length; i++) {
+  for (let i = from; i < to; i++) {
     const r = m.r[i]!;
     const g = m.g[i]!;
     const b = m.b[i]!;

@@ -1,8 +1,9 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { boxFilter } from './box-filter.js';
+import { boxFilterAll } from './box-filter.js';
 import { pixelWords, type RgbaImage } from '../images/rgba-image.js';
 import { cellColours, createPlanes, type Grid, type Planes } from './grid.js';
 import { createPlane, type Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /** Colours on the grid, 0-255. */
 interface Colours {
@@ -45,15 +46,16 @@ export function estimateLayers(
   alpha: Uint8Array,
   grid: Grid,
   colours: Planes = cellColours(image, grid),
+  team: Team = alone,
 ): Layers {
   const scale = Math.sqrt(grid.width * grid.height) / 1000;
   const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
   const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** power);
-  const cells = weighCells(image, alpha, grid, colours, weights);
-  const scratch = createPlane(grid.width, grid.height);
-  const first = blurLayers(cells, colours, radius(firstSide), scratch);
-  fuseCells(image, alpha, grid, cells, first, weights);
-  return blurLayers(cells, colours, radius(secondSide), scratch);
+  const cells = createCells(grid, team);
+  team.each(grid.height, (from, to) => weighCells(image, alpha, grid, colours, weights, cells, from, to));
+  const first = blurLayers(cells, colours, radius(firstSide), grid, team);
+  team.each(grid.height, (from, to) => fuseCells(image, alpha, grid, cells, first, weights, from, to));
+  return blurLayers(cells, colours, radius(secondSide), grid, team);
 }
 
 /**
@@ -73,22 +75,35 @@ interface WeighedCells extends Colours {
   readonly mixed: Uint8Array;
 }
 
+function createCells(grid: Grid, team: Team): WeighedCells {
+  return {
+    foregroundWeight: createPlane(grid.width, grid.height, team),
+    backgroundWeight: createPlane(grid.width, grid.height, team),
+    mixed: team.bytes(grid.width * grid.height),
+    foreground: createPlanes(grid, team),
+    background: createPlanes(grid, team),
+  };
+}
+
+/** Fills rows `first` to `last` of `cells`. */
 function weighCells(
   image: RgbaImage,
   alpha: Uint8Array,
   grid: Grid,
   colours: Planes,
   weights: Float32Array,
-): WeighedCells {
+  cells: WeighedCells,
+  first: number,
+  last: number,
+): void {
   const { width, height } = image;
   const words = pixelWords(image);
   const { step } = grid;
-  const foregroundWeight = createPlane(grid.width, grid.height);
-  const backgroundWeight = createPlane(grid.width, grid.height);
-  const mixed = new Uint8Array(grid.width * grid.height);
-  const foreground = createPlanes(grid);
-  const background = createPlanes(grid);
-  for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
+  const { foregroundWeight, backgroundWeight, mixed, foreground, background } = cells;
+  mixed.fill(0, first * grid.width, last * grid.width);
+  for (const { data } of [foregroundWeight, backgroundWeight, ...foreground, ...background])
+    data.fill(0, first * grid.width, last * grid.width);
+  for (let cellY = first, cell = first * grid.width; cellY < last; cellY++) {
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const right = Math.min(width, (cellX + 1) * step);
@@ -139,7 +154,6 @@ function weighCells(
       background[2].data[cell] = behindBlue * share;
     }
   }
-  return { foregroundWeight, backgroundWeight, mixed, foreground, background };
 }
 
 /** Whether a cell is entirely background or entirely foreground. */
@@ -179,33 +193,38 @@ function ownAlphaOf(
 }
 
 /** Weighted means of the colours in the window around each cell: `F̂` and `B̂`. */
-function blurLayers(cells: WeighedCells, colours: Planes, radius: number, scratch: Plane): Layers {
-  const { width, height } = scratch;
-  const blurred = (plane: Plane): Plane => {
-    const result = createPlane(width, height);
-    boxFilter(plane, radius, scratch, result);
-    return result;
-  };
-  const means = (layer: Planes, coverage: Plane): Planes => {
-    const mean = (channel: 0 | 1 | 2): Plane => {
-      const sums = blurred(layer[channel]);
-      divide(sums.data, coverage.data, colours[channel].data);
-      return sums;
-    };
-    return [mean(0), mean(1), mean(2)];
-  };
-  const front = blurred(cells.foregroundWeight);
-  const behind = blurred(cells.backgroundWeight);
-  return {
-    foreground: means(cells.foreground, front),
-    background: means(cells.background, behind),
-    certainty: certaintyOf(front, behind),
-  };
+function blurLayers(cells: WeighedCells, colours: Planes, radius: number, grid: Grid, team: Team): Layers {
+  const [front, behind] = [
+    createPlane(grid.width, grid.height, team),
+    createPlane(grid.width, grid.height, team),
+  ];
+  const [foreground, background] = [createPlanes(grid, team), createPlanes(grid, team)];
+  const certainty = createPlane(grid.width, grid.height, team);
+  boxFilterAll(
+    [cells.foregroundWeight, cells.backgroundWeight, ...cells.foreground, ...cells.background],
+    radius,
+    team,
+    [front, behind, ...foreground, ...background],
+  );
+  team.each(certainty.data.length, (from, to) => {
+    for (const channel of [0, 1, 2] as const) {
+      divide(foreground[channel].data, front.data, colours[channel].data, from, to);
+      divide(background[channel].data, behind.data, colours[channel].data, from, to);
+    }
+    rateCertainty(certainty.data, front.data, behind.data, from, to);
+  });
+  return { foreground, background, certainty };
 }
 
 /** Converts weighted sums to weighted means, in place. Uses a cell's own colour if the weight is almost 0. */
-function divide(sums: Float32Array, coverage: Float32Array, own: Float32Array): void {
-  for (let i = 0; i < sums.length; i++) {
+function divide(
+  sums: Float32Array,
+  coverage: Float32Array,
+  own: Float32Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
     const total = coverage[i]!;
     sums[i] = total > leastCoverage ? sums[i]! / total : own[i]!;
   }
@@ -215,11 +234,14 @@ function known(coverage: number): number {
   return Math.min(1, Math.max(0, (coverage - someCoverage) / (goodCoverage - someCoverage)));
 }
 
-function certaintyOf(front: Plane, behind: Plane): Plane {
-  const certainty = createPlane(front.width, front.height);
-  const [values, fronts, behinds] = [certainty.data, front.data, behind.data];
-  for (let i = 0; i < values.length; i++) values[i] = known(fronts[i]!) * known(behinds[i]!);
-  return certainty;
+function rateCertainty(
+  values: Float32Array,
+  fronts: Float32Array,
+  behinds: Float32Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) values[i] = known(fronts[i]!) * known(behinds[i]!);
 }
 
 /**
@@ -233,11 +255,13 @@ function fuseCells(
   cells: WeighedCells,
   first: Colours,
   weights: Float32Array,
+  top: number,
+  last: number,
 ): void {
   const { width, height } = image;
   const words = pixelWords(image);
   const { step } = grid;
-  for (let cellY = 0, cell = 0; cellY < grid.height; cellY++) {
+  for (let cellY = top, cell = top * grid.width; cellY < last; cellY++) {
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const behind = cells.backgroundWeight.data[cell]!;

@@ -1,3 +1,5 @@
+import { alone, type Team } from './team.js';
+
 /** One number per pixel, row by row. */
 export interface Plane {
   readonly width: number;
@@ -5,6 +7,7 @@ export interface Plane {
   readonly data: Float32Array;
 }
 
-export function createPlane(width: number, height: number): Plane {
-  return { width, height, data: new Float32Array(width * height) };
+/** All zeros, unless it is memory of a team of several. */
+export function createPlane(width: number, height: number, team: Team = alone): Plane {
+  return { width, height, data: team.floats(width * height) };
 }

@@ -1,17 +1,18 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { createPlane, type Plane } from './plane.js';
+import { alone, type Team } from './team.js';
 
 /**
  * Resizes a plane with a triangle filter: linear interpolation when enlarging, widened to the
  * scale when shrinking, so that no sample is skipped. Pixel centres are aligned (half-pixel
  * convention); borders are replicated.
  */
-export function resample(source: Plane, width: number, height: number): Plane {
+export function resample(source: Plane, width: number, height: number, team: Team = alone): Plane {
   if (source.width === width && source.height === height) return source;
   // Shrink first, so that the other pass has less to do; columns are the cheaper pass.
   return height < source.height
-    ? resampleRows(resampleColumns(source, height), width)
-    : resampleColumns(resampleRows(source, width), height);
+    ? resampleRows(resampleColumns(source, height, team), width, team)
+    : resampleColumns(resampleRows(source, width, team), height, team);
 }
 
 interface Taps {
@@ -46,13 +47,19 @@ function tapsFor(sourceSize: number, targetSize: number): Taps {
   return { first, count, weights };
 }
 
-function resampleRows(source: Plane, width: number): Plane {
+function resampleRows(source: Plane, width: number, team: Team): Plane {
   if (source.width === width) return source;
-  const target = createPlane(width, source.height);
-  const { first, count, weights } = tapsFor(source.width, width);
+  const target = createPlane(width, source.height, team);
+  const taps = tapsFor(source.width, width);
+  team.each(source.height, (top, bottom) => weighRows(source, target, taps, top, bottom));
+  return target;
+}
+
+function weighRows(source: Plane, target: Plane, taps: Taps, top: number, bottom: number): void {
+  const { first, count, weights } = taps;
   const { data } = source;
-  const out = target.data;
-  for (let y = 0, to = 0; y < source.height; y++) {
+  const { width, data: out } = target;
+  for (let y = top, to = top * width; y < bottom; y++) {
     const from = y * source.width;
     for (let x = 0, tap = 0; x < width; x++, to++) {
       let sum = 0;
@@ -60,16 +67,22 @@ function resampleRows(source: Plane, width: number): Plane {
       out[to] = sum;
     }
   }
+}
+
+function resampleColumns(source: Plane, height: number, team: Team): Plane {
+  if (source.height === height) return source;
+  const target = createPlane(source.width, height, team);
+  const taps = tapsFor(source.height, height);
+  team.each(height, (top, bottom) => weighColumns(source, target, taps, top, bottom));
   return target;
 }
 
-function resampleColumns(source: Plane, height: number): Plane {
-  if (source.height === height) return source;
+function weighColumns(source: Plane, target: Plane, taps: Taps, top: number, bottom: number): void {
+  const { first, count, weights } = taps;
   const { width, data } = source;
-  const target = createPlane(width, height);
-  const { first, count, weights } = tapsFor(source.height, height);
   const out = target.data;
-  for (let y = 0; y < height; y++) {
+  out.fill(0, top * width, bottom * width);
+  for (let y = top; y < bottom; y++) {
     for (let k = 0; k < count; k++) {
       const weight = weights[y * count + k]!;
       if (weight === 0) continue;
@@ -78,5 +91,4 @@ function resampleColumns(source: Plane, height: number): Plane {
         out[to]! += data[i]! * weight;
     }
   }
-  return target;
 }

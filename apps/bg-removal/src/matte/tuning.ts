@@ -1,4 +1,6 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
+import { alone, type Team } from './team.js';
+
 /** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {
   /** 0-255; alpha up to this becomes 0, the rest is stretched. */
@@ -28,9 +30,11 @@ export function tuningTable(tuning: Tuning): Uint8Array {
 }
 
 /** A new matte with strength and threshold applied. */
-export function tuneMatte(alpha: Uint8Array, tuning: Tuning): Uint8Array {
+export function tuneMatte(alpha: Uint8Array, tuning: Tuning, team: Team = alone): Uint8Array {
   const table = tuningTable(tuning);
-  const tuned = new Uint8Array(alpha.length);
-  for (let i = 0; i < alpha.length; i++) tuned[i] = table[alpha[i]!]!;
+  const tuned = team.bytes(alpha.length);
+  team.each(alpha.length, (from, to) => {
+    for (let i = from; i < to; i++) tuned[i] = table[alpha[i]!]!;
+  });
   return tuned;
 }

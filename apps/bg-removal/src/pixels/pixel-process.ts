@@ -5,7 +5,6 @@ import { viewForModel } from '../images/model-view.js';
 import type { Rectangle } from '../images/output.js';
 import { cropped } from '../images/rgba-image.js';
 import { withCloseUp } from '../matte/close-up.js';
-import { cutOut } from '../matte/cut-out.js';
 import type { Plane } from '../matte/plane.js';
 import {
   maskSchema,
@@ -17,7 +16,8 @@ import {
   type PixelTask,
   type View,
 } from './task.js';
-import { WarmUp } from './warm-up.js';
+import { ThreadTeam } from './thread-team.js';
+import { cutOutDisc, WarmUp } from './warm-up.js';
 
 /**
  * Entry point of a pixel process, run by the engine supervisor. Processes one image at a time.
@@ -63,12 +63,15 @@ async function run(
   const clock = stopwatch();
   const opened = await openImage(file, limits);
   if ('rejection' in opened) return { kind: 'rejected', rejection: opened.rejection };
-  const image = await decodeFull(opened);
+  const decoded = await decodeFull(opened);
   // The header is valid, so the pixels are damaged or incomplete.
-  if (image === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
+  if (decoded === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
   const decode = clock();
-  const rgb = await viewForModel(image, inputSize.width, inputSize.height);
-  const first = await maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
+  const rgb = await viewForModel(decoded, inputSize.width, inputSize.height);
+  const answer = maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
+  // Both at once: a copy of the pixels while the network works. A cancelled image rejects.
+  const [first, shared] = await Promise.all([answer, team.begin(decoded)]);
+  const { image } = shared;
   clock();
   const lookAt = async (area: Rectangle): Promise<Plane> => {
     const closeUp = await viewForModel(cropped(image, area), inputSize.width, inputSize.height);
@@ -77,7 +80,7 @@ async function run(
     return seen;
   };
   const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
-  if (!cutOut(image, mask, tuning)) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
+  if (!shared.cutOut(mask, tuning)) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const subject = visibleArea(image);
   if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();
@@ -112,7 +115,8 @@ function watchMemory({ maxMemoryBytes }: PixelSettings): () => void {
 }
 
 const settings = pixelSettingsSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
-const warmUp = new WarmUp();
+const team = new ThreadTeam(settings.maxMemoryBytes);
+const warmUp = new WarmUp(() => cutOutDisc(team));
 
 process.on('message', (raw) => {
   const { success, data: message } = messageSchema.safeParse(raw);

@@ -12,11 +12,17 @@ export const pixelSettingsSchema = z.object({
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
 
+export const tuningSchema = z.object({
+  threshold: z.number(),
+  feather: z.number(),
+  foregroundStrength: z.number(),
+});
+
 export const pixelTaskSchema = z.object({
   file: bytes,
   limits: imageLimitsSchema,
   inputSize: z.object({ width: z.int(), height: z.int() }),
-  tuning: z.object({ threshold: z.number(), feather: z.number(), foregroundStrength: z.number() }),
+  tuning: tuningSchema,
   output: outputSchema,
   refineSmallSubjects: z.boolean(),
 });

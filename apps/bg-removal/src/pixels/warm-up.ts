@@ -1,11 +1,14 @@
+import { visibleArea } from '../images/encode.js';
 import { halve } from '../images/model-view.js';
-import { cutOut } from '../matte/cut-out.js';
 import { defaultTuning } from '../matte/tuning.js';
+import type { ThreadTeam } from './thread-team.js';
 
-const width = 900;
-const height = 600;
-const maskSide = 256;
-const roundsUntilWarm = 6;
+/** Odd, so that the ends of rows and of the image are compiled too. */
+const width = 901;
+const height = 601;
+const maskSide = 1024;
+/** Each thread gets about half of the work of a round. */
+const roundsUntilWarm = 8;
 
 /**
  * Lets the JIT compile the loops of a new process while it is idle, because an interpreted pass
@@ -14,33 +17,41 @@ const roundsUntilWarm = 6;
  * or a minute on a busy machine, during which a killed process has no replacement.
  */
 export class WarmUp {
-  readonly #round: () => void;
+  readonly #round: () => void | Promise<void>;
   #left: number;
+  #isPaused = true;
+  #isRunning = false;
   #next: NodeJS.Immediate | undefined;
 
-  constructor(round: () => void = cutOutDisc, rounds = roundsUntilWarm) {
+  constructor(round: () => void | Promise<void>, rounds = roundsUntilWarm) {
     this.#round = round;
     this.#left = rounds;
   }
 
   resume(): void {
-    if (this.#left <= 0) return;
-    this.#next ??= setImmediate(() => {
-      this.#next = undefined;
-      this.#left -= 1;
-      this.#round();
-      this.resume();
-    });
+    this.#isPaused = false;
+    if (this.#left <= 0 || this.#isRunning) return;
+    this.#next ??= setImmediate(() => void this.#run());
   }
 
   pause(): void {
+    this.#isPaused = true;
     clearImmediate(this.#next);
     this.#next = undefined;
   }
+
+  async #run(): Promise<void> {
+    this.#next = undefined;
+    this.#left -= 1;
+    this.#isRunning = true;
+    await this.#round();
+    this.#isRunning = false;
+    if (!this.#isPaused) this.resume();
+  }
 }
 
-/** Cuts out a soft disc from noise. */
-function cutOutDisc(): void {
+/** Cuts out a soft disc from noise, with every thread. */
+export async function cutOutDisc(team: ThreadTeam): Promise<void> {
   const data = new Uint8Array(width * height * 4);
   for (let i = 0; i < data.length; i++) data[i] = i % 4 === 3 ? 255 : (i * 7919) % 251;
   const mask = { width: maskSide, height: maskSide, data: new Float32Array(maskSide * maskSide) };
@@ -48,7 +59,10 @@ function cutOutDisc(): void {
     const distance = Math.hypot((i % maskSide) / maskSide - 0.5, Math.floor(i / maskSide) / maskSide - 0.5);
     mask.data[i] = Math.min(1, Math.max(0, 3 * (0.3 - distance)));
   }
-  const image = { width, height, data };
-  halve(image);
-  cutOut(image, mask, defaultTuning);
+  const shared = await team.begin({ width, height, data });
+  halve(shared.image);
+  shared.cutOut(mask, defaultTuning);
+  visibleArea(shared.image);
+  // A task that arrives now begins after this image.
+  await team.end();
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WarmUp } from '../../dist/pixels/warm-up.js';
 
 let rounds = 0;
-const count = () => (rounds += 1);
+const count = () => void (rounds += 1);
 beforeEach(() => (rounds = 0));
 
 async function turns(number: number): Promise<void> {

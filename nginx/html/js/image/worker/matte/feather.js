@@ -1,4 +1,5 @@
 // Generated from apps/bg-removal/src/matte/feather.ts by `npm run docs:generate`. Edit that file instead.
+import { alone } from './team.js';
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 const tileSize = 32;
@@ -13,28 +14,69 @@ const fullSpan = 250;
  * smooths its roughness and hardly changes its width. Borders are replicated.
  * @returns the same array if `feather` is 0, otherwise a new one
  */
-export function featherMatte(alpha, width, height, feather) {
+export function featherMatte(alpha, width, height, feather, team = alone) {
   if (feather <= 0) return alpha;
   const sigma = feather / widthPerSigma;
   const kernel = gaussianKernel(sigma);
-  const tiles = tilesWithEdges(alpha, width, height, kernel.length >> 1);
-  const result = alpha.slice();
-  blur(alpha, result, width, height, tiles, kernel);
-  mix(alpha, result, width, tiles, blurShares(alpha, width, height, tiles, sigma));
+  const result = team.bytes(alpha.length);
+  const blocks = createBlocks(width, height, sigma, team);
+  const tileRows = Math.ceil(height / tileSize);
+  const tilesAcross = Math.ceil(width / tileSize);
+  const hasEdges = team.bytes(tileRows * tilesAcross);
+  const tilesIn = (row) => {
+    const tiles = [];
+    const top = row * tileSize;
+    for (let i = 0; i < tilesAcross; i++) {
+      const left = i * tileSize;
+      if (hasEdges[row * tilesAcross + i] === 0) continue;
+      tiles.push({
+        left,
+        top,
+        right: Math.min(left + tileSize, width),
+        bottom: Math.min(top + tileSize, height),
+      });
+    }
+    return tiles;
+  };
+  team.each(tileRows, (from, to) => {
+    const [top, bottom] = [from * tileSize, Math.min(to * tileSize, height)];
+    findEdges(alpha, width, height, kernel.length >> 1, hasEdges, from, to);
+    result.set(alpha.subarray(top * width, bottom * width), top * width);
+    clearBlocks(blocks, top, bottom);
+    for (let row = from; row < to; row++) {
+      const tiles = tilesIn(row);
+      blur(alpha, result, width, height, tiles, kernel);
+      measureSlopes(alpha, width, height, tiles, blocks);
+    }
+  });
+  team.each(tileRows, (from, to) => {
+    for (let row = from; row < to; row++) setBlurShares(blocks, tilesIn(row), sigma);
+  });
+  team.each(tileRows, (from, to) => {
+    for (let row = from; row < to; row++) mix(alpha, result, width, tilesIn(row), blocks);
+  });
   return result;
 }
-/** The tiles that a blur changes: those with different pixels within reach. */
-function tilesWithEdges(alpha, width, height, reach) {
-  const tiles = [];
-  for (let top = 0; top < height; top += tileSize) {
-    for (let left = 0; left < width; left += tileSize) {
+/** Sets 1 for each tile that a blur changes: those with different pixels within reach; otherwise 0. */
+function findEdges(alpha, width, height, reach, hasEdges, firstRow, lastRow) {
+  const across = Math.ceil(width / tileSize);
+  for (let row = firstRow, tile = firstRow * across; row < lastRow; row++) {
+    const top = row * tileSize;
+    const bottom = Math.min(top + tileSize, height);
+    for (let left = 0; left < width; left += tileSize, tile++) {
       const right = Math.min(left + tileSize, width);
-      const bottom = Math.min(top + tileSize, height);
-      if (!isUniform(alpha, width, height, left - reach, top - reach, right + reach, bottom + reach))
-        tiles.push({ left, top, right, bottom });
+      const uniform = isUniform(
+        alpha,
+        width,
+        height,
+        left - reach,
+        top - reach,
+        right + reach,
+        bottom + reach,
+      );
+      hasEdges[tile] = uniform ? 0 : 1;
     }
   }
-  return tiles;
 }
 function blur(alpha, target, width, height, tiles, kernel) {
   const radius = kernel.length >> 1;
@@ -112,28 +154,37 @@ function isUniform(alpha, width, height, left, top, right, bottom) {
   }
   return true;
 }
-/**
- * Estimates the width of the edges in and next to each block. Across an edge of height `h` and
- * variance `e` (of the Gaussian that would make it from a hard one), the slopes sum to `h` and
- * their squares to `h² / 2√(πe)`; so sums over a block are robust against single steep pixels.
- * Central differences add 1/3 to the variance.
- */
-function blurShares(alpha, width, height, tiles, sigma) {
+function createBlocks(width, height, sigma, team) {
   let side = smallestBlock;
   while (side < 3 * sigma && side < tileSize) side *= 2;
   const across = Math.ceil(width / side);
   const down = Math.ceil(height / side);
-  const low = new Uint8Array(across * down).fill(255);
-  const high = new Uint8Array(across * down);
-  const slopes = new Float32Array(across * down);
-  const squares = new Float32Array(across * down);
+  return {
+    side,
+    across,
+    down,
+    low: team.bytes(across * down),
+    high: team.bytes(across * down),
+    sums: team.floats(across * down),
+    sumsOfSquares: team.floats(across * down),
+    shares: team.floats(across * down),
+  };
+}
+function clearBlocks({ side, across, low, high, sums, sumsOfSquares, shares }, top, bottom) {
+  const from = (top / side) * across;
+  const to = Math.ceil(bottom / side) * across;
+  low.fill(255, from, to);
+  for (const values of [high, sums, sumsOfSquares]) values.fill(0, from, to);
+  shares.fill(1, from, to);
+}
+function measureSlopes(alpha, width, height, tiles, { side, across, low, high, sums, sumsOfSquares }) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top; y < bottom; y++) {
       const above = y > 0 ? width : 0;
       const below = y + 1 < height ? width : 0;
       for (let x = left; x < right;) {
         const block = Math.floor(y / side) * across + Math.floor(x / side);
-        let [least, most, sum, sumOfSquares] = [low[block], high[block], slopes[block], squares[block]];
+        let [least, most, sum, sumOfSquares] = [low[block], high[block], sums[block], sumsOfSquares[block]];
         for (const end = Math.min(x + side, right); x < end; x++) {
           const i = y * width + x;
           const value = alpha[i];
@@ -148,12 +199,19 @@ function blurShares(alpha, width, height, tiles, sigma) {
         }
         low[block] = least;
         high[block] = most;
-        slopes[block] = sum;
-        squares[block] = sumOfSquares;
+        sums[block] = sum;
+        sumsOfSquares[block] = sumOfSquares;
       }
     }
   }
-  const shares = new Float32Array(across * down).fill(1);
+}
+/**
+ * Sets how much of the blur each block gets, 0-1. Estimates the width of the edges in and next
+ * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
+ * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
+ * are robust against single steep pixels. Central differences add 1/3 to the variance.
+ */
+function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, shares }, tiles, sigma) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top / side; y < bottom / side; y++) {
       for (let x = left / side; x < right / side; x++) {
@@ -166,8 +224,8 @@ function blurShares(alpha, width, height, tiles, sigma) {
           ) {
             if (low[n] < least) least = low[n];
             if (high[n] > most) most = high[n];
-            sum += slopes[n];
-            sumOfSquares += squares[n];
+            sum += sums[n];
+            sumOfSquares += sumsOfSquares[n];
           }
         }
         if (most - least < fullSpan) continue;
@@ -177,7 +235,6 @@ function blurShares(alpha, width, height, tiles, sigma) {
       }
     }
   }
-  return { side, across, down, shares };
 }
 /** Blends a matte into its blurred copy, with shares interpolated between block centres. */
 function mix(alpha, blurred, width, tiles, { side, across, down, shares }) {

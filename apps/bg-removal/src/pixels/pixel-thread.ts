@@ -1,0 +1,23 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { cutOut } from '../matte/cut-out.js';
+import { TeamMember } from './team-member.js';
+import { sharedMemorySchema, toThreadSchema, type fromThreadSchema } from './thread-messages.js';
+import type { z } from 'zod';
+
+/** Entry point of the second thread of a {@link ThreadTeam}. */
+const shared = sharedMemorySchema.parse(workerData);
+
+function send(message: z.output<typeof fromThreadSchema>): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (raw) => {
+  const { image, mask, tuning } = toThreadSchema.parse(raw);
+  const member = new TeamMember(shared);
+  const data = member.bytes(image.width * image.height * 4);
+  const values = member.floats(mask.width * mask.height);
+  cutOut({ ...image, data }, { ...mask, data: values }, tuning, undefined, member);
+  send('left');
+});
+
+send('ready');

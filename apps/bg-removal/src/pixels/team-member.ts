@@ -1,0 +1,106 @@
+import type { Team } from '../matte/team.js';
+
+/** Steps of one image; more than it ever has. */
+const maxSteps = 128;
+/** Enough that members finish almost together, and few enough to take quickly. */
+const maxParts = 32;
+const alignment = 64;
+/** The engine's limit for memory that can grow. */
+const largestMemory = 2 ** 32;
+/** More parts than any step has: ends the others' waiting. */
+const failed = 1 << 24;
+
+/** Three words for each step: parts taken, parts done, and the answer to a question. */
+const wordsPerStep = 3;
+
+/** What the members of a team share. */
+export interface SharedMemory {
+  /** One memory for all images. One for each would stay until every thread collects its garbage. */
+  readonly memory: SharedArrayBuffer;
+  readonly progress: Int32Array;
+}
+
+export function createSharedMemory(maxBytes: number): SharedMemory {
+  return {
+    memory: new SharedArrayBuffer(0, { maxByteLength: Math.min(maxBytes, largestMemory) }),
+    progress: new Int32Array(new SharedArrayBuffer(maxSteps * wordsPerStep * Int32Array.BYTES_PER_ELEMENT)),
+  };
+}
+
+/** One thread's part in the work on one image. All members allocate the same memory in the same order. */
+export class TeamMember implements Team {
+  readonly #memory: SharedArrayBuffer;
+  readonly #progress: Int32Array;
+  #nextStep = 0;
+  #end = 0;
+
+  constructor({ memory, progress }: SharedMemory) {
+    this.#memory = memory;
+    this.#progress = progress;
+  }
+
+  each(count: number, work: (from: number, to: number) => void): void {
+    if (this.#nextStep === maxSteps) throw new Error('An image has too many steps.');
+    const taken = this.#nextStep * wordsPerStep;
+    const done = taken + 1;
+    this.#nextStep += 1;
+    const size = Math.ceil(count / maxParts);
+    const parts = Math.ceil(count / size);
+    for (let part: number; (part = Atomics.add(this.#progress, taken, 1)) < parts;) {
+      try {
+        work(part * size, Math.min(count, (part + 1) * size));
+      } catch (error) {
+        this.#report(done, failed);
+        throw error;
+      }
+      this.#report(done, 1);
+    }
+    if (this.#waitFor(done, parts) >= failed) throw new Error('Another thread failed.');
+  }
+
+  decide(question: () => boolean): boolean {
+    const answer = this.#nextStep * wordsPerStep + 2;
+    this.each(1, () => Atomics.store(this.#progress, answer, question() ? 1 : 0));
+    return Atomics.load(this.#progress, answer) === 1;
+  }
+
+  bytes(length: number): Uint8Array {
+    const start = this.#reserve(length);
+    return new Uint8Array(this.#memory, start, length);
+  }
+
+  floats(length: number): Float32Array {
+    const start = this.#reserve(length * Float32Array.BYTES_PER_ELEMENT);
+    return new Float32Array(this.#memory, start, length);
+  }
+
+  #report(done: number, parts: number): void {
+    Atomics.add(this.#progress, done, parts);
+    Atomics.notify(this.#progress, done);
+  }
+
+  #waitFor(done: number, parts: number): number {
+    for (;;) {
+      const now = Atomics.load(this.#progress, done);
+      if (now >= parts) return now;
+      Atomics.wait(this.#progress, done, now);
+    }
+  }
+
+  /** Returns the offset of `bytes` bytes that no other array has. */
+  #reserve(bytes: number): number {
+    const start = Math.ceil(this.#end / alignment) * alignment;
+    this.#end = start + bytes;
+    if (this.#end > this.#memory.byteLength) this.#grow();
+    return start;
+  }
+
+  #grow(): void {
+    try {
+      this.#memory.grow(this.#end);
+    } catch (error) {
+      // Memory never shrinks: another member may have made it larger in the meantime.
+      if (this.#end > this.#memory.byteLength) throw error;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import { cutOut } from '../../dist/matte/cut-out.js';
+import type { Plane } from '../../dist/matte/plane.js';
+import { defaultTuning } from '../../dist/matte/tuning.js';
+import { createSharedMemory, TeamMember } from '../../dist/pixels/team-member.js';
+import { ThreadTeam } from '../../dist/pixels/thread-team.js';
+
+const maxBytes = 512 * 1024 ** 2;
+
+interface Scene {
+  readonly width: number;
+  readonly height: number;
+  readonly seed: number;
+  readonly maskSide: number;
+  readonly softness: number;
+  readonly hasOwnAlpha: boolean;
+}
+
+function noise({ width, height, seed, hasOwnAlpha }: Scene): RgbaImage {
+  const data = new Uint8Array(width * height * 4);
+  for (let i = 0; i < data.length; i++) {
+    const value = ((i + seed) * 7919) % 251;
+    data[i] = i % 4 !== 3 || (hasOwnAlpha && value < 80) ? value : 255;
+  }
+  return { width, height, data };
+}
+
+/** A disc with a hard, soft or wide edge. */
+function disc({ maskSide: side, softness }: Scene): Plane {
+  const data = Float32Array.from({ length: side * side }, (_, i) => {
+    const distance = Math.hypot((i % side) / side - 0.5, Math.floor(i / side) / side - 0.5);
+    return Math.min(1, Math.max(0, 0.5 + (0.3 - distance) / softness));
+  });
+  return { width: side, height: side, data };
+}
+
+test('two threads return the same bytes as one', async () => {
+  await using team = new ThreadTeam(maxBytes, 2);
+  await team.start();
+  const sides = fc.integer({ min: 1, max: 200 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        width: sides,
+        height: sides,
+        seed: fc.nat(1000),
+        maskSide: fc.integer({ min: 8, max: 256 }),
+        softness: fc.constantFrom(0.001, 0.1, 1),
+        hasOwnAlpha: fc.boolean(),
+      }),
+      fc.record({
+        threshold: fc.constantFrom(0, 12, 200),
+        feather: fc.constantFrom(0, 2, 9),
+        foregroundStrength: fc.constantFrom(0.6, 1, 1.5),
+      }),
+      async (scene, tuning) => {
+        const expected = noise(scene);
+        const hasForeground = cutOut(expected, disc(scene), tuning);
+        const shared = await team.begin(noise(scene));
+        expect(shared.cutOut(disc(scene), tuning)).toBe(hasForeground);
+        expect(Buffer.compare(shared.image.data, expected.data)).toBe(0);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+describe('a member of a team', () => {
+  const scene = { width: 301, height: 203, seed: 1, maskSide: 64, softness: 1, hasOwnAlpha: true };
+  const workOn = (member: TeamMember, image: RgbaImage) => {
+    const data = member.bytes(image.data.length);
+    data.set(image.data);
+    const mask = disc(scene);
+    const values = member.floats(mask.data.length);
+    values.set(mask.data);
+    return () => {
+      const hasForeground = cutOut(
+        { ...image, data },
+        { ...mask, data: values },
+        defaultTuning,
+        undefined,
+        member,
+      );
+      return { hasForeground, data };
+    };
+  };
+
+  test('that comes when all is done changes nothing', () => {
+    const shared = createSharedMemory(maxBytes);
+    const expected = noise(scene);
+    cutOut(expected, disc(scene), defaultTuning);
+    const [first, late] = [new TeamMember(shared), new TeamMember(shared)];
+    const [work, workLate] = [workOn(first, noise(scene)), workOn(late, noise(scene))];
+    work();
+    const { hasForeground, data } = workLate();
+    expect(hasForeground).toBe(true);
+    expect(Buffer.compare(data, expected.data)).toBe(0);
+  });
+
+  test('ends the work of the others if it fails', () => {
+    const shared = createSharedMemory(maxBytes);
+    const [first, second] = [new TeamMember(shared), new TeamMember(shared)];
+    const fail = () => {
+      throw new Error('broken');
+    };
+    expect(() => first.each(2, fail)).toThrow('broken');
+    expect(() => second.each(2, () => undefined)).toThrow('Another thread failed.');
+  });
+
+  test('gets no more memory than the limit', () => {
+    const member = new TeamMember(createSharedMemory(1000));
+    expect(member.bytes(900)).toHaveLength(900);
+    expect(() => member.bytes(900)).toThrow(RangeError);
+  });
+});
