@@ -12,7 +12,7 @@ const nightly = process.env.TEST_NIGHTLY === '1';
  */
 export default {
   maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
-  testEnvironment: 'node',
+  testEnvironment: fileURLToPath(new URL('jest.environment.js', import.meta.url)),
   // The default, `soft`, recurses for ever when a finished test file's global is set again.
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testMatch: ['<rootDir>/test/**/*.test.ts', ...(nightly ? ['<rootDir>/test/**/*.nightly.ts'] : [])],

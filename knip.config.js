@@ -27,7 +27,7 @@ export default {
         'scripts/image/*.mjs',
         'proof/scripts/*.mjs',
         'docs/examples/*.mjs',
-        'jest.{base,report,retry,sequencer}.js',
+        'jest.{base,environment,report,retry,sequencer}.js',
         'proof/stryker.base.js',
       ],
       project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],

@@ -27,7 +27,7 @@ const lookUp = () => fetch(`${gateway.url}/api/info?url=x`);
 const upload = () => fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
 
 test.each([
-  ['4 requests for details', 4, lookUp],
+  ['8 requests for details', 8, lookUp],
   ['5 images', 5, upload],
 ])('one client has %s at once, and no more', async (what, limit, ask) => {
   const running = await Promise.all(Array.from({ length: limit }, ask));
@@ -52,7 +52,7 @@ test('an upload counts from its start, so that slow ones cannot accumulate', asy
 });
 
 test('another client is not affected', async () => {
-  await Promise.all(Array.from({ length: 4 }, lookUp));
+  await Promise.all(Array.from({ length: 8 }, lookUp));
 
   expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(200);
 });

@@ -33,6 +33,8 @@ const responseTimeoutMs = 300_000;
 /** Replaced in tests only. */
 export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
   readonly paceWindowMs?: number;
+  /** Of new pixel processes. */
+  readonly warmUpRounds?: number;
   /** Name resolution of the guard. */
   readonly lookup?: LookupFn;
 }
@@ -61,7 +63,7 @@ export async function createBgRemovalService(
     await expectedPrecision(config),
     thisMachine(),
   );
-  const { paceWindowMs = defaultPaceWindowMs, lookup, ...engineOverrides } = overrides;
+  const { paceWindowMs = defaultPaceWindowMs, warmUpRounds, lookup, ...engineOverrides } = overrides;
   const guard = config.IMAGE_URLS
     ? createGuard({
         allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
@@ -76,7 +78,7 @@ export async function createBgRemovalService(
     processes: pixelProcesses,
     maxQueue: slots,
     taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
-    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS) },
+    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS), warmUpRounds },
     logger,
   });
   const rateLimiter = createRateLimiter({

@@ -116,7 +116,7 @@ function watchMemory({ maxMemoryBytes }: PixelSettings): () => void {
 
 const settings = pixelSettingsSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
 const team = new ThreadTeam(settings.maxMemoryBytes);
-const warmUp = new WarmUp(() => cutOutDisc(team));
+const warmUp = new WarmUp(() => cutOutDisc(team), settings.warmUpRounds);
 
 process.on('message', (raw) => {
   const { success, data: message } = messageSchema.safeParse(raw);

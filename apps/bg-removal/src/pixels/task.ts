@@ -9,6 +9,7 @@ const bytes = typedArray<Uint8Array>('Uint8Array');
 export const pixelSettingsSchema = z.object({
   /** The process is killed if its resident memory exceeds this. */
   maxMemoryBytes: z.number().positive(),
+  warmUpRounds: z.int().optional(),
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
 

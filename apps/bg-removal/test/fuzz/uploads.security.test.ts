@@ -141,7 +141,7 @@ beforeAll(async () => {
     processes: 1,
     maxQueue: 1,
     taskTimeoutMs: 20_000,
-    settings: { maxMemoryBytes: 1024 ** 3 },
+    settings: { maxMemoryBytes: 1024 ** 3, warmUpRounds: 0 },
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   await pool.start();

@@ -30,7 +30,7 @@ async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
     processes: 1,
     maxQueue: 10,
     taskTimeoutMs: 60_000,
-    settings: { maxMemoryBytes },
+    settings: { maxMemoryBytes, warmUpRounds: 0 },
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   await pool.start();

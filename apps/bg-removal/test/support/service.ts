@@ -28,7 +28,8 @@ export async function startService(
     ...(model && { MODEL: model.folder }),
     ...env,
   });
-  const service = await createBgRemovalService(config, overrides);
+  // Their few images are small: warming up would take most of the time.
+  const service = await createBgRemovalService(config, { warmUpRounds: 0, ...overrides });
   return {
     ...service,
     endpoint: `${service.url}/api/remove-background`,

@@ -12,6 +12,7 @@ import type { MediaRelay } from '../../../dist/relay/media-relay.js';
 import { StreamingService } from '../../../dist/stream/service.js';
 import type { StreamLimits } from '../../../dist/capacity.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
+import type { ParserPool } from '../../../dist/parsing/parser-pool.js';
 import { SourceHeads } from '../../../dist/extract/source-heads.js';
 import { startParsers } from '../../support/service.js';
 import { RelayStandIn } from './relay-stand-in.js';
@@ -82,9 +83,14 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
   };
 }
 
+let parsers: ParserPool | undefined;
+/** All apps of a test file share them: a process takes 0.2 s of CPU to start. */
+const sharedParsers = () => (parsers ??= startParsers());
+afterAll(async () => parsers?.[Symbol.asyncDispose]());
+
 /** The streaming part of the service on a real port, with extraction and relay replaced. */
 export class StreamApp implements AsyncDisposable {
-  readonly #parsers = startParsers();
+  readonly #parsers = sharedParsers();
   readonly relay = new RelayStandIn(this.#parsers.forClient(''));
   readonly streaming: StreamingService;
   readonly metrics: Metrics = createMetrics({ service: 'test' });
@@ -158,7 +164,6 @@ export class StreamApp implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.streaming[Symbol.asyncDispose]();
-    await this.#parsers[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
