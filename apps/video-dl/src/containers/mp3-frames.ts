@@ -147,6 +147,15 @@ export function id3TagBytes(start: Buffer): number {
   return id3HeaderBytes + size + (hasFooter ? id3HeaderBytes : 0);
 }
 
+const apeHeaderBytes = 32;
+
+/** Size of the APEv2 tag whose header or footer starts here; 0 if none does (wiki.hydrogenaudio.org, APEv2). */
+export function apeTagBytes(bytes: Buffer): number {
+  if (bytes.length < apeHeaderBytes || bytes.toString('latin1', 0, 8) !== 'APETAGEX') return 0;
+  const isHeader = (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
+  return isHeader ? apeHeaderBytes + bytes.readUInt32LE(12) : apeHeaderBytes;
+}
+
 /** Whether `audio` starts with this many consecutive frames of one sample rate. */
 export function startsWithFrames(audio: Buffer, frames: number): boolean {
   let offset = 0;

@@ -1,6 +1,7 @@
 import { readAdtsFrame } from '../containers/adts-frames.js';
 import { matroskaIds } from '../containers/ebml.js';
 import {
+  apeTagBytes,
   id3TagBytes,
   readMp3FrameHeader,
   readXingHeader,
@@ -40,7 +41,7 @@ const minStatedShare = { constant: 0.99, variable: 0.8 };
 
 /** The length of MP3 or ADTS frames, which state none, except in a header that programs copy without correcting it. */
 function lengthOfFrames(file: PartialFile, totalBytes: number): CorrectedLength | null {
-  const tagBytes = id3TagBytes(file.read(0, 10));
+  const tagBytes = audioStart(file);
   const start = file.read(tagBytes, beginningBytes);
   if (!beginsWithFrames(start)) return null;
   const beginning = measureFrames([start]);
@@ -54,6 +55,29 @@ function lengthOfFrames(file: PartialFile, totalBytes: number): CorrectedLength 
   const minShare = measured.isConstant ? minStatedShare.constant : minStatedShare.variable;
   // A file that states more may have lost its end, which its stream shows.
   return stated !== undefined && stated.seconds > seconds * minShare ? null : { seconds };
+}
+
+/** More tags before the audio are a coincidence. */
+const maxTags = 8;
+const tagHeaderBytes = 32;
+/** Programs leave some zeros or their own data between tags and frames. */
+const maxGapBytes = 16 * 1024;
+
+/** Where the frames after the tags begin. */
+function audioStart(file: PartialFile): number {
+  let end = 0;
+  for (let tags = 0; tags < maxTags; tags += 1) {
+    const head = file.read(end, tagHeaderBytes);
+    const size = id3TagBytes(head) || apeTagBytes(head);
+    if (size === 0) break;
+    end += size;
+  }
+  if (end === 0) return 0;
+  const rest = file.read(end, beginningBytes);
+  let at = rest.indexOf(0xff);
+  while (at >= 0 && at <= maxGapBytes && !beginsWithFrames(rest.subarray(at)))
+    at = rest.indexOf(0xff, at + 1);
+  return at < 0 || at > maxGapBytes ? end : end + at;
 }
 
 function isPlausible(

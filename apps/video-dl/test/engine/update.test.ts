@@ -22,6 +22,8 @@ describe('an update of yt-dlp in the running service', () => {
       YTDLP_PYTHON: releases.python,
       SOURCE_IDLE_TIMEOUT_SECONDS: '300',
       FIRST_BYTE_TIMEOUT_SECONDS: '300',
+      // The held video sends nothing while pip installs, which may take longer than the minute that a slow source gets.
+      SOURCE_MIN_BYTES_PER_MINUTE: '0',
     });
   });
 

@@ -74,6 +74,24 @@ describe('the stated length is kept', () => {
   });
 });
 
+describe('the length of an MP3 without a true header is measured', () => {
+  const ape = Buffer.alloc(64);
+  ape.write('APETAGEX');
+  ape.writeUInt32LE(32, 12);
+  ape.writeUInt32LE(0xa000_0000, 20);
+  const id3 = Buffer.from('ID3\x03\0\0\0\0\0\x20'.padEnd(42, '\0'));
+
+  it.each([
+    ['an APE tag', ape],
+    ['two tags', Buffer.concat([id3, ape])],
+    ["a tag and a program's own data", Buffer.concat([id3, Buffer.alloc(700, 'own data')])],
+  ])('after %s', async (_what, before) => {
+    const [one, other] = [await read('sound.mp3'), await read('vbr.mp3')];
+    const seconds = correctedOf(Buffer.concat([before, one, other]))?.seconds ?? 0;
+    expect(Math.abs(seconds - 8)).toBeLessThan(0.3);
+  });
+});
+
 describe('the length is unknown', () => {
   it.each([
     ['transport streams', 'numbered.ts', 'numbered.ts'],

@@ -1,5 +1,5 @@
 import { readAdtsFrame } from '../adts-frames.js';
-import { id3TagBytes, readMp3FrameHeader } from '../mp3-frames.js';
+import { apeTagBytes, id3TagBytes, readMp3FrameHeader } from '../mp3-frames.js';
 import { StrayBytes, type StructureCheck } from './structure-check.js';
 
 /** Bytes needed to recognise the next item; the APE tag header is the longest. */
@@ -98,11 +98,4 @@ function frameBytesAt(bytes: Buffer, at: number): number | undefined {
   const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
   if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? mp3.sizeBytes : undefined;
   return readAdtsFrame(bytes, at)?.sizeBytes;
-}
-
-/** Size of the APEv2 tag whose header or footer starts here; 0 if none does (wiki.hydrogenaudio.org, APEv2). */
-function apeTagBytes(bytes: Buffer): number {
-  if (bytes.toString('latin1', 0, 8) !== 'APETAGEX') return 0;
-  const isHeader = (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
-  return isHeader ? lookaheadBytes + bytes.readUInt32LE(12) : lookaheadBytes;
 }
