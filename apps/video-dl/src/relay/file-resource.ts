@@ -26,6 +26,9 @@ interface Place {
   readonly isToEnd: boolean;
 }
 
+/** A demuxer returns to one place a few times. In some damaged files it does so for every byte that it examines. */
+const maxReadsFromOnePlace = 100;
+
 /** A single-file source. Supports ranges if its size is known. */
 export class FileResource implements Resource {
   readonly #object: RemoteObject;
@@ -34,6 +37,8 @@ export class FileResource implements Resource {
   readonly #structure = new FileStructure();
   /** Lengths to hide from ffmpeg. */
   #untrue: readonly Field[] = [];
+  /** How often a part was requested, keyed by its first byte. */
+  readonly #reads = new Map<number, number>();
   /** The whole file, requested before a reader asked for it. */
   #ahead: { readonly transfer: Promise<Transfer>; readonly reader: AbortController } | null = null;
 
@@ -58,6 +63,7 @@ export class FileResource implements Resource {
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
     const requested = parseRange(range);
+    this.#countRead(requested?.start ?? 0);
     const transfer = await (this.#takeAhead(requested, signal) ?? this.#open(requested, signal));
     const size = transfer.total;
     const startsPastEnd =
@@ -83,6 +89,14 @@ export class FileResource implements Resource {
     const isToEnd = end === null || end === (size ?? 0) - 1;
     const beginning = start === 0 && size !== null ? withBeginning(transfer.chunks()) : transfer.chunks();
     await writeAll(response, this.#checked(beginning, { start, size, isToEnd }), signal);
+  }
+
+  /** Each read is a request to the site. */
+  #countRead(start: number): void {
+    const reads = (this.#reads.get(start) ?? 0) + 1;
+    if (reads > maxReadsFromOnePlace)
+      throw damagedFile({ message: 'readers start over again and again' }, this.#object.identity.total ?? 0);
+    this.#reads.set(start, reads);
   }
 
   #open(range: ByteRange | null, signal: AbortSignal): Promise<Transfer> {
@@ -131,7 +145,7 @@ export class FileResource implements Resource {
 }
 
 /** A file of known size arrived as its server has it, so a retry gives the same bytes. */
-function damagedFile({ message }: DamagedMediaError, size: number | null): TransferFault {
+function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: number | null): TransferFault {
   if (size === null) return damaged(message);
   const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
   return new TransferFault(new DomainError('no_media', detail), 'none');

@@ -82,6 +82,24 @@ describe('a file through the relay', () => {
     expect(reading.body.equals(bench.file.subarray(2_000_000, 2_001_000))).toBe(true);
   });
 
+  it('is not requested again and again for a reader that returns to one place for every byte', async () => {
+    const session = bench.session();
+    const before = bench.requests.length;
+    const [input] = await session.add(fileSource(media()));
+    let reads = 0;
+    while (session.failure === undefined) {
+      reads += 1;
+      const response = await requestInput(session, input?.url ?? '', { range: 'bytes=0-9' }).catch(
+        () => null,
+      );
+      response?.resume();
+      if (response !== null) await once(response, 'close');
+    }
+    expect(session.failure).toMatchObject({ code: 'no_media' });
+    expect(reads).toBeGreaterThan(50);
+    expect(bench.requests.length - before).toBeLessThan(reads);
+  });
+
   it('responds to HEAD without a body', async () => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media()));
