@@ -284,6 +284,13 @@ describe('info', () => {
     expect(JSON.parse(json.stdout)).toEqual(info);
   });
 
+  test('says why it waits', async () => {
+    const busy = problem(503, 'overloaded', { retryable: true, headers: { 'Retry-After': '0' } });
+    await using server = await startServer(busy, file('application/json', JSON.stringify(info)));
+    const { stderr } = await run(['info', page, '--server', server.url]);
+    expect(stderr).toBe('detail of overloaded Retrying in 0 s.\n');
+  });
+
   test('prints no control characters of a page, which a terminal would obey', async () => {
     const title = 'A \u001b[31mred\u0007 film';
     await using server = await startServer(file('application/json', JSON.stringify({ ...info, title })));
@@ -480,7 +487,11 @@ describe('cutout', () => {
   test('stops when the server rejects the client itself', async () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     await using server = await startServer(problem(401, 'unauthorized'));
-    expect(await run(['cutout', '.', '--server', server.url])).toMatchObject({ code: 3, stdout: '' });
+    expect(await run(['cutout', '.', '--server', server.url])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('Set it with --key or MEDIA_SERVICES_KEY.') as string,
+    });
   });
 });
 

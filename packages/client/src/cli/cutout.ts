@@ -16,7 +16,7 @@ import {
   saveMedia,
   writeToStandardOutput,
 } from './output-file.js';
-import type { Terminal } from './terminal.js';
+import { sayRetry, type Terminal } from './terminal.js';
 
 const imageExtensions = new Set(['.jpg', '.jpeg', '.png', '.webp']);
 /** Clients that share our IP address may use up the limit of a minute. */
@@ -69,7 +69,7 @@ export async function cutOutImages(
         maxHeight: command.maxHeight,
         retries,
         signal,
-        onRetry: (error, seconds) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
+        onRetry: sayRetry(terminal),
       });
       limit = media.rateLimit;
       if (target === 'standard output') await writeToStandardOutput(media, signal);

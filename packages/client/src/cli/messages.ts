@@ -28,10 +28,14 @@ const optionOf: Readonly<Record<string, string>> = {
   start: '--start',
 };
 
+/** Replaces messages that name parts of an HTTP request. */
+const adviceOf: Readonly<Record<string, string>> = {
+  unauthorized: 'This server requires a valid access key. Set it with --key or MEDIA_SERVICES_KEY.',
+};
+
 /** The error with the options' names, what to do about it, and what the operator needs to find it. */
 export function messageOf({ message, code, requestId, fields }: MediaServicesError): string {
   const reasons = fields.map(({ field, message }) => `${optionOf[field] ?? field} ${message}`);
-  const advice = code === 'unauthorized' ? ' Set the key with --key or MEDIA_SERVICES_KEY.' : '';
-  const text = reasons.length === 0 ? message : `${reasons.join('; ')}.`;
-  return `${text}${advice} (${code}${requestId === undefined ? '' : `, request ${requestId}`})`;
+  const text = reasons.length === 0 ? (adviceOf[code] ?? message) : `${reasons.join('; ')}.`;
+  return `${text} (${code}${requestId === undefined ? '' : `, request ${requestId}`})`;
 }

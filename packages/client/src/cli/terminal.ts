@@ -34,6 +34,10 @@ export function createTerminal(quiet: boolean): Terminal {
   return { result, say, error, progress };
 }
 
+export function sayRetry(terminal: Terminal) {
+  return (error: Error, seconds: number): void => terminal.say(`${error.message} Retrying in ${seconds} s.`);
+}
+
 /** Without control characters: a page's title could contain commands for the terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is removed

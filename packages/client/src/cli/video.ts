@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
 import { findPartialFile, saveMedia, writeToStandardOutput } from './output-file.js';
-import { printable, progressLine, sizeText, type Terminal, timeText } from './terminal.js';
+import { printable, progressLine, sayRetry, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
  * Saves the video or audio of one page; prints the path of the file.
@@ -24,7 +24,7 @@ export async function saveVideo(
     end,
     onProgress: (received: number, expected: number | undefined) =>
       terminal.progress(line(received, expected)),
-    onRetry: (error: Error, seconds: number) => terminal.say(`${error.message} Retrying in ${seconds} s.`),
+    onRetry: sayRetry(terminal),
   };
   const request = (resume?: { bytes: number; etag: string }) =>
     format === 'mp3' || format === 'original'
@@ -65,7 +65,7 @@ export async function showInfo(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const info = await client.info(url, { signal, item, start, end });
+  const info = await client.info(url, { signal, item, start, end, onRetry: sayRetry(terminal) });
   if (json) {
     terminal.result(JSON.stringify(info, null, 2));
     return;

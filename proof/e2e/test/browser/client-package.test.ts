@@ -49,7 +49,7 @@ async function startSite() {
     const { pathname } = new URL(req.url ?? '/', 'http://site');
     if (pathname === '/') {
       res.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>client</title>');
-    } else if (pathname !== '/api/stream') {
+    } else if (!pathname.startsWith('/api/stream')) {
       res.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(join(folder, pathname)));
     } else {
       const isRest = req.headers.range === 'bytes=4-' && req.headers['if-range'] === '"v1"';
@@ -89,6 +89,16 @@ describe('the packed client', () => {
     const script = join(folder, 'script.mjs');
     writeFileSync(script, `${downloadSource}\nconsole.log(await download(${JSON.stringify(site.url)}));\n`);
     expect((await run(process.execPath, [script])).stdout).toBe(`${audio}\n`);
+  });
+
+  it('runs the example of its README', async () => {
+    const readme = readFileSync(join(packageFolder, 'README.md'), 'utf8');
+    const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+    const script = join(folder, 'example.mjs');
+    writeFileSync(script, example.replace('http://127.0.0.1:8080', site.url));
+    const { stdout } = await run(process.execPath, [script], { cwd: folder });
+    expect(stdout).toBe('4 10\n10 10\n');
+    expect(readFileSync(join(folder, 'video.mp4'), 'utf8')).toBe(audio);
   });
 
   it('runs its command line', async () => {

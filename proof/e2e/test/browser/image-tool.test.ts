@@ -335,6 +335,43 @@ describe('a finished cut-out', () => {
     expect(await page.locator('#image-work').isVisible()).toBe(false);
   });
 
+  it('is kept for its own tab only, until that is closed', async () => {
+    await using work = await finished();
+    const { page } = work;
+    await keptForReload(page, 'results');
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.locator('#service-status[data-status="ok"]').waitFor();
+    expect(await other.locator('#image-work').isVisible()).toBe(false);
+    await keptForReload(other, 'results');
+
+    await page.close();
+    await other.reload();
+    await keptForReload(other, 'results', false);
+  });
+
+  it('of a portrait photo is as wide as the phone', async () => {
+    const portrait = sharp({ create: { width: 300, height: 400, channels: 4, background: '#808080' } });
+    const png = await portrait.png().toBuffer();
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/remove-background': (req, res) => {
+        req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+      },
+    });
+    await using reader = await visit(browser, '/', {
+      url: server.url,
+      viewport: { width: 360, height: 780 },
+    });
+    const { page } = reader;
+    await drop(page, { name: 'tall.png', type: 'image/png', bytes: png });
+    await cutOutShown(page);
+    const { width: image = 0, height = 0 } = (await page.locator('#image-comparison').boundingBox()) ?? {};
+    const { width: stage = 0 } = (await page.locator('#image-stage').boundingBox()) ?? {};
+    expect(image).toBe(stage - 2);
+    expect(height).toBeCloseTo((image * 4) / 3, 0);
+  });
+
   it('is shown completely, compared with the original while a button is held, and shown at full size', async () => {
     await using work = await finished();
     const { page } = work;
@@ -441,6 +478,10 @@ describe('a problem with an image is explained:', () => {
     await page.route('**/api/remove-background', (route) => route.abort('connectionreset'));
     await chooseImage(page);
     await problem(page).getByRole('heading', { name: 'The connection broke' }).waitFor();
+    // Not “0.0 MB”, which a small image once was.
+    expect(await problem(page).locator('.problem-detail').textContent()).toMatch(
+      /The image \([1-9][\d.]* [kM]B\)/,
+    );
     await page.unroute('**/api/remove-background');
     await problem(page).getByRole('button', { name: 'Try again' }).click();
     await cutOutShown(page);

@@ -465,6 +465,33 @@ it('a disabled button looks disabled, even under the pointer', async () => {
   expect(before.cursor).toBe('not-allowed');
 });
 
+it('with the system’s forced colours, chosen tools and backgrounds still show', async () => {
+  await using reader = await visit(browser, '/', { forcedColors: 'active' });
+  const { page } = reader;
+  await page.locator('#image-sample').click();
+  await cutOutShown(page);
+  const style = (selector: string, property: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+  const white = page.locator('[value="#ffffff"]');
+  await white.check({ force: true });
+  expect(await style('.swatch-face.white', 'background-color')).toBe('rgb(255, 255, 255)');
+  expect(await style('.swatch-face.black', 'background-color')).toBe('rgb(0, 0, 0)');
+  expect(await style('.comparison', 'background-image')).toContain('gradient');
+  expect(await style('.swatch-face.white', 'outline-style')).toBe('solid');
+  expect(await style('.swatch-face.black', 'outline-style')).toBe('none');
+  const idle = await style('#image-retouch', 'background-color');
+  await page.locator('#image-retouch').click();
+  expect(await style('#image-retouch', 'background-color')).not.toBe(idle);
+  const modes = page.getByRole('radiogroup', { name: 'Retouch' }).locator('label');
+  const colours = await modes.evaluateAll((labels) =>
+    labels.map((label) => getComputedStyle(label).backgroundColor),
+  );
+  expect(new Set(colours).size).toBe(2);
+});
+
 it.each(['light', 'dark'] as const)(
   'in %s mode, dark and bright subjects stand out from the checkerboard',
   async (colorScheme) => {

@@ -32,7 +32,8 @@ function openStreams() {
       res.write('half');
       open.push(res);
     },
-    finish: (): void => open.splice(0).forEach((res) => res.end('done')),
+    send: (text: string): void => open.forEach((res) => res.write(text)),
+    finish: (rest = 'done'): void => open.splice(0).forEach((res) => res.end(rest)),
   };
 }
 
@@ -58,7 +59,11 @@ describe('the tray', () => {
     await lookUp(page, 'https://example.com/two');
     await offer(page, 'mp3').waitFor();
     expect(await entries(page, 'running').count()).toBe(1);
-    streams.finish();
+    streams.send('do');
+    await entries(page, 'running')
+      .getByText(/^6 bytes of 8 bytes · 75% · .+\/s · .+ left$/)
+      .waitFor();
+    streams.finish('ne');
 
     await entries(page, 'done').waitFor();
     expect((await writtenFile(page, 'audio.mp3'))?.toString()).toBe('halfdone');

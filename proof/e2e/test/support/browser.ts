@@ -188,8 +188,8 @@ export async function cutOutShown(page: Page): Promise<void> {
 }
 
 /** Resolves once the page has stored a result or its strokes for a reload. */
-export async function keptForReload(page: Page, store: 'results' | 'strokes'): Promise<void> {
-  await page.waitForFunction(async (name) => {
+export async function keptForReload(page: Page, store: 'results' | 'strokes', isKept = true): Promise<void> {
+  const isAsExpected = async ([name, expected]: [string, boolean]) => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         request.onsuccess = () => resolve(request.result);
@@ -197,12 +197,14 @@ export async function keptForReload(page: Page, store: 'results' | 'strokes'): P
       });
     const database = await settled(indexedDB.open('cut-outs'));
     try {
-      if (!database.objectStoreNames.contains(name)) return false;
-      return (await settled(database.transaction(name).objectStore(name).count())) > 0;
+      if (!database.objectStoreNames.contains(name)) return !expected;
+      const count = await settled(database.transaction(name).objectStore(name).count());
+      return count > 0 === expected;
     } finally {
       database.close();
     }
-  }, store);
+  };
+  await page.waitForFunction(isAsExpected, [store, isKept] as [string, boolean]);
 }
 
 /** Pastes text or a file somewhere on the page, outside any field. */
