@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import type { ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const program = resolve(import.meta.dirname, '../bin/media-services.js');
@@ -235,6 +236,19 @@ describe('video', () => {
     expect(outcome.stderr).toContain('Check that the URL is a media-services gateway');
     expect(await run(['info', page, '--server', server.url])).toMatchObject({ code: 3, stdout: '' });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('shows progress on a terminal, but not with --quiet', async () => {
+    await using server = await startServer(rangedFile('0123456789'));
+    const spawnInTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+    const args = ['video', page, '--mp3', '--force', '--server', server.url];
+    const inTerminal = (...more: string[]) =>
+      promisify(execFile)('python3', ['-c', spawnInTerminal, process.execPath, program, ...args, ...more], {
+        cwd: folder,
+        env: { ...process.env, TERM: 'xterm' },
+      });
+    expect((await inTerminal()).stdout).toMatch(/\r\u001b\[K100 %.*\[#{20}\].*Film\.mp3\r\n$/s);
+    expect((await inTerminal('--quiet')).stdout).toBe('Film.mp3\r\n');
   });
 
   test('saves the other videos when one fails', async () => {

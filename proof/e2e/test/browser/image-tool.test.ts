@@ -480,7 +480,7 @@ describe('a problem with an image is explained:', () => {
     await problem(page).getByRole('heading', { name: 'The connection broke' }).waitFor();
     // Not “0.0 MB”, which a small image once was.
     expect(await problem(page).locator('.problem-detail').textContent()).toMatch(
-      /The image \([1-9][\d.]* [kM]B\)/,
+      /The image \([1-9][\d.]*\s[kM]B\)/,
     );
     await page.unroute('**/api/remove-background');
     await problem(page).getByRole('button', { name: 'Try again' }).click();
