@@ -247,7 +247,7 @@ describe('video', () => {
         cwd: folder,
         env: { ...process.env, TERM: 'xterm' },
       });
-    expect((await inTerminal()).stdout).toMatch(/\r\u001b\[K100 %.*\[#{20}\].*Film\.mp3\r\n$/s);
+    expect((await inTerminal()).stdout).toMatch(/100 %.*\[#{20}\].*Film\.mp3\r\n$/s);
     expect((await inTerminal('--quiet')).stdout).toBe('Film.mp3\r\n');
   });
 

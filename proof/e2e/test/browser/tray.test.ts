@@ -64,7 +64,7 @@ describe('the tray', () => {
       (element) =>
         new Promise<string>((resolve) => {
           new MutationObserver(() => {
-            const text = element.textContent ?? '';
+            const text = element.textContent;
             if (text.endsWith('left')) resolve(text);
           }).observe(element, { childList: true });
         }),
