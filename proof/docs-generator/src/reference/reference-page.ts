@@ -30,7 +30,7 @@ ${endpoints.map((endpoint) => endpointHtml(endpoint, document)).join('\n')}
 
 function endpointHtml(endpoint: Endpoint, document: Service['document']): string {
   const { id, method, path, operation, inputs, hasHead } = endpoint;
-  const head = hasHead ? ' <code>HEAD</code> answers with the same status and headers.' : '';
+  const head = hasHead ? ' <code>HEAD</code> returns the same status and headers.' : '';
   return `<details class="endpoint" id="${id}">
 <summary><h3><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3> <span>${escapeHtml(operation.summary)}</span></summary>
 <div class="endpoint-body">
@@ -38,7 +38,7 @@ function endpointHtml(endpoint: Endpoint, document: Service['document']): string
 ${inputsHtml(inputs)}
 <h4>Try it</h4>
 ${tryItHtml(endpoint)}
-<h4>Answers</h4>
+<h4>Responses</h4>
 ${answersHtml(operation, document)}
 </div>
 </details>`;
