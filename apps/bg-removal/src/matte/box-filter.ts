@@ -46,10 +46,20 @@ function filterRows(
     const end = row + width;
     let sum = 0;
     for (let i = row; i < row + reach; i++) sum += data[i]!;
-    for (let i = row; i < end; i++) {
-      const entering = i + reach < end ? data[i + reach]! : 0;
-      const leaving = i - reach > row ? data[i - reach - 1]! : 0;
-      sum += entering - leaving;
+    // Between them, every window is whole.
+    const whole = Math.min(row + reach + 1, end);
+    const cut = Math.max(whole, end - reach);
+    for (let i = row; i < whole; i++) {
+      if (i + reach < end) sum += data[i + reach]!;
+      out[i] = sum * shares[i - row]!;
+    }
+    const share = shares[reach]!;
+    for (let i = whole; i < cut; i++) {
+      sum += data[i + reach]! - data[i - reach - 1]!;
+      out[i] = sum * share;
+    }
+    for (let i = cut; i < end; i++) {
+      sum -= data[i - reach - 1]!;
       out[i] = sum * shares[i - row]!;
     }
   }
@@ -70,15 +80,23 @@ function filterColumns(
   for (let y = 0; y < reach; y++) {
     for (let x = left; x < right; x++) sums[x]! += data[y * width + x]!;
   }
-  const zeros = new Float32Array(width);
   for (let y = 0; y < height; y++) {
     const share = shares[y]!;
-    const entering = y + reach < height ? data.subarray((y + reach) * width, (y + reach + 1) * width) : zeros;
-    const leaving = y - reach > 0 ? data.subarray((y - reach - 1) * width, (y - reach) * width) : zeros;
-    for (let x = left, i = y * width + left; x < right; x++, i++) {
-      const sum = sums[x]! + entering[x]! - leaving[x]!;
-      sums[x] = sum;
-      out[i] = sum * share;
+    const row = y * width;
+    const entering = y + reach < height ? row + reach * width : undefined;
+    const leaving = y - reach > 0 ? row - (reach + 1) * width : undefined;
+    if (entering !== undefined && leaving !== undefined) {
+      for (let x = left; x < right; x++) {
+        const sum = sums[x]! + data[entering + x]! - data[leaving + x]!;
+        sums[x] = sum;
+        out[row + x] = sum * share;
+      }
+      continue;
+    }
+    for (let x = left; x < right; x++) {
+      if (entering !== undefined) sums[x]! += data[entering + x]!;
+      if (leaving !== undefined) sums[x]! -= data[leaving + x]!;
+      out[row + x] = sums[x]! * share;
     }
   }
 }

@@ -11,9 +11,6 @@ const reach = 3 / 128;
 const surroundings = 12 / 128;
 /** Mean of the surroundings at which an area starts to change, and at which it changes fully. */
 const leaning = { from: 0.45, to: 0.6 } as const;
-/** Factor for the logits in wide areas. */
-const gain = 3;
-
 /**
  * Moves wide undecided areas of the foreground towards 1, in place. Edges and hair are
  * undecided over only a few pixels. If no pixel within reach is decided, the network is usually
@@ -70,7 +67,9 @@ function decide(
     const weight = Math.min(1, 2 * wide[i]!) * leans;
     const value = mask[i]!;
     if (weight <= 0 || value <= 0.5) continue;
-    const odds = (value / (1 - value)) ** gain;
+    // Three times the logit.
+    const before = value / (1 - value);
+    const odds = before * before * before;
     mask[i] = value + weight * (odds / (1 + odds) - value);
   }
 }
