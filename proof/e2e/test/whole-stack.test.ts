@@ -122,6 +122,22 @@ test('five images per minute, whatever address the client claims', async () => {
   }
 });
 
+test('an image by URL is cut out as its upload is', async () => {
+  const byUrl = new FormData();
+  byUrl.append('image_url', `${stack.films}/photo.jpg`);
+  const [fetched, uploaded] = await Promise.all(
+    [byUrl, await imageForm()].map(async (body) =>
+      fetch(`${client.url}/api/remove-background`, { method: 'POST', body }),
+    ),
+  );
+  if (fetched === undefined || uploaded === undefined) throw new Error('no response');
+
+  expect(fetched.headers.get('content-disposition')).toContain('photo.png');
+  expect(Buffer.from(await fetched.arrayBuffer()).equals(Buffer.from(await uploaded.arrayBuffer()))).toBe(
+    true,
+  );
+});
+
 test('a killed engine fails only its current request', async () => {
   const asked = site.asked('/hangs');
   const failing = fetch(address('/api/info', site.url('/hangs')));
