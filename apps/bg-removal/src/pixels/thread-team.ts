@@ -23,7 +23,8 @@ export class ThreadTeam implements AsyncDisposable {
   /** @param maxBytes of the memory that the threads share */
   constructor(maxBytes: number, cores = availableParallelism()) {
     this.#shared = createSharedMemory(maxBytes);
-    this.#worker = cores < 2 ? undefined : startThread(this.#shared);
+    const script = new URL('./pixel-thread.js', import.meta.url);
+    this.#worker = cores < 2 ? undefined : new Worker(script, { workerData: this.#shared });
     this.#started = new Promise((resolve) => {
       if (this.#worker === undefined) resolve();
       // An error event without a listener ends the process, as it should.
@@ -35,6 +36,8 @@ export class ThreadTeam implements AsyncDisposable {
         this.#isReady = true;
         resolve();
       });
+      // Only the channel to the parent keeps the process alive. A listener would undo this, so it comes last.
+      this.#worker?.unref();
     });
   }
 
@@ -67,13 +70,6 @@ export class ThreadTeam implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker?.terminate();
   }
-}
-
-function startThread(shared: SharedMemory): Worker {
-  const worker = new Worker(new URL('./pixel-thread.js', import.meta.url), { workerData: shared });
-  // Only the channel to the parent keeps the process alive.
-  worker.unref();
-  return worker;
 }
 
 /** An image in memory that the threads share. */
