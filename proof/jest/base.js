@@ -12,17 +12,17 @@ const nightly = process.env.TEST_NIGHTLY === '1';
  */
 export default {
   maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
-  testEnvironment: fileURLToPath(new URL('jest.environment.js', import.meta.url)),
+  testEnvironment: fileURLToPath(new URL('environment.js', import.meta.url)),
   // The default, `soft`, recurses for ever when a finished test file's global is set again.
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testMatch: ['<rootDir>/test/**/*.test.ts', ...(nightly ? ['<rootDir>/test/**/*.nightly.ts'] : [])],
-  testSequencer: fileURLToPath(new URL('jest.sequencer.js', import.meta.url)),
+  testSequencer: fileURLToPath(new URL('sequencer.js', import.meta.url)),
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   // Only a test that hangs takes this long, however slow the machine is.
   testTimeout: 300_000,
-  setupFilesAfterEnv: [fileURLToPath(new URL('jest.retry.js', import.meta.url))],
-  reporters: ['default', fileURLToPath(new URL('jest.report.js', import.meta.url))],
+  setupFilesAfterEnv: [fileURLToPath(new URL('retry.js', import.meta.url))],
+  reporters: ['default', fileURLToPath(new URL('report.js', import.meta.url))],
 };
