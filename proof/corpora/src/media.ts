@@ -6,6 +6,8 @@ export interface Decoded {
   readonly videoFrames: number;
   /** Seconds of samples. */
   readonly audioSeconds: number;
+  /** Seconds between the end of one audio frame and the start of the next, which a result may fill with silence. */
+  readonly gapSeconds: number;
   readonly hasVideo: boolean;
   readonly hasAudio: boolean;
   /** Width by height as shown; null without video. */
@@ -49,15 +51,14 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
       ...['-of', 'csv=p=0'],
     ]);
     // ffprobe prints side data on separate lines.
-    const values = run.stdout.split('\n').filter((line) => /^(?:video|\d)/.test(line));
+    const values = run.stdout.split('\n').filter((line) => /^(?:video|-?\d|N\/A,)/.test(line));
     return { values, complaint: run.exitCode === 0 ? run.stderr : `exit code ${String(run.exitCode)}` };
   };
   const [frames, samples] = [
     await count(video?.index, 'media_type'),
-    await count(audio?.index, 'nb_samples'),
+    await count(audio?.index, 'pts_time,nb_samples'),
   ];
-  const sampleCount = samples.values.reduce((sum, value) => sum + (Number.parseInt(value, 10) || 0), 0);
-  const audioSeconds = sampleCount / (audio?.sample_rate || 1);
+  const { audioSeconds, gapSeconds } = measure(samples.values, audio?.sample_rate || 1);
   // A file that states more audio than it has was cut.
   const isCut = video === undefined && (format.duration ?? 0) - audioSeconds > 0.5;
   const isTurned =
@@ -65,12 +66,32 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
   const ratio = video?.width && video.height ? video.width / video.height : null;
   return {
     hasVideo: video !== undefined && frames.values.length > 0,
-    hasAudio: audio !== undefined && sampleCount > 0,
+    hasAudio: audioSeconds > 0,
     videoFrames: frames.values.length,
     audioSeconds,
+    gapSeconds,
     aspect: ratio !== null && isTurned ? 1 / ratio : ratio,
     isDamaged: isCut || frames.complaint !== '' || samples.complaint !== '' || listed.stderr !== '',
   };
+}
+
+/** Shorter ones are rounded timestamps. */
+const minGapSeconds = 0.1;
+
+/** @param frames lines of start in seconds and number of samples */
+function measure(
+  frames: readonly string[],
+  sampleRate: number,
+): { audioSeconds: number; gapSeconds: number } {
+  let [audioSeconds, gapSeconds, end] = [0, 0, NaN];
+  for (const frame of frames) {
+    const [start = NaN, samples = NaN] = frame.split(',').map(Number.parseFloat);
+    const seconds = (samples || 0) / sampleRate;
+    if (start - end > minGapSeconds) gapSeconds += start - end;
+    audioSeconds += seconds;
+    end = start + seconds;
+  }
+  return { audioSeconds, gapSeconds };
 }
 
 /** Encoders fill their first and last frames. */
@@ -92,7 +113,10 @@ export function durationDifference(source: Decoded, stated: number | null): stri
 export function differences(source: Decoded, result: Decoded, target: 'mp3' | 'mp4'): string[] {
   const found: string[] = [];
   const audio = result.audioSeconds - source.audioSeconds;
-  if (source.hasAudio && Math.abs(audio) > audioToleranceSeconds)
+  if (
+    source.hasAudio &&
+    (audio < -audioToleranceSeconds || audio > source.gapSeconds + audioToleranceSeconds)
+  )
     found.push(`${result.audioSeconds.toFixed(2)} of ${source.audioSeconds.toFixed(2)} s of audio`);
   if (target === 'mp3') return found;
   if (source.videoFrames !== result.videoFrames)
