@@ -44,7 +44,7 @@ export class TeamMember implements Team {
     const taken = this.#nextStep * wordsPerStep;
     const done = taken + 1;
     this.#nextStep += 1;
-    const size = Math.ceil(count / maxParts);
+    const size = Math.max(1, Math.ceil(count / maxParts));
     const parts = Math.ceil(count / size);
     for (let part: number; (part = Atomics.add(this.#progress, taken, 1)) < parts;) {
       try {

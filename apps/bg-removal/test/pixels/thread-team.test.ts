@@ -108,6 +108,12 @@ describe('a member of a team', () => {
     expect(() => second.each(2, () => undefined)).toThrow('Another thread failed.');
   });
 
+  test('is done at once when there is nothing to do', () => {
+    const parts: number[] = [];
+    new TeamMember(createSharedMemory(maxBytes)).each(0, (from) => parts.push(from));
+    expect(parts).toEqual([]);
+  });
+
   test('gets no more memory than the limit', () => {
     const member = new TeamMember(createSharedMemory(1000));
     expect(member.bytes(900)).toHaveLength(900);
