@@ -1,10 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { execa } from 'execa';
+import { z } from 'zod';
 import { equaliseChannels, sharedScales } from '../dist/equalise.js';
 import { fixInputSize } from '../dist/fixed-size.js';
 import { decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
 import { quantiseGraph } from '../dist/quantise.js';
 import { type ChannelMagnitudes, exposeActivations, MagnitudeMeter } from '../dist/magnitude-meter.js';
-import { runGraph } from './support/run-graph.js';
 import { seededNumbers, smallNetwork } from './support/small-network.js';
+
+const outputsSchema = z.record(z.string(), z.array(z.number()));
 
 /** RGB bytes: a bright disc on a dark ramp, with noise. */
 function picture(size: number, seed: number): number[] {
@@ -204,3 +210,17 @@ test('a network can be fixed to another size, unless a layer would have a fracti
   expect(output).toHaveLength(64 * 48);
   expect(() => fixInputSize(smallNetwork(32), { width: 33, height: 32 })).toThrow(/33|16\.5/);
 });
+
+/** Runs a network in onnxruntime and returns every output. */
+async function runGraph(model: OnnxModel, input: readonly number[]): Promise<Record<string, number[]>> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'graph-'));
+  try {
+    const file = path.join(folder, 'model.onnx');
+    await writeFile(file, encodeModel(model));
+    const script = path.resolve(import.meta.dirname, 'fixtures/run-graph.mjs');
+    const { stdout } = await execa(process.execPath, [script, file], { input: JSON.stringify(input) });
+    return outputsSchema.parse(JSON.parse(stdout));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from 'node:child_process';
+import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { withLock } from '../src/set-up/lock.mjs';
 import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dependencies.mjs';
@@ -154,4 +155,25 @@ test('work that fails releases the lock', async () => {
   ).rejects.toThrow('no');
 
   expect(existsSync(file)).toBe(false);
+});
+
+const runsMain = fileURLToPath(new URL('../src/set-up/user-error.mjs', import.meta.url));
+
+/** The exit code of a command with this main function. */
+function exitCodeOf(main: string): Promise<number> {
+  const script = `import { runCommandLine } from ${JSON.stringify(runsMain)}; await runCommandLine(async () => { ${main} });`;
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--input-type=module', '-e', script], (error) =>
+      resolve(Number(error?.code ?? 0)),
+    );
+  });
+}
+
+it.each([
+  ['returns nothing', '', 0],
+  ['returns a code', 'return 4;', 4],
+  ['sets a code', 'process.exitCode = 3;', 3],
+  ['throws', 'throw new Error("no");', 1],
+])('a command that %s exits with its code', async (_what, main, code) => {
+  expect(await exitCodeOf(main)).toBe(code);
 });

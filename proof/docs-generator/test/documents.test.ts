@@ -47,6 +47,7 @@ describe('the generated documents', () => {
 
   it('give every code an anchor, which the `type` of its problems links to', () => {
     const page = documents.get('nginx/html/docs/errors.html') ?? '';
+    expect(documentedErrors()).not.toEqual([]);
     for (const { code } of documentedErrors()) expect(page).toContain(`id="${code.replaceAll('_', '-')}"`);
   });
 

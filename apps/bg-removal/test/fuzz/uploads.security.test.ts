@@ -6,9 +6,8 @@ import { imageLimits } from '../../dist/images/image-limits.js';
 import { defaultOutput } from '../../dist/images/output.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
 import { PixelPool } from '../../dist/pixels/pixel-pool.js';
-import { fakeInference } from '../support/fake-inference.js';
 import { picture } from '../support/pictures.js';
-import { postImage, startWarmService, type TestService } from '../support/service.js';
+import { fakeInference, postImage, startWarmService, type TestService } from '../support/service.js';
 import { colourPng, pngChunk } from '../support/unusual-files.js';
 
 /** Runs of a fuzz test: few in `npm test`, three times as many at night, `FUZZ_FACTOR` times as many in a long one. */

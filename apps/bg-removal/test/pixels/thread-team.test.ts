@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import { cutOut } from '../../dist/matte/cut-out.js';
@@ -119,4 +122,13 @@ describe('a member of a team', () => {
     expect(member.bytes(900)).toHaveLength(900);
     expect(() => member.bytes(900)).toThrow(RangeError);
   });
+});
+
+test('a pixel process ends with its parent, also with its second thread running', async () => {
+  const script = fileURLToPath(new URL('../../dist/pixels/pixel-process.js', import.meta.url));
+  const settings = { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 0 };
+  const child = fork(script, [JSON.stringify(settings)], { serialization: 'advanced' });
+  await once(child, 'message');
+  child.disconnect();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -4,8 +4,14 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
 import { picture } from '../support/pictures.js';
-import { fakeInference } from '../support/fake-inference.js';
-import { healthUntil, postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
+import {
+  fakeInference,
+  healthUntil,
+  postImage,
+  problemOf,
+  startWarmService,
+  type TestService,
+} from '../support/service.js';
 
 /** A few greedy IP addresses, and another client that must still be served. */
 let service: TestService | undefined;

@@ -1,6 +1,6 @@
 import { picture } from '../support/pictures.js';
-import { fakeInference } from '../support/fake-inference.js';
 import {
+  fakeInference,
   health,
   healthUntil,
   postImage,

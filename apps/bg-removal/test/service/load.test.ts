@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { once } from 'node:events';
 import { picture } from '../support/pictures.js';
-import { fakeInference } from '../support/fake-inference.js';
 import {
+  fakeInference,
   health,
   healthUntil,
   postImage,

@@ -2,8 +2,8 @@ import http from 'node:http';
 import { once } from 'node:events';
 import request from 'supertest';
 import { picture } from '../support/pictures.js';
-import { fakeInference } from '../support/fake-inference.js';
 import {
+  fakeInference,
   postImage,
   problemOf,
   startService,

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import request, { type Response } from 'supertest';
 import { loadConfig } from '@media-services/http-common';
 import { configSchema } from '../../dist/config.js';
 import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } from '../../dist/service.js';
-import { tinyModel } from './tiny-model.js';
+import { tinyModel, tinySize } from './tiny-model.js';
 
 export interface TestService extends BgRemovalService {
   /** The URL of the data endpoint. */
@@ -106,4 +107,22 @@ export function problemOf(response: Response): Problem {
   const problem = response.body as Problem;
   expect(problem.status).toBe(response.status);
   return problem;
+}
+
+const fakeInferenceScript = fileURLToPath(new URL('../fixtures/fake-inference.mjs', import.meta.url));
+
+/** Starts the service with a misbehaving inference process. Later processes may behave differently. */
+export function fakeInference(behaviour: string, later: string = behaviour): ServiceOverrides {
+  let started = 0;
+  return {
+    command: () => ({
+      file: process.execPath,
+      args: [
+        '--max-old-space-size=100',
+        fakeInferenceScript,
+        started++ === 0 ? behaviour : later,
+        String(tinySize),
+      ],
+    }),
+  };
 }

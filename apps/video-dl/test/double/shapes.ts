@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Double, lookupBehindProxy, videoId, type VideoName } from '@media-services/fault-site/double';
 import type { ContextOverrides } from '../../dist/service.js';
 import { startService, type TestService } from '../support/service.js';
@@ -93,4 +94,10 @@ export async function startBehind(
     { ...double.settings, ...patience, ...env },
     { lookup: lookupBehindProxy, ...overrides },
   );
+}
+
+/** What a stream waited for the end of advertisements, as its `Server-Timing` tells. */
+export function waitedSeconds(headers: IncomingHttpHeaders): number {
+  const ms = /\bavailability;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1];
+  return Number(ms ?? 0) / 1000;
 }

@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
+import { execa } from 'execa';
 import { receive } from '../stream/support/receive.js';
 import { interpreters } from '../support/pythons.js';
 import type { TestService } from '../support/service.js';
 import { type Shape, shapes, startBehind } from './shapes.js';
-import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
-import { measure, type Measured } from './measure.js';
-import { renderTable, withoutPadding, type Cells } from './table.js';
+import { inspect } from '../media/support/inspect.js';
 
 const docs = fileURLToPath(new URL('../../../../docs/internals/sites.md', import.meta.url));
 /** How many seconds longer than the video a result may be: encoders pad the last frame, and MP3 encoders also the first. */
@@ -133,4 +133,80 @@ if (process.env['YTDLP_PYTHON'] === undefined) {
     if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);
     expect(withoutPadding(await readFile(docs, 'utf8'))).toBe(withoutPadding(table));
   });
+}
+
+/** The result for one shape, as shown in the documentation. */
+interface Cells {
+  readonly info: string;
+  readonly mp3: string;
+  readonly 'mp4-720': string;
+  readonly 'mp4-1080': string;
+}
+
+/** docs/internals/sites.md. */
+function renderTable(shapes: readonly Shape[], results: ReadonlyMap<Shape, Partial<Cells>>): string {
+  const rows = shapes.map((shape) => {
+    const cells = results.get(shape) ?? {};
+    const columns = [shape.site, shape.shape, cells.info, cells.mp3, cells['mp4-720'], cells['mp4-1080']];
+    return `| ${columns.map((cell) => cell ?? '').join(' | ')} |`;
+  });
+  return [
+    '# Sites',
+    '',
+    "The most popular sites, in the formats in which they serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them behind an outbound proxy, with its own pages, player script and media, and yt-dlp's extractors read it. So the table shows what the pinned yt-dlp and the service make of these formats, not whether a site has changed. `npm run test:sites -- --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, setup's fallback without PyPI, reads only Vimeo and SoundCloud here.",
+    '',
+    'Every video lasts 4 s. The original audio is a tone of 440 Hz, a dub 660, a compressed mix 550, an audio description 880. The test decodes each result completely: it has the full length, the pitch identifies the audio track and the height the video. The YouTube double requires `n` and the signature, serves at most 10 MiB at once, and nothing before its ads are over.',
+    '',
+    'Each row is one extraction. The `/api/info` column counts its requests; those for the media vary with timing. `apps/video-dl/test/double/sites.test.ts` generates the table and checks that it is current (`UPDATE_DOCS=1` writes it).',
+    '',
+    '| site | what it gives | `/api/info` | MP3 | MP4 720 | MP4 1080 |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** The formatter aligns columns. */
+function withoutPadding(markdown: string): string {
+  return markdown
+    .replace(/ +/gu, ' ')
+    .replace(/-{3,}/gu, '---')
+    .replace(/ ?\| ?/gu, '|');
+}
+
+/** What a result contains. */
+interface Measured {
+  readonly seconds: number;
+  /** Pixels; null without video. */
+  readonly height: number | null;
+  /** Frequency of the audio, a single tone, in Hz; null without audio. */
+  readonly pitch: number | null;
+}
+
+async function measure(file: string): Promise<Measured> {
+  const { streams, format } = await inspect(file, 'packets');
+  const picture = streams.find(({ codec_type }) => codec_type === 'video');
+  const hasSound = streams.some(({ codec_type }) => codec_type === 'audio');
+  return {
+    seconds: format.duration ?? 0,
+    height: picture?.height ?? null,
+    pitch: hasSound ? await pitchOf(file) : null,
+  };
+}
+
+const sampleRate = 16_000;
+
+/** Counts zero crossings between the first and third second, because a decoder's first and last frames are incomplete. */
+async function pitchOf(file: string): Promise<number> {
+  const raw = ['-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', String(sampleRate), '-'];
+  const { stdout } = await execa('ffmpeg', ['-loglevel', 'error', '-i', file, ...raw], {
+    encoding: 'buffer',
+  });
+  const all = new Int16Array(stdout.buffer, stdout.byteOffset, Math.floor(stdout.byteLength / 2));
+  const samples = all.subarray(sampleRate, 3 * sampleRate);
+  let crossings = 0;
+  for (let place = 1; place < samples.length; place += 1) {
+    if ((samples[place - 1] ?? 0) < 0 && (samples[place] ?? 0) >= 0) crossings += 1;
+  }
+  return Math.round((crossings * sampleRate) / samples.length);
 }

@@ -1,10 +1,9 @@
 import { treeMemoryBytes } from '@media-services/processes';
+import { Double } from '@media-services/fault-site/double';
 import { readConfig } from '../../dist/config.js';
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { startBehind, watchPage } from './shapes.js';
-import { Double } from '@media-services/fault-site/double';
-import { waitedSeconds } from './measure.js';
+import { startBehind, waitedSeconds, watchPage } from './shapes.js';
 
 let double: Double;
 let service: TestService;

@@ -1,9 +1,8 @@
+import { Double } from '@media-services/fault-site/double';
+import type { VideoName } from '@media-services/fault-site/double';
 import { open, receive } from '../stream/support/receive.js';
 import type { TestService } from '../support/service.js';
-import { startBehind, watchPage } from './shapes.js';
-import { Double } from '@media-services/fault-site/double';
-import { waitedSeconds } from './measure.js';
-import type { VideoName } from '@media-services/fault-site/double';
+import { startBehind, waitedSeconds, watchPage } from './shapes.js';
 
 let double: Double;
 let service: TestService;

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 import { Releases } from './support/releases.js';
+import { downloadEngineCheck } from '../../dist/api/health.js';
 
-/** pip and the first import of a release take their time. */
 /** Later than every real release. */
 const newVersion = '2999.1.1';
 
@@ -93,4 +93,27 @@ describe('an update of yt-dlp in the running service', () => {
     expect(bytes).toBeGreaterThan(90_000);
     await expect(service.context.updater.update()).resolves.toBe('current');
   });
+});
+
+const signal = new AbortController().signal;
+
+/** The check's result for an engine whose yt-dlp is `ageDays` old. */
+async function healthAt(ageDays: number) {
+  const ready = { version: '2026.01.01', ageDays, javascriptRuntime: 'deno 2.6', networkLock: 'kernel' };
+  const health = { status: 'ready', ready: { ...ready, potProvider: null }, enginesReady: 1, active: 0 };
+  const engine = { health: () => health, run: () => Promise.resolve({}) };
+  type Checked = Parameters<typeof downloadEngineCheck>[0];
+  return downloadEngineCheck({
+    engine: engine as unknown as Checked['engine'],
+    extraction: { degradation: undefined },
+  }).check(signal);
+}
+
+it.each([
+  [30, 'ok', undefined],
+  [90, 'ok', expect.stringContaining('update it soon')],
+  [91, 'degraded', expect.stringContaining('older than 90 days')],
+])('reports a yt-dlp of %d days as %s', async (ageDays, status, message: unknown) => {
+  const result = await healthAt(ageDays);
+  expect({ status: result.status, message: result['message'] }).toEqual({ status, message });
 });

@@ -1,26 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { startRedis } from '../../../../packages/rate-limit/test/support/redis-server.js';
 import { startService, type TestService } from '../support/service.js';
-
-/** A real Redis on a free port, stopped with its scope. */
-async function startRedis(): Promise<AsyncDisposable & { readonly url: string }> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '']);
-  for await (const text of child.stdout) if (String(text).includes('Ready to accept')) break;
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
 
 it("counts a key's requests across replicas", async () => {
   await using redis = await startRedis();

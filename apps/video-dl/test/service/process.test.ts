@@ -46,6 +46,7 @@ describe('the process', () => {
     const outcome = expect(infoOf(url, `${site.url}/stall`)).rejects.toThrow();
     await arrived;
     const engines = await childrenOf(child);
+    expect(engines).not.toEqual([]);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
     await outcome;

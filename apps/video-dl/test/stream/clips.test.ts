@@ -4,11 +4,11 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { media, sendFile, startSite, type Site } from '@media-services/fault-site';
+import { execa } from 'execa';
 import { readBoxHeader } from '../../dist/containers/mp4/box.js';
 import { inspect } from '../media/support/inspect.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
-import { findIn, frameNumbers, samplesOf } from './support/clip-media.js';
 import { receive, type Received } from './support/receive.js';
 
 const fps = 25;
@@ -326,3 +326,44 @@ describe('a clip of a broken source', () => {
     await expectMp4(page, '4.5', '5.5');
   });
 });
+
+/** Decodes a file of the site's numbered video. @returns the number of each frame in display order */
+async function frameNumbers(file: string): Promise<number[]> {
+  const squares = 'crop=320:12:0:4,scale=16:1:flags=area,format=gray';
+  const { stdout } = await execa(
+    'ffmpeg',
+    ['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares, '-vsync', '0', '-f', 'rawvideo', '-'],
+    { encoding: 'buffer' },
+  );
+  return Array.from({ length: stdout.length / 16 }, (_, frame) =>
+    stdout
+      .subarray(frame * 16, frame * 16 + 16)
+      .reduce((number, level, bit) => number + (level > 128 ? 2 ** bit : 0), 0),
+  );
+}
+
+/** Decodes a file's audio to one channel. */
+async function samplesOf(file: string): Promise<Float32Array> {
+  const { stdout } = await execa(
+    'ffmpeg',
+    ['-v', 'error', '-i', file, '-map', '0:a:0', '-ac', '1', '-ar', String(sampleRate), '-f', 'f32le', '-'],
+    { encoding: 'buffer' },
+  );
+  return new Float32Array(Uint8Array.from(stdout).buffer);
+}
+
+/** Start of the clip's audio in the original, in samples: the best match near `expected`. */
+function findIn(original: Float32Array, clip: Float32Array, expected: number): number {
+  const from = 8192;
+  const length = 2048;
+  let best = { position: NaN, score: -Infinity };
+  for (let shift = -6000; shift <= 6000; shift += 1) {
+    const start = Math.round(expected) + from + shift;
+    if (start < 0 || start + length > original.length) continue;
+    let score = 0;
+    for (let index = 0; index < length; index += 1)
+      score += (clip[from + index] ?? 0) * (original[start + index] ?? 0);
+    if (score > best.score) best = { position: start - from, score };
+  }
+  return best.position;
+}

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 
-export interface RedisServer {
+export interface RedisServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   /** Kills the server; it keeps its port for `restart`. */
@@ -49,15 +49,17 @@ async function launch(port: number): Promise<ChildProcess> {
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   let child = await launch(port);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  };
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
-    kill: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    kill,
+    [Symbol.asyncDispose]: kill,
     pause: () => child.kill('SIGSTOP'),
     restart: async () => {
       child = await launch(port);

@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.mjs';
-import { setUpModel } from './model.mjs';
 import { root, toolsDir } from './project.mjs';
 import { setUpPythonEngine } from './python/python-engine.mjs';
 import { UserError } from './user-error.mjs';
@@ -93,4 +94,25 @@ async function installTestTools(progress) {
       progress.say(`  ${error.message}`);
     }
   }
+}
+
+/**
+ * Installs the model named by MODEL (default: the ISNet weights) for bg-removal and verifies
+ * its SHA-256. Skips a model that is already intact. Requires the built service, which contains
+ * the installer.
+ * @param {{ root: string, log: (line: string) => void }} options
+ */
+async function setUpModel({ root, log }) {
+  const dist = join(root, 'apps', 'bg-removal', 'dist');
+  if (!existsSync(join(dist, 'model'))) {
+    throw new Error('bg-removal is not built yet: build first (npm run build), then set up the model.');
+  }
+  const load = (/** @type {string} */ file) => import(pathToFileURL(join(dist, file)).href);
+  const { setUpModel: install } = await load('model/set-up-model.js');
+  const { defaultModelId, defaultModelsDir } = await load('model/known-models.js');
+  await install({
+    model: process.env.MODEL || defaultModelId,
+    modelsDir: process.env.MODELS_DIR || defaultModelsDir,
+    log,
+  });
 }

@@ -118,6 +118,7 @@ describe('a link', () => {
       method: 'GET',
       params: { title: 'title', text: 'text', url: 'url' },
     });
+    expect(icons).not.toEqual([]);
     for (const { src } of icons) expect((await fetch(`${client.url}/${src}`)).status).toBe(200);
   });
 

@@ -1,9 +1,14 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGuard } from '@media-services/egress-guard';
-import { createHttpApp, createLogger, createMetrics, methods } from '@media-services/http-common';
-import type { Metrics } from '@media-services/http-common';
+import {
+  createHttpApp,
+  createLogger,
+  createMetrics,
+  methods,
+  type Metrics,
+  type DomainError,
+} from '@media-services/http-common';
 import { errorTable } from '../../../dist/errors.js';
 import type { Extraction, Format, Target } from '../../../dist/extract/types.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
@@ -12,10 +17,11 @@ import type { MediaRelay } from '../../../dist/relay/media-relay.js';
 import { StreamingService } from '../../../dist/stream/service.js';
 import type { StreamLimits } from '../../../dist/capacity.js';
 import { Upstream } from '../../../dist/upstream/upstream.js';
-import type { ParserPool } from '../../../dist/parsing/parser-pool.js';
+import type { ParserPool, Parse } from '../../../dist/parsing/parser-pool.js';
 import { SourceHeads } from '../../../dist/extract/source-heads.js';
 import { startParsers } from '../../support/service.js';
-import { RelayStandIn } from './relay-stand-in.js';
+import type { MediaSource } from '../../../dist/upstream/media-source.js';
+import type { RelayInput, RelaySession } from '../../../dist/relay/session.js';
 
 const pageUrl = 'http://page.example/video';
 
@@ -166,5 +172,73 @@ export class StreamApp implements AsyncDisposable {
     await this.streaming[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** A relay that lets ffmpeg read the sources directly, and fails on command. */
+class RelayStandIn implements Pick<MediaRelay, 'open'> {
+  readonly sessions: SessionStandIn[] = [];
+  allReceived = true;
+  bytesReceived = 0;
+  readonly parse: Parse;
+
+  constructor(parse: Parse) {
+    this.parse = parse;
+  }
+
+  open(): SessionStandIn {
+    const session = new SessionStandIn(this);
+    this.sessions.push(session);
+    return session;
+  }
+}
+
+class SessionStandIn implements RelaySession {
+  readonly failed: Promise<DomainError>;
+  failure: DomainError | undefined;
+  readonly environment = {};
+  closed = false;
+  readonly #relay: RelayStandIn;
+  #resolve: (failure: DomainError) => void = () => undefined;
+
+  constructor(relay: RelayStandIn) {
+    this.#relay = relay;
+    this.failed = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get parse(): Parse {
+    return this.#relay.parse;
+  }
+
+  get bytesReceived(): number {
+    return this.#relay.bytesReceived;
+  }
+
+  add({ url }: MediaSource): Promise<readonly RelayInput[]> {
+    const unknown = {
+      startSeconds: null,
+      hiddenSeconds: 0,
+      offsetSeconds: null,
+      statedSeconds: null,
+      lengths: null,
+      isWhole: false,
+      readAhead: () => undefined,
+    };
+    return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
+  }
+
+  fail(error: DomainError): void {
+    this.failure = error;
+    this.#resolve(error);
+  }
+
+  allReceived(): boolean {
+    return this.#relay.allReceived;
+  }
+
+  close(): void {
+    this.closed = true;
   }
 }
