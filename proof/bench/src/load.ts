@@ -4,6 +4,9 @@
  *
  *   npm run bench:load          about four minutes
  *   npm run bench:load -- --keep   also writes the result into docs/internals/benchmarks.md
+ *   npm run bench:load -- --gateway http://127.0.0.1:8080 --site 172.17.0.1:8000
+ *       a stack that runs already, for example with replicas; it must be allowed to read the site,
+ *       which this program serves at that address, and have no limits per client
  */
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
@@ -38,11 +41,18 @@ interface Step {
   readonly rate: number;
   readonly p99Ms: number;
   readonly failed: number;
-  readonly cpuSecondsPerRequest: number;
-  readonly memoryBytes: number;
+  /** Unknown where the stack is not our own. */
+  readonly use: { readonly cpuSecondsPerRequest: number; readonly memoryBytes: number } | undefined;
 }
 
-const { values: options } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({
+  options: {
+    keep: { type: 'boolean', default: false },
+    gateway: { type: 'string' },
+    site: { type: 'string' },
+  },
+});
+const [address = '127.0.0.1', port = '0'] = options.site?.split(':') ?? [];
 const load = loadavg()[0] ?? 0;
 const folder = await benchMedia(20e6);
 const [picture] = await photographs(toolsDir, [0.7]);
@@ -50,21 +60,9 @@ if (picture === undefined) throw new Error('there is no picture');
 const upload = form(await readFile(picture.file));
 
 {
-  await using site = await startSampleSite(folder);
-  await using stack = await startHealthyStack({
-    env: {
-      ...process.env,
-      ALLOWED_PRIVATE_SOURCES: site.host,
-      SHUTDOWN_GRACE_SECONDS: '0',
-      TRUSTED_PROXIES: '127.0.0.1',
-      VIDEO_REQUESTS_PER_MINUTE: '0',
-      IMAGES_PER_MINUTE: '0',
-      LOG_LEVEL: 'warn',
-      STREAMS_MAX: '256',
-      STREAM_QUEUE_MAX: '1000',
-    },
-    logsDir: `${logsDir}/bench`,
-  });
+  await using site = await startSampleSite(folder, { address, port: Number(port) });
+  await using ownStack = options.gateway === undefined ? await startOwnStack(site.host) : undefined;
+  const gateway = options.gateway ?? ownStack?.url ?? '';
   const page = (media: string, query = '') => site.url(`/watch?media=${media}${query}`);
   const get = (url: string): LoadRequest => ({ url });
   const scenarios: Scenario[] = [
@@ -73,51 +71,51 @@ const upload = form(await readFile(picture.file));
       part: 'video-dl',
       firstRate: 50,
       boundMs: 250,
-      request: () => get(infoUrl(stack.url, page('long.mp4'))),
+      request: () => get(infoUrl(gateway, page('long.mp4'))),
     },
     {
       what: '`/api/info`, new page',
       part: 'video-dl',
       firstRate: 2,
       boundMs: 1500,
-      request: (number) => get(infoUrl(stack.url, page('long.mp4', `&number=${number}`))),
+      request: (number) => get(infoUrl(gateway, page('long.mp4', `&number=${number}`))),
     },
     {
       what: 'MP4 of 20 MB, passed on',
       part: 'video-dl',
       firstRate: 2,
       boundMs: 1500,
-      request: () => get(streamUrl(stack.url, page('long.mp4'), 'mp4-1080')),
+      request: () => get(streamUrl(gateway, page('long.mp4'), 'mp4-1080')),
     },
     {
       what: 'MP4 of 20 MB, muxed',
       part: 'video-dl',
       firstRate: 1,
       boundMs: 2500,
-      request: () => get(streamUrl(stack.url, page('long.mov'), 'mp4-1080')),
+      request: () => get(streamUrl(gateway, page('long.mov'), 'mp4-1080')),
     },
     {
       what: 'MP3 of 30 s',
       part: 'video-dl',
       firstRate: 1,
       boundMs: 2500,
-      request: () => get(streamUrl(stack.url, page('film-720.mov'), 'mp3')),
+      request: () => get(streamUrl(gateway, page('film-720.mov'), 'mp3')),
     },
     {
       what: 'Image of 0.7 megapixels',
       part: 'bg-removal',
       firstRate: 0.5,
       boundMs: 5000,
-      request: () => ({ url: `${stack.url}/api/remove-background`, ...upload }),
+      request: () => ({ url: `${gateway}/api/remove-background`, ...upload }),
     },
   ];
   const rows: string[] = [];
   for (const scenario of scenarios) {
-    const best = await highestRate(stack, scenario);
+    const best = await highestRate(ownStack, scenario);
     rows.push(row(scenario, best));
     process.stdout.write(`${rows.at(-1)}\n`);
   }
-  const ranOn = await machine(`http://127.0.0.1:${stack.ports.videoDl}`, load);
+  const ranOn = await machine(`${gateway}/video-dl`, load);
   const table = [
     '| request | bound | served per second | slowest of 100 | CPU per request | memory | people per core |',
     '| --- | --- | --- | --- | --- | --- | --- |',
@@ -134,8 +132,26 @@ const upload = form(await readFile(picture.file));
   }
 }
 
+/** Without the limits that a load test would meet. */
+function startOwnStack(siteHost: string): Promise<Stack> {
+  return startHealthyStack({
+    env: {
+      ...process.env,
+      ALLOWED_PRIVATE_SOURCES: siteHost,
+      SHUTDOWN_GRACE_SECONDS: '0',
+      TRUSTED_PROXIES: '127.0.0.1',
+      VIDEO_REQUESTS_PER_MINUTE: '0',
+      IMAGES_PER_MINUTE: '0',
+      LOG_LEVEL: 'warn',
+      STREAMS_MAX: '256',
+      STREAM_QUEUE_MAX: '1000',
+    },
+    logsDir: `${logsDir}/bench`,
+  });
+}
+
 /** The last step whose bound held. */
-async function highestRate(stack: Stack, scenario: Scenario): Promise<Step | undefined> {
+async function highestRate(stack: Stack | undefined, scenario: Scenario): Promise<Step | undefined> {
   let best: Step | undefined;
   let rate = scenario.firstRate;
   let begun = 0;
@@ -152,22 +168,25 @@ async function highestRate(stack: Stack, scenario: Scenario): Promise<Step | und
 }
 
 async function measure(
-  stack: Stack,
+  stack: Stack | undefined,
   { request, part }: Scenario,
   rate: number,
   begun: number,
 ): Promise<Step> {
   const amount = Math.max(3, Math.round(rate * stepSeconds));
-  const pid = stack.pidOf(part);
-  const before = await treeUse(pid);
+  const use = async () => stack && (await treeUse(stack.pidOf(part)));
+  const before = await use();
   const { times, failed } = await arrivals(amount, rate, (index) => request(begun + index));
-  const after = await treeUse(pid);
+  const after = await use();
   return {
     rate,
     p99Ms: times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Infinity,
     failed,
-    cpuSecondsPerRequest: (after.cpuSeconds - before.cpuSeconds) / amount,
-    memoryBytes: after.memoryBytes,
+    use: before &&
+      after && {
+        cpuSecondsPerRequest: (after.cpuSeconds - before.cpuSeconds) / amount,
+        memoryBytes: after.memoryBytes,
+      },
   };
 }
 
@@ -178,11 +197,16 @@ function row({ what, boundMs }: Scenario, best: Step | undefined): string {
       : [
           best.rate.toFixed(best.rate < 10 ? 1 : 0),
           `${Math.round(best.p99Ms)} ms`,
-          `${(best.cpuSecondsPerRequest * 1000).toFixed(best.cpuSecondsPerRequest < 0.01 ? 1 : 0)} ms`,
-          `${Math.round(best.memoryBytes / 1e6)} MB`,
+          ...useCells(best.use),
           String(Math.round((best.rate * 60) / cores)),
         ];
   return `| ${[what, `${boundMs / 1000} s`, ...cells].join(' | ')} |`;
+}
+
+function useCells(use: Step['use']): readonly [cpu: string, memory: string] {
+  if (use === undefined) return ['', ''];
+  const { cpuSecondsPerRequest: cpu, memoryBytes } = use;
+  return [`${(cpu * 1000).toFixed(cpu < 0.01 ? 1 : 0)} ms`, `${Math.round(memoryBytes / 1e6)} MB`];
 }
 
 function form(file: Buffer): Pick<LoadRequest, 'headers' | 'body'> {
