@@ -17,7 +17,10 @@ interface Cause {
  * country"), so specific rows come first.
  */
 const failureTable: readonly Cause[] = [
-  { code: 'invalid_url', messages: [/incomplete \w+ id\b/] },
+  {
+    code: 'invalid_url',
+    messages: [/incomplete \w+ id\b/, /^invalid url\b|url (was given without|is missing)\b/],
+  },
   { code: 'playlist_not_supported', kinds: ['PlaylistError'], messages: [/\bis a (playlist|channel)\b/] },
   {
     code: 'bot_check',
@@ -60,7 +63,7 @@ const failureTable: readonly Cause[] = [
       /private (video|content)/,
       /\b(is|are|been made|marked as) private\b/,
       /private (account|profile|post)/,
-      /not been made available to anyone/,
+      /not been made available to anyone|\bin (a )?private show\b/,
     ],
   },
   {
@@ -90,7 +93,7 @@ const failureTable: readonly Cause[] = [
       /only available after|(video is|we're|still) (being )?process(ing|ed)|uploading or processing/,
       /waiting for (the )?(live )?(stream|broadcast|premiere)/,
       /this event video is unavailable/,
-      /\b(stream|streamer|user|channel|radio|video) is (currently )?(offline|not live)/,
+      /\b(stream|streamer|user|channel|radio|video|model) is (now |currently )?(offline|not live)|\blive ?stream is (now |currently )?(offline|not available)/,
     ],
   },
   {
@@ -108,21 +111,21 @@ const failureTable: readonly Cause[] = [
       /\bno (suitable |supported |embedded |valid |active )?(video|audio|media|playable|downloadable)?[ -]?(urls?|formats?|streams?|sources?|media|videos?|entries|downloads?)( embeds?)? (was |were |are |could be )?(found|available)/,
       /(could not|failed to) find (any |suitable |a )?(video|media|source|format)s?\b/,
       /requested format is not available/,
-      /(there('s| is) no|\bno|does(n't| not) (contain|have) an?y?) (video|audio|media)/,
-      /\bis not a video\b|^not a (video|media file)/,
-      /no video\/audio found|can(not|'t) find (any )?video|does(n't| not) contain any tracks/,
+      /(there('s| is) no|\bno|does(n't| not) (contain|have)( any?| a)?) (video|audio|media)/,
+      /\bis not a (video|file)\b|^not a (video|media file)|could not extract a video/,
+      /found at the provided url|can(not|'t) find (any )?video|does(n't| not) contain any tracks/,
     ],
   },
   {
     code: 'login_required',
     statuses: [401, 402],
     messages: [
-      /registered users/,
+      /registered users|content setting must be enabled|track is restricted|access to .* forbidden/,
       /\b(log|sign)(ging|ing|ged)?[ -]?in\b|\blogin\b|log into/,
       // yt-dlp appends this when an account would help.
       /--(cookies|username|netrc)\b/,
       /\bauthenticat|not authori[sz]ed|access (is )?denied/,
-      /account (credentials|cookies|is (needed|required))|(do|does) not have (access|permission)/,
+      /account (credentials|cookies|is (needed|required)|does not have|cannot access)|(do|does) not have (access|permission)/,
       /because of (its|the) privacy settings|privacy settings|\bembed-only\b/,
       /\blimits who can (view|see|watch)/,
       /(members?|supporters?|followers?|patrons?|fans?)[- ]only|\bis locked\b|adobe pass|only available (for|to) .*members|channel's members/,
@@ -145,7 +148,7 @@ const failureTable: readonly Cause[] = [
       /(channel|lecture|show|song|station|stream|space|playlist)( \S+)? (was )?not found/,
       /(has been|was|been) (removed|deleted|terminated|taken down)/,
       /no longer (available|exists?)|(link|stream|content) (is|has) expired|likely expired/,
-      /(does|did)(n't| not) exist|no such /,
+      /(does|did)(n't| not) exist|no such |^no .* exists\b|not archived or indexed|\bexpired or no\b|is unplayable/,
       /recording is not available|content is unreachable/,
       /\bcopyright(ed)?\b/,
     ],
@@ -153,7 +156,11 @@ const failureTable: readonly Cause[] = [
   {
     code: 'unsupported_url',
     kinds: ['UnsupportedError'],
-    messages: [/unsupported url/, /is not a valid url/, /website is (not|no longer) supported/],
+    messages: [
+      /unsupported url/,
+      /is not a valid url/,
+      /website is (not|no longer) supported|(videos|embeds|formats) are (currently )?(not |un)supported|^unsupported (embed|page|media|entity|showcase)/,
+    ],
   },
   {
     code: 'upstream_timeout',
@@ -323,8 +330,7 @@ const details: Partial<Record<ErrorCode, (host: string) => string>> = {
   bot_check: (host) =>
     `${host} asks this service to prove that it is not a bot. Try again later. If you run this server: set COOKIES_FILE or OUTBOUND_PROXY.`,
   upstream_timeout: (host) => `${host} did not respond in time. Try again later.`,
-  invalid_url: (host) =>
-    `The URL on ${host} is incomplete: the video's id is cut off. Copy the whole URL of the page.`,
+  invalid_url: (host) => `The URL on ${host} is incomplete or wrong. Copy the whole URL of the page.`,
   upstream_error: (host) =>
     `${host} returned an error, or something that the download engine does not understand. Try again later. If it persists, the download engine may be out of date.`,
 };

@@ -8,7 +8,11 @@ const script = fileURLToPath(new URL('support/messages.py', import.meta.url));
 
 /** Messages that the failure table is based on, keyed by their code, with the extractor they come from. */
 const expected: Readonly<Record<string, readonly (readonly [module: string, message: string])[]>> = {
-  invalid_url: [['youtube/_mistakes', 'Incomplete YouTube ID …. URL … looks truncated.']],
+  invalid_url: [
+    ['kaltura', 'Invalid URL'],
+    ['youtube/_mistakes', 'Incomplete YouTube ID …. URL … looks truncated.'],
+    ['youtube/_tab', 'A video URL was given without video ID'],
+  ],
   bot_check: [
     ['bilibili', 'Request is blocked by server (412), please wait and try later.'],
     ['bilibili', 'Request is rejected by server (352)'],
@@ -20,6 +24,7 @@ const expected: Readonly<Record<string, readonly (readonly [module: string, mess
   ],
   upstream_rate_limited: [['bilibili', 'You have exceeded the rate limit. Try again later']],
   private_video: [
+    ['camsoda', 'Model is in private show.'],
     ['tiktok', "This user's account is private. Log into an account that has access"],
     ['vimeo', 'This event has not been made available to anyone'],
   ],
@@ -35,6 +40,8 @@ const expected: Readonly<Record<string, readonly (readonly [module: string, mess
   ],
   drm_protected: [['common', 'This video is DRM protected']],
   not_started: [
+    ['camsoda', 'Model is offline.'],
+    ['cbsnews', 'Livestream is not available'],
     ['niconicochannelplus', 'This event has not started yet'],
     ['reddit', 'This video is processing'],
     ['streamable', 'This video is currently unavailable. It may still be uploading or processing.'],
@@ -51,16 +58,22 @@ const expected: Readonly<Record<string, readonly (readonly [module: string, mess
     ['../YoutubeDL', 'Requested format is not available. Use --list-formats for a list of available formats'],
     ['bandcamp', "The page doesn't contain any tracks"],
     ['bluesky', 'No video could be found in this post'],
+    ['box', 'The requested resource is not a file'],
     ['imgur', '… is not a video or animated image'],
     ['instagram', 'There is no video in this post'],
+    ['piapro', 'The URL does not contain audio.'],
     ['reddit', 'No media found'],
+    ['rtnews', 'No video/audio found at the provided url.'],
     ['twitter', 'No video could be found in this tweet'],
   ],
   login_required: [
     ['bilibili', 'This is a supporter-only video: …'],
     ['instagram', 'This content is only available for registered users who follow this account'],
     ['kick', 'This video requires a channel subscription'],
+    ['iprima', 'Access to stream infos forbidden'],
     ['loom', 'This video is password-protected, use the --video-password option'],
+    ['mixcloud', 'Track is restricted'],
+    ['niconico', 'Sensitive content setting must be enabled'],
     ['patreon', 'You do not have access to this post'],
     ['tiktok', 'TikTok is requiring login for access to this content'],
     ['twitter', 'NSFW tweet requires authentication'],
@@ -72,12 +85,20 @@ const expected: Readonly<Record<string, readonly (readonly [module: string, mess
     ['vimeo', 'This video is protected by a password, use the --video-password option'],
   ],
   video_not_found: [
+    ['archiveorg', 'The requested video is not archived or indexed'],
     ['instagram', 'This content is unreachable'],
+    ['iwara', 'This video is unplayable'],
+    ['nintendo', 'No Nintendo Direct with id … exists'],
+    ['rtrfm', 'Expired or no episode on this date'],
     ['twitter', 'Requested tweet is unavailable'],
     ['twitter', 'Broadcast no longer exists'],
     ['twitter', 'Twitter Space not found'],
   ],
-  unsupported_url: [['generic', '… is not a valid URL']],
+  unsupported_url: [
+    ['generic', '… is not a valid URL'],
+    ['nekohacker', 'Spotify embeds are not supported'],
+    ['vrsquare', 'VR SQUARE app-only videos are not supported'],
+  ],
   upstream_error: [
     ['tiktok', 'Unable to extract universal data for rehydration'],
     ['twitter', 'Error(s) while querying API: …'],
