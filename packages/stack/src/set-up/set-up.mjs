@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.mjs';
 import { root, toolsDir } from './project.mjs';
-import { setUpPythonEngine } from './python/python-engine.mjs';
+import { pythonTool, setUpPythonEngine } from './python/python-engine.mjs';
 import { UserError } from './user-error.mjs';
 import { build } from './node/build.mjs';
 import { installDependencies } from './node/dependencies.mjs';
@@ -14,6 +14,15 @@ import { announceSystemTools, installSystemTools } from './system/system-package
 import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
 
 /**
+ * @typedef {import('./system/system-tools.mjs').SystemTool} SystemTool
+ * @typedef {(line: string) => void} Log
+ */
+
+const firstTools = [...runTools, pythonTool];
+/** Without them there is a second way. */
+const optionalTools = [ffmpegTool, pythonTool];
+
+/**
  * Makes this checkout ready to run. Skips steps that are already done.
  * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
  *   `run` installs and builds only what `npm start` needs
@@ -21,7 +30,11 @@ import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system
  */
 export async function setUp({ progress, set = 'all', testTools = false }) {
   checkNodeVersion(root);
-  const asksForPassword = await announceSystemTools({ tools: runTools, say: (text) => progress.say(text) });
+  const asksForPassword = await announceSystemTools({
+    tools: [...firstTools, ffmpegTool],
+    optional: optionalTools,
+    say: (text) => progress.say(text),
+  });
   return withLock(
     join(toolsDir, 'set-up.lock'),
     (text) => progress.say(text),
@@ -33,23 +46,26 @@ export async function setUp({ progress, set = 'all', testTools = false }) {
 async function runSteps({ progress, set, testTools, asksForPassword }) {
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
+  const install = (/** @type {readonly SystemTool[]} */ tools) => async (/** @type {Log} */ log) =>
+    installSystemTools({ tools, log, env, optional: optionalTools });
+  // The download engine's packages need Python and take as long as ffmpeg.
+  const first = progress.step('nginx and Python', install(firstTools));
   const installPrograms = async () => {
-    const tools = [ffmpegTool, ...runTools];
-    await progress.step('ffmpeg and nginx', (log) =>
-      installSystemTools({ tools, log, env, optional: [ffmpegTool] }),
-    );
+    await first;
+    await progress.step('ffmpeg', install([ffmpegTool]));
     if (testTools) await installTestTools(progress);
   };
-  // Ask for the password before anything else writes to the terminal.
-  if (asksForPassword) await installPrograms();
-  await all([
-    asksForPassword ? undefined : installPrograms(),
-    installCode({ progress, env, set }),
-    progress.step('Download engine (yt-dlp)', async (log) => {
+  const installEngine = async () => {
+    await first;
+    await progress.step('Download engine (yt-dlp)', async (log) => {
       const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
       return `${ytDlpVersion} (${source})`;
-    }),
-  ]);
+    });
+  };
+  const programs = installPrograms();
+  // Ask for the password before anything else writes to the terminal.
+  if (asksForPassword) await programs;
+  await all([programs, installCode({ progress, env, set }), installEngine()]);
   if (!ffmpegTool.isThere(env)) {
     await progress.step('ffmpeg without a package manager', async (log) => {
       await installDependencies({ root, env, log, set: 'ffprobe' });

@@ -3,9 +3,17 @@
  * checkout or, if PyPI is unreachable, the system's package.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findBasePython, findSystemYtDlp, importedYtDlp, minimumPython } from './python-interpreters.mjs';
+import {
+  canMakeVenv,
+  findBasePython,
+  findSystemYtDlp,
+  importedYtDlp,
+  minimumPython,
+} from './python-interpreters.mjs';
+import { root } from '../project.mjs';
 import { runCommand, tailOf } from '../run-command.mjs';
 import { installSystemTools } from '../system/system-packages.mjs';
 import { systemErrorCode, UserError } from '../user-error.mjs';
@@ -21,6 +29,16 @@ import { systemErrorCode, UserError } from '../user-error.mjs';
  */
 
 export const engineFolder = 'apps/video-dl/engine';
+/** @type {import('../system/system-tools.mjs').SystemTool} */
+export const pythonTool = {
+  name: 'Python',
+  purpose: 'runs the download engine',
+  // Once it is set up, the engine has a Python.
+  isThere: (env = process.env) =>
+    Boolean(env.YTDLP_PYTHON) || existsSync(join(root, engineFolder, '.venv')) || canMakeVenv(),
+  apt: ['python3', 'python3-venv'],
+  brew: ['python3'],
+};
 /** How long to keep the system's package before trying PyPI again. */
 const retryPyPiAfterMs = 24 * 3600_000;
 const pipOptions = [
@@ -160,14 +178,7 @@ export async function createVenv({ venv, log, env }) {
     return code === 0 ? undefined : `${base} -m venv failed: ${tailOf(output, 2)}`;
   };
   if ((await make()) === undefined) return undefined;
-  const python = {
-    name: 'Python with venv',
-    purpose: 'runs the download engine',
-    apt: ['python3', 'python3-venv'],
-    brew: ['python3'],
-    isThere: () => false,
-  };
-  await attempt(async () => installSystemTools({ tools: [python], log }));
+  await attempt(async () => installSystemTools({ tools: [{ ...pythonTool, isThere: () => false }], log }));
   return make();
 }
 

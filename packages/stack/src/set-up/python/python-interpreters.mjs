@@ -15,6 +15,12 @@ export function findBasePython() {
   });
 }
 
+/** Whether {@link findBasePython} finds one that makes environments with pip. Debian's lacks that part. */
+export function canMakeVenv() {
+  const python = findBasePython();
+  return python !== undefined && ask(python, 'import ensurepip, venv') !== undefined;
+}
+
 /**
  * Finds a system interpreter with yt-dlp. apt may install for a different Python than `python3`
  * on PATH, and brew gives yt-dlp its own.

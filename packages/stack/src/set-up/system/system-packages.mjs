@@ -4,19 +4,19 @@ import { UserError } from '../user-error.mjs';
 
 /**
  * Installs packages without starting their system services: nginx and redis-server would occupy
- * ports 80 and 6379 now and after every boot. `$1` lists the systemd units of the new packages;
- * the other arguments are packages.
+ * ports 80 and 6379 now and after every boot. `$1` lists the systemd units of the new packages,
+ * `$2` is `update` to update apt's lists first; the other arguments are packages.
  */
 const aptScript = `
 set -e
 export DEBIAN_FRONTEND=noninteractive
-units=$1; shift
+units=$1; lists=$2; shift 2
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT
   printf '#!/bin/sh\\nexit 101\\n' >"$policy"; chmod 755 "$policy"
 fi
-apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the existing lists'
+[ "$lists" != update ] || apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the existing lists'
 apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 if [ -d /run/systemd/system ]; then
   for unit in $units; do systemctl disable --quiet "$unit" || echo "could not disable $unit"; done
@@ -51,6 +51,8 @@ export function installSystemTools(options) {
 
 /** @type {Promise<unknown>} */
 let lastInstall = Promise.resolve();
+/** One set-up installs several times, but updates apt's lists once. */
+let listsAreCurrent = false;
 
 /** @param {Parameters<typeof installSystemTools>[0]} options */
 async function install({ tools, log, env = process.env, optional = [] }) {
@@ -79,17 +81,23 @@ async function install({ tools, log, env = process.env, optional = [] }) {
 
 /**
  * Announces what will be installed system-wide, and how.
- * @param {{ tools: readonly SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv }} options
+ * @param {{ tools: readonly SystemTool[], say: (text: string) => void, env?: NodeJS.ProcessEnv, optional?: readonly SystemTool[] }} options
+ *   set-up can do without the `optional` ones, or obtain them otherwise
  * @returns {Promise<boolean>} whether the installer may ask for a password
  * @throws {UserError} saying what to install if there is no installer
  */
-export async function announceSystemTools({ tools, say, env = process.env }) {
+export async function announceSystemTools({ tools, say, env = process.env, optional = [] }) {
   const missing = tools.filter((tool) => !tool.isThere(env));
   if (missing.length === 0) return false;
   const installer = await findInstaller(env);
   if (installer === undefined) {
+    const required = missing.filter((tool) => !optional.includes(tool));
+    if (required.length === 0) return false;
     throw new UserError(
-      adviceFor(missing, 'Installing it needs root or brew; neither is available. Nothing has been changed.'),
+      adviceFor(
+        required,
+        'Installing it needs root or brew; neither is available. Nothing has been changed.',
+      ),
     );
   }
   const names = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(', ');
@@ -148,7 +156,9 @@ function installWithApt(prefix, tools, log) {
     .map((name) => units[name])
     .filter(Boolean)
     .join(' ');
-  const [file, ...args] = [...prefix, 'sh', '-c', aptScript, 'set-up', newUnits, ...packages];
+  const lists = listsAreCurrent ? 'keep' : 'update';
+  listsAreCurrent = true;
+  const [file, ...args] = [...prefix, 'sh', '-c', aptScript, 'set-up', newUnits, lists, ...packages];
   return runCommand(file ?? 'sh', args, { onLine: log, stdin: prefix.length === 1 ? 'inherit' : 'ignore' });
 }
 
