@@ -46,6 +46,9 @@ export interface BgRemovalService extends RunningService {
   pixelPids(): number[];
 }
 
+/** Everything that the service owns, built once. */
+type AppContext = Awaited<ReturnType<typeof createContext>>;
+
 /**
  * Builds the service and listens. The model loads in the background; health returns 503 until
  * it is warm.
@@ -55,54 +58,9 @@ export async function createBgRemovalService(
   config: BgRemovalConfig,
   overrides: ServiceOverrides = {},
 ): Promise<BgRemovalService> {
-  const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
-  const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
-  const health = new HealthRegistry({ version: packageVersion(packageJson) });
-  const capacity = inferenceCapacity(
-    config.INFERENCE_PROCESSES,
-    await expectedPrecision(config),
-    thisMachine(),
-  );
-  const { paceWindowMs = defaultPaceWindowMs, warmUpRounds, lookup, ...engineOverrides } = overrides;
-  const guard = config.IMAGE_URLS
-    ? createGuard({
-        allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
-        outboundProxy: config.OUTBOUND_PROXY,
-        lookup,
-      })
-    : undefined;
-  const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
-  const slots = capacity.processes + config.IMAGE_QUEUE_MAX;
-  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
-  const pixels = new PixelPool({
-    processes: pixelProcesses,
-    maxQueue: slots,
-    taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
-    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS), warmUpRounds },
-    logger,
-  });
-  const rateLimiter = createRateLimiter({
-    name: 'images-per-minute',
-    limit: config.IMAGES_PER_MINUTE,
-    windowMs: rateWindowMs,
-    redisUrl: config.REDIS_URL,
-    prefix: `${serviceName}:rate:`,
-    logger,
-    rejectionDetail: (seconds, limit) => rateRejection(config, seconds, limit),
-  });
-  metrics.gauge({
-    name: 'media_rate_limit_degraded',
-    help: '1 while each replica counts on its own because Redis is unavailable.',
-    collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
-  });
-  health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
-  health.add('pixels', {
-    check: () => Promise.resolve({ ...pixels.health(), processes: pixelProcesses }),
-    cacheMs: 0,
-  });
-  health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
-  health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
-
+  const context = await createContext(config, overrides);
+  const { logger, metrics, engine, pixels, rateLimiter } = context;
+  const health = createHealth(context);
   const app = createHttpApp({
     logger,
     metrics,
@@ -111,34 +69,7 @@ export async function createBgRemovalService(
     docsBaseUrl: config.BASE_PATH,
     routes: (router) => {
       methods(router, '/api/health', { get: health.handler });
-      methods(router, '/api/remove-background', {
-        post: [
-          lingerAfterEarlyResponse(),
-          rateLimiter.middleware,
-          rejectLargeBody(config.IMAGE_MAX_BYTES),
-          removeBackgroundRoute({
-            engine,
-            pixels,
-            // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
-            turns: new FairTurns({ capacity: pixelProcesses, maxHeld: slots }),
-            clientKey,
-            guard,
-            limits: imageLimits(config.IMAGE_MAX_PIXELS),
-            refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',
-            maxFileBytes: config.IMAGE_MAX_BYTES,
-            maxUploadingBytes: slots * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
-            // Two of the largest results, incompressible.
-            maxSendingBytes: 2 * 4 * config.IMAGE_MAX_PIXELS,
-            requestTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
-            responseTimeoutMs,
-            minRate: {
-              bytesPerSecond: config.CLIENT_MIN_BYTES_PER_MINUTE / 60,
-              windowMs: paceWindowMs,
-            },
-          }),
-          rateLimiter.refundIf(isRejectedBeforeWork),
-        ],
-      });
+      methods(router, '/api/remove-background', { post: imageHandlers(context) });
     },
   });
   const service = await runService({
@@ -160,6 +91,90 @@ export async function createBgRemovalService(
     });
   }
   return { ...service, enginePids: () => engine.pids(), pixelPids: () => pixels.pids() };
+}
+
+async function createContext(config: BgRemovalConfig, overrides: ServiceOverrides) {
+  const { paceWindowMs = defaultPaceWindowMs, warmUpRounds, lookup, ...engineOverrides } = overrides;
+  const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
+  const precision = await expectedPrecision(config);
+  const capacity = inferenceCapacity(config.INFERENCE_PROCESSES, precision, thisMachine());
+  /** Images being processed or waiting. */
+  const slots = capacity.processes + config.IMAGE_QUEUE_MAX;
+  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
+  const guard = config.IMAGE_URLS
+    ? createGuard({
+        allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+        outboundProxy: config.OUTBOUND_PROXY,
+        lookup,
+      })
+    : undefined;
+  const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
+  const pixels = new PixelPool({
+    processes: pixelProcesses,
+    maxQueue: slots,
+    taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
+    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS), warmUpRounds },
+    logger,
+  });
+  const rateLimiter = createRateLimiter({
+    name: 'images-per-minute',
+    limit: config.IMAGES_PER_MINUTE,
+    windowMs: rateWindowMs,
+    redisUrl: config.REDIS_URL,
+    prefix: `${serviceName}:rate:`,
+    logger,
+    rejectionDetail: (seconds, limit) => rateRejection(config, seconds, limit),
+  });
+  metrics.gauge({
+    name: 'media_rate_limit_degraded',
+    help: '1 while each replica counts on its own because Redis is unavailable.',
+    collect: (gauge) => gauge.set(rateLimiter.status().status === 'degraded' ? 1 : 0),
+  });
+  return { config, logger, metrics, guard, engine, pixels, rateLimiter, slots, pixelProcesses, paceWindowMs };
+}
+
+function createHealth({ config, engine, pixels, pixelProcesses, rateLimiter }: AppContext): HealthRegistry {
+  const health = new HealthRegistry({ version: packageVersion(packageJson) });
+  health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
+  health.add('pixels', {
+    check: () => Promise.resolve({ ...pixels.health(), processes: pixelProcesses }),
+    cacheMs: 0,
+  });
+  health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
+  health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
+  return health;
+}
+
+/** The handlers of `POST /api/remove-background`, in their order. */
+function imageHandlers(context: AppContext) {
+  const { config, engine, pixels, guard, rateLimiter, slots, pixelProcesses, paceWindowMs } = context;
+  return [
+    lingerAfterEarlyResponse(),
+    rateLimiter.middleware,
+    rejectLargeBody(config.IMAGE_MAX_BYTES),
+    removeBackgroundRoute({
+      engine,
+      pixels,
+      // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
+      turns: new FairTurns({ capacity: pixelProcesses, maxHeld: slots }),
+      clientKey,
+      guard,
+      limits: imageLimits(config.IMAGE_MAX_PIXELS),
+      refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',
+      maxFileBytes: config.IMAGE_MAX_BYTES,
+      maxUploadingBytes: slots * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
+      // Two of the largest results, incompressible.
+      maxSendingBytes: 2 * 4 * config.IMAGE_MAX_PIXELS,
+      requestTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
+      responseTimeoutMs,
+      minRate: {
+        bytesPerSecond: config.CLIENT_MIN_BYTES_PER_MINUTE / 60,
+        windowMs: paceWindowMs,
+      },
+    }),
+    rateLimiter.refundIf(isRejectedBeforeWork),
+  ];
 }
 
 /** Twice the measured peak memory of an image with the most pixels. */

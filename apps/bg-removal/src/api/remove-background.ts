@@ -1,8 +1,12 @@
 import type { Guard } from '@media-services/egress-guard';
 import { DomainError, requestContext, withDeadline, type RequestContext } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
-import type { Request, RequestHandler } from 'express';
-import { removeBackground, type RemoveBackgroundDependencies } from '../remove-background.js';
+import type { Request, RequestHandler, Response } from 'express';
+import {
+  removeBackground,
+  type CutOutImage,
+  type RemoveBackgroundDependencies,
+} from '../remove-background.js';
 import { withMinRate, type MinRate, multipartOverheadBytes } from './body-limit.js';
 import { ByteBudget } from './byte-budget.js';
 import { fetchImage, type FetchedImage } from './fetch-image.js';
@@ -82,19 +86,9 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
       return countFailures(async () => cutOut(await fetchFrom(source.url, client, context, signal)));
     });
 
-    const { image, subject, fileName, bytesIn } = made;
-    const { bytes, mediaType, extension, width, height } = image;
-    context.note({ width, height, bytesIn, bytesOut: bytes.length });
-    res.setHeader('Content-Type', mediaType);
-    res.setHeader('Content-Length', String(bytes.length));
-    res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, extension)));
-    res.setHeader('Cache-Control', 'no-store');
-    res.setHeader('X-Width', String(width));
-    res.setHeader('X-Height', String(height));
-    res.setHeader('X-Foreground-Left', String(subject.left));
-    res.setHeader('X-Foreground-Top', String(subject.top));
-    res.setHeader('X-Foreground-Width', String(subject.width));
-    res.setHeader('X-Foreground-Height', String(subject.height));
+    const { bytes, width, height } = made.image;
+    context.note({ width, height, bytesIn: made.bytesIn, bytesOut: bytes.length });
+    setImageHeaders(res, made);
     await withDeadline(deadline(options.responseTimeoutMs), (signal) =>
       sending.run(client, bytes.length, signal, (kept) => {
         let taken = 0;
@@ -107,6 +101,22 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
       }),
     );
   };
+}
+
+function setImageHeaders(
+  res: Response,
+  { image, subject, fileName }: CutOutImage & { readonly fileName: string },
+): void {
+  res.setHeader('Content-Type', image.mediaType);
+  res.setHeader('Content-Length', String(image.bytes.length));
+  res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, image.extension)));
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Width', String(image.width));
+  res.setHeader('X-Height', String(image.height));
+  res.setHeader('X-Foreground-Left', String(subject.left));
+  res.setHeader('X-Foreground-Top', String(subject.top));
+  res.setHeader('X-Foreground-Width', String(subject.width));
+  res.setHeader('X-Foreground-Height', String(subject.height));
 }
 
 /** The maximum memory of an upload, including its connection. */
