@@ -65,7 +65,7 @@ function read(name, kind, low, high, value) {
             put("GATEWAY_VIDEO_BURST", value < 6 ? 1 : int(value / 3))
         }
         if (name == "STREAMS_PER_CLIENT") {
-            # A client that waits for one look-up before it starts the next may have its next one
+            # A client that waits for one lookup before it starts the next may have its next one
             # counted before its last is counted out, since nginx has several processes.
             put("GATEWAY_LOOKUPS_PER_CLIENT", value * 2)
             put("GATEWAY_REQUESTS_PER_CLIENT", value * 16)

@@ -1,7 +1,7 @@
-// npm start: installs what is missing, builds, and runs both services behind the gateway. PORT,
-// HOST  where the gateway listens (8080 on 127.0.0.1) LOG=show    prints the services' logs here
-// instead of writing them to .tools/logs Settings come from the environment and from .env; see
-// docs/configuration.md.
+// npm start: installs what is missing, builds, and runs both services behind the gateway.
+//   PORT, HOST  where the gateway listens (8080 on 127.0.0.1)
+//   LOG=show    prints the services' logs here instead of writing them to .tools/logs
+// Settings come from the environment and from .env; see docs/configuration.md.
 import {
   checkGatewayPort,
   endOrphans,

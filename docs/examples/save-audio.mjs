@@ -6,5 +6,5 @@ const { BASE_URL, VIDEO_URL } = process.env;
 const response = await fetch(`${BASE_URL}/api/stream?${new URLSearchParams({ url: VIDEO_URL })}`);
 if (!response.ok) throw new Error((await response.json()).detail);
 
-// Rejects when the stream breaks off, so what is here is complete.
+// Rejects if the stream breaks off, so a file without an error is complete.
 await pipeline(response.body, createWriteStream('audio.mp3'));

@@ -5,6 +5,6 @@ import urllib.request
 
 query = urllib.parse.urlencode({"url": os.environ["VIDEO_URL"]})
 with urllib.request.urlopen(f"{os.environ['BASE_URL']}/api/stream?{query}") as response:
-    # Raises when the stream breaks off, so what is here is complete.
+    # Raises if the stream breaks off, so a file without an error is complete.
     with open("audio.mp3", "wb") as file:
         shutil.copyfileobj(response, file)

@@ -7,5 +7,5 @@ const query = new URLSearchParams({ url: VIDEO_URL, fmt: 'mp4-1080' });
 const response = await fetch(`${BASE_URL}/api/stream/video?${query}`);
 if (!response.ok) throw new Error((await response.json()).detail);
 
-// Rejects when the stream breaks off, so what is here is complete.
+// Rejects if the stream breaks off, so a file without an error is complete.
 await pipeline(response.body, createWriteStream('video.mp4'));

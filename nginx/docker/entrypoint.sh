@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renders the templates for the operator's settings and becomes nginx.
+# Renders the templates with the operator's settings, then runs nginx.
 set -eu
 
 settings=$(awk -f /srv/gateway/settings.awk /srv/gateway/settings.tsv) || {
@@ -15,7 +15,7 @@ done <<END
 $settings
 END
 
-# Only these names are replaced: the others in the templates are nginx's own.
+# Replaces only these names; the others in the templates are nginx variables.
 replaced=$(printf '${%s} ' $names)
 for template in /srv/gateway/templates/*.template; do
     file=${template##*/}

@@ -30,22 +30,22 @@ export function settingSections(root: string): Section[] {
   return [
     {
       title: 'Gateway',
-      intro: 'Where everything is reached, who may use it and how much of it.',
+      intro: 'The address to listen on, who may use the services, and how much.',
       settings: only(gateway),
     },
     {
       title: 'Gateway and services',
-      intro: `What more than one of them reads. Whatever starts the services sets ${[...setByTheStarter].map((name) => `\`${name}\``).join(' and ')}.`,
+      intro: `Settings that more than one of them reads. Leave ${[...setByTheStarter].map((name) => `\`${name}\``).join(' and ')} to what starts the services.`,
       settings: [...shared.values()],
     },
     {
       title: 'video-dl',
-      intro: 'Streams of videos: how many, how long, through which ways.',
+      intro: 'Extractions and streams: their number, length, timeouts and connections.',
       settings: only(videoDl),
     },
     {
       title: 'bg-removal',
-      intro: 'Cut-outs of images: how many, how large, with which model.',
+      intro: 'Images: their number and size, the model, and the processes.',
       settings: only(bgRemoval),
     },
   ];
@@ -58,11 +58,11 @@ export function renderConfigurationMarkdown(root: string): string {
   );
   return `# Configuration
 
-Generated from the tables that read the environment (\`npm run docs:generate\`). Every problem with a setting is reported at start, all at once; an empty variable counts as unset. Times are seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes bytes (\`15MiB\`, \`2GB\`).
+Generated from the code that reads the environment (\`npm run docs:generate\`). All problems with settings are reported together at startup; an empty variable counts as unset. Times are in seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes in bytes (\`15MiB\`, \`2GB\`).
 
-A name says the subject, the quantity and the unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`. Renamed settings keep working under their earlier names; the log of the start reports each with its new name.
+A name consists of subject, quantity and unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`. Renamed settings keep working under their earlier names; the startup log gives each one's new name.
 
-A file \`.env\` in the root of the repository reaches everything, under \`npm start\` and under \`docker compose\`; [.env.example](../.env.example) has the settings most people change. What only Compose knows is in [deployment.md](deployment.md#one-machine-docker-compose).
+A file \`.env\` in the root of the repository applies to everything, under \`npm start\` and \`docker compose\`; [.env.example](../.env.example) has the settings most people change. Settings of Compose alone are in [deployment.md](deployment.md#one-machine-docker-compose).
 
 ${tables.join('\n')}`;
 }
