@@ -1,7 +1,10 @@
+import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
 
 // No image is processed twice, so a cache would only waste memory.
 sharp.cache(false);
+// With glibc, sharp would use one thread only.
+sharp.concurrency(Math.min(2, availableParallelism()));
 
 export { sharp };
 

@@ -50,14 +50,15 @@ export class WarmUp {
   }
 }
 
-/** Cuts out a soft disc from noise, with every thread. */
+/** Cuts out a disc from noise, with every thread. Its left half has a hard edge and its right half a soft one. */
 export async function cutOutDisc(team: ThreadTeam): Promise<void> {
   const data = new Uint8Array(width * height * 4);
   for (let i = 0; i < data.length; i++) data[i] = i % 4 === 3 ? 255 : (i * 7919) % 251;
   const mask = { width: maskSide, height: maskSide, data: new Float32Array(maskSide * maskSide) };
   for (let i = 0; i < mask.data.length; i++) {
-    const distance = Math.hypot((i % maskSide) / maskSide - 0.5, Math.floor(i / maskSide) / maskSide - 0.5);
-    mask.data[i] = Math.min(1, Math.max(0, 3 * (0.3 - distance)));
+    const x = (i % maskSide) / maskSide - 0.5;
+    const distance = Math.hypot(x, Math.floor(i / maskSide) / maskSide - 0.5);
+    mask.data[i] = Math.min(1, Math.max(0, (x < 0 ? 300 : 3) * (0.4 - distance)));
   }
   const shared = await team.begin({ width, height, data });
   halve(shared.image);
