@@ -9,8 +9,8 @@ export function panel(options: {
   readonly readyAfterSeconds: number;
 }): string {
   const { url, logsDir, metricsUrls, readyAfterSeconds } = options;
-  const video = (path: string, output: string) =>
-    `curl -fG ${output}'${url}${path}' --data-urlencode 'url=${sampleVideo}'`;
+  const video = (options: string, path: string) =>
+    `curl ${options} '${url}${path}' --data-urlencode 'url=${sampleVideo}'`;
   const lines: readonly (readonly [string, string])[] = [
     ['', ''],
     [`media-services runs at ${url}  (ready after ${readyAfterSeconds} s)`, ''],
@@ -19,10 +19,10 @@ export function panel(options: {
     ['API docs', `${url}/docs/`],
     ['Health', `curl ${url}/api/health`],
     ['', ''],
-    ['Video details', video('/api/info', '')],
-    ['MP3', video('/api/stream', '-o audio.mp3 ')],
-    ['MP4, 720p', video('/api/stream/video', '-o video-720.mp4 ')],
-    ['MP4, 1080p', `${video('/api/stream/video', '-o video-1080.mp4 ')} -d fmt=mp4-1080`],
+    ['Video details', video('-G', '/api/info')],
+    ['MP3', video('-fG -o audio.mp3', '/api/stream')],
+    ['MP4, 720p', video('-fG -o video-720.mp4', '/api/stream/video')],
+    ['MP4, 1080p', `${video('-fG -o video-1080.mp4', '/api/stream/video')} -d fmt=mp4-1080`],
     ['Remove background', `curl -f -o cutout.png -F file=@photo.jpg ${url}/api/remove-background`],
     ['', ''],
     ['Metrics', metricsUrls.join('  ')],
