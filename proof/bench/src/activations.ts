@@ -1,7 +1,7 @@
 /**
  * Measures how large the default network's channels get, for its int8 graph:
  * `npm run bench:activations -- PICTURES/calibration` (see pictures.ts). The pictures and one
- * generated scene of each group go through the single-precision network; the result is
+ * generated scene of each group pass through the single-precision network; the result is
  * `packages/onnx-int8/data/isnet-general-use.json`.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ async function* pictures(from: string): AsyncGenerator<{ file: string; image: Sh
   }
 }
 
-/** As the service makes the network's input, then `value / 255 - 0.5` in planes. */
+/** The network's input as the service makes it, then `value / 255 - 0.5` in planes. */
 async function input(image: Sharp): Promise<ort.Tensor> {
   const rgb = await image
     .autoOrient()

@@ -1,7 +1,7 @@
 /**
  * Memory over many images: `npm run bench:bg-soak -- [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
- * Sizes take turns; resident memory of every process as it goes, and with `--rembg` of rembg,
- * which gets the same pictures. Ends after so many images or minutes, whichever is first.
+ * Sizes take turns. Prints the resident memory of every process, and with `--rembg` that of rembg,
+ * which gets the same images. Ends after that many images or minutes, whichever comes first.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';

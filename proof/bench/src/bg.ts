@@ -1,8 +1,8 @@
 /**
  * Speed of bg-removal: `npm run bench:bg -- [--rounds N] [--sizes 0.7,2,12,24] [--peers] [--json FILE]`.
- * In turn, in one run: whole requests in the precision that the service chooses and in single
+ * Alternates in one run: whole requests in the precision that the service chooses and in single
  * precision, the bare networks and, with `--peers`, rembg and @imgly/background-removal-node.
- * Then health and uploads under load. Pictures are generated; `--image FILE` takes one of yours.
+ * Then health and uploads under load. Images are generated; `--image FILE` uses one of yours.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * How fast a file arrives in requests of at most 10 MiB, as YouTube wants it, over a line with a
- * round trip of 60 ms, beside one request for the whole file. In turn, in one run.
+ * How fast a file arrives in requests of at most 10 MiB, as YouTube requires, over a line with a
+ * round trip of 60 ms, compared with one request for the whole file. Alternates in one run.
  *
  *   npm run bench:chunks          1 GB at 50 MB/s, about two minutes
  *   npm run bench:chunks -- --keep   also writes the result into docs/internals/benchmarks.md
@@ -96,7 +96,7 @@ proxy.close();
 site.close();
 site.closeAllConnections();
 
-/** Milliseconds that the file takes. @param chunkBytes of each request; null for one request */
+/** Milliseconds for the whole file. @param chunkBytes of each request; null for one request */
 async function download(chunkBytes: number | null): Promise<number> {
   const startedAt = performance.now();
   const locator = { url: `http://127.0.0.1:${port}/file`, headers: {}, cookies: undefined };
@@ -114,7 +114,7 @@ async function download(chunkBytes: number | null): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Passes bytes on as late, and as slowly, as the line does. */
+/** Delays and throttles bytes like the line does. */
 async function carry(from: Socket, to: Socket): Promise<void> {
   const onTheWay: (Buffer | null)[] = [];
   const deliver = (chunk: Buffer | null, afterMs: number): void => {

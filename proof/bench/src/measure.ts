@@ -13,10 +13,9 @@ export async function medianOf(times: number, work: () => Promise<number>): Prom
 }
 
 /**
- * Runs each of several things so many times, in turn, so that what else the machine
- * does falls on all alike. Every other round goes backwards, because what one leaves behind
- * slows down the next.
- * @returns what each returned, in the order of the rounds
+ * Runs several functions in alternating rounds, so that other load on the machine affects all of
+ * them. Every other round is in reverse order, because one function's leftovers slow the next one.
+ * @returns each function's results, in the order of the rounds
  */
 export async function inTurn<Name extends string>(
   rounds: number,
@@ -31,7 +30,7 @@ export async function inTurn<Name extends string>(
   return measured;
 }
 
-/** Milliseconds until a whole response is there. */
+/** Milliseconds until the whole response has arrived. */
 export async function timeAnswer(url: string): Promise<number> {
   const start = performance.now();
   const response = await fetch(url);
@@ -62,7 +61,7 @@ export function timeDownload(url: string): Promise<number> {
   return timeCommand('curl', ['--silent', '--show-error', '--fail', '--output', '/dev/null', url]);
 }
 
-/** Milliseconds that a command takes. @throws ExecaError when it fails */
+/** How long a command takes, in milliseconds. @throws ExecaError if it fails */
 export async function timeCommand(file: string, args: readonly string[]): Promise<number> {
   const start = performance.now();
   await execa(file, args, { stdin: 'ignore', stdout: 'ignore' });
@@ -74,14 +73,14 @@ const copyToPipe = [
   ...['-f', 'mp4', 'pipe:1'],
 ];
 
-/** What the service asks of ffmpeg. */
+/** The arguments that the service passes to ffmpeg. */
 export const bareFfmpeg = {
   mp4: copyToPipe,
   hls: ['-bsf:a', 'aac_adtstoasc', ...copyToPipe],
   mp3: ['-vn', '-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3', 'pipe:1'],
 };
 
-/** ffmpeg reads the same URL and writes its output to a pipe, as the service's has to. */
+/** ffmpeg reads the same URL and writes to a pipe, as it does for the service. */
 export function timeBareFfmpeg(url: string, args: readonly string[]): Promise<number> {
   const command = ['ffmpeg', '-v', 'error', '-nostdin', '-i', url, ...args].join(' ');
   return timeCommand('bash', ['-o', 'pipefail', '-c', `${command} | cat > /dev/null`]);

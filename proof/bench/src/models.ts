@@ -1,8 +1,8 @@
 /**
- * The models that can be installed, beside each other: `npm run bench:models -- [--rounds N] [--models a,b] [PICTURES]`.
- * Each is installed first; then matte errors on the generated scenes (`--small` of bench:matting)
- * and, with PICTURES, a folder of bench:pictures, on photographs; the seconds of its bare network,
- * in turn with the others; and the most memory of the process that runs it.
+ * Compares the models that can be installed: `npm run bench:models -- [--rounds N] [--models a,b] [PICTURES]`.
+ * Installs each, then measures matte errors on the generated scenes (`--small` of bench:matting)
+ * and, with PICTURES (a folder of bench:pictures), on photographs; the seconds of its bare
+ * network, alternating with the others; and the peak memory of its process.
  */
 import { parseArgs } from 'node:util';
 import type { Precision } from '@media-services/bg-removal/dist/inference/choices.js';

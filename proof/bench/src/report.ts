@@ -13,7 +13,7 @@ export interface Row {
   /** What was measured. */
   readonly what: string;
   readonly value: string;
-  /** What it is compared with. */
+  /** What it's compared with. */
   readonly reference?: string;
   readonly ratio?: string;
   readonly goal?: string;
@@ -42,7 +42,7 @@ const healthSchema = z.object({
   }),
 });
 
-/** What it ran on. @param load of the machine before it began */
+/** Describes the machine. @param load average before the run */
 export async function machine(videoDlUrl: string, load: number): Promise<string> {
   const response = await fetch(`${videoDlUrl}/api/health`);
   const { downloadEngine, muxingEngine } = healthSchema.parse(await response.json()).checks;
@@ -50,7 +50,7 @@ export async function machine(videoDlUrl: string, load: number): Promise<string>
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 1024 ** 3)} GB, Node ${process.version}, ffmpeg ${muxingEngine.version}, yt-dlp ${downloadEngine.version}; load before: ${load.toFixed(1)}`;
 }
 
-/** Puts the section of a benchmark between its marks in a document of the repository. */
+/** Replaces a benchmark's section, between its markers, in a document of the repository. */
 export async function keep(
   benchmark: string,
   section: string,

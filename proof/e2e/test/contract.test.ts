@@ -33,7 +33,7 @@ const cutPng = {
 };
 
 const cases: readonly Case[] = [
-  { name: 'details of a film', service: 'video-dl', path: '/api/info', query: film, status: 200 },
+  { name: 'details of a video', service: 'video-dl', path: '/api/info', query: film, status: 200 },
   {
     name: 'details, headers only',
     service: 'video-dl',
@@ -42,10 +42,10 @@ const cases: readonly Case[] = [
     method: 'head',
     status: 200,
   },
-  { name: 'no address', service: 'video-dl', path: '/api/info', query: '', status: 400 },
+  { name: 'no URL', service: 'video-dl', path: '/api/info', query: '', status: 400 },
   { name: 'an unknown parameter', service: 'video-dl', path: '/api/info', query: `${film}&x=1`, status: 400 },
   {
-    name: 'an address without a scheme',
+    name: 'a URL without a scheme',
     service: 'video-dl',
     path: '/api/info',
     query: '?url=x',
@@ -66,9 +66,9 @@ const cases: readonly Case[] = [
     query: page('/only-words'),
     status: 422,
   },
-  { name: 'the sound', service: 'video-dl', path: '/api/stream', query: film, status: 200 },
+  { name: 'the audio', service: 'video-dl', path: '/api/stream', query: film, status: 200 },
   {
-    name: 'the sound, headers only',
+    name: 'the audio, headers only',
     service: 'video-dl',
     path: '/api/stream',
     query: film,
@@ -77,14 +77,14 @@ const cases: readonly Case[] = [
   },
   { name: 'the video', service: 'video-dl', path: '/api/stream/video', query: film, status: 200 },
   {
-    name: 'a format that is not',
+    name: 'an unknown format',
     service: 'video-dl',
     path: '/api/stream/video',
     query: `${film}&fmt=avi`,
     status: 400,
   },
   {
-    name: 'a refusal, headers only',
+    name: 'a rejection, headers only',
     service: 'video-dl',
     path: '/api/stream',
     query: page('/only-words'),

@@ -5,12 +5,12 @@ export interface FaultCase {
   /** What the media server does. */
   fault: string;
   /**
-   * Path and query of the page; `$` becomes a number of its own, `{private}` an address that is not permitted,
-   * `{kind}` what the same medium is called where it is passed on and where it is made anew.
+   * Path and query of the page. `$` is replaced by a unique number, `{private}` by a forbidden address,
+   * `{kind}` by the name of the same file for passing on or for converting.
    */
   page: string;
   mp3: FaultOutcome;
-  /** Absent where there are no pictures. */
+  /** Absent if there is no video. */
   mp4?: FaultOutcome;
   /** The site's MP4 passed through unchanged; absent if there is no such file. */
   original?: FaultOutcome;
@@ -72,7 +72,7 @@ const other = (
   page: `/watch?media=${media}&${query}&n=$`,
 });
 
-/** Damage inside frames, which nothing shows where the file is passed on as original audio. */
+/** Damage inside frames, which can't be detected if the file is passed on as original audio. */
 const made = (fault: string, media: string, query: string, mp3: FaultOutcome): FaultCase => ({
   fault,
   mp3,
@@ -142,7 +142,7 @@ const unknownDuration = `overwrite=${Buffer.from('mvhd').toString('hex')}${'00'.
 /** 40 s instead of 4 s. */
 const overstatedMatroska = 'overwrite=448988:40e3880000000000';
 
-/** Unusual media, which come whole from a server without faults. */
+/** Unusual media, sent completely by a server without faults. */
 const unusualMedia = [
   other('MP4 in fragments that states an unknown length', 'fragments.mp4', unknownDuration, allComplete),
   other('MP4 in fragments that starts at 1000 s', 'late-fragments.mp4', '', allComplete),
@@ -170,7 +170,7 @@ const unusualMedia = [
     },
   ),
   other('Matroska whose audio overlaps', 'overlapping.mkv', '', {
-    // Copied packets only get other times.
+    // Copied packets only get new timestamps.
     mp3: 'reset',
     mp4: 'complete',
     audio: 'complete',
@@ -203,7 +203,7 @@ const clipOfSegments = (kind: string, media: string, { start, segmentSeconds }: 
     mp4: mp3,
     seconds: 7,
     clip: { start, end: start + 7 },
-    // A fault inside the clip comes after the first byte. What comes before the clip may be its first segment, which is probed.
+    // A fault inside the clip occurs after the first byte. One before the clip may be in its first segment, which is probed.
     page: `/watch?media=${media}&n=$${at < 0 ? '' : '&slowBefore=75000'}&segment=${Math.floor((start + at) / segmentSeconds)}&segmentFault=${encodeURIComponent(`n=$&${query}`)}`,
   });
   return [
@@ -277,7 +277,7 @@ export const faultCases: readonly FaultCase[] = [
   ),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
   long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset', 'reset', '502 upstream_error'),
-  // The head and the whole file agree; the answer to the resumption is the first that doesn't.
+  // The header and the whole file agree; the response to the resumed request is the first that doesn't.
   long(
     'another size in every answer',
     'cutEvery=2500000&size=change',

@@ -277,7 +277,7 @@ function sendText(res: ServerResponse, type: string, body: string): true {
 function manifestWithFault(text: string, query: URLSearchParams): string {
   const wanted = Number(query.get('segment') ?? 0) + 1;
   return text.replaceAll(/media="(chunk-stream(\d)-(\d+)\.m4s)"/gu, (whole, name: string, track, number) => {
-    // Audio has fewer bytes, which have to come as late.
+    // Audio has fewer bytes, which must take as long.
     const slow = Number(query.get('slowBefore') ?? 0) / (track === '1' ? 8 : 1);
     const late = slow > 0 && Number(number) === wanted - 1 && `slow=${slow}&n=${query.get('n') ?? ''}`;
     const own = Number(number) === wanted ? (query.get('segmentFault') ?? '') : late;
@@ -301,7 +301,7 @@ async function sendEndless(res: ServerResponse, type: string): Promise<void> {
 
 const noiseBytes = 40_000;
 
-/** A piece of a file with what of the noise falls into it. @param from where that begins, seen from the piece */
+/** A piece of a file with its part of the noise. @param from start of the noise, relative to the piece */
 function withNoise(piece: Buffer, from: number): Buffer {
   const first = Math.max(0, from);
   const end = Math.min(piece.length, from + noiseBytes);

@@ -33,7 +33,7 @@ export async function makeAllMedia(): Promise<void> {
 
 type Ingredients = Pick<Recipe, 'args' | 'source'>;
 
-/** The path of what any other recipe makes. */
+/** The path of another recipe's result. */
 export async function made(name: string, recipe: Ingredients): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
   const target = join(folder, hash);

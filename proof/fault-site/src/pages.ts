@@ -20,16 +20,15 @@ function html({ title = 'A page', head = '', body = '' }: HtmlOptions): string {
 const longTitle = `Ein sehr langer Titel – 日本語のタイトル 🎬 ${'und noch mehr Wörter '.repeat(30)}Ende`;
 
 /**
- * The pages by path. `?media=` names another medium for the simple ones, and
- * every other query parameter is handed on to the media address, so that a page
- * can lead to a faulty medium.
+ * The pages by path. `?media=` selects another file for the simple ones. Every other query
+ * parameter is passed on to the media URL, so that a page can lead to a faulty file.
  */
 export const pages: Readonly<Record<string, Page>> = {
   '/watch': (context) => {
     const media = mediaAddress(context, 'front.mp4');
     return html({
       title: context.query.get('title') ?? 'A plain video',
-      // Escaped: without it, "&times" in an address is read as a multiplication sign.
+      // Escaped, because "&times" in a URL would be read as a multiplication sign.
       body: `<video controls src="${media.replaceAll('&', '&amp;')}"></video>`,
     });
   },
@@ -82,7 +81,7 @@ export const pages: Readonly<Record<string, Page>> = {
   '/embeds': ({ query }) => html({ body: `<video src="${query.get('src') ?? ''}"></video>` }),
 };
 
-/** An absolute address of a medium, with the page's other query parameters handed on. */
+/** The absolute URL of a media file, with the page's other query parameters. */
 function mediaAddress({ origin, query }: PageContext, fallback: string, fixed?: string): string {
   const handedOn = new URLSearchParams(query);
   handedOn.delete('media');

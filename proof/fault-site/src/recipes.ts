@@ -1,4 +1,4 @@
-/** How each medium of the site is made: ffmpeg arguments that write into the current folder. */
+/** How each media file of the site is made: ffmpeg arguments that write into the current folder. */
 export interface Recipe {
   readonly args: readonly string[];
   /** The file that ffmpeg reads, if another recipe makes it. */
@@ -54,8 +54,8 @@ function audio({ seconds = durationSeconds, codec = aac }: VideoOptions = {}) {
 const numberedSeconds = 20;
 
 /**
- * Each frame has its number in it: sixteen squares at the top are its bits, the lowest on the left.
- * Below is noise, so that there are bytes to count.
+ * Each frame shows its number: sixteen squares at the top are its bits, the lowest on the left.
+ * The rest is noise, so that the file has enough bytes to count.
  */
 const numbered: Track = {
   input: [
@@ -68,13 +68,13 @@ const numbered: Track = {
   ],
   codec: [
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-crf', '26'],
-    // Key frames every two seconds, frames that are shown in another order than they are decoded.
+    // Key frames every two seconds; frames are decoded and displayed in different orders.
     ...['-g', '50', '-keyint_min', '50', '-sc_threshold', '0', '-bf', '2', '-flags', '+cgop'],
   ],
   seconds: numberedSeconds,
 };
 
-/** No two moments are alike. */
+/** No two moments sound alike. */
 const noise = (codec: readonly string[] = aac): Track => ({
   input: ['-f', 'lavfi', '-i', `anoisesrc=seed=7:color=pink:amplitude=0.4:r=44100:d=${numberedSeconds}`],
   codec,
@@ -128,11 +128,11 @@ const numberedMp4 = source('numbered.mp4', [numbered, noise()]);
 const numberedHls = (...more: string[]) =>
   copied(numberedMp4, ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more], 'index.m3u8');
 
-/** By the name of the file, or of the folder where a recipe makes several files. */
+/** By the name of the file, or of the folder if a recipe makes several files. */
 export const recipes: Readonly<Record<string, Recipe>> = {
   'front.mp4': front.recipe,
   'end.mp4': copied(front, 'end.mp4'),
-  // The same boxes under QuickTime's brand: never the answer as it is.
+  // The same boxes under QuickTime's brand: never passed on unchanged.
   'front-qt.mp4': copied(front, ...faststart, ...quickTime, 'front-qt.mp4'),
   'end-qt.mp4': copied(front, ...quickTime, 'end-qt.mp4'),
   'long-qt.mp4': copied(long, ...faststart, ...quickTime, 'long-qt.mp4'),
@@ -170,7 +170,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'film.flv': copied(front, 'film.flv'),
   'short-audio.flv': file([video(), audio({ seconds: 1 })], 'short-audio.flv'),
   'latm.ts': copied(front, '-mpegts_flags', 'latm', 'latm.ts'),
-  // States the number of its channels, but not which they are.
+  // States the number of its channels, but not their layout.
   'tta.mkv': file([video(), audio({ codec: ['-c:a', 'tta'] })], 'tta.mkv'),
   'mp2.m4a': file([audio({ codec: ['-c:a', 'mp2'] })], '-f', 'mp4', 'mp2.m4a'),
   'fragments.mp4': copied(front, '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
@@ -344,7 +344,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     ...['-movflags', '+dash+global_sidx+delay_moov', '-frag_duration', '2000000'],
     'numbered-indexed-audio.mp4',
   ),
-  // Cut where no key frame is: an edit list hides what comes before.
+  // Cut between key frames: an edit list hides what comes before.
   'numbered-trimmed.mp4': copied(
     numberedMp4,
     ...['-output_ts_offset', '-1.2', '-avoid_negative_ts', 'disabled', 'numbered-trimmed.mp4'],

@@ -24,7 +24,7 @@ interface ExpectedMedia {
   readonly maxSurplusFrames?: number;
 }
 
-/** Decodes a whole stream. @returns what is wrong with it; undefined where nothing is */
+/** Decodes a whole stream. @returns what is wrong with it; undefined if nothing is */
 export async function wrongWithMedia(
   body: Buffer,
   { kind, seconds, maxSurplusFrames = 0 }: ExpectedMedia,

@@ -10,7 +10,7 @@ export interface SoakContext {
   readonly site: Site;
   readonly ledger: Ledger;
   readonly killer: Killer;
-  /** The load ends; what has begun is finished. */
+  /** Ends the load; running requests finish. */
   readonly signal: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ export interface GoodRequest {
   /** Path and query at the gateway; a new page each time, so that nothing is cached. */
   readonly path: () => string;
   readonly upload?: Upload;
-  /** What is wrong with an answer of 200 that came whole; undefined where nothing is. */
+  /** What is wrong with a complete response of 200; undefined if nothing is. */
   readonly wrongWith: (answer: Answer) => Promise<string | undefined>;
 }
 

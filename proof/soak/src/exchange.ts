@@ -35,7 +35,7 @@ export function newClient(): string {
   return `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`;
 }
 
-/** Sends a request on a connection of its own. @throws when it breaks before the answer's head, or the client leaves by then */
+/** Sends a request on its own connection. @throws if it breaks, or the client leaves, before the response's headers */
 export function begin({ url, client, upload, signal }: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -56,7 +56,7 @@ export function begin({ url, client, upload, signal }: Exchange): Promise<Incomi
   });
 }
 
-/** A whole exchange; a connection that breaks before any head has status 0. */
+/** A whole exchange; status 0 if the connection breaks before the headers. */
 export async function exchange(options: Exchange): Promise<Answer> {
   const response = await begin(options).catch(() => undefined);
   if (response === undefined) return { status: 0, headers: {}, body: Buffer.alloc(0), isWhole: false };
@@ -68,7 +68,7 @@ export async function exchange(options: Exchange): Promise<Answer> {
         await delay((chunk.length / options.bytesPerSecond) * 1000, undefined, { signal: options.signal });
     }
   } catch {
-    // `complete` tells how it ended.
+    // `complete` says how it ended.
   }
   return {
     status: response.statusCode ?? 0,

@@ -31,10 +31,9 @@ const parts: readonly (readonly [string, RegExp])[] = [
 ];
 
 /**
- * @param roots the processes that were started; everything below them belongs to them
- * @param scratch the folder that all of them have as `TMPDIR`, by which also those are
- *   found that have lost their parent
- * @param folders where temporary files are looked for
+ * @param roots the processes we started; includes all their descendants
+ * @param scratch the `TMPDIR` of all of them, which identifies those that have lost their parent
+ * @param folders where to look for temporary files
  */
 export function takeFootprint(
   roots: readonly number[],
@@ -76,7 +75,7 @@ export function processesOf(roots: readonly number[], scratch: string): Process[
   for (const [pid, { parent, command }] of all) {
     const isMarked = () => textOf(`/proc/${pid}/environ`).split('\0').includes(marker);
     if (!belongs(pid) && !isMarked()) continue;
-    // A process that has ended is not gone until its parent has asked for its exit code.
+    // A process that has ended remains until its parent has read its exit code.
     const part = command === '' ? 'ended' : parts.find(([, pattern]) => pattern.test(command))?.[0];
     found.push({ pid, parent, part: part ?? command.split(' ')[0] ?? '' });
   }

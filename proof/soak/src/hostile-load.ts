@@ -19,7 +19,7 @@ const maxHostileMs = 20_000;
 
 let asked = 0;
 
-/** Sends one; it may get any response but an internal error. */
+/** Sends one; any response but an internal error is right. */
 export async function sendHostile(
   { gatewayUrl, ledger, signal }: SoakContext,
   { kind, path, upload }: HostileInput,
@@ -54,7 +54,7 @@ function reply(response: ServerResponse, type: string, body: string | Buffer): v
   response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Sends bytes in HTTP chunks of one byte, as fast as the reader takes them. */
+/** Sends bytes in HTTP chunks of one byte, as fast as the client reads. */
 function sendSingly({ socket }: ServerResponse, type: string, bytes: Buffer): void {
   if (socket === null) return;
   socket.on('error', () => undefined);

@@ -49,7 +49,7 @@ export async function imageLoad(): Promise<ImageLoad> {
   return { good: await Promise.all(good), bad: await Promise.all(bad) };
 }
 
-/** A PNG whose header states other sides (PNG, 11.2.2: width and height are the first fields of IHDR). */
+/** A PNG whose header states a wrong size (PNG, 11.2.2: width and height are the first fields of IHDR). */
 function withSides(png: Buffer, wide: number, high: number): Buffer {
   const changed = Buffer.from(png);
   changed.writeUInt32BE(wide, 16);

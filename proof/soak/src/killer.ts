@@ -2,7 +2,7 @@ import { kill } from 'node:process';
 import { processesOf } from './footprint.js';
 
 const victims = ['download engine', 'ffmpeg', 'inference', 'pixels'];
-/** How long after a kill an engine may be on its way back. */
+/** How long an engine may take to come back after a kill. */
 const recoveryMs = 15_000;
 
 /** Kills engines, one of each kind in turn. */
@@ -30,7 +30,7 @@ export class Killer {
     this.kills.set(part, (this.kills.get(part) ?? 0) + 1);
   }
 
-  /** Whether a request that ran from then until now may have been hit. */
+  /** Whether a kill may have hit a request that ran from then until now. */
   mayHaveHit(startedAt: number): boolean {
     return this.#times.some((time) => time > startedAt - recoveryMs);
   }

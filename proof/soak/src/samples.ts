@@ -24,11 +24,11 @@ const memoryLimits: readonly {
 
 /** Five minutes, at a sample each second. */
 const minSamplesOfThird = 300;
-/** V8 sizes its heap by what it sees, so memory varies from minute to minute without growing. */
+/** V8 adapts its heap's size, so memory varies from minute to minute without growing. */
 const maxGrowthFactor = 1.15;
 const maxGrowthBytes = 32 * MiB;
 
-/** What a stack held, second after second. */
+/** A stack's resources, second by second. */
 export class Samples {
   readonly #samples: Footprint[] = [];
 

@@ -35,7 +35,7 @@ const soakLogs = join(logsDir, 'soak');
 
 export interface SoakOptions {
   readonly progress: Shown;
-  /** Of what is started. */
+  /** Of the processes it starts. */
   readonly env: NodeJS.ProcessEnv;
   readonly minutes: number;
 }
@@ -188,7 +188,7 @@ async function runLoad(context: SoakContext, images: ImageLoad, hostile: Hostile
   await Promise.all([
     good(0),
     good(5),
-    // Three take turns, so that each fault is met as often.
+    // Three take turns, so that each fault occurs equally often.
     ...[0, 1, 2].map(faulty),
     each(images.good, 0, 1, (request) => expectRight(context, request)),
     each(images.bad, 0, 1, async (request) => {
@@ -209,7 +209,7 @@ async function runLoad(context: SoakContext, images: ImageLoad, hostile: Hostile
   ]);
 }
 
-/** Looks until nothing is left over, or nothing changes any more where there is no start to compare with. */
+/** Waits until nothing is left over, or, without a start to compare with, until nothing changes. */
 async function settled(look: () => Footprint, start?: Footprint): Promise<Footprint> {
   const deadline = performance.now() + settleMs;
   let last = look();

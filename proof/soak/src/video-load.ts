@@ -21,7 +21,7 @@ export function streamPath(site: Site, target: Target, page: string): string {
   return `${endpoints[target]}?url=${encodeURIComponent(site.url + page)}`;
 }
 
-/** Pages without a fault, in every way that they are answered. */
+/** Pages without a fault, for every kind of response. */
 export function goodVideos(site: Site): readonly GoodRequest[] {
   const made = (target: 'mp3' | 'mp4', file: string, seconds: number): GoodRequest => ({
     kind: `${names[target]}, of ${file}`,
@@ -62,7 +62,7 @@ async function wrongBytes({ body }: Answer, file: string): Promise<string | unde
   return body.equals(await readFile(await media(file))) ? undefined : 'it is not the same file';
 }
 
-/** A fault of the site: what has to come through comes through, what cannot is told. */
+/** A fault of the site: the response is either complete or visibly an error. */
 export interface FaultyVideo {
   readonly faultCase: FaultCase;
   readonly target: Target;

@@ -9,7 +9,7 @@ const jestReport = z.object({
   numFailedTests: z.number(),
   numPendingTests: z.number(),
   numTodoTests: z.number(),
-  /** Something that the tests started kept jest running. */
+  /** Something the tests started kept jest running. */
   hung: z.boolean(),
   testResults: z.array(
     z.object({
@@ -18,7 +18,7 @@ const jestReport = z.object({
       broken: z.string().optional(),
       seconds: z.number(),
       failures: z.array(z.string()),
-      /** Passed only when they ran once more. */
+      /** Failed at first, passed in a second run. */
       retried: z.array(z.string()),
     }),
   ),

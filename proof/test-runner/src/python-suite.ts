@@ -31,7 +31,7 @@ export async function runPythonSuite(options: {
   return result;
 }
 
-/** unittest's closing lines as a suite result; undefined where there are none. */
+/** unittest's closing lines as a suite result; undefined without them. */
 export function unittestResult(output: string): SuiteResult | undefined {
   const ran = /^Ran (\d+) tests? in /m.exec(output)?.[1];
   const verdict = /^(?:OK|FAILED)(?: \((.*)\))?$/m.exec(output);

@@ -3,15 +3,15 @@ import { systemErrorCode } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 export interface GroupOutcome {
-  /** Undefined where a signal ended it. */
+  /** Undefined if a signal ended it. */
   readonly code: number | undefined;
   readonly timedOut: boolean;
 }
 
 /**
- * Runs a program with its output shown, in a process group that is ended with all it
- * has left when it is over or takes too long.
- * @param options.onOutput is given the output, which is then not shown
+ * Runs a program in its own process group and shows its output. Kills what is left of the group
+ * when the program ends or takes too long.
+ * @param options.onOutput receives the output instead of showing it
  */
 export async function runGroup(
   file: string,

@@ -15,7 +15,7 @@ import { toolVersions } from './tool-versions.js';
 import { cachedFolders, runChecks, runTurboTasks } from './turbo-tasks.js';
 import { testedFolders } from './workspace.js';
 
-/** What holds for all of the code, tests included. */
+/** Checks of all code, tests included. */
 const checkTasks = [
   'lint',
   'typecheck',
@@ -30,8 +30,8 @@ const runMark = 'MEDIA_SERVICES_TEST_RUN';
 
 /**
  * Runs the checks, the download engine's tests, and the tests of every package.
- * @param options.only names of what is wanted: `checks`, `engine`, or packages by their
- *   folder such as `apps/video-dl`; everything where none is given
+ * @param options.only what to run: `checks`, `engine`, or packages by their folder, such as
+ *   `apps/video-dl`; everything if empty
  * @returns 0 if nothing failed, else 1
  */
 export async function runTests(options: {
@@ -72,7 +72,7 @@ export async function runTests(options: {
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-/** Three packages at a time: where one waits, for a browser or a timeout, the others work. */
+/** Three packages at a time: while one waits for a browser or a timeout, the others work. */
 async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): Promise<SuiteResult[]> {
   for (const folder of folders) rmSync(resultsFolder(root, folder), { recursive: true, force: true });
   const mark = randomUUID();
@@ -94,7 +94,7 @@ async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): 
   return [...results, leftBehind(mark)];
 }
 
-/** The tests leave nothing running (Linux; elsewhere this is not seen). */
+/** Fails if the tests leave a process running (checked only on Linux). */
 function leftBehind(mark: string): SuiteResult {
   const failures = markedProcesses(mark, runMark).map(({ command }) => command);
   killMarked(mark, runMark);

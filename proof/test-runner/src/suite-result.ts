@@ -1,4 +1,4 @@
-/** What one runner of tests found. */
+/** The result of one test runner. */
 export interface SuiteResult {
   readonly name: string;
   readonly passed: number;
@@ -6,15 +6,15 @@ export interface SuiteResult {
   readonly skipped: number;
   /** One line each. */
   readonly failures: readonly string[];
-  /** Tests that failed at first and passed when they ran once more. */
+  /** Tests that failed at first and passed in a second run. */
   readonly retried?: readonly string[];
-  /** How long each of its files took, where the runner says. */
+  /** How long each of its files took, if the runner reports it. */
   readonly files?: readonly { readonly file: string; readonly seconds: number }[];
   /** Nothing it depends on has changed since it last ran, so its results were replayed. */
   readonly cached?: boolean;
 }
 
-/** A runner that could not finish counts as one failed test. */
+/** A runner that couldn't finish counts as one failed test. */
 export function crashed(name: string, reason: string, partial?: SuiteResult): SuiteResult {
   const { passed = 0, failed = 0, skipped = 0, failures = [], files = [] } = partial ?? {};
   return { name, passed, failed: failed + 1, skipped, failures: [...failures, reason], files };
@@ -28,7 +28,7 @@ export function totalLine(results: readonly SuiteResult[]): string {
   return `${sum('passed')} passed, ${sum('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 
-/** The test files that took longest in this run, with their share of the whole. */
+/** The test files that took longest in this run. */
 export function slowestFiles(results: readonly SuiteResult[], count = 10): string[] {
   const files = results
     .filter(({ cached }) => !cached)
@@ -41,7 +41,7 @@ export function slowestFiles(results: readonly SuiteResult[], count = 10): strin
   ];
 }
 
-/** What each suite did and every failure, for the end of the run. */
+/** Each suite's result and every failure, for the end of the run. */
 export function summaryLines(results: readonly SuiteResult[]): string[] {
   const width = Math.max(...results.map(({ name }) => name.length));
   const suites = results.map(

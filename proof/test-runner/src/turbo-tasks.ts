@@ -25,7 +25,7 @@ export interface TurboRun {
   readonly args?: readonly string[];
 }
 
-/** Runs tasks of turbo's graph with their output shown; what fails does not keep the rest from running. */
+/** Runs turbo tasks and shows their output. A failed task doesn't stop the others. */
 export async function runTurboTasks(
   options: TurboRun,
 ): Promise<{ code: number | undefined; timedOut: boolean }> {
@@ -65,7 +65,7 @@ function newestSummary(root: string): unknown {
   return newest === undefined ? { tasks: [] } : JSON.parse(readFileSync(newest, 'utf8'));
 }
 
-/** How the wanted tasks of a turbo run ended; one that could not be run has failed. */
+/** How the wanted tasks of a turbo run ended; a task that couldn't run has failed. */
 export function checksResult(name: string, summary: unknown, wanted: readonly string[]): SuiteResult {
   const tasks = runSummary.parse(summary).tasks.filter(({ task }) => wanted.includes(task));
   const failures = tasks

@@ -9,7 +9,7 @@ function workspaceFolders(root: string): string[] {
   return folders.filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
-/** Those that have jest tests. */
+/** The folders of packages with jest tests. */
 export function testedFolders(root: string): string[] {
   return workspaceFolders(root).filter((folder) => hasTests(join(root, folder, 'test')));
 }
@@ -25,7 +25,7 @@ function hasTests(folder: string): boolean {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((file) => file.endsWith('.test.ts'));
 }
 
-/** The list under `packages:`; the rest of the file is pnpm's own. */
+/** The list under `packages:`. */
 function patternsOf(yaml: string): string[] {
   const lines = yaml.split('\n');
   const first = lines.indexOf('packages:') + 1;

@@ -4,9 +4,9 @@ import { execa } from 'execa';
 const shownCharacters = 1500;
 
 export interface RunOptions {
-  /** Standard input; none where it is missing. */
+  /** Standard input; empty by default. */
   readonly input?: string | Uint8Array;
-  /** In addition to this process's own. */
+  /** Added to this process's own. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Returns the standard output for any exit code. */
@@ -14,9 +14,9 @@ export interface RunOptions {
 }
 
 /**
- * Runs a program in the repository's root to its end.
+ * Runs a program to completion in the root of the repository.
  * @returns its standard output
- * @throws {Error} with the end of what it wrote where its exit code is not 0, unless `allowFailure`
+ * @throws {Error} with the end of its output if its exit code is not 0, unless `allowFailure`
  */
 export async function run(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return Buffer.from(await runBinary(file, args, options)).toString();

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * Resident memory of a process in MiB (Linux); 0 when the process is gone.
- * @param field as it is now, or the most that it has been
+ * Resident memory of a process in MiB (Linux); 0 if the process has ended.
+ * @param field the current value or the peak
  */
 async function memoryMiB(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8').catch(() => '');

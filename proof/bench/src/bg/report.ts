@@ -13,8 +13,8 @@ export interface Speed {
 }
 
 /**
- * The median of each contender's runs on each picture, and how many times as long as the runs
- * of `own` they are: the median of the rounds' ratios, so that a busy minute weighs on both sides.
+ * The median of each contender's runs for each image, and its ratio to `own`: the median of the
+ * rounds' ratios, so that a busy minute affects both sides.
  */
 export function speedsOf(runs: Runs, own: Contender): Speed[] {
   return [...runs].flatMap(([{ name }, byPicture]) =>

@@ -4,13 +4,13 @@ const ticksPerSecond = 100;
 const bytesPerPage = 4096;
 
 export interface TreeUse {
-  /** Of the processes that run and of those that have ended. */
+  /** CPU time of running and ended processes. */
   readonly cpuSeconds: number;
-  /** Resident memory of those that run; what they share counts for each. */
+  /** Resident memory of the running processes; shared memory counts for each. */
   readonly memoryBytes: number;
 }
 
-/** What a process and all below it have used (Linux). */
+/** What a process and its descendants have used (Linux). */
 export async function treeUse(root: number): Promise<TreeUse> {
   const processes = (
     await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(read))
@@ -30,7 +30,7 @@ export async function treeUse(root: number): Promise<TreeUse> {
 
 async function read(pid: string) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain anything.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

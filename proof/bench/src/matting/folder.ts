@@ -3,7 +3,7 @@ import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { composite, type Scene } from './scenes.js';
 
-/** The subject's share of each side of the picture. */
+/** The subject's share of each side of the image. */
 const subjectShare = 0.7;
 
 async function raw(image: Sharp): Promise<{ data: Uint8Array; width: number; height: number }> {
@@ -17,9 +17,9 @@ async function imagesOf(folder: string): Promise<string[]> {
 }
 
 /**
- * Photographs with exact alpha from a folder of the command `bench:pictures`: each of `cut-outs`
- * over one of `backgrounds` after the other, at its own size, with half as much room again.
- * What the cut-outs' colours are where they are transparent is not known.
+ * Photographs with exact alpha from a folder of `bench:pictures`: each of `cut-outs` at its own
+ * size over one of `backgrounds` in turn, with a margin of half its size. The cut-outs' colours at
+ * transparent pixels are unknown.
  * @param names of the cut-outs
  */
 export async function* pictureScenes(folder: string, names: readonly string[]): AsyncGenerator<Scene> {
@@ -60,7 +60,7 @@ export async function* pictureScenes(folder: string, names: readonly string[]): 
   }
 }
 
-/** Pairs of your own: `name.jpg` with `name-alpha.png` beside it. The exact colours are not known. */
+/** Pairs of your own: `name.jpg` and `name-alpha.png`. The exact colours are unknown. */
 export async function* pairScenes(folder: string): AsyncGenerator<Scene> {
   const files = await imagesOf(folder);
   for (const file of files) {

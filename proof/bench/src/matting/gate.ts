@@ -36,8 +36,8 @@ export function storedForm(groups: Readonly<Record<string, Readonly<Record<strin
 
 /**
  * Every figure that is worse than its stored one by more than 3 % of it (of `1 − IoU` for the
- * IoU, which says more near 1). Groups that were not measured are not compared.
- * @returns one line each; none when all is well
+ * IoU, which is more informative near 1). Ignores groups that weren't measured.
+ * @returns one line for each; empty if none is worse
  */
 export function regressions(stored: Groups, measured: Groups): string[] {
   const found: string[] = [];

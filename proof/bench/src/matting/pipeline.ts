@@ -21,7 +21,7 @@ export interface Variant {
 
 const neutral: Tuning = { threshold: 0, feather: 0, foregroundStrength: 1 };
 
-/** What is compared; each adds one step to the one before. */
+/** The variants; each adds one step to the previous one. */
 export const variants = {
   bare: {
     steps: { decideWideAreas: false, refine: false, correctAlpha: false, estimateForeground: false },
@@ -55,7 +55,7 @@ function split({ width, height, data }: RgbaImage): CutOut {
   return { alpha, rgb };
 }
 
-/** What the network says of a shot, 0-1, in its own size. */
+/** The network's output for a shot, 0-1, at its own size. */
 export interface Mask {
   readonly mask: Float32Array;
   readonly width: number;
@@ -71,8 +71,8 @@ export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, 
 }
 
 /**
- * The exact matte with the colours of the image, or with those that the estimation finds when
- * it is given the exact matte: that step alone.
+ * The exact matte with the colours of the image, or with those estimated from the exact matte:
+ * tests the estimation alone.
  */
 export function coloursFromTruth(scene: Scene, estimate: boolean): CutOut {
   const image = rgbaOf(scene);

@@ -16,7 +16,7 @@ export interface Scene extends Shot {
   readonly group: string;
   /** Exact matte, 0-255. */
   readonly alpha: Uint8Array;
-  /** Exact colours, RGB; null where they are not known. */
+  /** Exact colours, RGB; null if unknown. */
   readonly foreground: Uint8Array | null;
 }
 
@@ -46,7 +46,7 @@ const white: Palette = [
   [250, 246, 240],
 ];
 
-/** Each background with the subjects that a person, too, would tell from it. */
+/** Each background with the subjects that a person could distinguish from it. */
 const subjectsOn: Record<BackgroundKind, [Palette, ...Palette[]]> = {
   wall: [brown, grey, red],
   garden: [brown, grey, red, white],
@@ -69,7 +69,7 @@ const largeScenes: readonly SceneSpec[] = [
 export type SceneSize = 'small' | 'medium' | 'large';
 
 /**
- * What a set holds. Medium: every shape over every background, at a megapixel and some at four;
+ * The contents of a set. Medium: every shape over every background, at a megapixel and some at four;
  * small: every shape once; large: six subjects at 2 to 12 megapixels.
  */
 export function sceneList(size: SceneSize = 'medium'): readonly SceneSpec[] {
@@ -108,7 +108,7 @@ export async function makeScene(spec: SceneSpec): Promise<Scene & { foreground: 
   return { name, group, width, height, alpha, foreground, composite: composite(alpha, foreground, behind) };
 }
 
-/** What the camera sees of a foreground before a background, RGB. */
+/** What the camera sees of a foreground in front of a background, RGB. */
 export function composite(alpha: Uint8Array, foreground: Uint8Array, behind: Uint8Array): Uint8Array {
   const mixed = new Uint8Array(foreground.length);
   for (const [i, value] of alpha.entries()) {

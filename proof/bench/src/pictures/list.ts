@@ -6,7 +6,7 @@ export type Registry = (typeof registries)[number];
 
 const filesByPackage = z.record(z.string(), z.array(z.string()));
 
-/** What `pictures.json` names: packages with their licences, and the files of each set. */
+/** The contents of `pictures.json`: packages with their licences, and the files of each set. */
 export const pictureList = z
   .object({
     packages: z.record(
@@ -14,15 +14,15 @@ export const pictureList = z
       z.object({ registry: z.enum(registries), version: z.string(), licence: z.string() }),
     ),
     sets: z.object({
-      /** What the activations of the eight-bit network are measured on. */
+      /** For measuring the activations of the eight-bit network. */
       calibration: filesByPackage,
-      /** To look at. */
+      /** For viewing. */
       photographs: filesByPackage,
-      /** Photographed subjects with their alpha, cut out by the hands of those who gave them. */
+      /** Photographed subjects with their alpha, cut out by hand by their authors. */
       'cut-outs': filesByPackage,
       backgrounds: filesByPackage,
     }),
-    /** Of the cut-outs: those that quality is measured on, which have the most of soft edges. */
+    /** The cut-outs used for scoring, which have the most soft edges. */
     scoredCutOuts: z.array(z.string()),
   })
   .parse(JSON.parse(readFileSync(new URL('../../data/pictures.json', import.meta.url), 'utf8')));

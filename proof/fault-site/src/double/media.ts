@@ -1,7 +1,7 @@
 import { made } from '../media.js';
 import type { Recipe } from '../recipes.js';
 
-/** Seconds that every medium of the double lasts. */
+/** Length of every media file of the double, in seconds. */
 export const mediaSeconds = 4;
 const frameRate = 25;
 
@@ -91,7 +91,7 @@ const recipes = {
 
 export type MediumName = keyof typeof recipes;
 
-/** The path of a medium, made by ffmpeg if it is not there yet; of one in pieces, its folder. */
+/** The path of a media file, or of the folder of a segmented one. ffmpeg makes it if it doesn't exist yet. */
 export async function medium(name: MediumName): Promise<string> {
   return made(name, recipes[name]);
 }

@@ -100,7 +100,7 @@ async function https({ env }: ComposeSetting): Promise<string> {
 
 const forged = '203.0.113.7';
 
-/** Status of the page for a client that trusts Caddy's authority and lies about its address. */
+/** Status of the page for a client that trusts Caddy's authority and forges its IP. */
 function statusOf(port: number, ca: string): Promise<number | undefined> {
   const headers = { 'X-Forwarded-For': forged, 'X-Request-Id': 'tls-proof' };
   return new Promise((resolve, reject) => {

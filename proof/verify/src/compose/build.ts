@@ -1,10 +1,10 @@
-/** What a build needs on this machine, so that the product's files need not know. */
+/** What a build needs on this machine, so that the product's files don't have to contain it. */
 import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../run.js';
 
-// Named, because digests in the Dockerfiles would be asked of a registry.
+// Named here, because Docker would look up the Dockerfiles' digests in a registry.
 const defaultNodeImage = 'node:24-trixie-slim';
 const defaultNginxImage = 'nginxinc/nginx-unprivileged:1.30-trixie';
 const ownAuthorities = '/usr/local/share/ca-certificates';
@@ -20,14 +20,14 @@ export interface BuildSetting {
 
 /**
  * Finds out whether containers reach the package registry only through the host's
- * network, and whether the machine trusts authorities of its own.
+ * network, and whether the machine has its own certificate authorities.
  */
 export async function prepareBuild(): Promise<BuildSetting> {
   const nodeImage = process.env.NODE_IMAGE ?? defaultNodeImage;
   const overrides = (await containersReachRegistry(nodeImage)) ? [] : ['compose.host-network.yml'];
-  // Bake, compose's newer builder, asks for a permission when builds use the host's network.
+  // Bake, Compose's newer builder, requires a permission for builds in the host's network.
   const trusting = await trustingImage(nodeImage);
-  // The container that fetches the model goes through the same inspecting proxy.
+  // The container that downloads the model uses the same TLS-inspecting proxy.
   const authorities = { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' };
   return {
     overrides,
@@ -45,7 +45,7 @@ async function containersReachRegistry(nodeImage: string): Promise<boolean> {
   return (await run('docker', args, { allowFailure: true })).includes('reached');
 }
 
-/** The base image with the machine's own authorities, as an operator behind an inspecting proxy would make it. */
+/** The base image with the machine's own authorities, as an operator behind a TLS-inspecting proxy would build it. */
 async function trustingImage(nodeImage: string): Promise<string> {
   const certificates = (await readdir(ownAuthorities).catch(() => [])).filter((name) =>
     name.endsWith('.crt'),

@@ -8,7 +8,7 @@ import { containerOf, containersOf, type Service } from './project.js';
 
 const services: readonly Service[] = ['gateway', 'video-dl', 'bg-removal', 'redis'];
 
-/** Checks each container; returns what the checks tell, once each. */
+/** Checks each container; returns each finding once. */
 async function each(check: (box: Box, service: Service) => Promise<unknown>): Promise<string> {
   const notes = new Set<string>();
   for (const service of services) {

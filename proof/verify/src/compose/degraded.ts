@@ -12,7 +12,7 @@ const image = { path: '/api/remove-background', picture: picturePath, id: 'degra
 
 export async function checkDegraded(report: Report, compose: Compose): Promise<void> {
   const client = await containerOf('client');
-  // One that has images left in this minute.
+  // A client that may still send images in this minute.
   const fresh = await containerOf('client', 3);
   await report.check('without Redis images go on and health says degraded', async () => {
     await compose('stop', 'redis');
@@ -27,7 +27,7 @@ export async function checkDegraded(report: Report, compose: Compose): Promise<v
     const { json } = await healthUntil(client, '/api/health', 503, 'error');
     const { services = {} } = overallStatus(json);
     assert.deepEqual([services['bg-removal']?.status, services['video-dl']?.status], ['down', 'ok']);
-    // 504 as long as the gateway still has the address of the container that has gone.
+    // 504 while the gateway still has the address of the stopped container.
     const answer = await until('the gateway to know that bg-removal is down', 30, async () => {
       const seen = await request(client, image);
       return [502, 503].includes(seen.status) ? seen : new NotYet(JSON.stringify(seen));

@@ -1,4 +1,4 @@
-/** Keys of clients: limits over all replicas, and keys that are revoked while everything runs. */
+/** Clients' keys: limits over all replicas, and keys revoked at run time. */
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function restartGateway(compose: Compose): Promise<void> {
   await healthUntil(await containerOf('client'), '/video-dl/api/health', 200, 'ok');
 }
 
-/** A page's details; each number is another page, so that all replicas are asked. */
+/** A page's details; each number is a different page, so that all replicas get requests. */
 function details(client: Box, key: string, number: number, id: string) {
   const url = encodeURIComponent(`http://${source}/film?number=${number}`);
   return request(client, { path: `/api/info?url=${url}`, headers: { Authorization: `Bearer ${key}` }, id });
@@ -82,7 +82,7 @@ async function indexed(): Promise<string> {
 async function revoked(key: string, file: string): Promise<string> {
   const client = await containerOf('client', 1);
   assert.notEqual((await details(client, key, 0, 'before')).status, 401);
-  // It replaces the file: a mounted file would stay the old one in the container.
+  // sed replaces the file: if the file itself were mounted, the container would keep the old one.
   await run('sed', ['-i', '/^alice/d', file]);
   const started = performance.now();
   await until('the key to be refused', 10, async () => {

@@ -9,7 +9,7 @@ import { inBackground, NotYet, until } from '../wait.js';
 import { containerOf, containersOf, gatewayLog, source, upstreamOf, type Compose } from './project.js';
 import { scaleUp } from './scaling.js';
 
-/** Of two clients, each of another page: all on the same replica is unlikely. */
+/** Two clients with a different page each: all on the same replica is unlikely. */
 const streamCount = 8;
 const imageCount = 5;
 
@@ -22,14 +22,14 @@ export async function checkLoss(report: Report, compose: Compose): Promise<void>
   await report.check('the lost replicas come back and are used again', () => scaleUp(compose));
 }
 
-/** How many streams of each container have an ffmpeg that runs. */
+/** How many streams of each container have a running ffmpeg. */
 export function streamsOn(boxes: readonly Box[]): Promise<number[]> {
   return Promise.all(
     boxes.map(async (box) => (await processesIn(box)).filter((name) => name === 'ffmpeg').length),
   );
 }
 
-/** How many streams have bytes at the client: one without is given to the replica that is left. */
+/** How many streams have sent bytes to the client: the remaining replica takes over one without. */
 async function begunStreams(clients: readonly Box[]): Promise<number> {
   const sizes = await Promise.all(clients.map((client) => shell(client, 'stat -c %s /tmp/loss-*.mp3')));
   return sizes.flatMap(({ output }) => output.split('\n').map(Number)).filter(Boolean).length;
@@ -41,14 +41,14 @@ async function killVideoDl(): Promise<string> {
   const streamerOf = (index: number) => streamers[index % 2 === 0 ? 0 : 1];
   const replicas = await containersOf('video-dl');
   const addresses = await Promise.all(replicas.map((replica) => upstreamOf(replica, 'video', 3001)));
-  // Slow enough (23 s) that none is over before the kill.
+  // Slow enough (23 s) that none ends before the kill.
   const path = (index: number) => `/api/stream?url=${filmPage(source, 350_000, index)}`;
   const streams = Array.from({ length: streamCount }, (_, index) =>
     inBackground(
       download(streamerOf(index), { path: path(index), to: `/tmp/loss-${index}.mp3`, id: `loss-${index}` }),
     ),
   );
-  // Not after a time: on a busy machine none might run yet, and then all go to the one that is left.
+  // Not after a fixed time: on a busy machine none might run yet, and all would go to the remaining replica.
   const victim = await until('streams on both replicas', 60, async () => {
     const begun = await begunStreams(streamers);
     if (begun < streamCount) return new NotYet(`${begun} begun`);

@@ -5,9 +5,9 @@ import { gatewayLines, type GatewayLine } from '../place/gateway-log.js';
 import { run } from '../run.js';
 import type { BuildSetting } from './build.js';
 
-/** Name of the compose project that is proved. */
+/** Name of the verified Compose project. */
 export const project = 'media-services-verify';
-/** The web site with the film. */
+/** The web site with the video. */
 export const source = 'source:8000';
 
 const overridesFolder = fileURLToPath(new URL('../../compose/', import.meta.url));
@@ -42,7 +42,7 @@ export function containersOf(service: Service): Promise<Box[]> {
   return containersWith({
     'com.docker.compose.project': project,
     'com.docker.compose.service': service,
-    // Images have the two labels above as well, and so has what else is started from them.
+    // Images have the two labels above too, and so do other containers started from them.
     'com.docker.compose.oneoff': 'False',
   });
 }

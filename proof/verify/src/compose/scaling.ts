@@ -18,7 +18,7 @@ const replicas = [
 export async function scaleUp(compose: Compose): Promise<void> {
   const scale = replicas.flatMap(({ service, count }) => ['--scale', `${service}=${count}`]);
   await compose('up', '-d', '--no-build', '--no-recreate', ...scale);
-  // `--wait` would fail at once where a busy machine makes a container unhealthy for a moment.
+  // `--wait` would fail if a container on a busy machine is unhealthy for a moment.
   for (const { service, count } of replicas) {
     await until(`${count} healthy replicas of ${service}`, 300, async () => {
       const states = (await Promise.all((await containersOf(service)).map(inspect))).map(

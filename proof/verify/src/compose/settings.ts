@@ -1,4 +1,4 @@
-/** What operators set: each check starts a project of its own with a settings file, as `.env` is one. */
+/** Operators' settings: each check starts its own project with a settings file like `.env`. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ function wrongSetting(): Promise<string> {
 }
 
 function oneServiceAlone(): Promise<string> {
-  // In single quotes compose leaves the $ alone.
+  // Compose doesn't replace $ in single quotes.
   const proxy = 'http://user:pa$ss$$word@127.0.0.1:9';
   const settings = `SERVICES=video-dl\nOUTBOUND_PROXY='${proxy}'\nMAX_DURATION_SECONDS=100\n`;
   return withSettings(settings, async (compose, port) => {

@@ -19,7 +19,7 @@ export async function checkVersions(report: Report): Promise<void> {
   }
 }
 
-/** Breaks a download off, changes the file, has the replica replaced, and resumes. */
+/** Breaks off a download, changes the file, replaces the replica, and resumes. */
 async function resumeAcross(command: 'stop' | 'restart'): Promise<string> {
   // The gateway's image has curl.
   const client = await containerOf('gateway');
@@ -28,7 +28,7 @@ async function resumeAcross(command: 'stop' | 'restart'): Promise<string> {
   const page = encodeURIComponent(`http://${source}/changing?${id}`);
   const url = `http://127.0.0.1:8080/api/stream/video?url=${page}`;
   const file = `/tmp/${id}.mp4`;
-  // Not after a time, in which a busy machine may not send a byte.
+  // Not after a fixed time, in which a busy machine may not send a byte.
   const first = await shell(
     client,
     `curl -sS --limit-rate 1M -H 'X-Request-Id: ${id}' -o ${file} '${url}' & download=$!
@@ -70,7 +70,7 @@ async function currentVersion(site: Box): Promise<string> {
   return createHash('sha256').update(Buffer.from(output.trim(), 'base64')).digest('hex');
 }
 
-/** @returns the SHA-256 of the version that is over */
+/** @returns the SHA-256 of the previous version */
 async function changeVersion(site: Box): Promise<string> {
   const old = await currentVersion(site);
   const { code } = await shell(site, `node -e "fetch('http://127.0.0.1:8000/next-version')"`);

@@ -1,4 +1,4 @@
-/** A client of the gateway at GATEWAY_URL, in a container: takes a Task as JSON, answers with JSON. */
+/** A client of the gateway at GATEWAY_URL, in a container: takes a Task as JSON and returns JSON. */
 import { createWriteStream, readFileSync } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,11 +1,11 @@
-/** Prints the containers and decoders that video-dl lets in and its ffmpeg lacks; runs in video-dl's image. */
+/** Prints the containers and decoders that video-dl allows but its ffmpeg lacks; runs in video-dl's image. */
 import { execFileSync } from 'node:child_process';
 
 interface Arguments {
   readonly inputArguments: (inputs: readonly { url: string }[], tools: object) => string[];
 }
 
-/** Decoders that other libraries add where a build has them; ffmpeg has its own for the same codecs. */
+/** Decoders from other libraries, which only some builds have; ffmpeg has its own for the same codecs. */
 const alternatives = new Set(['libaom-av1', 'libvpx', 'libvpx-vp9', 'libopus', 'libvorbis', 'libspeex']);
 
 const modulePath: string = '/app/dist/ffmpeg/arguments.js';

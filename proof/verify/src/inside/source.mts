@@ -1,8 +1,8 @@
 /**
- * A web site with one film, made on the spot. `/film` is its page; with `?rate=` the
- * film comes with so many bytes a second after its first megabyte. `/changing` is the page of a
- * film that has another version, of the same size, after each `/next-version`.
- * `/picture.jpg` is the picture that the proof puts into its folder for temporary files.
+ * A web site with one generated video. `/film` is its page; `?rate=` limits the video to that many
+ * bytes per second after its first megabyte. `/changing` is the page of a video that changes to
+ * another version of the same size after each `/next-version`. `/picture.jpg` is the image that
+ * the verifier puts into the folder for temporary files.
  */
 import { execFileSync } from 'node:child_process';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -46,7 +46,7 @@ createServer((request, response) => {
   );
 }).listen(8000);
 
-/** The film with other bytes at its beginning (the minor brand) and at its end, so that parts of two versions show. */
+/** The video with other bytes at its beginning (the minor brand) and at its end, so that a mix of two versions is detected. */
 function sendChanging(request: IncomingMessage, response: ServerResponse): void {
   const bytes = readFileSync(film);
   bytes.writeUInt32BE(version, 12);
@@ -87,7 +87,7 @@ async function sendFilm(request: IncomingMessage, response: ServerResponse, rate
   }
 }
 
-/** The reader may leave whenever it likes. */
+/** The client may disconnect at any time. */
 function hasLeft(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';

@@ -1,20 +1,20 @@
 /** Tasks of a client inside; each is one JSON argument of client.mjs. */
 export type Task = RequestsTask | DownloadTask | PollTask;
 
-/** One request `count` times, so many at once. */
+/** One request `count` times, several at once. */
 export interface RequestsTask {
   readonly task: 'requests';
   readonly path: string;
   readonly count?: number;
   readonly concurrency?: number;
-  /** File to upload; a GET without. */
+  /** File to upload; without it, the request is a GET. */
   readonly picture?: string;
-  /** Fields of a form to send; a GET without. */
+  /** Form fields to send; without them, the request is a GET. */
   readonly form?: Record<string, string>;
   /** Beginning of the request ids. */
   readonly id: string;
   readonly headers?: Record<string, string>;
-  /** When to send the first, in milliseconds of Unix time; at once without. */
+  /** When to send the first, in milliseconds of Unix time; by default at once. */
   readonly notBefore?: number;
 }
 
@@ -28,7 +28,7 @@ export interface DownloadTask {
   readonly bytesPerSecond?: number;
 }
 
-/** The same GET again and again, for so many seconds. */
+/** Repeats the same GET for so many seconds. */
 export interface PollTask {
   readonly task: 'poll';
   readonly path: string;
@@ -36,10 +36,10 @@ export interface PollTask {
 }
 
 export interface Answer {
-  /** 0 where there was none; `error` then says why. */
+  /** 0 without a response; `error` then says why. */
   readonly status: number;
   readonly ms: number;
-  /** When it was there, in milliseconds of Unix time. */
+  /** When it arrived, in milliseconds of Unix time. */
   readonly at: number;
   readonly error?: string;
   readonly type?: string | null;

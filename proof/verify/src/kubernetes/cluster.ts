@@ -8,7 +8,7 @@ import { NotYet, until } from '../wait.js';
 /** Where the services are, and where the clients and the web site are. */
 export const product = 'media-services';
 const outside = 'media-services-verify';
-/** The web site with the film. */
+/** The web site with the video. */
 export const source = `source.${outside}.svc.cluster.local:8000`;
 
 const overlay = fileURLToPath(new URL('../../kubernetes', import.meta.url));

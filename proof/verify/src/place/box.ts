@@ -6,8 +6,8 @@ import type { DownloadTask, PollTask, RequestsTask } from '../inside/tasks.mjs';
 export interface Box {
   readonly name: string;
   /**
-   * Runs a program in it, as its own user.
-   * @throws {Error} where it fails, unless `allowFailure`
+   * Runs a program in it as the container's user.
+   * @throws {Error} if it fails, unless `allowFailure`
    */
   exec(command: readonly string[], options?: ExecOptions): Promise<Uint8Array>;
 }
@@ -44,7 +44,7 @@ const pollSchema = z.object({
   failures: z.array(answerSchema),
 });
 
-/** Path of the picture that `distributePicture` puts into clients. */
+/** Path of the image that `distributePicture` puts into clients. */
 export const picturePath = '/tmp/picture.jpg';
 
 /** Runs a shell line in it; returns exit code and standard output. */
@@ -86,7 +86,7 @@ export async function poll(client: Box, task: Omit<PollTask, 'task'>): Promise<z
   return pollSchema.parse(await ask(client, { task: 'poll', ...task }));
 }
 
-/** Has bg-removal's container draw a picture and puts it where the clients' uploads read it. */
+/** Draws an image in bg-removal's container and copies it to the clients for their uploads. */
 export async function distributePicture(artist: Box, clients: readonly Box[]): Promise<void> {
   const program = await readFile(new URL('../inside/picture.mjs', import.meta.url));
   const picture = await artist.exec(['node', '--input-type=module', '-'], { input: program });

@@ -7,20 +7,20 @@ const limitPerMinute = 5;
 const sentAtOnce = 12;
 
 /**
- * Five images a minute and client over all replicas together, whatever the client says it is.
- * @param client one that has sent no image within the last minute
- * @param log the gateway's lines of requests whose id begins so
+ * Five images per minute and client over all replicas, even if the client forges its IP.
+ * @param client one that has sent no image in the last minute
+ * @param log the gateway's lines for requests whose id begins with a text
  */
 export async function checkExactLimit(
   client: Box,
   log: (id: string) => Promise<readonly GatewayLine[]>,
 ): Promise<string> {
   const task = { path: '/api/remove-background', picture: picturePath };
-  // The clocks of client and proof are one; the client waits, as starting it may take seconds.
+  // Client and verifier share a clock. The client waits, because starting it may take seconds.
   const one = (id: string, notBefore = 0) => request(client, { ...task, id, notBefore });
   const spoofed = { 'X-Forwarded-For': '203.0.113.7' };
   const burst = inBackground(requests(client, { ...task, count: sentAtOnce, id: 'limit', headers: spoofed }));
-  // Images are counted as they arrive, so that the sixth need not wait for the five.
+  // Images count as soon as they arrive, so the sixth doesn't have to wait for the five.
   const tooMany = sentAtOnce - limitPerMinute;
   await until(`${tooMany} images are rejected`, 60, async () => {
     const rejected = (await log('limit-')).filter(({ status }) => status === 429).length;

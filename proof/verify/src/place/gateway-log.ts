@@ -18,7 +18,7 @@ export function gatewayLines(log: string, id: string): GatewayLine[] {
     .map((line) => lineSchema.parse(JSON.parse(line)));
 }
 
-/** IP:port of the replica that answered, the last one where several were tried. */
+/** IP:port of the replica that responded; the last one if several were tried. */
 export function replicaOf({ upstream }: GatewayLine): string {
   return upstream.split(/, | : /).at(-1) ?? '';
 }

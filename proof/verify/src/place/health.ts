@@ -7,7 +7,7 @@ const statusSchema = z.object({
   services: z.record(z.string(), z.object({ status: z.string() })).optional(),
 });
 
-/** The status in a health document; fails if it is not one. */
+/** The status in a health document; fails for other documents. */
 export function overallStatus(json: unknown): z.infer<typeof statusSchema> {
   return statusSchema.parse(json);
 }

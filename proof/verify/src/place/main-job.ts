@@ -1,10 +1,10 @@
-/** The endpoints through the gateway, from a client that has an IP of its own. */
+/** The endpoints through the gateway, from a client with its own IP. */
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import type { Report } from '../report.js';
 import { download, picturePath, request, shell, type Box } from './box.js';
 
-/** Host and port of the web site with the film, as video-dl reaches it. */
+/** Host and port of the video's web site, as video-dl reaches it. */
 export type SourceHost = string;
 
 const filmSeconds = 30;
@@ -28,21 +28,21 @@ const healthSchema = z.object({
 const infoSchema = z.object({ title: z.string(), duration: z.number() });
 const problemSchema = z.object({ code: z.string() });
 
-/** Code of a problem document; fails if it is not one. */
+/** Code of a problem document; fails for other documents. */
 export function problemCode(json: unknown): string {
   return problemSchema.parse(json).code;
 }
 
 /**
- * URL of the film's page, as it stands in a query.
- * @param bytesPerSecond of the film after its first megabyte; unlimited without
- * @param number another page for each: the gateway sends all requests for one page to one replica
+ * URL of the video's page, encoded for a query.
+ * @param bytesPerSecond of the video after its first megabyte; unlimited by default
+ * @param number a different page for each, because the gateway sends all requests for one page to one replica
  */
 export function filmPage(source: SourceHost, bytesPerSecond = 0, number = 0): string {
   return encodeURIComponent(`http://${source}/film?rate=${bytesPerSecond}&number=${number}`);
 }
 
-/** Length and codecs of a file in a client; the whole file has to decode. */
+/** Length and codecs of a file in a client; decodes the whole file. */
 async function probe(client: Box, file: string): Promise<{ codecs: string; seconds: number }> {
   const { code, output } = await shell(
     client,

@@ -38,7 +38,7 @@ export function mediumOf(video: Video, itag: number, track: Track | undefined): 
   return itag === 251 ? `opus-${tone === 'dub' ? 'dub' : 'original'}.webm` : undefined;
 }
 
-/** The formats of a video as `streamingData` lists them: without addresses where only the site's own protocol (SABR) is offered. */
+/** The formats of a video as `streamingData` lists them: without URLs if only the site's own protocol (SABR) is offered. */
 export async function streamingFormats(
   ticket: Ticket,
   offer: 'addresses' | 'sabr',

@@ -63,7 +63,7 @@ export class YouTubeMediaServers implements Site {
 
 const hls = 'application/vnd.apple.mpegurl';
 
-/** `/name/value/name/value/…` behind the kind of address. */
+/** `/name/value/name/value/…` after the kind of URL. */
 function pathParameters(pathname: string): Map<string, string> {
   const parts = pathname.replace(/^\/(?:api\/manifest\/\w+|videoplayback)\//, '').split('/');
   return new Map(parts.flatMap((name, place) => (place % 2 === 0 ? [[name, parts[place + 1] ?? '']] : [])));

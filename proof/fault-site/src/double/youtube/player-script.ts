@@ -1,9 +1,8 @@
 /**
- * The double's player. Like the site's own it is one function over one object, with the
- * two puzzles that yt-dlp has to solve: `n` (who does not solve it is slowed down there
- * and refused here) and the signature. The solver of yt-dlp (yt_dlp_ejs) looks for a
- * function that makes an address and sets `alr` to `yes`; `n` is brought into form by a
- * method of what that function returns.
+ * The double's player. Like the site's own, it is one function over one object with the two
+ * puzzles that yt-dlp has to solve: `n` (unsolved, the site throttles the download; the double
+ * rejects it) and the signature. yt-dlp's solver (yt_dlp_ejs) looks for a function that makes a
+ * URL and sets `alr` to `yes`; a method of that function's result transforms `n`.
  */
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_';
@@ -44,7 +43,7 @@ export const unreadableScript = `var _double={};(function(g){var first=0;g.sts={
 
 /**
  * The player's script.
- * @param bytes about how large; what is missing is code that does nothing, as dense as a minified script
+ * @param bytes approximate size; filled up with unused code as dense as a minified script
  */
 export function playerScript(bytes = 0): string {
   const start = `var _double={};(function(g){var first=0;g.settings={signatureTimestamp:${signatureTimestamp}};${puzzles}`;

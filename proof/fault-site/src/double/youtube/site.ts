@@ -8,7 +8,7 @@ import { videoOf } from './videos.js';
 const script = (player: string) => `/s/player/${player}/player_ias.vflset/en_US/base.js`;
 const players = { usual: 'd0b1e001', unreadable: 'd0b1e002' };
 
-/** Clients without a player, which are given a playlist without puzzles, and those that are given SABR only; the others get addresses. */
+/** Clients without a player, which get a playlist without puzzles, and those that get only SABR; the others get URLs. */
 const playlistClients = new Set(['VISIONOS', 'IOS']);
 const sabrClients = new Set(['WEB', 'MWEB', 'WEB_REMIX', 'WEB_CREATOR']);
 
@@ -19,7 +19,7 @@ export class YouTube implements Site {
   readonly #scriptBytes: number;
   #script: string | undefined;
 
-  /** @param scriptBytes how large the player's script is; the site's own has 2.6 MB */
+  /** @param scriptBytes size of the player's script; the site's own has 2.6 MB */
   constructor(tickets: Tickets, scriptBytes = 0) {
     this.#tickets = tickets;
     this.#scriptBytes = scriptBytes;
@@ -123,7 +123,7 @@ function manifestUrl({ name, id, expire }: Ticket): string {
   return `https://manifest.googlevideo.com/api/manifest/hls_variant/expire/${expire}/ei/${name}/id/${id}/file/index.m3u8`;
 }
 
-/** Shown before the video, so that its media are kept back for as long. */
+/** Shown before the video; its media are withheld that long. */
 function advertisement(seconds: number): unknown {
   return {
     adPlacementRenderer: {

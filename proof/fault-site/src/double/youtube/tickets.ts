@@ -7,7 +7,7 @@ export interface Ticket {
   readonly name: string;
   readonly id: string;
   readonly video: Video;
-  /** As the page gives them out, to be solved by the player. */
+  /** As the page states them, unsolved. */
   readonly throttling: string;
   readonly signature: string;
   /** Milliseconds since the epoch. */
@@ -40,8 +40,8 @@ export class Tickets {
   }
 
   /**
-   * The ticket that an address names.
-   * @param solved the puzzles of an address that has them
+   * The ticket that a URL names.
+   * @param solved the puzzles of a URL that has them
    * @returns undefined if it is unknown or expired, or a puzzle is not solved
    */
   find(name: string, solved?: { readonly n: string; readonly signature: string }): Ticket | undefined {

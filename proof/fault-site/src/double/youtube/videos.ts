@@ -2,9 +2,9 @@ import type { Tone } from '../media.js';
 
 /** YouTube's data for one video, and the behaviour of its media servers. */
 export interface Video {
-  /** What the clients with addresses of their own (`tv`) are given. */
+  /** What clients that get URLs (`tv`) receive. */
   readonly itags: readonly number[];
-  /** Heights that clients with a playlist (`visionos`) are given. */
+  /** Heights in the playlist of clients that get one (`visionos`). */
   readonly hlsHeights: readonly number[];
   /** Its largest file has more bytes than one request may read. */
   readonly isLarge: boolean;
@@ -18,7 +18,7 @@ export interface Video {
   readonly drm: boolean;
   readonly isLive: boolean;
   readonly isUpcoming: boolean;
-  /** What stands in the way of asking for it. */
+  /** Why it can't be played. */
   readonly fault?: Fault;
   readonly playability: Playability;
 }
@@ -91,7 +91,7 @@ const withoutMedia = (status: string, reason: string, subreason?: string): Video
   },
 });
 
-/** By what stands in front of the number in the video's id. */
+/** By the prefix of the video's id, before the number. */
 const videos = {
   plain: usual,
   files: { ...usual, hlsHeights: [], isLarge: true },
