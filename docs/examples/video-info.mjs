@@ -1,8 +1,8 @@
 const { BASE_URL, VIDEO_URL } = process.env;
 
 const response = await fetch(`${BASE_URL}/api/info?${new URLSearchParams({ url: VIDEO_URL })}`);
-const answer = await response.json();
-if (!response.ok) throw new Error(`${answer.code}: ${answer.detail}`);
+const body = await response.json();
+if (!response.ok) throw new Error(`${body.code}: ${body.detail}`);
 
-console.log(answer.title, answer.duration);
-for (const { target, estimatedBytes } of answer.downloads) console.log(target, estimatedBytes);
+console.log(body.title, body.duration);
+for (const { target, estimatedBytes } of body.downloads) console.log(target, estimatedBytes);

@@ -17,6 +17,12 @@ export function fromTemplate(id) {
   return byId(id).content.cloneNode(true).firstElementChild;
 }
 
+/** Sets a text whose file names may break after `_` and before the extension. */
+export function setBreakable(element, text) {
+  const [first, ...rest] = text.split(/(?<=_)|(?=\.\p{L})/u);
+  element.replaceChildren(first, ...rest.flatMap((part) => [make('wbr'), part]));
+}
+
 /** A new element with its properties and children. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);

@@ -53,6 +53,12 @@ export function formatPercent(share) {
   return new Intl.NumberFormat(locale, { style: 'percent' }).format(share);
 }
 
+/** Formats a large number in words: `60 million`. */
+export function formatCount(value) {
+  const options = { notation: 'compact', compactDisplay: 'long', maximumFractionDigits: 1 };
+  return new Intl.NumberFormat(locale, options).format(value).replaceAll(' ', '\u00a0');
+}
+
 /** Formats a number with a fixed number of decimals. */
 export function formatDecimal(value, digits) {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };

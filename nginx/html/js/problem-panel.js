@@ -1,5 +1,5 @@
 import { accessKeyForm } from './access-key.js';
-import { find, fromTemplate } from './dom.js';
+import { find, fromTemplate, setBreakable } from './dom.js';
 import { formatSeconds } from './format.js';
 import { userMessage } from './problem.js';
 import { text } from './texts.js';
@@ -28,7 +28,7 @@ export class ProblemPanel {
     const panel = fromTemplate('problem-template');
     const { title, detail } = userMessage(problem);
     find(panel, 'h3').textContent = title;
-    find(panel, '.problem-detail').textContent = detail;
+    setBreakable(find(panel, '.problem-detail'), detail);
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);
     this.#offerRetry(find(panel, '.problem-retry'), problem, retry, isAutomatic);
@@ -88,7 +88,7 @@ function fieldLines({ errors, detail }) {
     .filter(({ message }) => !detail.includes(message))
     .map(({ field, message }) => {
       const line = document.createElement('li');
-      line.textContent = `${field} ${message}`.trim().replaceAll('`', '');
+      setBreakable(line, `${field} ${message}`.trim().replaceAll('`', ''));
       return line;
     });
 }

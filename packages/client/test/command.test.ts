@@ -513,7 +513,7 @@ describe('cutout', () => {
 test.each([
   [['video'], 'needs a URL'],
   [['video', page, '--mp3', '--720'], 'Choose one'],
-  [['video', page, '--threshold', '3'], '--threshold'],
+  [['video', page, '--threshold', '3'], 'Unknown option: --threshold.\nRun'],
   [['cutout', 'x', '--mp3'], '--mp3'],
   [['cutout', 'x', '--threshold', '300'], 'from 0 to 255'],
   [['cutout', 'x', '--threshold', ''], 'from 0 to 255'],
@@ -523,7 +523,7 @@ test.each([
   [['cutout', 'x', '--crop-margin', 'much'], '--crop-margin'],
   [['paint', 'x'], 'Unknown command: paint'],
   [['--server', 'http://127.0.0.1', 'video', page], 'The command comes before --server'],
-  [['video', page, '--server', 'somewhere'], '--server'],
+  [['video', page, '--server', 'somewhere'], 'Set it with --server or MEDIA_SERVICES_URL.\nRun'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
   [['video', page, '--start', 'noon'], '--start'],

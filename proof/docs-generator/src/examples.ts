@@ -12,7 +12,7 @@ const tasks = [
   { file: 'video-info', title: 'What is on a page, and what each download will be' },
   { file: 'save-audio', title: 'Save the audio as MP3' },
   { file: 'save-video', title: 'Save the video as MP4' },
-  { file: 'resume-download', title: 'Go on with a download that broke' },
+  { file: 'resume-download', title: 'Resume an interrupted download' },
   { file: 'remove-background', title: 'Cut the subject out of an image' },
 ] as const;
 
@@ -24,7 +24,7 @@ export function renderExamplesPage(root: string): string {
       if (!existsSync(path)) return [];
       const source = readFileSync(path, 'utf8');
       return `        <h3>${name}</h3>
-        <pre><code>${escapeHtml(source.trimEnd())}</code></pre>`;
+        <pre class="program" role="group" aria-label="${escapeHtml(title)}: ${name}" tabindex="0"><code>${escapeHtml(source.trimEnd())}</code></pre>`;
     });
     return `      <section id="${file}">
         <h2><a href="#${file}">${escapeHtml(title)}</a></h2>

@@ -4,6 +4,11 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }
 
+/** Escaped text that may break after `_`, `/` and `-`: codes and paths on narrow screens. */
+export function breakable(text: string): string {
+  return escapeHtml(text).replace(/[_/-](?=.)/g, '$&<wbr>');
+}
+
 /** Escaped text in which `…` is code. */
 export function inlineHtml(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');

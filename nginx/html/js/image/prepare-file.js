@@ -1,4 +1,4 @@
-import { formatBytes, formatSize } from '../format.js';
+import { formatBytes, formatCount, formatSize } from '../format.js';
 import { text } from '../texts.js';
 
 const jpegQuality = 0.92;
@@ -160,8 +160,8 @@ async function problemWithFile(file, { maxFileBytes }) {
 function problemWithPixels(name, width, height, { maxPixels }) {
   if (maxPixels === undefined || width * height <= maxPixels) return undefined;
   const size = formatSize(width, height);
-  const [millions, limit] = [(width * height) / 1e6, maxPixels / 1e6];
-  const detail = text('file.tooManyPixelsDetail', { name, size, millions, limit });
+  const [count, limit] = [formatCount(width * height), formatCount(maxPixels)];
+  const detail = text('file.tooManyPixelsDetail', { name, size, count, limit });
   return problem(text('file.tooManyPixels'), detail, 'image-too-large');
 }
 

@@ -51,7 +51,7 @@ export default {
   'problem.reference': 'Referenz',
 
   'video.heading': 'Video als MP4 oder MP3',
-  'video.lead': 'Füge den Link zu einer öffentlichen Seite mit Video ein.',
+  'video.lead': 'Link zu einer öffentlichen Seite mit Video einfügen.',
   'video.link': 'Link zur Seite des Videos',
   'video.lookUp': 'Suchen',
   'video.lookingUp': 'Seite wird geprüft\u00a0…',
@@ -61,7 +61,7 @@ export default {
   'video.choose': 'Bereit: Wähle einen Download.',
   'video.noLink': 'Gerade keinen Link zur Hand?',
   'video.sample': 'Beispielclip ausprobieren',
-  'video.promisePaste': 'Füge einen oder mehrere Links irgendwo auf dieser Seite ein',
+  'video.promisePaste': 'Links irgendwo auf dieser Seite einfügen, auch mehrere',
   'video.promiseFormats': 'MP4 bis 1080p oder MP3 mit Titel und Cover',
   'video.promiseStreamed': 'Direkt zu dir übertragen. Hier bleibt nichts gespeichert',
   'video.promiseSites': 'YouTube, Vimeo, TikTok, Instagram, X, Reddit, SoundCloud |und viele mehr|',
@@ -118,7 +118,7 @@ export default {
   'tray.preparing': 'Wird vorbereitet\u00a0…',
   'tray.waiting': 'Wartet auf einen anderen Download\u00a0…',
   'tray.running': 'Wird herunter\u00adgeladen\u00a0…',
-  'tray.saved': 'Gespeichert als {file} · {size}',
+  'tray.saved': 'Gespeichert als {file}\u00a0· {size}',
   'tray.isSaved': '{name} ist gespeichert.',
   'tray.started': 'Download gestartet. Du findest ihn bei den Downloads deines Browsers.',
   'tray.startedSize': 'Download gestartet ({size}). Du findest ihn bei den Downloads deines Browsers.',
@@ -171,8 +171,8 @@ export default {
   'image.adjust': 'Kanten anpassen',
   'image.threshold': 'Schwelle',
   'image.thresholdHelp': 'Entfernt schwache Reste',
-  'image.feather': 'Weiche Kante',
-  'image.featherHelp': 'Breite des Übergangs',
+  'image.feather': 'Weichheit',
+  'image.featherHelp': 'Breite der weichen Kante',
   'image.strength': 'Deckkraft',
   'image.strengthHelp': 'Wie deckend das Motiv ist',
   'image.reset': 'Zurücksetzen',
@@ -186,7 +186,7 @@ export default {
   'image.saveAll': 'Alle {n} als ZIP speichern',
   'image.removeNamed': '{name} entfernen',
   'image.making': 'Datei wird erstellt\u00a0…',
-  'image.saved': 'Gespeichert: {file} · {size}',
+  'image.saved': 'Gespeichert: {file}\u00a0· {size}',
   'image.copied': 'Kopiert. Du kannst es jetzt einfügen.',
   'image.left': {
     one: '{left} von {n} Bild in dieser Minute übrig',
@@ -210,8 +210,8 @@ export default {
   'brush.undo': 'Rückgängig',
   'brush.redo': 'Wiederholen',
   'brush.help':
-    'Male auf dem Bild; zwei Finger verschieben es. Tasten: Pfeile bewegen den Pinsel, Leertaste malt.',
-  'brush.area': 'Pinsel: Pfeiltasten bewegen ihn, Leertaste malt',
+    'Male auf das Bild; mit zwei Fingern verschiebst du es. Tastatur: Pfeiltasten bewegen den Pinsel, die Leertaste malt.',
+  'brush.area': 'Pinsel: Pfeiltasten bewegen ihn, die Leertaste malt',
 
   'file.several': {
     one: '{n} Datei kann nicht verwendet werden',
@@ -224,9 +224,9 @@ export default {
   'file.unknown': 'Dieses Bild kann die Seite nicht lesen',
   'file.named': '„{name}“: {advice}',
   'file.convert':
-    'Öffne sie in einem Programm, das sie anzeigt, speichere sie als JPEG oder PNG und wähle dann diese Kopie.',
+    'Öffne die Datei in einem Programm, das sie anzeigt, speichere sie als JPEG oder PNG und wähle dann diese Kopie.',
   'file.adviceHEIC':
-    'Teile es auf dem iPhone als „Maximale Kompati\u00adbilität“ oder stelle das unter Einstellungen › Kamera › Formate ein. Sonst speichere es als JPEG.',
+    'Teile es auf dem iPhone als „Maximale Kompati\u00adbilität“ oder stelle das unter Einstellungen\u00a0› Kamera\u00a0› Formate ein. Sonst speichere es als JPEG.',
   'file.advicePDF': 'Speichere die Seite oder das Bild darin als JPEG oder PNG und wähle dann diese Datei.',
   'file.adviceSVG':
     'Eine Zeichnung hat keinen Hintergrund. Exportiere sie als PNG, wenn du ein Bild davon brauchst.',
@@ -236,7 +236,7 @@ export default {
     '„{name}“ hat {size}, höchstens {limit} sind möglich. Verkleinere es oder speichere es als JPEG.',
   'file.tooManyPixels': 'Dieses Bild hat zu viele Pixel',
   'file.tooManyPixelsDetail':
-    '„{name}“ hat {size} Pixel ({millions} Millionen), höchstens {limit} Millionen sind möglich. Verkleinere es.',
+    '„{name}“ hat {size} Pixel ({count}), höchstens {limit} sind möglich. Verkleinere es.',
 
   'error.unreachable': ['Server nicht erreichbar', 'Prüfe deine Verbindung und versuche es erneut.'],
   'error.unreadable': [

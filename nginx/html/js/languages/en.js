@@ -118,7 +118,7 @@ export default {
   'tray.preparing': 'Preparing…',
   'tray.waiting': 'Waiting for another download…',
   'tray.running': 'Downloading…',
-  'tray.saved': 'Saved as {file} · {size}',
+  'tray.saved': 'Saved as {file}\u00a0· {size}',
   'tray.isSaved': '{name} is saved.',
   'tray.started': 'Download started. See your browser’s downloads.',
   'tray.startedSize': 'Download started ({size}). See your browser’s downloads.',
@@ -186,7 +186,7 @@ export default {
   'image.saveAll': 'Save all {n} as ZIP',
   'image.removeNamed': 'Remove {name}',
   'image.making': 'Making the file…',
-  'image.saved': 'Saved: {file} · {size}',
+  'image.saved': 'Saved: {file}\u00a0· {size}',
   'image.copied': 'Copied. You can paste it now.',
   'image.left': {
     one: '{left} of {n} image left this minute',
@@ -221,15 +221,14 @@ export default {
   'file.named': '“{name}”: {advice}',
   'file.convert': 'Open it in an app that can show it, save it as JPEG or PNG, then choose that copy.',
   'file.adviceHEIC':
-    'On an iPhone, share it as “Most Compatible”, or choose that under Settings › Camera › Formats. Elsewhere, save it as JPEG.',
+    'On an iPhone, share it as “Most Compatible”, or choose that under Settings\u00a0› Camera\u00a0› Formats. Elsewhere, save it as JPEG.',
   'file.advicePDF': 'Save the page or the image inside it as JPEG or PNG, then choose that file.',
   'file.adviceSVG': 'A drawing has no background to remove. Export it as PNG if you need an image of it.',
   'file.adviceVideo': 'Take a still image from it, for example a screenshot, then choose that.',
   'file.tooLarge': 'This image is too large',
   'file.tooLargeDetail': '“{name}” is {size}; the limit is {limit}. Make it smaller, or save it as JPEG.',
   'file.tooManyPixels': 'This image has too many pixels',
-  'file.tooManyPixelsDetail':
-    '“{name}” has {size} pixels ({millions} million); the limit is {limit} million. Make it smaller.',
+  'file.tooManyPixelsDetail': '“{name}” has {size} pixels ({count}); the limit is {limit}. Make it smaller.',
 
   'error.unreachable': ['Can’t reach the server', 'Check your connection, then try again.'],
   'error.unreadable': [

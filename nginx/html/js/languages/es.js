@@ -118,7 +118,7 @@ export default {
   'tray.preparing': 'Preparando…',
   'tray.waiting': 'Esperando a otra descarga…',
   'tray.running': 'Descargando…',
-  'tray.saved': 'Guardado como {file} · {size}',
+  'tray.saved': 'Guardado como {file}\u00a0· {size}',
   'tray.isSaved': '{name} se ha guardado.',
   'tray.started': 'Descarga iniciada. Mira las descargas de tu navegador.',
   'tray.startedSize': 'Descarga iniciada ({size}). Mira las descargas de tu navegador.',
@@ -186,7 +186,7 @@ export default {
   'image.saveAll': 'Guardar las {n} en un ZIP',
   'image.removeNamed': 'Quitar {name}',
   'image.making': 'Creando el archivo…',
-  'image.saved': 'Guardado: {file} · {size}',
+  'image.saved': 'Guardado: {file}\u00a0· {size}',
   'image.copied': 'Copiado. Ya puedes pegarlo.',
   'image.left': {
     one: 'Queda {left} de {n} imagen este minuto',
@@ -222,15 +222,14 @@ export default {
   'file.named': '«{name}»: {advice}',
   'file.convert': 'Ábrelo en un programa que lo muestre, guárdalo como JPEG o PNG y elige esa copia.',
   'file.adviceHEIC':
-    'En un iPhone, compártela como «Más compatible» o elígelo en Ajustes › Cámara › Formatos. Si no, guárdala como JPEG.',
+    'En un iPhone, compártela como «Más compatible» o elígelo en Ajustes\u00a0› Cámara\u00a0› Formatos. Si no, guárdala como JPEG.',
   'file.advicePDF': 'Guarda la página o la imagen que contiene como JPEG o PNG y elige ese archivo.',
   'file.adviceSVG': 'Un dibujo no tiene fondo que quitar. Expórtalo como PNG si necesitas una imagen.',
   'file.adviceVideo': 'Saca una imagen fija, por ejemplo una captura de pantalla, y elígela.',
   'file.tooLarge': 'Esta imagen es demasiado grande',
   'file.tooLargeDetail': '«{name}» ocupa {size}; el límite es de {limit}. Redúcela o guárdala como JPEG.',
   'file.tooManyPixels': 'Esta imagen tiene demasiados píxeles',
-  'file.tooManyPixelsDetail':
-    '«{name}» tiene {size} píxeles ({millions} millones); el límite es de {limit} millones. Redúcela.',
+  'file.tooManyPixelsDetail': '«{name}» tiene {size} píxeles ({count}); el límite es de {limit}. Redúcela.',
 
   'error.unreachable': [
     'No se puede conectar con el servidor',

@@ -119,7 +119,7 @@ export default {
   'tray.preparing': 'Préparation…',
   'tray.waiting': 'En attente d’un autre télé\u00adchargement…',
   'tray.running': 'Télé\u00adchargement…',
-  'tray.saved': 'Enregistré sous {file} · {size}',
+  'tray.saved': 'Enregistré sous {file}\u00a0· {size}',
   'tray.isSaved': '{name} est enregistré.',
   'tray.started': 'Télé\u00adchargement lancé. Consultez les télé\u00adchargements de votre navigateur.',
   'tray.startedSize':
@@ -188,11 +188,11 @@ export default {
   'image.saveAll': 'Enregistrer les {n} en ZIP',
   'image.removeNamed': 'Retirer {name}',
   'image.making': 'Création du fichier…',
-  'image.saved': 'Enregistré : {file} · {size}',
+  'image.saved': 'Enregistré : {file}\u00a0· {size}',
   'image.copied': 'Copié. Vous pouvez maintenant coller l’image.',
   'image.left': {
-    one: '{left} image sur {n} restante cette minute',
-    other: '{left} sur {n} images restantes cette minute',
+    one: 'Image restante cette minute : {left} sur {n}',
+    other: 'Images restantes cette minute : {left} sur {n}',
   },
   'image.madeSmaller': '« {name} » a été réduit : {size}, {bytes}.',
   'image.converted': '« {name} » a été converti : {size}, {bytes}.',
@@ -228,7 +228,7 @@ export default {
   'file.convert':
     'Ouvrez-le dans un programme qui l’affiche, enregistrez-le en JPEG ou PNG, puis choisissez cette copie.',
   'file.adviceHEIC':
-    'Sur un iPhone, partagez-la en « Le plus compatible », ou choisissez-le dans Réglages › Appareil photo › Formats. Sinon, enregistrez-la en JPEG.',
+    'Sur un iPhone, partagez-la en « Le plus compatible », ou choisissez-le dans Réglages\u00a0› Appareil photo\u00a0› Formats. Sinon, enregistrez-la en JPEG.',
   'file.advicePDF':
     'Enregistrez la page ou l’image qu’il contient en JPEG ou PNG, puis choisissez ce fichier.',
   'file.adviceSVG':
@@ -239,7 +239,7 @@ export default {
     '« {name} » fait {size} ; la limite est de {limit}. Réduisez-la, ou enregistrez-la en JPEG.',
   'file.tooManyPixels': 'Cette image a trop de pixels',
   'file.tooManyPixelsDetail':
-    '« {name} » fait {size} pixels ({millions} millions) ; la limite est de {limit} millions. Réduisez-la.',
+    '« {name} » fait {size} pixels ({count}) ; la limite est de {limit}. Réduisez-la.',
 
   'error.unreachable': ['Serveur injoignable', 'Vérifiez votre connexion, puis réessayez.'],
   'error.unreadable': [

@@ -144,8 +144,8 @@ export default {
   'image.list': '画像',
   'image.cutOut': '切り抜いた画像',
   'image.original': '元の画像',
-  'image.before': '前',
-  'image.after': '後',
+  'image.before': '処理前',
+  'image.after': '処理後',
   'image.compare': '比較：元の画像を表示する割合',
   'image.comparePercent': '元の画像 {percent}',
   'image.showOriginal': '元の画像',
@@ -186,7 +186,7 @@ export default {
   'image.saveAll': '{n} 枚すべてを ZIP で保存',
   'image.removeNamed': '{name} を削除',
   'image.making': 'ファイルを作成しています…',
-  'image.saved': '保存しました：{file} · {size}',
+  'image.saved': '保存しました：{file}\u00a0· {size}',
   'image.copied': 'コピーしました。貼り付けて使えます。',
   'image.left': { other: 'この 1 分間の残り：{n} 枚中 {left} 枚' },
   'image.madeSmaller': '「{name}」を縮小しました：{size}、{bytes}',
@@ -219,7 +219,7 @@ export default {
   'file.named': '「{name}」：{advice}',
   'file.convert': '表示できるアプリで開き、JPEG か PNG で保存して、そのコピーを選んでください。',
   'file.adviceHEIC':
-    'iPhone では「互換性優先」で共有するか、設定 › カメラ › フォーマットで選んでください。ほかの場合は JPEG で保存してください。',
+    'iPhone では「互換性優先」で共有するか、設定\u00a0› カメラ\u00a0› フォーマットで選んでください。ほかの場合は JPEG で保存してください。',
   'file.advicePDF': 'ページまたは中の画像を JPEG か PNG で保存して、そのファイルを選んでください。',
   'file.adviceSVG': '図形データには削除する背景がありません。画像が必要な場合は PNG で書き出してください。',
   'file.adviceVideo': 'スクリーンショットなどで静止画にして、それを選んでください。',
@@ -228,7 +228,7 @@ export default {
     '「{name}」は {size} です。送信できるのは {limit} までです。小さくするか、JPEG で保存してください。',
   'file.tooManyPixels': '画像のピクセル数が多すぎます',
   'file.tooManyPixelsDetail':
-    '「{name}」は {size}（{millions} メガピクセル）です。送信できるのは {limit} メガピクセルまでです。縮小してください。',
+    '「{name}」は {size}（{count}画素）です。送信できるのは {limit}画素までです。縮小してください。',
 
   'error.unreachable': ['サーバーに接続できません', '接続を確認して、もう一度お試しください。'],
   'error.unreadable': [
@@ -298,7 +298,7 @@ export default {
     'このページには、指定した種類の動画や音声がありません。',
   ],
   'error.drm_protected': [
-    'この動画はコピー防止されています',
+    'この動画はコピーできないよう保護されています',
     'サイトが暗号化（DRM）しているため、保存できません。',
   ],
   'error.too_long': ['この動画は長すぎます', '短い動画か、音声のみをお試しください。'],
@@ -323,7 +323,7 @@ export default {
     'このサーバーからのリクエストが多すぎます。後でもう一度お試しください。',
   ],
   'error.bot_check': [
-    'サイトが人間であることの確認を求めています',
+    'サイトが「人間であること」の確認を求めています',
     '現在、このサーバーはブロックされています。後でもう一度お試しください。',
   ],
   'error.rate_limited': [

@@ -118,7 +118,7 @@ export default {
   'tray.preparing': 'Preparando…',
   'tray.waiting': 'Aguardando outro download…',
   'tray.running': 'Baixando…',
-  'tray.saved': 'Salvo como {file} · {size}',
+  'tray.saved': 'Salvo como {file}\u00a0· {size}',
   'tray.isSaved': '{name} foi salvo.',
   'tray.started': 'Download iniciado. Veja os downloads do seu navegador.',
   'tray.startedSize': 'Download iniciado ({size}). Veja os downloads do seu navegador.',
@@ -186,7 +186,7 @@ export default {
   'image.saveAll': 'Salvar as {n} em um ZIP',
   'image.removeNamed': 'Remover {name}',
   'image.making': 'Criando o arquivo…',
-  'image.saved': 'Salvo: {file} · {size}',
+  'image.saved': 'Salvo: {file}\u00a0· {size}',
   'image.copied': 'Copiado. Agora é só colar.',
   'image.left': {
     one: 'Resta {left} de {n} imagem neste minuto',
@@ -221,15 +221,14 @@ export default {
   'file.named': '“{name}”: {advice}',
   'file.convert': 'Abra em um programa que consiga exibi-lo, salve como JPEG ou PNG e escolha essa cópia.',
   'file.adviceHEIC':
-    'No iPhone, compartilhe como “Mais Compatível” ou escolha isso em Ajustes › Câmera › Formatos. Nos demais casos, salve como JPEG.',
+    'No iPhone, compartilhe como “Mais Compatível” ou escolha isso em Ajustes\u00a0› Câmera\u00a0› Formatos. Nos demais casos, salve como JPEG.',
   'file.advicePDF': 'Salve a página ou a imagem dentro dele como JPEG ou PNG e escolha esse arquivo.',
   'file.adviceSVG': 'Um desenho não tem fundo para remover. Exporte como PNG se precisar de uma imagem dele.',
   'file.adviceVideo': 'Tire uma imagem dele, por exemplo uma captura de tela, e escolha essa imagem.',
   'file.tooLarge': 'Esta imagem é grande demais',
   'file.tooLargeDetail': '“{name}” tem {size}; o máximo é {limit}. Reduza a imagem ou salve como JPEG.',
   'file.tooManyPixels': 'Esta imagem tem pixels demais',
-  'file.tooManyPixelsDetail':
-    '“{name}” tem {size} pixels ({millions} milhões); o máximo é {limit} milhões. Reduza a imagem.',
+  'file.tooManyPixelsDetail': '“{name}” tem {size} pixels ({count}); o máximo é {limit}. Reduza a imagem.',
 
   'error.unreachable': ['Não foi possível acessar o servidor', 'Verifique sua conexão e tente de novo.'],
   'error.unreadable': [

@@ -190,6 +190,7 @@ const valuesSchema = z.object({
     .string()
     // fetch rejects a user name and a password.
     .regex(/^https?:\/\/[^@?#]+$/, {
+      abort: true,
       error:
         'The server must be a URL such as http://127.0.0.1:8080. Set it with --server or MEDIA_SERVICES_URL.',
     })
@@ -359,6 +360,7 @@ function parseOptions(name: keyof typeof optionsOf, args: string[]) {
     const unknown = /^Unknown option '(.+?)'/.exec(message)?.[1];
     const given = args.find((arg) => unknown !== undefined && arg.startsWith(unknown));
     if (given === undefined) throw new UsageError(message);
-    throw new UsageError(`Unknown option: ${given}. For a file of that name, write ./${given}.`);
+    const hint = name === 'cutout' ? ` For a file of that name, write ./${given}.` : '';
+    throw new UsageError(`Unknown option: ${given}.${hint}`);
   }
 }

@@ -37,7 +37,7 @@ export async function saveVideo(
   const { folder = '.', name: chosenName } = output ?? {};
   const key = JSON.stringify({ url, format, item, start, end, name: chosenName ?? null });
   const partial = await findPartialFile(folder, key);
-  if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${partial.bytes} bytes.`);
+  if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${sizeText(partial.bytes)}.`);
   const media = await request(partial);
   const extension = extname(media.fileName);
   const isOtherType = chosenName !== undefined && extname(chosenName).toLowerCase() !== extension;

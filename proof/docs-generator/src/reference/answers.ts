@@ -1,5 +1,5 @@
 import { anchorOf } from '../errors.js';
-import { escapeHtml, inlineHtml } from '../html.js';
+import { breakable, escapeHtml, inlineHtml } from '../html.js';
 import { resolve, type Header, type OpenApi, type Operation, type Response } from './open-api.js';
 import { membersHtml } from './schema.js';
 
@@ -8,7 +8,7 @@ export function answersHtml({ responses }: Operation, { components }: OpenApi): 
   return Object.entries(responses)
     .map(([status, response]) => {
       const codes = Object.values(response.content).flatMap(({ examples }) => Object.keys(examples));
-      const about = codes.length === 0 ? inlineHtml(response.description) : escapeHtml(codes.join(', '));
+      const about = codes.length === 0 ? inlineHtml(response.description) : breakable(codes.join(', '));
       return `<details class="answer" data-status="${status}">
 <summary><code>${status}</code> <span>${about}</span></summary>
 ${contentHtml(response, components)}${headersHtml(response.headers, components.headers)}</details>`;
@@ -21,7 +21,7 @@ function contentHtml({ content }: Response, { schemas }: OpenApi['components']):
     .map(([mediaType, { schema, examples }]) => {
       const errors = Object.entries(examples).map(
         ([code, { summary, value }]) =>
-          `<p><a href="errors#${anchorOf(code)}"><code>${code}</code></a> ${escapeHtml(summary)}</p>
+          `<p><a href="errors#${anchorOf(code)}"><code>${breakable(code)}</code></a> ${escapeHtml(summary)}</p>
 <pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`,
       );
       if (errors.length > 0) return errors.join('\n');

@@ -1,4 +1,4 @@
-import { documentationPage, escapeHtml, inlineHtml } from '../html.js';
+import { breakable, documentationPage, escapeHtml, inlineHtml } from '../html.js';
 import { answersHtml } from './answers.js';
 import { services, type Endpoint, type Input, type Service } from './endpoints.js';
 import { typeWords } from './schema.js';
@@ -32,7 +32,7 @@ function endpointHtml(endpoint: Endpoint, document: Service['document']): string
   const { id, method, path, operation, inputs, hasHead } = endpoint;
   const head = hasHead ? ' <code>HEAD</code> returns the same status and headers.' : '';
   return `<details class="endpoint" id="${id}">
-<summary><h3><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3> <span>${escapeHtml(operation.summary)}</span></summary>
+<summary><h3><span class="method">${method.toUpperCase()}</span> <code>${breakable(path)}</code></h3> <span>${escapeHtml(operation.summary)}</span></summary>
 <div class="endpoint-body">
 <p>${inlineHtml(operation.description)}${head}</p>
 ${inputsHtml(inputs)}

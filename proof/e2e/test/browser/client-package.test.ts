@@ -22,6 +22,7 @@ const packageFolder = join(root, 'packages/client');
 const audio = '0123456789';
 
 let folder: string;
+let tarball: string;
 let site: AsyncDisposable & { readonly url: string };
 
 /** Installs the packed client as npm would, with this repository's copies of its dependencies. */
@@ -29,8 +30,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'media-services-package-'));
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@media-services'), { recursive: true });
-  const tarball = join(folder, 'client.tgz');
-  await run('pnpm', ['pack', '--out', tarball], { cwd: packageFolder });
+  // As its README says. pnpm would add the repository's licence by itself.
+  const packed = await run('npm', ['pack', '--silent', packageFolder], { cwd: folder });
+  tarball = join(folder, packed.stdout.trim());
   await run('tar', ['-xzf', tarball, '-C', join(modules, '@media-services')]);
   await run('mv', [join(modules, '@media-services/package'), join(modules, '@media-services/client')]);
   for (const name of ['zod', 'openapi-fetch'])
@@ -78,7 +80,7 @@ async function startSite() {
 
 describe('the packed client', () => {
   it('contains its licence, its types and nothing but the build', async () => {
-    const { stdout } = await run('tar', ['-tzf', join(folder, 'client.tgz')]);
+    const { stdout } = await run('tar', ['-tzf', tarball]);
     expect(stdout).toContain('package/LICENSE');
     expect(stdout).toContain('package/README.md');
     expect(stdout).toContain('package/dist/index.d.ts');

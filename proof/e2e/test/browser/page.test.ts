@@ -8,6 +8,7 @@ import {
   answerFileChooser,
   chooseImage,
   cutOutShown,
+  drop,
   film,
   launchBrowser,
   layoutShift,
@@ -127,7 +128,11 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
       [...document.querySelectorAll('body *')]
         .filter((element) => {
           const { left, right, width } = element.getBoundingClientRect();
-          return width > 1 && (right > 361 || left < -1) && element.closest('.film-strip, .stage') === null;
+          return (
+            width > 1 &&
+            (right > 361 || left < -1) &&
+            element.closest('.film-strip, .stage, .program') === null
+          );
         })
         .map(({ outerHTML }) => outerHTML.slice(0, 100)),
     );
@@ -179,6 +184,52 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     expect(await rightOf('.with-unit')).toBeGreaterThan(await rightOf('[name="margin"]'));
     const lines = await page.locator('.with-unit').evaluate((element) => element.getClientRects().length);
     expect(lines).toBe(1);
+  });
+
+  it('a file’s name breaks before its extension, not before the quote', async () => {
+    await using reader = await visit(browser, '/', phone);
+    const { page } = reader;
+    const bytes = Buffer.from('\0\0\0\x18ftypheic', 'latin1');
+    await drop(page, { name: 'IMG_0001.HEIC', type: 'image/heic', bytes });
+    await page.locator('.problem').waitFor();
+    await enlarge(page, 200);
+    const lines = await page.locator('.problem-detail').evaluate((detail) => {
+      const tops = new Map<number, string>();
+      for (const node of detail.childNodes) {
+        for (const [index, letter] of (node.textContent ?? '').split('').entries()) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + 1);
+          const top = Math.round(range.getBoundingClientRect().top);
+          tops.set(top, (tops.get(top) ?? '') + letter);
+        }
+      }
+      return [...tops.values()];
+    });
+    expect(lines.slice(0, 2)).toEqual(['“IMG_0001', expect.stringMatching(/^\.HEIC”: /)]);
+  });
+
+  it('the format of several downloads can be read in whole', async () => {
+    const download = { target: 'mp4-1080', href: 'api/stream/video', height: 1080, estimatedBytes: 48e6 };
+    const film = { ...download, video: 'copy', audio: 'copy', formatIds: [] };
+    await using server = await startPageServer({ 'api/health': healthy, 'api/info': infoWith([film], []) });
+    await using reader = await visit(browser, '/', { ...phone, url: server.url, locale: 'de' });
+    const { page } = reader;
+    await page.locator('#video-url').fill('https://example.com/1 https://example.com/2');
+    await page.locator('#video-submit').click();
+    await page.locator('.link:nth-child(2)[data-state="ready"]').waitFor();
+    await page.locator('#links-format').waitFor();
+    for (const percent of [100, 200]) {
+      await enlarge(page, percent);
+      const isWhole = await page.locator('#links-format').evaluate((list: HTMLSelectElement) => {
+        const width = list.offsetWidth;
+        list.style.cssText = 'max-width: none; position: absolute; width: max-content';
+        const neededWidth = list.offsetWidth;
+        list.style.cssText = '';
+        return width >= neededWidth;
+      });
+      expect({ percent, isWhole }).toEqual({ percent, isWhole: true });
+    }
   });
 
   it.each(['en', 'de', 'ar'])('both tools fit with results and problems, in %s', async (locale) => {
