@@ -146,6 +146,13 @@ const overstatedMatroska = 'overwrite=448988:40e3880000000000';
 const unusualMedia = [
   other('MP4 in fragments that states an unknown length', 'fragments.mp4', unknownDuration, allComplete),
   other('MP4 in fragments that starts at 1000 s', 'late-fragments.mp4', '', allComplete),
+  other('MP4 that starts after a day', 'late.mp4', '', allComplete),
+  other('FLV that starts after a day', 'late.flv', '', allComplete),
+  other('FLV that starts after a day, its end missing', 'late.flv', 'short=150000', {
+    mp3: 'reset',
+    mp4: 'reset',
+    seconds: 4,
+  }),
   other('MP4 whose first 1.2 s an edit list hides', 'trimmed.mp4', '', allComplete),
   other('MPEG Layer II in MP4', 'mp2.mp4', '', allComplete),
   other('MPEG Layer II in an MP4 of audio', 'mp2.m4a', '', { mp3: 'complete', seconds: 4 }),
@@ -261,6 +268,18 @@ export const faultCases: readonly FaultCase[] = [
   long('no ranges', 'ignoreRange', 'complete'),
   short('no ranges, index at the end of the file', 'end{kind}.mp4', 'ignoreRange', 'complete'),
   long('no ranges, cut in the middle, once', `ignoreRange&cut=${middle}&times=1`, 'complete'),
+  long('parts rejected with 403', 'rangeStatus=403', 'complete'),
+  short('parts rejected with 501, index at the end of the file', 'end{kind}.mp4', 'rangeStatus=501', 'complete'),
+  other('Ogg: parts rejected with 403', 'long.ogg', 'rangeStatus=403', { mp3: 'complete', seconds: 60 }),
+  other('Matroska: parts rejected with 403', 'long.mkv', 'rangeStatus=403', {
+    mp3: 'complete',
+    mp4: 'complete',
+    seconds: 20,
+  }),
+  other('MP4 in fragments: parts rejected with 405', 'fragments.mp4', 'rangeStatus=405', allComplete),
+  long('parts sent as one of several', 'multipart', 'complete'),
+  long('the file compressed', 'compressed', 'complete'),
+  other('MP3: the file compressed', 'long.mp3', 'compressed', { mp3: 'complete', seconds: 60 }),
   long('no Content-Length', 'chunked', 'complete'),
   long('no Content-Length, validators or ranges', 'bare', 'complete'),
   other('no Content-Length, validators or ranges, less than 128 kB', 'small.mp4', 'bare', {
@@ -276,7 +295,14 @@ export const faultCases: readonly FaultCase[] = [
     '502 upstream_error',
   ),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
-  long('another ETag after a cut', 'cutEvery=2500000&etag=change', 'reset', 'reset', '502 upstream_error'),
+  long('another ETag for the same date and size', 'cutEvery=2500000&etag=change', 'complete'),
+  long(
+    'another ETag and date after a cut',
+    'cutEvery=2500000&etag=change&modified=change',
+    'reset',
+    'reset',
+    '502 upstream_error',
+  ),
   // The header and the whole file agree; the response to the resumed request is the first that doesn't.
   long(
     'another size in every answer',

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
 import { paced, type SiteHandler, type SiteOptions } from './server.js';
 
 /**
@@ -15,6 +16,9 @@ import { paced, type SiteHandler, type SiteOptions } from './server.js';
  * | `stall=N` | stalls at byte N with the connection open |
  * | `slow=N` | N bytes per second |
  * | `status=N` | HTTP status N instead of the file |
+ * | `rangeStatus=N` | HTTP status N for any range but from the first byte |
+ * | `multipart` | each range as one of several parts |
+ * | `compressed` | the whole file for any range, compressed with gzip |
  * | `expire=N` | 403 once N bytes have been sent from this URL |
  * | `ignoreRange` | the whole file for any range |
  * | `wrongRange` | a `Content-Range` other than requested, from the second part on |
@@ -77,6 +81,10 @@ export class Faults {
       res.writeHead(Number(query.get('status'))).end('no');
       return;
     }
+    if (query.has('rangeStatus') && !/^bytes=0-/.test(req.headers.range ?? 'bytes=0-')) {
+      res.writeHead(Number(query.get('rangeStatus'))).end('no');
+      return;
+    }
     if (query.has('redirect') && this.#strikes(request)) {
       res.writeHead(302, { location: query.get('redirect') ?? '' }).end();
       return;
@@ -86,6 +94,10 @@ export class Faults {
       return;
     }
     if (otherBodies.some((name) => query.has(name))) return sendOther(request);
+    if (query.has('multipart') && req.headers.range !== undefined) {
+      res.writeHead(206, { 'content-type': 'multipart/byteranges; boundary=x' }).end('--x--\r\n');
+      return;
+    }
     if (query.has('endless')) return sendEndless(res, type);
     const { start, end } = this.#writeHead(request);
     if (req.method === 'HEAD') {
@@ -217,11 +229,14 @@ const faultNames = new Set([
     'empty',
     'half',
     'halfFragments',
+    'rangeStatus',
+    'multipart',
+    'compressed',
   ],
 ]);
 
 /** Bodies that are not the file. */
-const otherBodies = ['page', 'empty', 'half', 'halfFragments'];
+const otherBodies = ['page', 'empty', 'half', 'halfFragments', 'compressed'];
 
 async function sendOther({ res, path, type, query }: FaultyRequest): Promise<void> {
   if (query.has('page')) {
@@ -230,6 +245,12 @@ async function sendOther({ res, path, type, query }: FaultyRequest): Promise<voi
     return;
   }
   const whole = await readFile(path);
+  if (query.has('compressed')) {
+    const body = gzipSync(whole);
+    const headers = { 'content-type': type, 'content-encoding': 'gzip', 'content-length': body.length };
+    res.writeHead(200, headers).end(body);
+    return;
+  }
   if (query.has('halfFragments')) {
     const fragments = halfOfFragments(whole);
     res.writeHead(200, { 'content-type': type, 'content-length': fragments.length }).end(fragments);

@@ -179,6 +179,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     front,
     ...['-output_ts_offset', '1000', '-movflags', '+frag_keyframe+empty_moov', 'late-fragments.mp4'],
   ),
+  // Its clock began a day before the recording.
+  'late.mp4': copied(front, '-output_ts_offset', '86400', 'late.mp4'),
+  'late.flv': copied(front, '-output_ts_offset', '86400', 'late.flv'),
   // Cut without encoding: an edit list hides the first 1.2 s.
   'trimmed.mp4': file(
     av({ seconds: 5.2 }),

@@ -3,6 +3,7 @@ import type { FilePiece } from '../parsing/partial-file.js';
 import type { ParserPool } from '../parsing/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
+import type { Transfer } from '../upstream/transfer.js';
 import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
 
 /** The parsed header of a source's file, and the version of the file it came from. */
@@ -72,22 +73,21 @@ export class SourceHeads {
     parse: ReturnType<ParserPool['forClient']>,
     signal: AbortSignal,
   ): Promise<SourceHead> {
-    const { piece, isPart: hasRanges } = await readPiece(reader, 0, windowBytes);
-    const pieces: FilePiece[] = [piece];
+    const start = await reader.open({ start: 0, end: windowBytes - 1 });
+    let hasRanges = start.isPart;
+    const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
     const { identity } = reader.object;
     for (let reads = 1; reads <= maxReads; reads += 1) {
       const totalBytes = identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
       if (step.kind === 'head') return { ...step, identity, totalBytes };
-      try {
-        const next = await readPiece(reader, step.offset, Math.max(step.bytes, windowBytes));
-        pieces.push(next.piece);
-      } catch (error) {
-        signal.throwIfAborted();
+      const length = Math.max(step.bytes, windowBytes);
+      const part = await reader.open({ start: step.offset, end: step.offset + length - 1 });
+      if (part.isPart || !hasRanges) pieces.push(await readPiece(part, step.offset, length));
+      else {
         // Some servers deliver only whole files, and only some formats need more than their beginning.
-        const last = await parse({ kind: 'head', pieces, totalBytes, hasRanges: false }, signal);
-        if (last.kind === 'need') throw error;
-        return { ...last, identity, totalBytes };
+        part.discard();
+        hasRanges = false;
       }
     }
     return {
@@ -102,12 +102,7 @@ export class SourceHeads {
   }
 }
 
-async function readPiece(
-  reader: ObjectReader,
-  offset: number,
-  length: number,
-): Promise<{ readonly piece: FilePiece; readonly isPart: boolean }> {
-  const transfer = await reader.open({ start: offset, end: offset + length - 1 });
+async function readPiece(transfer: Transfer, offset: number, length: number): Promise<FilePiece> {
   const parts: Buffer[] = [];
   try {
     for await (const part of transfer.chunks()) parts.push(part);
@@ -115,5 +110,5 @@ async function readPiece(
     throw failureOf(error);
   }
   const bytes = Buffer.concat(parts);
-  return { piece: { offset, bytes, isEnd: bytes.length < length }, isPart: transfer.isPart };
+  return { offset, bytes, isEnd: bytes.length < length };
 }

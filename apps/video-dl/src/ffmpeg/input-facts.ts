@@ -6,6 +6,8 @@ export interface InputFacts {
   format: string;
   /** Duration from the container's header; null if it has none. */
   durationSeconds: number | null;
+  /** Its first timestamp, in seconds. Some containers count their duration from zero. */
+  startSeconds: number;
   /** ffmpeg estimated the duration from the bit rate, so it is too inexact to check against. */
   guessed: boolean;
   /** If so, the duration may differ from that of the audio. */
@@ -55,6 +57,7 @@ export class InputFactsReader {
       this.#inputs.push({
         format: opened[1],
         durationSeconds: null,
+        startSeconds: 0,
         guessed: this.#guessed,
         hasVideo: false,
         decodedSeconds: null,
@@ -69,12 +72,10 @@ export class InputFactsReader {
     this.#readAudio(line);
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     if (stated === null || input.guessed) return;
-    const start = stated[4];
-    // Matroska's duration counts from zero, not from the first timestamp.
-    const lead = input.format.includes('matroska') ? Math.max(0, Number(start ?? 0)) : 0;
+    input.startSeconds = Math.max(0, Number(stated[4] ?? 0));
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.
-    if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds - lead;
+    if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds;
   }
 
   #readAudio(line: string): void {

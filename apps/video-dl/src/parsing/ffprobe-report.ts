@@ -54,7 +54,7 @@ export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
   return {
-    durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format),
+    durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams),
     sizeBytes: parsePositive(format.size ?? ''),
     formatName: format.format_name,
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
@@ -90,13 +90,18 @@ function parseReport(text: string): z.output<typeof reportSchema> {
   }
 }
 
-/** Matroska's duration counts from zero, not from the first timestamp. */
+/** Some containers count their duration from zero instead of the first timestamp. */
 function withoutLead(
   seconds: number | null,
   { format_name: name, start_time: start }: z.output<typeof reportSchema>['format'],
+  streams: readonly ReportedStream[],
 ): number | null {
-  const lead = name.includes('matroska') ? Math.max(0, Number(start) || 0) : 0;
-  return seconds === null ? null : Math.max(0, seconds - lead);
+  const lead = Math.max(0, Number(start) || 0);
+  if (seconds === null || lead >= seconds) return seconds;
+  const ends = streams.flatMap(({ duration, start_time: first }) => duration && duration + (first ?? 0));
+  const lastEnd = Math.max(...ends.flatMap((end) => end ?? []));
+  const countsFromZero = /matroska|flv/.test(name) || Math.abs(lastEnd - seconds) < lead / 2;
+  return countsFromZero ? seconds - lead : seconds;
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */

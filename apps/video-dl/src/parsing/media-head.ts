@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { maxElementHeaderBytes, readElementHeader } from '../containers/ebml.js';
 import { childBoxes, isDamage, readBoxHeader } from '../containers/mp4/box.js';
-import { movieEssentials } from '../containers/mp4/movie-header.js';
+import { movieEssentials, readMovieHeader } from '../containers/mp4/movie-header.js';
 import {
   hasOnlyAudio,
   type Probe,
@@ -112,7 +112,8 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
     offset = end;
   }
   if (movie === undefined) return nothing;
-  const probe = summarizeMovie(movie) ?? null;
+  const stated = summarizeMovie(movie) ?? null;
+  const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
@@ -136,6 +137,13 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
     audioLength: (isComplete && !isJoined ? audioLength(movie, index) : undefined) ?? null,
     correctedLength: isJoined || isUnknown ? { seconds: null } : null,
   };
+}
+
+/** The movie's duration counts from zero, even if all its tracks start later. */
+function withoutLead(seconds: number | null, movie: Buffer): number | null {
+  const media = readMovieHeader(movie).tracks.filter(({ handler }) => ['vide', 'soun'].includes(handler));
+  const lead = Math.max(0, Math.min(...media.map(({ shiftSeconds }) => shiftSeconds)));
+  return seconds === null || lead >= seconds ? seconds : seconds - lead;
 }
 
 function isFragmented(movie: Buffer): boolean {

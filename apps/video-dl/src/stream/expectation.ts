@@ -42,7 +42,7 @@ export class Expectation {
   /** The longest duration that an input states; otherwise the page's. */
   get seconds(): number | null {
     if (this.#mediaStateWrongLength) return this.#pageSeconds;
-    const stated = this.inputs.flatMap((input) => statedSeconds(input) ?? []);
+    const stated = this.inputs.flatMap((input) => this.#statedSeconds(input) ?? []);
     return stated.length === 0 ? this.#pageSeconds : secondsIn(this.clip, Math.max(...stated));
   }
 
@@ -52,7 +52,7 @@ export class Expectation {
     if (this.#mediaStateWrongLength) return null;
     // Playlists may round.
     if (expected?.facts === undefined || expected.facts.hasVideo || expected.input.isJoined) return null;
-    const seconds = statedSeconds(expected);
+    const seconds = this.#statedSeconds(expected);
     return seconds && secondsIn(this.clip, seconds);
   }
 
@@ -84,9 +84,15 @@ export class Expectation {
     });
   }
 
+  /** Joined segments have no common header, so only the playlist can state their duration. */
+  #statedSeconds({ input, facts }: ExpectedInput): number | null {
+    if (input.isJoined) return input.statedSeconds;
+    return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#pageSeconds : null);
+  }
+
   #requiredLength(expected: ExpectedInput): RequiredLength | undefined {
     if (this.#mediaStateWrongLength) return undefined;
-    const whole = requiredLength(expected);
+    const whole = requiredLength(expected, this.#statedSeconds(expected));
     if (whole !== undefined) return inClip(whole, this.clip);
     const seconds = this.#pageSeconds;
     if (seconds === null || expected.facts?.guessed) return undefined;
@@ -114,9 +120,12 @@ export class Expectation {
   }
 }
 
-/** Joined segments have no common header, so only the playlist can state their duration. */
-function statedSeconds({ input, facts }: ExpectedInput): number | null {
-  return input.isJoined ? input.statedSeconds : (facts?.durationSeconds ?? null);
+/** A container may count its duration from zero, even if its media start later. What we know about the source tells which. */
+function ownSeconds({ durationSeconds, startSeconds, format }: InputFacts, known: number | null): number | null {
+  if (durationSeconds === null || startSeconds >= durationSeconds) return durationSeconds;
+  const fromStart = durationSeconds - startSeconds;
+  const isCloser = known !== null && Math.abs(fromStart - known) < Math.abs(durationSeconds - known);
+  return format.includes('matroska') || isCloser ? fromStart : durationSeconds;
 }
 
 /** A track that ended too early. */
@@ -147,9 +156,9 @@ function isShort({ endSeconds, longestSeconds = 0 }: SentTrack, required: Requir
   return endSeconds < seconds - toleranceSeconds - (isClip ? longestSeconds : 0);
 }
 
-function requiredLength(expected: ExpectedInput): RequiredLength | undefined {
+function requiredLength(expected: ExpectedInput, seconds: number | null): RequiredLength | undefined {
   const { facts } = expected;
-  const stated = facts?.guessed ? null : statedSeconds(expected);
+  const stated = facts?.guessed ? null : seconds;
   if (stated === null) return undefined;
   const isExact = facts !== undefined && !expected.input.isJoined && statesExactly(facts);
   return {

@@ -115,8 +115,6 @@ export interface TransferContext {
   readonly dispatcher: Dispatcher;
   readonly limits: UpstreamLimits;
   readonly logger: NetworkLogger;
-  /** The reader decompresses, so gzip is allowed. Lengths then count compressed bytes. */
-  readonly mayBeCompressed?: boolean;
   /**
    * Counts bytes from upstream.
    * @throws TransferFault when the session exceeds its limit

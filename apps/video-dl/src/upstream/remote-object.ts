@@ -40,6 +40,8 @@ interface Validators {
 export class ObjectIdentity {
   #known: Validators = { total: null, etag: undefined, lastModified: undefined };
   #isSeen = false;
+  /** Load-balanced servers may each have their own ETag for the same file. */
+  #etagVaries = false;
 
   /** Size of the whole object in bytes, null while unknown. */
   get total(): number | null {
@@ -54,7 +56,8 @@ export class ObjectIdentity {
 
   /** For `If-Range`, which requires a strong validator. */
   get strongEtag(): string | undefined {
-    return this.#known.etag?.startsWith('"') ? this.#known.etag : undefined;
+    const { etag } = this.#known;
+    return !this.#etagVaries && etag?.startsWith('"') ? etag : undefined;
   }
 
   /**
@@ -65,7 +68,13 @@ export class ObjectIdentity {
     const { etag, lastModified } = this.#known;
     const seen = { total, etag: response.header('etag'), lastModified: response.header('last-modified') };
     if (differ(this.#known.total, seen.total)) return 'size';
-    if (differ(opaque(etag), opaque(seen.etag)) || differ(lastModified, seen.lastModified)) return 'version';
+    const isSameDate = lastModified !== undefined && lastModified === seen.lastModified;
+    const isSameSize = this.#known.total !== null && this.#known.total === seen.total;
+    if (differ(lastModified, seen.lastModified)) return 'version';
+    if (differ(opaque(etag), opaque(seen.etag))) {
+      if (!isSameDate || !isSameSize) return 'version';
+      this.#etagVaries = true;
+    }
     this.#isSeen = true;
     this.#known = {
       total: this.#known.total ?? seen.total,

@@ -4,7 +4,7 @@ import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
 import type { TransferContext } from './media-source.js';
 import { protocolFault, faultFrom, TransferFault } from './transfer-fault.js';
-import { contentEncoding, requestPart, type PastEnd, type UpstreamPart } from './upstream-part.js';
+import { requestPart, type PastEnd, type UpstreamPart } from './upstream-part.js';
 
 /** We request the next chunk when this share of the current one is left … */
 const aheadShare = 0.1;
@@ -77,11 +77,6 @@ export class Transfer {
   /** Whether the server sent only the requested part. */
   get isPart(): boolean {
     return this.#first.kind === 'bytes' && this.#first.response.status === 206;
-  }
-
-  /** Whether the bytes are gzip, which only some contexts allow. */
-  get isCompressed(): boolean {
-    return this.#first.kind === 'bytes' && contentEncoding(this.#first.response) === 'gzip';
   }
 
   /** URL after redirects. */

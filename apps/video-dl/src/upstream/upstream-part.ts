@@ -6,6 +6,7 @@ import {
   parseUnsatisfiedTotal,
   type ByteRange,
 } from './byte-range.js';
+import { contentEncoding, decompressed } from './decompress.js';
 import type { RemoteObject } from './remote-object.js';
 import type { TransferContext } from './media-source.js';
 import { protocolFault, faultFromStatus, TransferFault } from './transfer-fault.js';
@@ -59,7 +60,7 @@ export async function requestPart(
     ...(range && { range: formatRange(range) }),
     ...(ifRange && { 'if-range': ifRange }),
   });
-  if (range !== null && rejectsAnyRange(response, object, range)) {
+  if (range !== null && !deliversRange(response, object, range)) {
     response.body.destroy();
     response = await request({});
   }
@@ -71,27 +72,38 @@ export async function requestPart(
   }
 }
 
-/** Whether the server rejects a range that the file has, as some do with every range. */
-function rejectsAnyRange(
-  response: UpstreamResponse,
+/** How servers without ranges reject them, apart from 416. The file itself may be rejected too, which a request without a range shows. */
+const rejections = new Set([400, 403, 405, 501]);
+
+/** Whether a response is usable. Some servers reject every range, or send something else than the requested part. */
+function deliversRange(
+  { status, header }: UpstreamResponse,
   { identity }: RemoteObject,
   { start }: ByteRange,
 ): boolean {
-  if (response.status !== 416) return false;
-  const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
-  const isSame = identity.total === null || total === identity.total;
-  return isSame && (total === null ? start === 0 : start < total);
+  if (rejections.has(status)) return false;
+  if (status === 206) {
+    // The part may be one of the compressed file, or one of several parts.
+    const isPlain = contentEncoding(header('content-encoding')) === null;
+    return isPlain && parseContentRange(header('content-range'))?.start === start;
+  }
+  if (status !== 416) return true;
+  const total = parseUnsatisfiedTotal(header('content-range')) ?? identity.total;
+  const isOther = identity.total !== null && total !== identity.total;
+  return isOther || (total === null ? start > 0 : start >= total);
 }
 
 function checkPart(
-  response: UpstreamResponse,
+  received: UpstreamResponse,
   { identity }: RemoteObject,
   range: ByteRange | null,
   wantedEnd: number | null,
   context: TransferContext,
 ): UpstreamPart | PastEnd {
   const start = range?.start ?? 0;
-  const declared = parseContentLength(response.header('content-length'));
+  const response = plain(received);
+  // The length of compressed bytes says nothing about the file.
+  const declared = response === received ? parseContentLength(response.header('content-length')) : null;
   if (response.status === 416 && start > 0) {
     const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
     if (identity.total !== null && total !== identity.total)
@@ -105,10 +117,6 @@ function checkPart(
   if (response.status !== 200 && response.status !== 206) {
     throw faultFromStatus(response.status, response.header('retry-after'));
   }
-  const encoding = contentEncoding(response);
-  if (encoding !== 'identity' && !(encoding === 'gzip' && context.mayBeCompressed === true))
-    throw protocolFault(`compressed the file (${encoding.slice(0, 20)})`);
-
   if (response.status === 200) {
     if (start > 0 && identity.hasNoValidators)
       throw protocolFault("broke the connection and can't identify the file to resume it");
@@ -141,14 +149,14 @@ function checkPart(
   }
 }
 
-/** Some storage services label uncompressed bytes with an empty encoding or `aws-chunked`. */
-export function contentEncoding(response: UpstreamResponse): string {
-  const codings = (response.header('content-encoding') ?? '').toLowerCase().split(',');
-  const real = codings.map((each) => each.trim()).filter((each) => !plainCodings.has(each));
-  return real.length === 0 ? 'identity' : real.join(',').replace(/^x-gzip$/, 'gzip');
+/** The same response, uncompressed. */
+function plain(response: UpstreamResponse): UpstreamResponse {
+  const encoding = contentEncoding(response.header('content-encoding'));
+  if (encoding === null || ![200, 206].includes(response.status)) return response;
+  const body = response.status === 200 ? decompressed(response.body, encoding) : undefined;
+  if (body === undefined) throw protocolFault(`compressed the file (${encoding.slice(0, 20)})`);
+  return { ...response, body };
 }
-
-const plainCodings = new Set(['', 'identity', 'aws-chunked']);
 
 function endOf(wanted: number | null, total: number | null): number | null {
   if (total === null) return wanted;

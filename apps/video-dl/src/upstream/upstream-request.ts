@@ -25,9 +25,21 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The first value of a header. */
   header(name: string): string | undefined;
-  readonly body: ResponseBody;
+  readonly body: UpstreamBody;
   /** After redirects; the base of relative URLs in the body. */
   readonly url: string;
+}
+
+/** The bytes of one response. */
+export interface UpstreamBody {
+  /**
+   * The bytes, with backpressure. Leaving the loop early destroys the body.
+   * @param idleTimeoutMs maximum wait for the next byte; the reader's own pauses don't count
+   * @throws DomainError `upstream_timeout`; the connection's error
+   */
+  chunks(idleTimeoutMs: number): AsyncGenerator<Buffer, void, void>;
+  /** Closes the connection, unless the response is complete. */
+  destroy(error?: Error): void;
 }
 
 /**
@@ -145,8 +157,8 @@ function dispatch(
   });
 }
 
-/** The bytes of one response, in chunks of 16 to 64 KiB however small the pieces the server sends. */
-export class ResponseBody {
+/** The bytes in chunks of 16 to 64 KiB however small the pieces the server sends. */
+class ResponseBody implements UpstreamBody {
   readonly #controller: Dispatcher.DispatchController;
   readonly #coalescer: Coalescer;
 
@@ -165,17 +177,11 @@ export class ResponseBody {
     this.#coalescer.end(error);
   }
 
-  /** Closes the connection, unless the response is complete. */
   destroy(error: Error = new Error('the response was abandoned')): void {
     this.#coalescer.end(error);
     this.#controller.abort(error);
   }
 
-  /**
-   * The bytes, with backpressure. Leaving the loop early destroys the body.
-   * @param idleTimeoutMs maximum wait for the next byte; the reader's own pauses don't count
-   * @throws DomainError `upstream_timeout`; the connection's error
-   */
   async *chunks(idleTimeoutMs: number): AsyncGenerator<Buffer, void, void> {
     let waitingSince = Number.POSITIVE_INFINITY;
     const watch = setInterval(

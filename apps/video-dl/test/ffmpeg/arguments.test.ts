@@ -268,7 +268,8 @@ describe('InputFactsReader', () => {
       "[info] Input #2, mpegts, from 'http://127.0.0.1/z':",
       '[info]   Duration: N/A, start: 1.000000, bitrate: N/A',
     );
-    expect(facts.inputs.map(({ durationSeconds }) => durationSeconds)).toEqual([3723.5, 8, null]);
+    expect(facts.inputs.map(({ durationSeconds }) => durationSeconds)).toEqual([3723.5, 9, null]);
+    expect(facts.inputs.map(({ startSeconds }) => startSeconds)).toEqual([1.4, 1, 0]);
   });
 
   it('ignores estimated durations', () => {

@@ -126,6 +126,17 @@ describe('probe', () => {
   });
 
   it.each([
+    ['a file that counts from zero', 'mov', '86410.000000', 10.023],
+    ['a file in fragments', 'mov', '10.023000', 10.023],
+    ['FLV', 'flv', '86410.000000', 10.023],
+  ])('reports the duration from the first timestamp on: %s', (_what, name, duration, seconds) => {
+    const format = { format_name: name, start_time: '86399.977000', duration };
+    const stream = { codec_type: 'audio', start_time: '86399.977000', duration: '10.023000' };
+    const text = JSON.stringify({ format, streams: name === 'flv' ? [] : [stream] });
+    expect(readFfprobeReport(text).durationSeconds).toBeCloseTo(seconds, 3);
+  });
+
+  it.each([
     ['a movie header of unknown length', '4294967.295', '1/90000'],
     ['a track of unknown length', '143165.576500', '1/30000'],
   ])('treats %s as unknown', (_what, duration, time_base) => {

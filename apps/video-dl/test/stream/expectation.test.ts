@@ -9,6 +9,7 @@ const input = (
   facts: {
     format: 'mov,mp4,m4a,3gp,3g2,mj2',
     durationSeconds,
+    startSeconds: 0,
     guessed,
     hasVideo: true,
     decodedSeconds: null,
@@ -128,6 +129,22 @@ describe('seconds', () => {
 
   it('are unknown if neither page nor input states them', () => {
     expect(expectation(null).seconds).toBeNull();
+  });
+});
+
+describe('a file whose media start late', () => {
+  const late = (durationSeconds: number) => {
+    const file = input(durationSeconds);
+    return { ...file, facts: { ...file.facts, startSeconds: 3 } };
+  };
+
+  it.each([
+    ['counts from zero', late(13)],
+    ['counts from its first timestamp', late(10)],
+  ])('has the length of its media if its container %s', (_, file) => {
+    expect(expectation(10, file).seconds).toBe(10);
+    expect(expectation(10, file).shortfalls([video(10)])).toEqual([]);
+    expect(expectation(10, file).shortfalls([video(9)])).toHaveLength(1);
   });
 });
 

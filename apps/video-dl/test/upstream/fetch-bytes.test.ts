@@ -57,8 +57,9 @@ describe('fetchBytes', () => {
 
   it.each([
     ['a gzip bomb', 'gzip', () => gzipSync(Buffer.alloc(50_000_000)), 'more than 1000000 bytes'],
-    ['damaged gzip', 'gzip', () => Buffer.from('no gzip at all'), 'damaged gzip'],
-    ['another encoding', 'br', () => Buffer.from('x'), 'compressed the file'],
+    ['damaged gzip', 'gzip', () => Buffer.from('no gzip at all'), 'damaged compressed data'],
+    ['damaged Brotli', 'br', () => Buffer.from('x'), 'damaged compressed data'],
+    ['an unknown encoding', 'zstd', () => Buffer.from('x'), 'compressed the file'],
   ])('rejects %s', async (_what, encoding, body, detail) => {
     const reading = upstream.fetchBytes(encoded(encoding, body()), { maxBytes: 1_000_000, signal, client });
     await expect(reading).rejects.toThrow(detail);

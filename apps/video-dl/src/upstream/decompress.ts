@@ -1,0 +1,57 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { errorCode } from '@media-services/http-common';
+import { protocolFault } from './transfer-fault.js';
+import type { UpstreamBody } from './upstream-request.js';
+
+/** By the name of the Content-Encoding. */
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Some storage services label uncompressed bytes with an empty encoding or `aws-chunked`. */
+const plainCodings = new Set(['', 'identity', 'aws-chunked']);
+
+/** The encoding of a body; null if it is the file's own bytes. @param header `Content-Encoding` */
+export function contentEncoding(header: string | undefined): string | null {
+  const codings = (header ?? '').split(',').map((each) => each.trim().toLowerCase());
+  const real = codings.filter((each) => !plainCodings.has(each));
+  return real.length === 0 ? null : real.join(',');
+}
+
+/**
+ * The uncompressed bytes of a body, in bounded steps. Some servers compress although we ask for the file's own bytes.
+ * @returns undefined for an encoding that we can't read
+ */
+export function decompressed(body: UpstreamBody, encoding: string): UpstreamBody | undefined {
+  const decoder = decoders[encoding];
+  if (decoder === undefined) return undefined;
+  return {
+    chunks: (idleTimeoutMs) => decode(body, decoder(), idleTimeoutMs),
+    destroy: (error) => body.destroy(error),
+  };
+}
+
+async function* decode(
+  body: UpstreamBody,
+  decoder: Transform,
+  idleTimeoutMs: number,
+): AsyncGenerator<Buffer, void, void> {
+  // A failure ends the decoder, whose reader gets it.
+  pipeline(Readable.from(body.chunks(idleTimeoutMs)), decoder, () => undefined);
+  try {
+    yield* decoder as AsyncIterable<Buffer, void>;
+  } catch (error) {
+    throw isDamage(error) ? protocolFault('sent damaged compressed data', error) : error;
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Codes of zlib and of Brotli. */
+function isDamage(error: unknown): boolean {
+  return /^(?:Z_|ERR__ERROR_|ERR_BROTLI_)/.test(errorCode(error) ?? '');
+}
