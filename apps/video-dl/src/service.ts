@@ -295,7 +295,7 @@ async function createExtraction(
     engine,
     guard,
     egress,
-    probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 3) }),
+    probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 2) }),
     timeoutMs,
     maxPageBytes: config.PAGE_MAX_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,

@@ -176,6 +176,7 @@ const unusualMedia = [
       seconds: 4,
     },
   ),
+  other('Matroska whose first video track is an image', 'image-first.mkv', '', allComplete),
   other('Matroska whose audio overlaps', 'overlapping.mkv', '', {
     // Copied packets only get new timestamps.
     mp3: 'reset',
@@ -269,7 +270,12 @@ export const faultCases: readonly FaultCase[] = [
   short('no ranges, index at the end of the file', 'end{kind}.mp4', 'ignoreRange', 'complete'),
   long('no ranges, cut in the middle, once', `ignoreRange&cut=${middle}&times=1`, 'complete'),
   long('parts rejected with 403', 'rangeStatus=403', 'complete'),
-  short('parts rejected with 501, index at the end of the file', 'end{kind}.mp4', 'rangeStatus=501', 'complete'),
+  short(
+    'parts rejected with 501, index at the end of the file',
+    'end{kind}.mp4',
+    'rangeStatus=501',
+    'complete',
+  ),
   other('Ogg: parts rejected with 403', 'long.ogg', 'rangeStatus=403', { mp3: 'complete', seconds: 60 }),
   other('Matroska: parts rejected with 403', 'long.mkv', 'rangeStatus=403', {
     mp3: 'complete',

@@ -216,6 +216,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'jump.ts',
   ),
   'h264.mkv': copied(front, 'h264.mkv'),
+  // Its first video track is an image.
+  'image-first.mkv': {
+    source: front,
+    args: [
+      ...['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=1:duration=1'],
+      ...['-map', '1', '-map', '0', '-c', 'copy', '-c:v:0', 'png', 'image-first.mkv'],
+    ],
+    durationSeconds,
+  },
   'long.mkv': copied(long, 'long.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'long.mp3': file([audio({ seconds: 60, codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'long.mp3'),

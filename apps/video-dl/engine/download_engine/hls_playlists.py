@@ -15,6 +15,18 @@ def engage():
         return parse(self, completed(m3u8_doc), *args, **kwargs)
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed
+    rounded_duration = InfoExtractor._parse_m3u8_vod_duration
+
+    @functools.wraps(rounded_duration)
+    def exact_duration(self, m3u8_vod, *args, **kwargs):
+        return rounded_duration(self, m3u8_vod, *args, **kwargs) and duration(m3u8_vod)
+
+    InfoExtractor._parse_m3u8_vod_duration = exact_duration
+
+
+def duration(text):
+    """The sum of the segments' durations, which yt-dlp rounds down to whole seconds."""
+    return sum(float(seconds) for seconds in re.findall(r'^#EXTINF:([\d.]+)', text, re.MULTILINE))
 
 
 def completed(text):

@@ -1,6 +1,6 @@
 import unittest
 
-from download_engine import dash_tracks, downloader, result
+from download_engine import dash_tracks, downloader, hls_playlists, result
 
 
 class TitleTest(unittest.TestCase):
@@ -11,6 +11,11 @@ class TitleTest(unittest.TestCase):
     def test_keeps_the_pages_own_number(self):
         self.assertEqual(result._own_title({'id': '1', 'title': 'Part (1)', 'extractor': 'youtube'}), 'Part (1)')
         self.assertEqual(result._own_title({'id': 'x', 'title': 'Part (1)', 'extractor': 'generic'}), 'Part (1)')
+
+
+class PlaylistTest(unittest.TestCase):
+    def test_duration_is_not_rounded(self):
+        self.assertEqual(hls_playlists.duration('#EXTM3U\n#EXTINF:2.5,a\n1.ts\n#EXTINF:1.25,\n2.ts\n'), 3.75)
 
 
 class PartsTest(unittest.TestCase):

@@ -111,6 +111,7 @@ const failureTable: readonly Cause[] = [
       /\bno (suitable |supported |embedded |valid |active )?(video|audio|media|playable|downloadable)?[ -]?(urls?|formats?|streams?|sources?|media|videos?|entries|downloads?)( embeds?)? (was |were |are |could be )?(found|available)/,
       /(could not|failed to) find (any |suitable |a )?(video|media|source|format)s?\b/,
       /requested format is not available/,
+      /response data has no .{1,10} header/,
       /(there('s| is) no|\bno|does(n't| not) (contain|have)( any?| a)?) (video|audio|media)/,
       /\bis not a (video|file)\b|^not a (video|media file)|could not extract a video/,
       /found at the provided url|can(not|'t) find (any )?video|does(n't| not) contain any tracks/,

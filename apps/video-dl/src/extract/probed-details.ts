@@ -69,15 +69,28 @@ function withSeparateAudio(selections: Selections): Selections {
   });
 }
 
+/** Images, which ffmpeg must not decode here: a small one can contain millions of pixels. */
+const image = /^(?:png|apng|gif|bmp|tiff|webp|jpeg2000)$/i;
+
+export function isImageCodec(codec: string): boolean {
+  return image.test(codec);
+}
+
 /** Fills in what the page didn't state. */
 function refine(format: Format, probe: Probe | undefined): Format {
   if (probe === undefined) return format;
-  const video = probe.streams.find(({ type, isCover }) => type === 'video' && !isCover);
+  const videos = probe.streams.filter(({ type, isCover }) => type === 'video' && !isCover);
+  // Some files have an image, such as a cover, as their first video track.
+  const videoTrack = Math.max(
+    0,
+    videos.findIndex(({ codec }) => !isImageCodec(codec)),
+  );
   const audio = probe.streams.find(({ type }) => type === 'audio');
   const sizeBytes = format.source.kind === 'file' ? probe.sizeBytes : null;
   return {
     ...format,
-    ...videoFields(format, video),
+    ...videoFields(format, videos[videoTrack]),
+    videoTrack,
     hasAudio: audio !== undefined,
     audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
     audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,

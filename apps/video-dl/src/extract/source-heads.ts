@@ -81,14 +81,19 @@ export class SourceHeads {
       const totalBytes = identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
       if (step.kind === 'head') return { ...step, identity, totalBytes };
-      const length = Math.max(step.bytes, windowBytes);
-      const part = await reader.open({ start: step.offset, end: step.offset + length - 1 });
-      if (part.isPart || !hasRanges) pieces.push(await readPiece(part, step.offset, length));
-      else {
-        // Some servers deliver only whole files, and only some formats need more than their beginning.
-        part.discard();
-        hasRanges = false;
-      }
+      const read = await Promise.all(
+        step.parts.map(async ({ offset, bytes }) => {
+          const length = Math.max(bytes, windowBytes);
+          const part = await reader.open({ start: offset, end: offset + length - 1 });
+          if (part.isPart || !hasRanges) return readPiece(part, offset, length);
+          part.discard();
+          return null;
+        }),
+      );
+      const whole = read.flatMap((piece) => piece ?? []);
+      pieces.push(...whole);
+      // Some servers deliver only whole files, and only some formats need more than their beginning.
+      if (whole.length < read.length) hasRanges = false;
     }
     return {
       probe: null,

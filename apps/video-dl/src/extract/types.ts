@@ -29,6 +29,8 @@ export interface Format {
   readonly width: number | null;
   readonly height: number | null;
   readonly fps: number | null;
+  /** Which of the file's video tracks to read, counted from 0; absent means the first. */
+  readonly videoTrack?: number;
   /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if absent or unknown. */
   readonly videoCodec: string | null;
   readonly audioCodec: string | null;

@@ -31,12 +31,18 @@ export interface ClipTimes {
 /** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
 type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version'>>;
 
+interface VideoTrack {
+  codec: string;
+  /** Its number among the video tracks, without covers; defaults to 0. */
+  track?: number | undefined;
+}
+
 /** What to do with each track; null omits it. */
 export interface TrackPlan {
   video:
-    | { action: 'copy'; codec: string }
+    | (VideoTrack & { action: 'copy' })
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
-    | { action: 'transcode'; codec: string; maxShortSide: number; fps?: number | null }
+    | (VideoTrack & { action: 'transcode'; maxShortSide: number; fps?: number | null })
     | null;
   audio: { action: 'copy' | 'transcode'; codec: string } | null;
   clip?: ClipTimes | null;
@@ -203,7 +209,7 @@ export function mp4Arguments(
           return inputCall(input, tools, { seekSeconds, delaySeconds });
         })),
     ...(clip === null ? skipOptions(inputs) : []),
-    ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cuts[0] ?? null)] : []),
+    ...(video ? ['-map', `0:V:${video.track ?? 0}`, ...videoOptions(video, tools, cuts[0] ?? null)] : []),
     ...(audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)] : []),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],

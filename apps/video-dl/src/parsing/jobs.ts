@@ -89,7 +89,13 @@ const resultSchemas = {
   manifest: z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2),
   initialisation: z.string().max(64).nullable(),
   head: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('need'), offset: count, bytes: count }),
+    z.object({
+      kind: z.literal('need'),
+      parts: z
+        .array(z.object({ offset: count, bytes: count }))
+        .max(32)
+        .readonly(),
+    }),
     z.object({
       kind: z.literal('head'),
       probe: probeSchema.nullable(),

@@ -16,7 +16,7 @@ import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
 import { readOggCodec } from '../containers/structure/ogg-pages.js';
 import { correctedLength } from './corrected-length.js';
 import type { CorrectedLength } from './matroska-length.js';
-import { MissingBytes, PartialFile, type FilePiece } from './partial-file.js';
+import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
 import { fragmentsRestart } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
@@ -39,7 +39,7 @@ export interface MediaHead {
 
 /** The bytes needed next, or the result. */
 export type HeadStep =
-  | { readonly kind: 'need'; readonly offset: number; readonly bytes: number }
+  | { readonly kind: 'need'; readonly parts: readonly FilePart[] }
   | ({ readonly kind: 'head' } & MediaHead);
 
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
@@ -77,7 +77,7 @@ export function readHead(
     const corrected = totalBytes !== null && hasRanges ? correctedLength(file, totalBytes) : null;
     return { kind: 'head', ...readOther(file), correctedLength: corrected };
   } catch (error) {
-    if (error instanceof MissingBytes) return { kind: 'need', offset: error.offset, bytes: error.bytes };
+    if (error instanceof MissingBytes) return { kind: 'need', parts: error.parts };
     if (isDamage(error)) return { kind: 'head', ...nothing };
     throw error;
   }

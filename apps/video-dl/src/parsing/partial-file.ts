@@ -6,14 +6,18 @@ export interface FilePiece {
   readonly isEnd: boolean;
 }
 
-export class MissingBytes extends Error {
+/** A part of a file to read. */
+export interface FilePart {
   readonly offset: number;
   readonly bytes: number;
+}
 
-  constructor(offset: number, bytes: number) {
+export class MissingBytes extends Error {
+  readonly parts: readonly FilePart[];
+
+  constructor(...parts: readonly FilePart[]) {
     super('more bytes are needed');
-    this.offset = offset;
-    this.bytes = bytes;
+    this.parts = parts;
   }
 }
 
@@ -38,15 +42,20 @@ export class PartialFile {
 
   /** Returns fewer bytes only at the end of the file. @throws MissingBytes */
   read(offset: number, length: number): Buffer {
-    for (const { offset: start, bytes, isEnd } of this.#pieces) {
+    const piece = this.#pieceWith(offset, length);
+    if (piece === undefined) throw new MissingBytes({ offset, bytes: length });
+    const { offset: start, bytes } = piece;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).subarray(
+      offset - start,
+      offset - start + length,
+    );
+  }
+
+  #pieceWith(offset: number, length: number): FilePiece | undefined {
+    return this.#pieces.find(({ offset: start, bytes, isEnd }) => {
       const isInside = offset >= start && offset + length <= start + bytes.length;
-      if (!isInside && !(isEnd && offset >= start)) continue;
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).subarray(
-        offset - start,
-        offset - start + length,
-      );
-    }
-    throw new MissingBytes(offset, length);
+      return isInside || (isEnd && offset >= start);
+    });
   }
 
   /** Reads a box; if more bytes are needed, requests the header of the next box too. */
@@ -54,15 +63,21 @@ export class PartialFile {
     try {
       return this.read(offset, size);
     } catch (error) {
-      throw error instanceof MissingBytes ? new MissingBytes(offset, size + lookAheadBytes) : error;
+      throw error instanceof MissingBytes
+        ? new MissingBytes({ offset, bytes: size + lookAheadBytes })
+        : error;
     }
   }
 
   /** Evenly spaced parts of a span, which cover all of it if it is short. @throws MissingBytes */
   samples(start: number, end: number, count: number): Sample[] {
     const stepBytes = Math.max(sampleBytes, Math.floor((end - start - sampleBytes) / (count - 1)));
-    return Array.from({ length: count }, (_, index) => start + index * stepBytes)
+    const parts = Array.from({ length: count }, (_, index) => start + index * stepBytes)
       .filter((offset) => offset < end)
-      .map((offset) => ({ offset, bytes: this.read(offset, Math.min(sampleBytes, end - offset)) }));
+      .map((offset) => ({ offset, bytes: Math.min(sampleBytes, end - offset) }));
+    // All at once, so that a slow server is waited for once.
+    const missing = parts.filter(({ offset, bytes }) => this.#pieceWith(offset, bytes) === undefined);
+    if (missing.length > 0) throw new MissingBytes(...missing);
+    return parts.map(({ offset, bytes }) => ({ offset, bytes: this.read(offset, bytes) }));
   }
 }

@@ -14,13 +14,6 @@ const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 /** H.264 in 8-bit 4:2:0. Few players support the other profiles (High 10, High 4:2:2, High 4:4:4). */
 const commonH264 = /^(avc\d?|h264)(?!\d?\.(6e|7a|f4))/i;
 
-/** Images, which ffmpeg must not decode here: a small one can contain millions of pixels. */
-const image = /^(?:png|apng|gif|bmp|tiff|webp|jpeg2000)$/i;
-
-export function isImageCodec(codec: string): boolean {
-  return image.test(codec);
-}
-
 /** Which video codecs to copy into an MP4: all that some players support, or only what all players support. */
 export const mp4VideoChoices = ['copy', 'h264'] as const;
 export type Mp4VideoChoice = (typeof mp4VideoChoices)[number];

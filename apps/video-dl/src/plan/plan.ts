@@ -1,10 +1,10 @@
 import { DomainError, InvalidRequestError } from '@media-services/http-common';
+import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format, Target } from '../extract/types.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {
   audioContainer,
-  isImageCodec,
   mp3AudioAction,
   mp4AudioAction,
   mp4VideoAction,
@@ -24,6 +24,7 @@ export interface VideoPlan extends Size {
   /** Limit for the shorter side if we encode, in pixels. */
   readonly maxShortSide: number;
   readonly fps: number | null;
+  readonly track?: number | undefined;
   readonly plays: Players;
 }
 
@@ -238,7 +239,7 @@ function mp4Streams(
 function isImages({ videoCodec }: Format): DomainError {
   return new DomainError(
     'no_media',
-    `This file's first video track consists of ${videoCodec ?? ''} images, which can't be sent as an MP4. Request an MP3 from \`/api/stream\` if it has audio.`,
+    `This file's video consists of ${videoCodec ?? ''} images, which can't be sent as an MP4. Request an MP3 from \`/api/stream\` if it has audio.`,
   );
 }
 
@@ -253,7 +254,7 @@ function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['
 }
 
 function videoPlan(
-  { videoCodec, height, width, fps }: Format,
+  { videoCodec, height, width, fps, videoTrack: track }: Format,
   choice: Mp4VideoChoice,
   maxShortSide: number,
 ): VideoPlan {
@@ -266,6 +267,7 @@ function videoPlan(
     codec,
     maxShortSide,
     fps,
+    track,
     plays: isCopied ? playersOf(codec) : 'everywhere',
   };
 }

@@ -85,7 +85,8 @@ function deliversRange(
   if (status === 206) {
     // The part may be one of the compressed file, or one of several parts.
     const isPlain = contentEncoding(header('content-encoding')) === null;
-    return isPlain && parseContentRange(header('content-range'))?.start === start;
+    const position = header('content-range');
+    return isPlain && position !== undefined && (parseContentRange(position)?.start ?? start) === start;
   }
   if (status !== 416) return true;
   const total = parseUnsatisfiedTotal(header('content-range')) ?? identity.total;

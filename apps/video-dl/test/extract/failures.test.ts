@@ -57,6 +57,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Live streams are not supported',
   ],
   no_media: [
+    'Response data has no m3u header',
     'No video formats found!',
     'Requested format is not available. Use --list-formats for a list of available formats',
     'No video could be found in this tweet',

@@ -14,12 +14,14 @@ function headInParts(bytes: Buffer): MediaHead {
   for (;;) {
     const step = readHead(pieces, bytes.length);
     if (step.kind === 'head') return step;
-    const end = step.offset + Math.max(step.bytes, 131_072);
-    pieces.push({
-      offset: step.offset,
-      bytes: bytes.subarray(step.offset, end),
-      isEnd: end > bytes.length,
-    });
+    for (const part of step.parts) {
+      const end = part.offset + Math.max(part.bytes, 131_072);
+      pieces.push({
+        offset: part.offset,
+        bytes: bytes.subarray(part.offset, end),
+        isEnd: end > bytes.length,
+      });
+    }
   }
 }
 

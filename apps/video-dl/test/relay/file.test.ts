@@ -234,8 +234,12 @@ describe('the relay reports', () => {
     ['a server that always stalls', 'stall=1000000', 'upstream_timeout'],
     ['a URL that has expired and cannot be renewed', 'expire=1000000', 'upstream_error'],
     ['a wrong Content-Range on resumption', 'cutEvery=1000000&wrongRange', 'upstream_error'],
-    ['a changed ETag', 'cutEvery=1000000&etag=change', 'upstream_error'],
-    ['a changed ETag without ranges', 'cutEvery=1000000&etag=change&ignoreRange', 'upstream_error'],
+    ['a changed ETag', 'cutEvery=1000000&etag=change&modified=change', 'upstream_error'],
+    [
+      'a changed ETag without ranges',
+      'cutEvery=1000000&etag=change&modified=change&ignoreRange',
+      'upstream_error',
+    ],
     ['a changed modification date', 'cutEvery=1000000&modified=change', 'upstream_error'],
     ['a changed size', 'cutEvery=1000000&size=change', 'upstream_error'],
     ['a Content-Length that is too large', 'length=1000', 'upstream_error'],
@@ -272,7 +276,7 @@ describe('the relay reports', () => {
 
   it.each([
     ['with another size', 'size=change&cutEvery=1000000'],
-    ['with another version', 'etag=change&cutEvery=1000000'],
+    ['with another version', 'etag=change&modified=change&cutEvery=1000000'],
   ])('a renewed URL %s', async (_what, query) => {
     const fresh = media(query);
     await fetch(fresh).then(

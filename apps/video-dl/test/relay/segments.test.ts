@@ -1,6 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { id3TagBytes, readMp3FrameHeader } from '../../dist/containers/mp3-frames.js';
 import type { RelaySession } from '../../dist/relay/session.js';
 import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { media } from '@media-services/fault-site';
@@ -161,7 +162,17 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
-  it.each(['end.mp4', 'front.mp4', 'sound.flac'])(
+  it('of MP3 lose the frame that only describes a file', async () => {
+    const file = await readFile(await media('sound.mp3'));
+    const sound = file.subarray(id3TagBytes(file));
+    const first = readMp3FrameHeader(sound.readUInt32BE())?.sizeBytes ?? 0;
+    const { body, isClean } = await read(hls(...segments([sound, sound])));
+    expect(isClean).toBe(true);
+    const frames = sound.subarray(first);
+    expect(body.equals(Buffer.concat([frames, frames]))).toBe(true);
+  });
+
+  it.each(['end.mp4', 'front.mp4', 'sound.flac', 'opus.webm'])(
     'that are each a complete %s are rejected permanently',
     async (name) => {
       const file = await readFile(await media(name));

@@ -69,7 +69,7 @@ const removed: Readonly<Record<string, string>> = {
   MAX_QUEUED_EXTRACTIONS: 'Set STREAM_QUEUE_MAX instead: four times as many look-ups may wait.',
   MAX_STREAM_SECONDS: 'Set VIDEO_MAX_SECONDS instead: a stream may take a third longer.',
   MIN_BYTES_PER_SECOND: 'Set CLIENT_MIN_BYTES_PER_MINUTE to 60 times as much instead.',
-  PROBE_TIMEOUT_SECONDS: 'Delete it: a third of EXTRACTION_TIMEOUT_SECONDS is used.',
+  PROBE_TIMEOUT_SECONDS: 'Delete it: half of EXTRACTION_TIMEOUT_SECONDS is used.',
   RECYCLE_ABOVE_BYTES: 'Delete it: an inference process above 2 GiB is replaced when it is idle.',
   RECYCLE_AFTER_IMAGES: 'Delete it: inference processes are replaced by their memory.',
   YTDLP_CHANNEL: 'Set YTDLP_UPDATES to stable or nightly instead.',

@@ -1,5 +1,5 @@
 import { matroskaIds, maxElementHeaderBytes, readElementHeader } from '../../containers/ebml.js';
-import { damaged, type Joiner, type SegmentFacts } from './joiner.js';
+import { damaged, notJoinable, type Joiner, type SegmentFacts } from './joiner.js';
 
 const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
 /** Allowed at the top level and in a Segment, which is read element by element. Anything else isn't Matroska. */
@@ -13,13 +13,24 @@ export class MatroskaJoiner implements Joiner {
   #left = 0;
   #isCluster = false;
   #hasMedia = false;
+  readonly #isOnlySegment: boolean;
+  #hasInitialisation = false;
+  /** Whether the header is part of this segment, instead of one before it. */
+  #hasHeader = false;
   readonly startSeconds = null;
   /** Timestamps aren't read. */
   readonly firstTimes = { video: null, audio: null, areAllKnown: true };
   readonly lengths = null;
 
-  begin(_facts: SegmentFacts): void {
+  /** @param isOnlySegment the list has a single file */
+  constructor(isOnlySegment: boolean) {
+    this.#isOnlySegment = isOnlySegment;
+  }
+
+  begin({ initialisation }: SegmentFacts): void {
     this.#hasMedia = false;
+    this.#hasInitialisation = initialisation !== null;
+    this.#hasHeader = false;
   }
 
   push(chunk: Buffer): readonly Buffer[] {
@@ -61,6 +72,10 @@ export class MatroskaJoiner implements Joiner {
     if (!isInCluster && id !== segment && !leafElements.has(id)) throw damaged("a part of it isn't Matroska");
     if (before > 0) this.#header = Buffer.alloc(0);
     this.#hasMedia = true;
+    // The first of several files, each with its own header.
+    if (id === cluster && this.#hasHeader && !this.#hasInitialisation && !this.#isOnlySegment)
+      throw notJoinable('starts again in each part');
+    if (id === ebmlHeader) this.#hasHeader = true;
     if (size === null && id !== cluster && id !== segment) throw damaged('a part of it has no end');
     if (!isInCluster) this.#isCluster = id === cluster && size === null;
     this.#left = id === segment ? 0 : (size ?? 0);

@@ -1,5 +1,5 @@
 import { readAdtsFrame } from '../../containers/adts-frames.js';
-import { id3TagBytes, readMp3FrameHeader } from '../../containers/mp3-frames.js';
+import { id3TagBytes, readMp3FrameHeader, readXingHeader } from '../../containers/mp3-frames.js';
 import { damaged, type FirstTimes, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 
@@ -7,6 +7,8 @@ const maxTagBytes = 1024 ** 2;
 const maxReadTagBytes = 4 * 1024;
 /** Bytes needed to read the header of a frame or a tag. */
 const frameHeaderBytes = 7;
+/** Bytes needed to tell a file's first MP3 frame, which counts the others, from audio. */
+const infoHeaderBytes = 64;
 const tagHeaderBytes = 10;
 const clockRate = 90_000;
 /** Owner of the ID3 frame that places packed audio in time (RFC 8216, 3.4). */
@@ -19,7 +21,7 @@ interface Frame {
 
 /**
  * Joins packed audio (RFC 8216, 3.4): consecutive frames of ADTS, MP3, AC-3 or E-AC-3.
- * Removes the ID3 tag before each segment.
+ * Removes the ID3 tag before each segment, and an MP3 frame that only describes the segment.
  */
 export class PackedAudioJoiner implements Joiner {
   readonly #timeline = new Timeline(false);
@@ -67,7 +69,7 @@ export class PackedAudioJoiner implements Joiner {
         if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
         at = this.#takeTag(bytes, at);
         forwardFrom = at;
-      } else if (bytes.length - at < (bytes[at] === 0x49 ? tagHeaderBytes : frameHeaderBytes)) break;
+      } else if (bytes.length - at < this.#neededBytes(bytes, at)) break;
       else if (!this.#startTag(bytes, at)) this.#startFrame(bytes, at);
     }
     if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
@@ -88,6 +90,13 @@ export class PackedAudioJoiner implements Joiner {
     this.#timeline.finish();
   }
 
+  /** Bytes needed to tell what begins at `at`. */
+  #neededBytes(bytes: Buffer, at: number): number {
+    if (bytes[at] === 0x49) return tagHeaderBytes;
+    if (this.#hasFrames || bytes.length - at < frameHeaderBytes) return frameHeaderBytes;
+    return Math.min(readMp3(bytes, at)?.sizeBytes ?? frameHeaderBytes, infoHeaderBytes);
+  }
+
   /** @returns the end of the tag or of `bytes` */
   #takeTag(bytes: Buffer, at: number): number {
     const part = bytes.subarray(at, at + this.#tagLeft);
@@ -100,8 +109,11 @@ export class PackedAudioJoiner implements Joiner {
   }
 
   #startTag(bytes: Buffer, at: number): boolean {
-    if (bytes[at] !== 0x49) return false;
-    const size = id3TagBytes(bytes.subarray(at, at + tagHeaderBytes));
+    const isInfo = !this.#hasFrames && readXingHeader(bytes.subarray(at, at + infoHeaderBytes)) !== undefined;
+    if (bytes[at] !== 0x49 && !isInfo) return false;
+    const size = isInfo
+      ? (readMp3(bytes, at)?.sizeBytes ?? 0)
+      : id3TagBytes(bytes.subarray(at, at + tagHeaderBytes));
     if (size > maxTagBytes) throw damaged('a tag in it is too large');
     this.#tagLeft = size;
     this.#tag = Buffer.alloc(0);

@@ -34,7 +34,8 @@ export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
   if (head[0] === 0x47) return new TransportStreamJoiner();
   if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
     return new FragmentedMp4Joiner(isOnlySegment);
-  if (head.length >= 4 && head.readUInt32BE(0) === matroskaIds.header) return new MatroskaJoiner();
+  if (head.length >= 4 && head.readUInt32BE(0) === matroskaIds.header)
+    return new MatroskaJoiner(isOnlySegment);
   if (head.toString('latin1', 0, 4) === 'OggS') return new OggJoiner();
   const isSync = head.length >= 2 && (head.readUInt16BE(0) & 0xffe0) === 0xffe0;
   const isAc3 = head.length >= 2 && head.readUInt16BE(0) === 0x0b77;
