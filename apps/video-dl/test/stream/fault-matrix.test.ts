@@ -231,6 +231,16 @@ const testedElsewhere = [
     'are added to the URLs of segments and keys',
   ],
   ['Compressed playlists and keys', 'upstream/fetch-bytes', 'the encoding of the upload'],
+  [
+    'Formats that their extractor doubts',
+    'info/sources',
+    'checks a format that its extractor marks as doubtful',
+  ],
+  ['Clocks that restart', 'relay/clock', 'when the clocks of fragmented MP4 restart'],
+  ['MP3 files as segments', 'relay/segments', 'of MP3 lose the frame that only describes a file'],
+  ['Whole files as segments', 'relay/segments', 'that are each a complete %s are rejected permanently'],
+  ['A length that counts from zero', 'stream/expectation', 'has the length of its media if its container %s'],
+  ["The code of each site's message", 'extract/failures', '“%s” is %s'],
   ['A preview instead of the whole', 'info/failures', 'preview-warned'],
   ["A site's own clip", 'info/sources', "returns the page's clip, unless another is requested"],
   [
