@@ -77,19 +77,20 @@ const rejections = new Set([400, 403, 405, 501]);
 
 /** Whether a response is usable. Some servers reject every range, or send something else than the requested part. */
 function deliversRange(
-  { status, header }: UpstreamResponse,
+  response: UpstreamResponse,
   { identity }: RemoteObject,
   { start }: ByteRange,
 ): boolean {
+  const { status } = response;
   if (rejections.has(status)) return false;
   if (status === 206) {
     // The part may be one of the compressed file, or one of several parts.
-    const isPlain = contentEncoding(header('content-encoding')) === null;
-    const position = header('content-range');
+    const isPlain = contentEncoding(response.header('content-encoding')) === null;
+    const position = response.header('content-range');
     return isPlain && position !== undefined && (parseContentRange(position)?.start ?? start) === start;
   }
   if (status !== 416) return true;
-  const total = parseUnsatisfiedTotal(header('content-range')) ?? identity.total;
+  const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
   const isOther = identity.total !== null && total !== identity.total;
   return isOther || (total === null ? start > 0 : start >= total);
 }
