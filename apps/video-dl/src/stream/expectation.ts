@@ -121,7 +121,10 @@ export class Expectation {
 }
 
 /** A container may count its duration from zero, even if its media start later. What we know about the source tells which. */
-function ownSeconds({ durationSeconds, startSeconds, format }: InputFacts, known: number | null): number | null {
+function ownSeconds(
+  { durationSeconds, startSeconds, format }: InputFacts,
+  known: number | null,
+): number | null {
   if (durationSeconds === null || startSeconds >= durationSeconds) return durationSeconds;
   const fromStart = durationSeconds - startSeconds;
   const isCloser = known !== null && Math.abs(fromStart - known) < Math.abs(durationSeconds - known);

@@ -27,7 +27,14 @@ const input = (
   known: Partial<ExpectedInput['input']> = {},
 ): ExpectedInput => ({
   input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
-  facts: { format: 'mp4', durationSeconds, startSeconds: 0, guessed: false, hasVideo: true, decodedSeconds: null },
+  facts: {
+    format: 'mp4',
+    durationSeconds,
+    startSeconds: 0,
+    guessed: false,
+    hasVideo: true,
+    decodedSeconds: null,
+  },
 });
 const expected = (...inputs: ExpectedInput[]) => new Expectation({ seconds: 8 }, inputs);
 const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
