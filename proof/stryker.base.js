@@ -5,7 +5,7 @@ import jestBase from './jest/base.js';
 import { subjects } from './mutation-subjects.js';
 
 /**
- * A mutation test of the package in whose folder Stryker runs (scripts/mutation.mjs): the
+ * A mutation test of the package in whose folder Stryker runs (proof/scripts/mutation.mjs): the
  * files of one of its subjects are each broken in many small ways, and the subject's tests
  * must notice. With no more tests than those, a change is tried fast.
  * Works in place, since the tests import other packages' files.
