@@ -41,7 +41,7 @@ const after = (start: Buffer, unit: Buffer) => () => Buffer.concat([start, many(
 function joiner(first: Buffer, isDiscontinuity = false) {
   return () => {
     const started = joinerFor(first, false);
-    const facts = { seconds: 2, isRounded: true, initialisation: null };
+    const facts = { seconds: 2, isRounded: true, initialisation: 0 };
     started.begin({ ...facts, isDiscontinuity: false });
     started.push(Buffer.from(first));
     started.end();
