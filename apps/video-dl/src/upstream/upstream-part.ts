@@ -72,8 +72,8 @@ export async function requestPart(
   }
 }
 
-/** How servers without ranges reject them, apart from 416. The file itself may be rejected too, which a request without a range shows. */
-const rejections = new Set([400, 403, 405, 501]);
+/** How servers without ranges reject them, apart from 416 and 403. The file itself may be rejected too, which a request without a range shows. */
+const rejections = new Set([400, 405, 501]);
 
 /** Whether a response is usable. Some servers reject every range, or send something else than the requested part. */
 function deliversRange(
@@ -82,7 +82,8 @@ function deliversRange(
   { start }: ByteRange,
 ): boolean {
   const { status } = response;
-  if (rejections.has(status)) return false;
+  // From the first byte on, 403 rejects the file.
+  if (rejections.has(status) || (status === 403 && start > 0)) return false;
   if (status === 206) {
     // The part may be one of the compressed file, or one of several parts.
     const isPlain = contentEncoding(response.header('content-encoding')) === null;

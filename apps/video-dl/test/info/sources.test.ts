@@ -327,6 +327,20 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(body).toMatchObject({ code: 'invalid_request', errors: fields.map((field) => ({ field })) });
   });
 
+  it('reads the playlist of a film of six hours', async () => {
+    const segment = (number: number) =>
+      `#EXTINF:2,\n/media/hls-ts/index0.ts?part=${number}&signature=${'s'.repeat(250)}\n`;
+    const segments = Array.from({ length: 10_800 }, (_, number) => segment(number)).join('');
+    site.on('/six-hours.m3u8', (_req, res) => {
+      res.setHeader('content-type', 'application/vnd.apple.mpegurl');
+      res.end(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${segments}#EXT-X-ENDLIST\n`);
+    });
+    expect(await service.info(`${site.url}/six-hours.m3u8`)).toMatchObject({
+      status: 200,
+      body: { duration: 21_600 },
+    });
+  });
+
   it("treats an end after the video's end as its end", async () => {
     expect(await service.info(`${site.url}/watch`, { start: '3.9', end: '99' })).toMatchObject({
       body: { clip: { start: 3.9, end: 4 } },

@@ -236,6 +236,7 @@ const testedElsewhere = [
     'info/sources',
     'checks a format that its extractor marks as doubtful',
   ],
+  ['A playlist of six hours', 'info/sources', 'reads the playlist of a film of six hours'],
   ['Clocks that restart', 'relay/clock', 'when the clocks of fragmented MP4 restart'],
   ['MP3 files as segments', 'relay/segments', 'of MP3 lose the frame that only describes a file'],
   ['Whole files as segments', 'relay/segments', 'that are each a complete %s are rejected permanently'],
