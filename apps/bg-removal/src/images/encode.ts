@@ -1,13 +1,8 @@
 import type { Sharp } from 'sharp';
-import { afterHeader, chunksBeforePixels, pngChunk } from './png-colours.js';
 import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './output.js';
 import { pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
-
-/** Chosen by measurement; see docs/internals/decisions-bg-removal.md. */
-const compressionLevel = 3;
-const inchesPerMetre = 1 / 0.0254;
-const srgbChunk = pngChunk('sRGB', Buffer.of(0));
+import { writePng, type Raster } from './write-png.js';
 
 /** Quality of JPEG and of WebP colours; WebP's alpha is lossless. */
 const quality = 90;
@@ -28,16 +23,20 @@ export async function encode(
   const area = cropMargin === undefined ? undefined : grow(subject, cropMargin, image);
   const { width, height } = fittingSize(area ?? image, maxWidth, maxHeight);
   if (format === 'webp' && Math.max(width, height) > maxWebpSide) return undefined;
+  const resized = width !== (area ?? image).width || height !== (area ?? image).height;
+  const size = { width, height };
+  if (format === 'png' && area === undefined && !resized && output.channels === 'rgba') {
+    const bytes = await writePng({ ...image, channels: 4 }, density);
+    return { bytes, mediaType: 'image/png', extension: format, ...size };
+  }
   let pipeline = sharp(image.data, {
     raw: { width: image.width, height: image.height, channels: 4 },
     limitInputPixels: false,
   });
   if (output.channels === 'alpha') pipeline = pipeline.extractChannel('alpha').toColourspace('b-w');
   if (area !== undefined) pipeline = pipeline.extract(area);
-  if (width !== (area ?? image).width || height !== (area ?? image).height) {
-    pipeline = pipeline.resize(width, height, { fit: 'fill', kernel: 'lanczos3' });
-  }
-  return { ...(await write(pipeline, format, density)), extension: format, width, height };
+  if (resized) pipeline = pipeline.resize(width, height, { fit: 'fill', kernel: 'lanczos3' });
+  return { ...(await write(pipeline, format, density)), extension: format, ...size };
 }
 
 type Colour = NonNullable<Output['background']>;
@@ -50,7 +49,7 @@ async function write(
 ): Promise<Pick<ImageOutput, 'bytes' | 'mediaType'>> {
   switch (format) {
     case 'png':
-      return { bytes: await writePng(pipeline, density), mediaType: 'image/png' };
+      return { bytes: await writePng(await rasterOf(pipeline), density), mediaType: 'image/png' };
     case 'webp':
       return {
         bytes: await pipeline.webp({ quality, alphaQuality: 100 }).toBuffer(),
@@ -129,30 +128,7 @@ function fittingSize(
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 
-/**
- * Writes a PNG that declares sRGB. (`quality` or `effort` would silently reduce it to a palette
- * of 256 colours.)
- * @param density in pixels per inch; undefined if the upload has none
- */
-async function writePng(pipeline: Sharp, density: number | undefined): Promise<Uint8Array> {
-  const png = await pipeline.png({ compressionLevel, palette: false }).toBuffer();
-  // libvips would write an arbitrary density.
-  const parts: Uint8Array[] = [png.subarray(0, afterHeader), srgbChunk];
-  if (density !== undefined) parts.push(pngChunk('pHYs', physicalSize(density)));
-  let at = afterHeader;
-  for (const { type, start, end } of chunksBeforePixels(png)) {
-    if (type !== 'pHYs') continue;
-    parts.push(png.subarray(at, start));
-    at = end;
-  }
-  return Buffer.concat([...parts, png.subarray(at)]);
-}
-
-function physicalSize(density: number): Buffer {
-  const data = Buffer.alloc(9);
-  const pixelsPerMetre = Math.round(density * inchesPerMetre);
-  data.writeUInt32BE(pixelsPerMetre, 0);
-  data.writeUInt32BE(pixelsPerMetre, 4);
-  data[8] = 1;
-  return data;
+async function rasterOf(pipeline: Sharp): Promise<Raster> {
+  const { data, info } = await pipeline.raw().toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, channels: info.channels === 1 ? 1 : 4, data };
 }

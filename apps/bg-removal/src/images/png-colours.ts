@@ -4,9 +4,9 @@ import { type ColourSpace, iccProfile, type Primaries } from './icc-profile.js';
 /** Length of the PNG signature. */
 const signatureBytes = 8;
 /** Offset of the first chunk after the header (IHDR). */
-export const afterHeader = signatureBytes + 25;
+const afterHeader = signatureBytes + 25;
 
-export interface PngChunk {
+interface PngChunk {
   readonly type: string;
   readonly data: Buffer;
   /** The chunk's start and end in the file, including its length and checksum. */
@@ -15,7 +15,7 @@ export interface PngChunk {
 }
 
 /** The chunks of a PNG before its pixel data (W3C PNG, 5.3). Stops at damage. */
-export function* chunksBeforePixels(png: Uint8Array): Generator<PngChunk> {
+function* chunksBeforePixels(png: Uint8Array): Generator<PngChunk> {
   const file = Buffer.from(png.buffer, png.byteOffset, png.byteLength);
   for (let start = signatureBytes; start + 12 <= file.length;) {
     const length = file.readUInt32BE(start);

@@ -1,0 +1,69 @@
+import { inflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { writePng, type Raster } from '../../dist/images/write-png.js';
+
+/** Runs, gradients and noise: differences of both signs, with and without a borrow. */
+function raster(width: number, height: number, channels: 1 | 4): Raster {
+  const data = new Uint8Array(width * height * channels);
+  let state = 1;
+  for (let at = 0; at < data.length; at++) {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    data[at] = at % 97 < 40 ? 0 : at % 97 < 60 ? 255 - at : state >>> 16;
+  }
+  return { width, height, channels, data };
+}
+
+/** Chunks by type, read without the service's code. */
+function chunks(png: Uint8Array): Map<string, Buffer> {
+  const file = Buffer.from(png);
+  const found = new Map<string, Buffer>();
+  for (let at = 8; at < file.length;) {
+    const length = file.readUInt32BE(at);
+    found.set(file.toString('latin1', at + 4, at + 8), file.subarray(at + 8, at + 8 + length));
+    at += 12 + length;
+  }
+  return found;
+}
+
+describe('a PNG', () => {
+  it.each([
+    [1, 1, 4],
+    [1, 1, 1],
+    [3, 7, 1],
+    [5, 8, 4],
+    [1, 2000, 4],
+    [65_535, 1, 1],
+    [301, 9, 1],
+    [1200, 1300, 4],
+    [400_000, 3, 4],
+  ] as const)('of %i x %i with %i channels has exactly the given pixels', async (width, height, channels) => {
+    const given = raster(width, height, channels);
+    const png = await writePng(given, undefined);
+
+    // libvips rejects wrong checksums of chunks, zlib a wrong checksum of the pixels.
+    const pipeline = sharp(png, { failOn: 'warning', limitInputPixels: false });
+    const { data, info } = await (channels === 1 ? pipeline.toColourspace('b-w') : pipeline)
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect(info).toMatchObject({ width, height, channels });
+    expect(Buffer.compare(data, given.data)).toBe(0);
+    expect(inflateSync(chunks(png).get('IDAT') ?? '')).toHaveLength(height * (1 + width * channels));
+  });
+
+  it('declares sRGB and states a density only if the upload has one', async () => {
+    const types = async (density: number | undefined) => chunks(await writePng(raster(4, 4, 4), density));
+
+    expect([...(await types(undefined)).keys()]).toEqual(['IHDR', 'sRGB', 'IDAT', 'IEND']);
+    const physical = (await types(300)).get('pHYs');
+    expect([physical?.readUInt32BE(0), physical?.readUInt32BE(4), physical?.[8]]).toEqual([
+      11_811, 11_811, 1,
+    ]);
+  });
+
+  it('takes almost no bytes for erased pixels', async () => {
+    const given = raster(1000, 1000, 4);
+    given.data.fill(0, 0, given.data.length * 0.9);
+
+    expect((await writePng(given, undefined)).length).toBeLessThan(given.data.length / 10);
+  });
+});
