@@ -13,10 +13,11 @@ const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const colourTypes = { 1: 0, 4: 6 } as const;
 const inchesPerMetre = 1 / 0.0254;
 
-/** Parts of the image that are compressed at the same time. */
+/** Parts that are compressed at the same time. The same number everywhere, so that the file is too. */
 const bands = 8;
-/** Filtered bytes that a band compresses at a time. */
+/** Filtered bytes that a band compresses at a time, and the size of its output buffer. */
 const pieceBytes = 1024 * 1024;
+const outputBytes = 256 * 1024;
 
 /**
  * Writes a PNG that declares sRGB (W3C PNG). Every row is filtered with "Up", and bytes are

@@ -1,6 +1,6 @@
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { DomainError, type CheckResult, type Logger } from '@media-services/http-common';
+import { DomainError, garbageCollection, type CheckResult, type Logger } from '@media-services/http-common';
 import {
   EngineEndedError,
   EngineJobError,
@@ -142,5 +142,5 @@ export class PixelPool implements AsyncDisposable {
 
 function pixelCommand(settings: PixelSettings): EngineCommand {
   const script = fileURLToPath(new URL('./pixel-process.js', import.meta.url));
-  return { file: execPath, args: [script, JSON.stringify(settings)] };
+  return { file: execPath, args: [garbageCollection, script, JSON.stringify(settings)] };
 }
