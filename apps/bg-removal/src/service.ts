@@ -84,7 +84,9 @@ export async function createBgRemovalService(
       await rateLimiter[Symbol.asyncDispose]();
     },
   });
-  for (const starting of [engine.start(), pixels.start()]) {
+  // While the model loads, it needs the processor more.
+  const model = engine.start().then(() => pixels.warmUp());
+  for (const starting of [model, pixels.start()]) {
     starting.catch((error: unknown) => {
       // This also happens if the service is stopped before the engines are warm.
       logger.warn({ err: error }, 'an engine was not started');

@@ -21,7 +21,9 @@ export type EngineResponse = Extract<EngineMessage, { ok: boolean }>;
 export type SupervisorMessage =
   | { readonly type: 'run'; readonly id: number; readonly job: unknown }
   | { readonly type: 'continue'; readonly id: number; readonly data: unknown }
-  | { readonly type: 'cancel'; readonly id: number };
+  | { readonly type: 'cancel'; readonly id: number }
+  /** Nothing more urgent needs the processor: the engine may prepare for later jobs. */
+  | { readonly type: 'prepare' };
 
 export interface ChannelListener {
   /** Anything that arrived, not yet validated. */

@@ -72,6 +72,14 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   /**
+   * Lets every process, and later ones as soon as they are ready, prepare for its jobs. Call it
+   * when nothing more urgent needs the processor.
+   */
+  prepare(): void {
+    for (const slot of this.#slots) slot.prepare();
+  }
+
+  /**
    * Runs a job on the next free engine.
    * @throws EngineJobError when the engine reports that the job failed
    * @throws DomainError `overloaded` (queue full, or waited until the deadline),

@@ -57,6 +57,19 @@ describe('an engine pool', () => {
     });
   });
 
+  it.each(['json-lines', 'ipc'] as const)(
+    'lets engines prepare, later ones too, over %s',
+    async (channel) => {
+      const { supervisor } = await start({ channel });
+      const wasPrepared = () => supervisor.run({ do: 'was-prepared' }, { signal: noAbort() });
+      await expect(wasPrepared()).resolves.toEqual({ echo: 'false' });
+      supervisor.prepare();
+      await expect(wasPrepared()).resolves.toEqual({ echo: 'true' });
+      await supervisor.recycle('test');
+      await expect(wasPrepared()).resolves.toEqual({ echo: 'true' });
+    },
+  );
+
   it("fails a job whose step fails, with the step's error", async () => {
     const { supervisor } = await start();
     const onStep = () => Promise.reject(new Error('no reply available'));

@@ -85,6 +85,11 @@ export class PixelPool implements AsyncDisposable {
     await this.#supervisor.start();
   }
 
+  /** Lets every process warm up while it has no task. Takes seconds of CPU time. */
+  warmUp(): void {
+    this.#supervisor.prepare();
+  }
+
   /**
    * Decodes an image, gets the masks for the network's views from `maskOf` (two for a small
    * subject), and makes the cut-out.

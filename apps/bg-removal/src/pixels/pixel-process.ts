@@ -27,6 +27,7 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), id: z.int(), job: pixelTaskSchema }),
   z.object({ type: z.literal('continue'), id: z.int(), data: maskSchema }),
   z.object({ type: z.literal('cancel'), id: z.int() }),
+  z.object({ type: z.literal('prepare') }),
 ]);
 
 /** Interval between memory checks while processing an image. */
@@ -121,6 +122,10 @@ const warmUp = new WarmUp(() => cutOutDisc(team), settings.warmUpRounds);
 process.on('message', (raw) => {
   const { success, data: message } = messageSchema.safeParse(raw);
   if (!success) return;
+  if (message.type === 'prepare') {
+    if (current === undefined) warmUp.resume();
+    return;
+  }
   if (message.type !== 'run') {
     if (current?.id !== message.id) return;
     if (message.type === 'continue') current.onMask(message.data);
@@ -147,9 +152,9 @@ process.on('message', (raw) => {
     )
     .finally(() => {
       stopWatching();
+      current = undefined;
       warmUp.resume();
     });
 });
 
 send({ type: 'ready' });
-warmUp.resume();

@@ -162,6 +162,10 @@ export class EngineProcess<Job, Result, Ready> {
     return { result, idle: idle.then(async () => this.#waitIfFaulty()) };
   }
 
+  prepare(): void {
+    this.#channel.send({ type: 'prepare' });
+  }
+
   /** Ends the process group: SIGTERM, then SIGKILL after the grace period. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#isStopping = true;

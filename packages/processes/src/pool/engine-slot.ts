@@ -13,6 +13,7 @@ export class EngineSlot<Job, Result, Ready> {
   #readyInfo: Ready | undefined;
   #busy = false;
   #recycling = false;
+  #mayPrepare = false;
   #idle: Promise<void> = Promise.resolve();
   /** Whether the current process became ready; `#nextStart` is the same for its replacement. */
   #start = deferred<boolean>();
@@ -66,6 +67,12 @@ export class EngineSlot<Job, Result, Ready> {
 
   start(): void {
     this.#life ??= this.#keepAlive();
+  }
+
+  /** Tells the process, and every later one, to prepare for its jobs. */
+  prepare(): void {
+    this.#mayPrepare = true;
+    if (this.#readyInfo !== undefined) this.#process?.prepare();
   }
 
   /** Runs a job on the free process; the slot stays busy until the process is free again. */
@@ -164,6 +171,7 @@ export class EngineSlot<Job, Result, Ready> {
       wasReady = true;
       this.#failedStarts = 0;
       this.#settleStart(true);
+      if (this.#mayPrepare) engine.prepare();
       this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
       this.#onChange();
     } catch (error) {
