@@ -22,13 +22,6 @@ await runCommandLine(async () => {
   if (endOrphans() > 0) progress.say('Stopped the leftovers of an earlier run.');
   await checkGatewayPort(port, host);
   const env = await setUp({ progress, set: 'run' });
-  const problems = await settingsProblems(env);
-  if (problems.length > 0) {
-    const lines = problems.map((problem) => `\n  - ${problem}`).join('');
-    throw new UserError(
-      `Correct these settings in .env or the environment:${lines}\nThey are described in docs/configuration.md.`,
-    );
-  }
 
   // Built by set-up.
   const { deathMessage, panel, startStack, stopRequested } = await import('../packages/stack/dist/index.js');
@@ -38,7 +31,7 @@ await runCommandLine(async () => {
     host,
     env,
     onLine: showLogs ? (name, line) => progress.say(`${name.padEnd(10)} │ ${line}`) : undefined,
-  });
+  }).catch((error) => explain(error, env));
   const stopping = new AbortController();
   const stop = stopRequested(() => stack.kill()).then(() => {
     stopping.abort();
@@ -46,7 +39,12 @@ await runCommandLine(async () => {
   });
   process.once('exit', () => stack.kill());
   try {
-    await progress.step('Services', (log) => stack.healthy({ log, signal: stopping.signal }));
+    await progress.step('Services', (log) =>
+      stack.healthy({ log, signal: stopping.signal }).catch((error) => {
+        if (stopping.signal.aborted) throw error;
+        return explain(error, env);
+      }),
+    );
     const { videoDlMetrics, bgRemovalMetrics } = stack.ports;
     progress.say(
       panel({
@@ -66,3 +64,19 @@ await runCommandLine(async () => {
   }
   progress.say('Stopped.');
 });
+
+/**
+ * Names every invalid setting if a start has failed: a service's own message lists only its own.
+ * Checking before each start would take half a second.
+ * @param {unknown} error
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<never>}
+ */
+async function explain(error, env) {
+  const problems = await settingsProblems(env);
+  if (problems.length === 0) throw error;
+  const lines = problems.map((problem) => `\n  - ${problem}`).join('');
+  throw new UserError(
+    `Correct these settings in .env or the environment:${lines}\nThey are described in docs/configuration.md.`,
+  );
+}
