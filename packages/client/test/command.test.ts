@@ -171,6 +171,16 @@ describe('video', () => {
     expect(tooLong.stderr).toContain('Choose a shorter name (-o).');
   });
 
+  test('creates missing folders, and says so when it cannot, even below /proc', async () => {
+    await using server = await startServer(named('audio'));
+    const args = ['video', page, '--mp3', '--server', server.url, '-o'];
+    await expect(run([...args, 'new/films/'])).resolves.toMatchObject({ code: 0 });
+    expect(read('new', 'films', 'Episode 1.mp3')).toBe('audio');
+    const outcome = await run([...args, '/proc/films/new/']);
+    expect(outcome).toMatchObject({ code: 5, stdout: '' });
+    expect(outcome.stderr).toContain('/proc/films');
+  });
+
   test('requests a clip with --start and --end', async () => {
     await using server = await startServer(named('clip'));
 

@@ -13,8 +13,9 @@ const roundsUntilWarm = 8;
 /**
  * Lets the JIT compile the loops of a new process while it is idle, because an interpreted pass
  * over a large image takes several times as long. Runs one round per event loop turn, so that a
- * task waits for at most one round. Warming up before `ready` would take seconds of CPU time,
- * or a minute on a busy machine, during which a killed process has no replacement.
+ * task waits for at most one round. Begins when the model has loaded, which needs the processor
+ * more. Warming up before `ready` would take seconds of CPU time, or a minute on a busy machine,
+ * during which a killed process has no replacement.
  */
 export class WarmUp {
   readonly #round: () => void | Promise<void>;

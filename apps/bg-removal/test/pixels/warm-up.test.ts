@@ -1,4 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { WarmUp } from '../../dist/pixels/warm-up.js';
 
 let rounds = 0;
@@ -44,3 +48,22 @@ test('keeps the same pace however often it is resumed', async () => {
   expect(rounds).toBeLessThanOrEqual(2);
   warmUp.pause();
 });
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+onLinux('a pixel process warms up once it may', async () => {
+  const script = fileURLToPath(new URL('../../dist/pixels/pixel-process.js', import.meta.url));
+  const settings = { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 1000 };
+  const child = fork(script, [JSON.stringify(settings)], { serialization: 'advanced' });
+  await once(child, 'message');
+  child.send({ type: 'prepare' });
+  const start = userTicks(child.pid);
+  // It uses processor time without a task.
+  while (userTicks(child.pid) < start + 100) await delay(20);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+});
+
+function userTicks(pid = 0): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11]);
+}

@@ -54,7 +54,7 @@ export interface SaveOptions {
  */
 export async function saveMedia(media: Media, options: SaveOptions): Promise<string> {
   const { folder, name, isExactName, force, request, partial, signal } = options;
-  await mkdir(folder, { recursive: true });
+  await createFolder(folder);
   const wanted = join(folder, name);
   if (isExactName && !force && (await exists(wanted))) {
     await media.body.cancel();
@@ -107,6 +107,18 @@ export async function isFolder(path: string): Promise<boolean> {
 
 export async function namesIn(folder: string): Promise<string[]> {
   return (await isFolder(folder)) ? (await readdir(folder)).sort() : [];
+}
+
+/** Creates a folder and its parents. Node's recursive `mkdir` never returns for a folder below /proc. */
+async function createFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  if (dirname(folder) !== folder) await createFolder(dirname(folder));
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    // Another command may have created it in the meantime.
+    if (!(await isFolder(folder))) throw error;
+  }
 }
 
 function asNodeStream(body: Media['body']): Readable {
