@@ -253,56 +253,66 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     key: values.key ?? (env.MEDIA_SERVICES_KEY || undefined),
   });
   if (!checked.success) throw new UsageError(checked.error.issues.map(({ message }) => message).join('\n'));
-  const { server, key, quiet, force, ...options } = checked.data;
-  const output = options.output === undefined ? undefined : outputOf(options.output);
-  const connection = { server, key, quiet };
-  const { item, start, end } = options;
-  const [target] = positionals;
-  if (name === 'cutout') {
-    if (target === undefined && options.url === undefined) throw new UsageError('cutout needs an image.');
-    const { threshold, feather, strength, background, crop, mask } = options;
-    const format = cutoutFormat(options.format, output);
-    if (positionals.length + (options.url === undefined ? 0 : 1) > 1) requireFolder(output, 'several images');
-    if (mask && format !== 'png') throw new UsageError('--mask is always a PNG.');
-    if (mask && background !== undefined) throw new UsageError('--mask has no --background.');
-    return {
-      ...connection,
-      name,
-      sources: positionals,
-      url: options.url,
-      output,
-      force,
-      threshold,
-      feather,
-      foregroundStrength: strength,
-      format,
-      backgroundColor: background,
-      crop,
-      cropMargin: options['crop-margin'],
-      mask,
-      maxWidth: options['max-width'],
-      maxHeight: options['max-height'],
-    };
-  }
-  if (target === undefined) throw new UsageError(`${name} needs a URL.`);
-  if (name === 'info') {
-    if (positionals.length > 1) throw new UsageError('info takes one URL.');
-    return { ...connection, name, url: target, item, start, end, json: options.json };
-  }
+  if (name === 'cutout') return cutoutCommand(checked.data, positionals);
+  const [url] = positionals;
+  if (url === undefined) throw new UsageError(`${name} needs a URL.`);
+  if (name === 'video') return videoCommand(checked.data, positionals);
+  if (positionals.length > 1) throw new UsageError('info takes one URL.');
+  const { server, key, quiet, item, start, end, json } = checked.data;
+  return { server, key, quiet, name, url, item, start, end, json };
+}
+
+type Values = z.output<typeof valuesSchema>;
+
+function cutoutCommand(values: Values, sources: readonly string[]): CutoutCommand {
+  const { server, key, quiet, force, url, threshold, feather, strength, background, crop, mask } = values;
+  const images = sources.length + (url === undefined ? 0 : 1);
+  if (images === 0) throw new UsageError('cutout needs an image.');
+  const output = outputOf(values.output);
+  const format = cutoutFormat(values.format, output);
+  if (images > 1) requireFolder(output, 'several images');
+  if (mask && format !== 'png') throw new UsageError('--mask is always a PNG.');
+  if (mask && background !== undefined) throw new UsageError('--mask has no --background.');
+  return {
+    server,
+    key,
+    quiet,
+    name: 'cutout',
+    sources,
+    url,
+    output,
+    force,
+    threshold,
+    feather,
+    foregroundStrength: strength,
+    format,
+    backgroundColor: background,
+    crop,
+    cropMargin: values['crop-margin'],
+    mask,
+    maxWidth: values['max-width'],
+    maxHeight: values['max-height'],
+  };
+}
+
+function videoCommand(values: Values, urls: readonly string[]): VideoCommand {
+  const { server, key, quiet, force, item, start, end } = values;
   const formats = [
-    ...(options.mp3 ? (['mp3'] as const) : []),
-    ...(options.original ? (['original'] as const) : []),
-    ...(options[720] ? (['mp4-720'] as const) : []),
-    ...(options[1080] ? (['mp4-1080'] as const) : []),
+    ...(values.mp3 ? (['mp3'] as const) : []),
+    ...(values.original ? (['original'] as const) : []),
+    ...(values[720] ? (['mp4-720'] as const) : []),
+    ...(values[1080] ? (['mp4-1080'] as const) : []),
   ];
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
+  const output = outputOf(values.output);
   const format = videoFormat(formats[0], output);
-  if (positionals.length > 1) requireFolder(output, 'several videos');
-  return { ...connection, name, urls: positionals, format, item, start, end, output, force };
+  if (urls.length > 1) requireFolder(output, 'several videos');
+  return { server, key, quiet, name: 'video', urls, format, item, start, end, output, force };
 }
 
 /** An existing folder, and a path without an extension or with a slash at its end, is a folder. */
-function outputOf(path: string): '-' | OutputPath {
+function outputOf(path: string | undefined): '-' | OutputPath | undefined {
+  if (path === undefined) return undefined;
   if (path === '-') return '-';
   const isFile = /^\.(?=.*[a-z])[a-z0-9]{2,5}$/i.test(extname(path)) && !/[/\\]$/.test(path);
   if (!isFile || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return { folder: path };

@@ -50,37 +50,59 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
       metrics.requestsInFlight.dec();
       const finished = res.writableFinished;
       if (!finished) abortController.abort(new ClientGoneError());
+      const ended = outcome ?? (finished ? (res.statusCode >= 400 ? 'failed' : 'ok') : 'aborted');
       const durationMs = performance.now() - startedAt;
-      const failed = res.statusCode >= 400;
-      const ended = outcome ?? (finished ? (failed ? 'failed' : 'ok') : 'aborted');
-      const route = routeOf(res);
-      const code = problemCodeOf(res) ?? 'none';
-      const statusClass = `${Math.floor(res.statusCode / 100)}xx`;
-      metrics.requests.inc({ route, method: boundedMethod(req.method), status_class: statusClass, code });
-      metrics.outcomes.inc({ route, outcome: ended });
-      metrics.requestDuration.observe({ route }, durationMs / 1000);
-      // Probes are frequent; only failures are worth a line.
-      const level = route === '/api/health' && !failed ? 'debug' : 'info';
-      const key = gatewayClient(req)?.name;
-      logger[level](
-        {
-          ...(key !== undefined && { key }),
-          method: req.method,
-          route,
-          status: res.statusCode,
-          outcome: ended,
-          ...(code === 'none' ? {} : { code }),
-          durationMs: Math.round(durationMs * 10) / 10,
-          stages: timings,
-          ...notes,
-        },
-        'request',
-      );
+      report({
+        req,
+        res,
+        logger,
+        metrics,
+        outcome: ended,
+        durationMs,
+        fields: { stages: timings, ...notes },
+      });
     };
     res.once('close', onEnd);
     const removeListener = onSocketClose(req.socket, onEnd);
     next();
   };
+}
+
+interface FinishedRequest {
+  readonly req: Request;
+  readonly res: Response;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+  /** More fields of the log line. */
+  readonly fields: object;
+}
+
+/** Counts a finished request and writes its log line. */
+function report({ req, res, logger, metrics, outcome, durationMs, fields }: FinishedRequest): void {
+  const route = routeOf(res);
+  const code = problemCodeOf(res) ?? 'none';
+  const statusClass = `${Math.floor(res.statusCode / 100)}xx`;
+  metrics.requests.inc({ route, method: boundedMethod(req.method), status_class: statusClass, code });
+  metrics.outcomes.inc({ route, outcome });
+  metrics.requestDuration.observe({ route }, durationMs / 1000);
+  // Probes are frequent; only failures are worth a line.
+  const level = route === '/api/health' && res.statusCode < 400 ? 'debug' : 'info';
+  const key = gatewayClient(req)?.name;
+  logger[level](
+    {
+      ...(key !== undefined && { key }),
+      method: req.method,
+      route,
+      status: res.statusCode,
+      outcome,
+      ...(code === 'none' ? {} : { code }),
+      durationMs: Math.round(durationMs * 10) / 10,
+      ...fields,
+    },
+    'request',
+  );
 }
 
 const closeListeners = new WeakMap<Socket, Set<() => void>>();

@@ -64,11 +64,11 @@ export function createMetrics(options: { service: string; version?: string }): M
     },
   });
 
+  return { registry, counter, gauge, histogram, ...requestMetrics({ counter, gauge, histogram }) };
+}
+
+function requestMetrics({ counter, gauge, histogram }: Pick<Metrics, 'counter' | 'gauge' | 'histogram'>) {
   return {
-    registry,
-    counter,
-    gauge,
-    histogram,
     requests: counter({
       name: 'media_http_requests_total',
       help: 'Finished requests by route, method, status class and error code.',
