@@ -161,6 +161,9 @@ const unusualMedia = [
   // Its MP4 has audio of 1 s.
   { ...made('FLV whose audio is shorter than its video', 'short-audio.flv', '', 'complete'), seconds: 1 },
   other('WavPack', 'sound.wv', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
+  other('TTA', 'sound.tta', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
+  made('Telephone audio (G.726)', 'telephone.wav', '', 'complete'),
+  other('IVF', 'film.ivf', '', { mp3: '422 no_media', mp4: 'complete', seconds: 4 }),
   other('NUT', 'film.nut', '', allComplete),
   made('VOC', 'sound.voc', '', 'complete'),
   other('Flash Screen Video', 'screen.flv', '', allComplete),

@@ -91,6 +91,7 @@ const decoders = [
   'pcm_s8,pcm_u8,pcm_s16le,pcm_s16be,pcm_u16le,pcm_u16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be',
   'pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_bluray,pcm_dvd',
   'flashsv,flashsv2,pcm_s8_planar,8svx_exp,8svx_fib,adpcm_sbpro_2,adpcm_sbpro_3,adpcm_sbpro_4',
+  'g722,g726,g726le,g723_1,g729,ilbc,qcelp,adpcm_yamaha',
 ].join(',');
 
 /** Options before an input, for both ffmpeg and ffprobe: the allowed protocols, demuxers and frame size. */
@@ -314,13 +315,17 @@ function audioClip(cut: ClipCut | null): string[] {
   return [`atrim=${keepOptions(cut)}`, `asetpts='PTS-${cut.startSeconds.toFixed(6)}/TB'`];
 }
 
+/** GStreamer's ASF files state times of video 1000 hours after those of audio. ffmpeg would drop every frame. */
+const nearStart = "setpts='PTS-if(gt(abs(STARTPTS*TB),86400),STARTPTS,0)'";
+
 function videoOptions(
   video: NonNullable<TrackPlan['video']>,
   tools: CallOptions,
   cut: ClipCut | null,
 ): string[] {
   if (video.action === 'transcode') {
-    const filters = [...videoClip(cut, video.fps ?? null), scaleInto(video.maxShortSide), 'format=yuv420p'];
+    const times = cut === null ? [nearStart] : videoClip(cut, video.fps ?? null);
+    const filters = [...times, scaleInto(video.maxShortSide), 'format=yuv420p'];
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', filters.join(',')],

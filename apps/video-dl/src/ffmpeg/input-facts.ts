@@ -1,4 +1,4 @@
-import { isUnknownLength } from '../parsing/ffprobe-report.js';
+import { isUnknownLength, leadOf } from '../parsing/ffprobe-report.js';
 
 /** What ffmpeg reports about an input. */
 export interface InputFacts {
@@ -72,7 +72,7 @@ export class InputFactsReader {
     this.#readAudio(line);
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     if (stated === null || input.guessed) return;
-    input.startSeconds = Math.max(0, Number(stated[4] ?? 0));
+    input.startSeconds = leadOf(Number(stated[4] ?? 0), input.format);
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.
     if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds;

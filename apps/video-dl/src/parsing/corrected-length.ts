@@ -2,11 +2,15 @@ import { readAdtsFrame } from '../containers/adts-frames.js';
 import { matroskaIds } from '../containers/ebml.js';
 import {
   apeTagBytes,
+  endTagBytes,
+  endTagFieldBytes,
   id3TagBytes,
   readMp3FrameHeader,
   readXingHeader,
   type XingHeader,
 } from '../containers/mp3-frames.js';
+import { aviLength } from './avi-length.js';
+import { flvLength } from './flv-length.js';
 import { matroskaLength, type CorrectedLength } from './matroska-length.js';
 import type { PartialFile } from './partial-file.js';
 import { clockOf } from './sampled-clocks.js';
@@ -25,6 +29,9 @@ export function correctedLength(file: PartialFile, totalBytes: number): Correcte
   const musepack = musepackSeconds(start);
   if (musepack !== undefined) return { seconds: musepack };
   if (start.readUInt32BE(0) === matroskaIds.header) return matroskaLength(file, totalBytes);
+  const name = start.toString('latin1', 0, 12);
+  if (name.startsWith('FLV')) return flvLength(file, totalBytes);
+  if (name.startsWith('RIFF') && name.endsWith('AVI ')) return aviLength(file, totalBytes);
   const clock = clockOf(start);
   if (clock !== undefined) {
     return clock.isSteady(file.samples(0, totalBytes, clock.samples)) ? null : { seconds: null };
@@ -42,13 +49,23 @@ const minStatedShare = { constant: 0.99, variable: 0.8 };
 /** The length of MP3 or ADTS frames, which state none, except in a header that programs copy without correcting it. */
 function lengthOfFrames(file: PartialFile, totalBytes: number): CorrectedLength | null {
   const tagBytes = audioStart(file);
-  const start = file.read(tagBytes, beginningBytes);
-  if (!beginsWithFrames(start)) return null;
+  const tailAt = Math.max(tagBytes, totalBytes - endTagFieldBytes);
+  const [start, tail] = file.readAll([
+    { offset: tagBytes, bytes: beginningBytes },
+    { offset: tailAt, bytes: totalBytes - tailAt },
+  ]);
+  if (start === undefined || tail === undefined || !beginsWithFrames(start)) return null;
   const beginning = measureFrames([start]);
-  const audioBytes = totalBytes - tagBytes;
+  const behindBytes = Math.min(endTagBytes(tail), totalBytes - tagBytes);
+  const audioBytes = totalBytes - tagBytes - behindBytes;
   const stated = readXingHeader(file.read(tagBytes, beginning.firstBytes));
-  if (isPlausible(beginning, stated, audioBytes)) return null;
-  const samples = file.samples(tagBytes, totalBytes, samplesOfFrames).map(({ bytes }) => bytes);
+  if (isPlausible(beginning, stated, audioBytes)) {
+    // ffprobe counts tags at the end as audio.
+    if (behindBytes <= maxUnstated.bytes) return null;
+    if (stated !== undefined) return { seconds: stated.seconds };
+  }
+  const audioEnd = tagBytes + audioBytes;
+  const samples = file.samples(tagBytes, audioEnd, samplesOfFrames).map(({ bytes }) => bytes);
   const measured = measureFrames(samples);
   const sampledBytes = samples.reduce((sum, { length }) => sum + length, 0);
   const seconds = (measured.seconds / sampledBytes) * audioBytes;

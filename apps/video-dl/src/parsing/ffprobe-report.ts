@@ -54,7 +54,9 @@ export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
   return {
-    durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams),
+    ...(shareClock(format, streams)
+      ? { durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams) }
+      : { durationSeconds: longest(streams), defect: 'wrong_length' }),
     sizeBytes: parsePositive(format.size ?? ''),
     formatName: format.format_name,
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
@@ -90,18 +92,43 @@ function parseReport(text: string): z.output<typeof reportSchema> {
   }
 }
 
+/** Tracks of one file that start further apart don't share a clock, as in ASF files of GStreamer. */
+const maxApartSeconds = 86_400;
+
+function shareClock(
+  { start_time: start }: z.output<typeof reportSchema>['format'],
+  streams: readonly ReportedStream[],
+): boolean {
+  const starts = streams.map(({ start_time: first }) => first ?? 0);
+  return Math.max(...starts) - (Number(start) || 0) <= maxApartSeconds;
+}
+
+function longest(streams: readonly ReportedStream[]): number | null {
+  return Math.max(...streams.map(({ duration }) => duration ?? 0)) || null;
+}
+
 /** Some containers count their duration from zero instead of the first timestamp. */
 function withoutLead(
   seconds: number | null,
   { format_name: name, start_time: start }: z.output<typeof reportSchema>['format'],
   streams: readonly ReportedStream[],
 ): number | null {
-  const lead = Math.max(0, Number(start) || 0);
+  const lead = leadOf(Number(start) || 0, name);
   if (seconds === null || lead >= seconds) return seconds;
   const ends = streams.flatMap(({ duration, start_time: first }) => duration && duration + (first ?? 0));
   const lastEnd = Math.max(...ends.flatMap((end) => end ?? []));
   const countsFromZero = /matroska|flv/.test(name) || Math.abs(lastEnd - seconds) < lead / 2;
   return countsFromZero ? seconds - lead : seconds;
+}
+
+/** The delay of an encoder. */
+const maxDelaySeconds = 0.1;
+
+/** Seconds from zero to a file's first timestamp. Matroska's may be far below zero. */
+export function leadOf(startSeconds: number, formatName: string): number {
+  return formatName.startsWith('matroska') && startSeconds < -maxDelaySeconds
+    ? startSeconds
+    : Math.max(0, startSeconds);
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */

@@ -1,5 +1,6 @@
 import { isUint8Array } from 'node:util/types';
 import { z } from 'zod';
+import { mediaDefects } from '../containers/mp4/movie-summary.js';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
 import { audioFiles } from './media-head.js';
@@ -63,6 +64,7 @@ const tableSchema = z.object({
 
 const probeSchema = z.object({
   durationSeconds: number,
+  defect: z.enum(mediaDefects).optional(),
   formatName: shortText,
   streams: z
     .array(

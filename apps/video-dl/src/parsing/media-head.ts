@@ -17,7 +17,7 @@ import { readOggCodec } from '../containers/structure/ogg-pages.js';
 import { correctedLength } from './corrected-length.js';
 import type { CorrectedLength } from './matroska-length.js';
 import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
-import { fragmentsRestart } from './sampled-clocks.js';
+import { fragmentTimes } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
@@ -119,11 +119,13 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
   // Apple's players reject HEVC under this name. A generated stream uses the other one.
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
-  const isComplete = isMp4 && isWhole && hasMedia;
   // Fragments up to the end that one index lists are those of one file.
   const isIndexed = index !== undefined && indexEnd + indexedBytes(index) >= totalBytes - maxTrailerBytes;
   const mayBeJoined = hasRanges && isWhole && isFragmented(movie) && !isIndexed;
-  const isJoined = mayBeJoined && fragmentsRestart(file, totalBytes);
+  const times = mayBeJoined ? fragmentTimes(file, totalBytes) : 'steady';
+  const isJoined = times === 'restart';
+  // Joined files that went unnoticed here are noticed while they are read for ffmpeg.
+  const isComplete = isMp4 && isWhole && hasMedia && times !== 'unknown';
   // The movie's own length is that of the first fragment, and the others can't be looked at.
   const isUnknown =
     totalBytes === Infinity &&

@@ -75,9 +75,14 @@ export class PartialFile {
     const parts = Array.from({ length: count }, (_, index) => start + index * stepBytes)
       .filter((offset) => offset < end)
       .map((offset) => ({ offset, bytes: Math.min(sampleBytes, end - offset) }));
-    // All at once, so that a slow server is waited for once.
+    const read = this.readAll(parts);
+    return parts.map(({ offset }, index) => ({ offset, bytes: read[index] ?? Buffer.alloc(0) }));
+  }
+
+  /** Requests missing parts at once, so that a slow server is waited for once. @throws MissingBytes */
+  readAll(parts: readonly FilePart[]): Buffer[] {
     const missing = parts.filter(({ offset, bytes }) => this.#pieceWith(offset, bytes) === undefined);
     if (missing.length > 0) throw new MissingBytes(...missing);
-    return parts.map(({ offset, bytes }) => ({ offset, bytes: this.read(offset, bytes) }));
+    return parts.map(({ offset, bytes }) => this.read(offset, bytes));
   }
 }

@@ -235,12 +235,17 @@ const maxFragmentHeadBytes = 64 * 1024;
 /**
  * The decode times of an MP4 in fragments. In files that were joined they start over, and players
  * ignore or mix up all but the first file.
+ * @returns `unknown` if fragments are so long that a place of the file shows none
  * @throws MissingBytes
  */
-export function fragmentsRestart(file: PartialFile, totalBytes: number): boolean {
+export function fragmentTimes(file: PartialFile, totalBytes: number): 'steady' | 'restart' | 'unknown' {
   const last = new Map<number, bigint>();
-  for (const { bytes } of file.samples(0, totalBytes, fragmentSamples)) {
+  const samples = file.samples(0, totalBytes, fragmentSamples);
+  let isKnown = true;
+  for (const { offset, bytes } of samples) {
     let previous = 0;
+    const isLast = offset + bytes.length === totalBytes;
+    if (!isLast && !bytes.includes('moof')) isKnown = false;
     let at = bytes.indexOf('moof');
     for (let count = 0; at >= 0 && count < maxFragmentsInSample; count += 1) {
       const hasOwnHeader = bytes.subarray(previous, at).includes('mvhd');
@@ -248,14 +253,14 @@ export function fragmentsRestart(file: PartialFile, totalBytes: number): boolean
         bytes.subarray(Math.max(0, at - 4), at + maxFragmentHeadBytes),
       )) {
         const before = last.get(track) ?? -1n;
-        if (time < before || (hasOwnHeader && time === before)) return true;
+        if (time < before || (hasOwnHeader && time === before)) return 'restart';
         last.set(track, time);
       }
       previous = at;
       at = bytes.indexOf('moof', at + 4);
     }
   }
-  return false;
+  return isKnown ? 'steady' : 'unknown';
 }
 
 /** By track. Empty for bytes that only look like a fragment. */

@@ -72,18 +72,19 @@ export async function requestPart(
   }
 }
 
-/** How servers without ranges reject them, apart from 416 and 403. The file itself may be rejected too, which a request without a range shows. */
-const rejections = new Set([400, 405, 501]);
+/** How servers without ranges reject them, apart from 416. The file itself may be rejected too, which a request without a range shows. */
+const rejections = new Set([400, 403, 405, 501]);
 
 /** Whether a response is usable. Some servers reject every range, or send something else than the requested part. */
 function deliversRange(
   response: UpstreamResponse,
-  { identity }: RemoteObject,
+  { identity, chunkBytes }: RemoteObject,
   { start }: ByteRange,
 ): boolean {
   const { status } = response;
-  // From the first byte on, 403 rejects the file.
-  if (rejections.has(status) || (status === 403 && start > 0)) return false;
+  // A server that needs chunks accepts ranges, so from the first byte on its 403 rejects the file.
+  const rejectsFile = status === 403 && start === 0 && chunkBytes !== null;
+  if (rejections.has(status) && !rejectsFile) return false;
   if (status === 206) {
     // The part may be one of the compressed file, or one of several parts.
     const isPlain = contentEncoding(response.header('content-encoding')) === null;

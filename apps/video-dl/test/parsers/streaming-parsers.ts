@@ -202,6 +202,7 @@ export const streamingParsers: readonly StreamingParser[] = [
       'containers/structure/matroska-elements.ts',
       'containers/structure/ogg-pages.ts',
       'containers/structure/avi-chunks.ts',
+      'containers/structure/mp4-boxes.ts',
     ],
     start: fileStructure(),
     inputs: {
@@ -213,6 +214,10 @@ export const streamingParsers: readonly StreamingParser[] = [
       'APE tags of nothing': after(
         many(adts(), 700),
         Buffer.concat([Buffer.from('APETAGEX'), Buffer.alloc(24)]),
+      ),
+      'MP4 boxes of eight bytes': after(
+        Buffer.from('000000106674797069736f6d00000000', 'hex'),
+        Buffer.from('0000000866726565', 'hex'),
       ),
       'Matroska elements of two bytes': after(Buffer.concat([matroska, cluster]), element),
       'Matroska padded with zeros': () => Buffer.concat([matroska, Buffer.alloc(inputBytes)]),

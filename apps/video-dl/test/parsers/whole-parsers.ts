@@ -83,6 +83,7 @@ export const wholeParsers: readonly WholeParser[] = [
     files: [
       ...['parsing/corrected-length.ts', 'parsing/matroska-length.ts'],
       ...['parsing/sampled-clocks.ts', 'parsing/partial-file.ts'],
+      ...['parsing/avi-length.ts', 'parsing/flv-length.ts'],
     ],
     parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
     inputs: {
@@ -96,6 +97,20 @@ export const wholeParsers: readonly WholeParser[] = [
         clock.set([0x47, 1, 0, 0x20, 183, 0x10]);
         return repeated(clock, bytes);
       },
+      'an index of empty chunks': (bytes) => {
+        const index = Buffer.alloc(8);
+        index.write('idx1');
+        index.writeUInt32LE(bytes - (bytes % 16), 4);
+        const streams = repeated(Buffer.concat([Buffer.from('strh'), Buffer.alloc(52, 1)]), 6000);
+        const media = Buffer.from('LIST\x04\0\0\0movi');
+        const entries = repeated(Buffer.from(`01wb${'\0'.repeat(12)}`), bytes - (bytes % 16));
+        return Buffer.concat([Buffer.from('RIFF\x01\0\0\0AVI '), streams, media, index, entries]);
+      },
+      'tags of FLV': (bytes) =>
+        Buffer.concat([
+          Buffer.from('464c5601050000000900000000', 'hex'),
+          repeated(Buffer.from('0900000000000000000000' + '0000000b', 'hex'), bytes),
+        ]),
       'blocks of Matroska': (bytes) => matroska(repeated(Buffer.from('a38400000000', 'hex'), bytes)),
       'durations of Matroska': (bytes) => matroska(repeated(Buffer.from('9b80', 'hex'), bytes)),
       'names of fragments': (bytes) =>

@@ -94,6 +94,38 @@ describe('the length of an MP3 without a true header is measured', () => {
   });
 });
 
+describe('an APE tag at the end of an MP3', () => {
+  /** A header, one item and a footer. */
+  const apeTag = (bytes: number): Buffer => {
+    const item = Buffer.concat([
+      Buffer.from('....\0\0\0\x02Cover Art (Front)\0'),
+      Buffer.alloc(bytes, 'noise'),
+    ]);
+    const edge = (flags: number) => {
+      const field = Buffer.alloc(32);
+      field.write('APETAGEX');
+      field.writeUInt32LE(32 + item.length, 12);
+      field.writeUInt32LE(flags, 20);
+      return field;
+    };
+    return Buffer.concat([edge(0xa000_0000), item, edge(0x8000_0000)]);
+  };
+  const id3 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125)]);
+
+  it.each(['sound.mp3', 'vbr.mp3', 'long.mp3'])('is not a part of the length of %s', async (name) => {
+    for (const after of [Buffer.alloc(0), id3]) {
+      const bytes = Buffer.concat([await read(name), apeTag(200_000), after]);
+      const seconds = name === 'long.mp3' ? 60 : 4;
+      for (const { correctedLength } of [headOf(bytes), headInParts(bytes)])
+        expect(Math.abs((correctedLength?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
+    }
+  });
+
+  it('is ignored if it is small', async () => {
+    expect(correctedOf(Buffer.concat([await read('vbr.mp3'), apeTag(500)]))).toBeNull();
+  });
+});
+
 describe('the length is unknown', () => {
   it.each([
     ['transport streams', 'numbered.ts', 'numbered.ts'],

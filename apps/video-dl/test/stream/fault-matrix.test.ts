@@ -184,7 +184,8 @@ async function outcomeOf(
   if (hasVideo) expect(clip === undefined || surplus < 0 || surplus > 2 ? surplus : 0).toBe(0);
   const aacFrames = Math.ceil((seconds * 44_100) / 1024);
   const sound = streams.at(-1)?.nb_read_frames ?? 0;
-  if (hasVideo) expect(Math.abs(sound - aacFrames)).toBeLessThanOrEqual(2);
+  const hasBoth = hasVideo && streams.length > 1;
+  if (hasBoth) expect(Math.abs(sound - aacFrames)).toBeLessThanOrEqual(2);
   return 'complete';
 }
 
@@ -223,6 +224,22 @@ const testedElsewhere = [
     'are complete without a last one that only the duration of another track implies',
   ],
   ['A server that rejects every range', 'upstream/transfer', 'from a server that rejects every range'],
+  [
+    'A server that rejects even the first range with 403',
+    'upstream/transfer',
+    'from a server that rejects even the first range with 403',
+  ],
+  ["Monkey's Audio, DSD", 'stream/rare-files', 'is converted completely'],
+  ['TAK that is damaged', 'stream/rare-files', 'TAK that is damaged is rejected permanently'],
+  ['Musepack', 'parsing/corrected-length', 'is that of all samples of a Musepack file'],
+  ['An AVI whose tracks start late', 'stream/rare-files', 'start late is sent completely'],
+  ['An FLV whose last tag has an early time', 'stream/rare-files', 'an FLV whose last tag has an early time'],
+  ['Matroska with times before zero', 'stream/rare-files', 'Matroska whose audio starts before zero'],
+  ['ASF of GStreamer', 'stream/rare-files', 'times 1000 hours after its audio'],
+  ['An MP3 with an APE tag at its end', 'parsing/corrected-length', 'is not a part of the length of'],
+  ['Joined files with long fragments', 'stream/rare-files', 'are never sent as a whole'],
+  ['Decode times that need more than 32 bits', 'relay/clock', 'decode times that need more than 32 bits'],
+  ['Listeners in real time', 'service/config', 'for clients that read as fast as they play'],
   ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
   ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
   [
@@ -302,7 +319,7 @@ function renderTable(): string {
     '|---|---|---|---|---|',
     ...rows,
     '',
-    'What pages and manifests contain is tested where it is read:',
+    'Which addresses are refused, also behind NAT64, is tested in `packages/egress-guard`. What pages, manifests and rare files contain is tested where it is read:',
     '',
     '| what | test |',
     '|---|---|',

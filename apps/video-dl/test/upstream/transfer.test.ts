@@ -162,6 +162,13 @@ describe('reads complete bytes', () => {
       ['bytes=3-', undefined],
     ]),
     [
+      'from a server that rejects even the first range with 403',
+      [status(403), whole()],
+      from(0, 5),
+      '012345',
+      ['bytes=0-5', undefined],
+    ],
+    [
       'from a server that sends several parts as one',
       [several, whole()],
       from(3, 5),
@@ -228,6 +235,11 @@ describe('reads complete bytes', () => {
   it.each(['ends', 'breaks'] as const)('by resuming after a response that %s early', async (how) => {
     expect(await read([cut(0, 9, 4, how), part(4, 9)], from(0))).toBe('0123456789');
     expect(ranges()).toEqual(['bytes=0-', 'bytes=4-9']);
+  });
+
+  it('with one request for a rejected chunk', async () => {
+    await expect(read([status(403)], { chunkBytes: 4 })).rejects.toMatchObject(fault('rejects this service'));
+    expect(ranges()).toEqual(['bytes=0-3']);
   });
 
   it('from a server that limits the size of parts', async () => {

@@ -18,12 +18,13 @@ export interface ProbedStream {
 }
 
 /** The file states a wrong length, or consists of joined files of a format that ffmpeg can't decode completely. */
-export type MediaDefect = 'wrong_length' | 'joined_flac' | 'joined_fragments';
+export const mediaDefects = ['wrong_length', 'joined_flac', 'joined_fragments'] as const;
+export type MediaDefect = (typeof mediaDefects)[number];
 
 export interface Probe {
   durationSeconds: number | null;
   /** Absent if none is known. */
-  defect?: MediaDefect;
+  defect?: MediaDefect | undefined;
   /** Of the whole file, if its server states it. */
   sizeBytes: number | null;
   streams: ProbedStream[];

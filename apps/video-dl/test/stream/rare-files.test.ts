@@ -1,0 +1,210 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { made, media, sendFile, type Site, startSite } from '@media-services/fault-site';
+import { inspect } from '../media/support/inspect.js';
+import { startService, type TestService } from '../support/service.js';
+import { receive, type Received } from './support/receive.js';
+
+/** Files that ffmpeg reads, but does not write, and some that other programs write in their own way. */
+
+let site: Site;
+let service: TestService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-dl-rare-'));
+  site = await startSite();
+  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function served(name: string, bytes: Buffer): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, bytes);
+  site.on(`/rare/${name}`, (request, response) =>
+    sendFile(request, response, path, 'application/octet-stream'),
+  );
+  return `${site.url}/rare/${name}`;
+}
+
+const stream = async (url: string, path: string): Promise<Received> =>
+  receive(`${service.url}/api/${path}?url=${encodeURIComponent(url)}`);
+
+async function secondsOf({ body }: Received, name: string): Promise<number[]> {
+  const path = join(folder, name);
+  await writeFile(path, body);
+  return (await inspect(path)).streams.map(({ duration }) => duration ?? NaN);
+}
+
+const words = (...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value >>> 0, index * 4);
+  return bytes;
+};
+const halves = (...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(values.length * 2);
+  for (const [index, value] of values.entries()) bytes.writeUInt16LE(value, index * 2);
+  return bytes;
+};
+const long = (value: number): Buffer => words(value, 0);
+
+const seconds = 4;
+const samples = seconds * 44_100;
+
+/** Monkey's Audio 3.99 with one frame of silence. */
+function monkeysAudio(): Buffer {
+  const silence = 3;
+  const frame = words(0x8000_0000, silence, 0, 0);
+  const header = [halves(1000, 0x20), words(294_912, samples, 1), halves(16, 2), words(44_100)];
+  const descriptor = [Buffer.from('MAC '), halves(3990, 0), words(52, 24, 4, 0, frame.length, 0, 0)];
+  return Buffer.concat([...descriptor, Buffer.alloc(16), ...header, words(80), frame]);
+}
+
+const dsdRate = 2_822_400;
+const dsdBlock = 4096;
+const dsdSilence = 0x69;
+
+/** DSD in Sony's container: two channels in blocks. */
+function dsf(): Buffer {
+  const blocks = Math.ceil((dsdRate * seconds) / 8 / dsdBlock);
+  const data = Buffer.alloc(blocks * dsdBlock * 2, dsdSilence);
+  const format = [words(1, 0, 2, 2, dsdRate, 1), long(dsdRate * seconds), words(dsdBlock, 0)];
+  const total = 28 + 52 + 12 + data.length;
+  return Buffer.concat([
+    ...[Buffer.from('DSD '), long(28), long(total), long(0)],
+    ...[Buffer.from('fmt '), long(52), ...format],
+    ...[Buffer.from('data'), long(12 + data.length), data],
+  ]);
+}
+
+/** DSD in Philips' container. */
+function dsdiff(): Buffer {
+  const chunk = (name: string, ...parts: readonly Buffer[]): Buffer => {
+    const content = Buffer.concat(parts);
+    const size = Buffer.alloc(8);
+    size.writeUInt32BE(content.length, 4);
+    return Buffer.concat([Buffer.from(name), size, content]);
+  };
+  const property = chunk(
+    'PROP',
+    Buffer.from('SND '),
+    chunk('FS  ', words(dsdRate).swap32()),
+    chunk('CHNL', halves(2).swap16(), Buffer.from('SLFTSRGT')),
+    chunk('CMPR', Buffer.from('DSD \x0enot compressed\0')),
+  );
+  const data = chunk('DSD ', Buffer.alloc((dsdRate / 4) * seconds, dsdSilence));
+  return chunk('FRM8', Buffer.from('DSD '), chunk('FVER', words(0x0105_0000).swap32()), property, data);
+}
+
+it.each([
+  ["Monkey's Audio", 'sound.ape', monkeysAudio],
+  ['DSD (DSF)', 'sound.dsf', dsf],
+  ['DSD (DSDIFF)', 'sound.dff', dsdiff],
+] as const)('%s is converted completely', async (_what, name, make) => {
+  const url = await served(name, make());
+  const { body } = await service.info(url);
+  expect(Math.abs(Number(body['duration']) - seconds)).toBeLessThan(0.05);
+  const received = await stream(url, 'stream');
+  expect(received).toMatchObject({ status: 200, complete: true });
+  const [length = 0] = await secondsOf(received, `${name}.mp3`);
+  expect(Math.abs(length - seconds)).toBeLessThan(0.1);
+});
+
+it('TAK that is damaged is rejected permanently', async () => {
+  const url = await served('sound.tak', Buffer.from(`tBaK${'x'.repeat(5000)}`));
+  const { status, body } = await stream(url, 'stream');
+  expect(status).toBe(422);
+  expect(JSON.parse(body.toString())).toMatchObject({ code: 'no_media', retryable: false });
+});
+
+const copy = ['-map', '0', '-c', 'copy'];
+
+async function expectWhole(
+  url: string,
+  expected: { duration: number; tracks: readonly number[] },
+): Promise<void> {
+  const { body } = await service.info(url);
+  expect(Math.abs(Number(body['duration']) - expected.duration)).toBeLessThan(0.2);
+  const received = await stream(url, 'stream/video');
+  expect(received).toMatchObject({ status: 200, complete: true });
+  expect(Math.abs(Number(received.headers['x-content-duration']) - expected.duration)).toBeLessThan(0.2);
+  const tracks = await secondsOf(received, 'result.mp4');
+  expect(tracks).toHaveLength(expected.tracks.length);
+  for (const [index, track] of tracks.entries())
+    expect(Math.abs(track - (expected.tracks[index] ?? 0))).toBeLessThan(0.3);
+}
+
+it('an FLV whose last tag has an early time is as long as its media', async () => {
+  const bytes = Buffer.from(await readFile(await media('film.flv')));
+  const lastTag = bytes.length - 4 - bytes.readUInt32BE(bytes.length - 4);
+  bytes.writeUIntBE(20, lastTag + 4, 3);
+  await expectWhole(await served('early.flv', bytes), { duration: 4, tracks: [4, 4] });
+});
+
+it('Matroska whose audio starts before zero is as long as its media', async () => {
+  const source = await media('front.mp4');
+  const path = await made('negative.mkv', {
+    args: [
+      ...['-i', source, '-itsoffset', '-1', '-i', source, '-map', '0:v', '-map', '1:a', '-c', 'copy'],
+      ...['-avoid_negative_ts', 'disabled', 'negative.mkv'],
+    ],
+  });
+  await expectWhole(await served('negative.mkv', await readFile(path)), { duration: 5, tracks: [5, 5] });
+});
+
+it.each([
+  ['audio', '0', '20'],
+  ['tracks', '20', '20'],
+] as const)('an AVI whose %s start late is sent completely', async (what, videoDelay, audioDelay) => {
+  const source = await media('front.mp4');
+  const name = `late-${what}.avi`;
+  const path = await made(name, {
+    args: [
+      ...['-itsoffset', videoDelay, '-i', source, '-itsoffset', audioDelay, '-i', source],
+      ...['-map', '0:v', '-map', '1:a', '-c', 'copy', name],
+    ],
+  });
+  const received = await stream(await served(name, await readFile(path)), 'stream/video');
+  expect(received).toMatchObject({ status: 200, complete: true });
+  const file = join(folder, `${name}.mp4`);
+  await writeFile(file, received.body);
+  const [video, audio] = (await inspect(file)).streams;
+  expect(video?.nb_read_frames).toBe(100);
+  expect(audio?.nb_read_frames).toBeGreaterThanOrEqual(172);
+});
+
+it('an ASF whose video has times 1000 hours after its audio is converted', async () => {
+  const path = await made('far.asf', {
+    args: [
+      ...['-i', await media('front.mp4'), '-c:v', 'wmv2', '-c:a', 'wmav2'],
+      ...['-bsf:v', 'setts=ts=TS+3600000/TB', 'far.asf'],
+    ],
+  });
+  const bytes = Buffer.from(await readFile(path));
+  const properties = bytes.indexOf(Buffer.from('a1dcab8c47a9cf118ee400c00c205365', 'hex'));
+  // GStreamer states the true length, in units of 100 ns, after 3.1 s that players buffer.
+  bytes.writeBigUInt64LE(71_000_000n, properties + 64);
+  await expectWhole(await served('far.asf', bytes), { duration: 4, tracks: [4, 4] });
+});
+
+it('joined fragments that are too long to be found in samples are never sent as a whole', async () => {
+  const path = await made('long-fragments.mp4', {
+    args: [
+      ...['-i', await media('long.mp4'), ...copy, '-frag_duration', '9000000'],
+      ...['-movflags', '+empty_moov+default_base_moof', 'long-fragments.mp4'],
+    ],
+  });
+  const part = await readFile(path);
+  // Fragments are where no sample is.
+  const url = await served('long-joined.mp4', Buffer.concat([part, part]));
+  for (const where of ['stream', 'stream/video']) {
+    const { status, complete } = await stream(url, where);
+    expect(status === 200 && complete).toBe(false);
+  }
+});
