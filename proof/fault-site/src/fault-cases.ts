@@ -122,6 +122,7 @@ const untrueLengths = [
     mp4: 'complete',
     seconds: 4,
   }),
+  other('AVI: none', 'film.avi', '', { mp3: 'complete', mp4: 'complete', seconds: 4 }),
   other('AVI without sizes and lengths', 'streamed.avi', '', {
     mp3: 'complete',
     mp4: 'complete',
@@ -368,6 +369,13 @@ export const faultCases: readonly FaultCase[] = [
     seconds: 20,
   }),
   long('the end is missing, as if that were all', 'short=150000', 'reset'),
+  ...(['film.avi', 'sound.wav', 'sound.mp3'] as const).map((media) =>
+    other(`${media}: the end is missing, as if that were all`, media, 'short=40000', {
+      mp3: '422 no_media',
+      ...(media === 'film.avi' && { mp4: '422 no_media' }),
+      seconds: 4,
+    }),
+  ),
   other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
   other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
     mp3: 'reset',

@@ -210,6 +210,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     durationSeconds,
   },
   // Its writer can't go back to fill in sizes and lengths.
+  'film.avi': copied(front, 'film.avi'),
   'streamed.avi': copied(front, ...['-seekable', '0'], 'streamed.avi'),
   // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.
   'jump.ts': copied(

@@ -36,6 +36,7 @@ const knownAttributes = [
   ...['id', 'type', 'start', 'duration', 'mediaPresentationDuration'],
   ...['contentType', 'mimeType', 'width', 'height', 'bandwidth'],
   ...['media', 'initialization', 'startNumber', 'endNumber', 'timescale', 't', 'd', 'r'],
+  'presentationTimeOffset',
   ...['sourceURL', 'range', 'mediaRange'],
 ];
 const maxDepth = 16;

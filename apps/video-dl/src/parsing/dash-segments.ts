@@ -125,13 +125,17 @@ function periodsOf(mpd: ManifestElement, manifestUrl: string): Period[] {
   const total = readDuration(mpd.attributes['mediaPresentationDuration']);
   const elements = childrenOf(mpd, 'Period');
   const baseUrl = baseUrlOf(mpd, resolveUrl('', manifestUrl));
+  // Without a start, a period begins where the one before it ends (5.3.2.1).
+  let previousEnd: number | null = 0;
   const periods = elements.map((period, index) => {
-    const start = readDuration(period.attributes['start']);
+    const start = readDuration(period.attributes['start']) ?? previousEnd;
     const next = elements[index + 1];
     const end = next === undefined ? total : readDuration(next.attributes['start']);
-    const between = end === null || (start === null && index > 0) ? null : end - (start ?? 0);
+    const between = end === null || start === null ? null : end - start;
+    const seconds = readDuration(period.attributes['duration']) ?? between;
+    previousEnd = start === null || seconds === null ? null : start + seconds;
     return {
-      seconds: readDuration(period.attributes['duration']) ?? between,
+      seconds,
       representations: representationsOf(period, baseUrlOf(period, baseUrl)),
     };
   });
@@ -235,7 +239,8 @@ class TrackWriter {
     const startNumber = readCount(attributes['startNumber'], 1);
     const timescale = readCount(attributes['timescale'], 1) || 1;
     const [timeline] = childrenOf(template, 'SegmentTimeline');
-    const limits = { timescale, periodSeconds, maxSegments: this.table.room };
+    const offset = readCount(attributes['presentationTimeOffset'], 0);
+    const limits = { timescale, periodSeconds, offset, maxSegments: this.table.room };
     const times =
       timeline === undefined
         ? constantTimes(attributes, startNumber, limits)
@@ -280,7 +285,11 @@ function inherited(levels: readonly ManifestElement[], name: string): ManifestEl
   const found = levels.flatMap((level) => childrenOf(level, name).slice(0, 1));
   const innermost = found.at(-1);
   if (innermost === undefined) return null;
-  const children = found.toReversed().find((element) => element.children.length > 0)?.children ?? [];
+  // Each kind of child is inherited separately: the set may have the initialisation and its members the segments.
+  const kinds = new Set(found.flatMap(({ children }) => children.map((child) => child.name)));
+  const children = [...kinds].flatMap(
+    (kind) => found.map((element) => childrenOf(element, kind)).findLast(({ length }) => length > 0) ?? [],
+  );
   const attributes: Attributes = Object.fromEntries(
     found.flatMap((element) => Object.entries(element.attributes)),
   );
@@ -296,6 +305,8 @@ interface Timed {
 interface TimeLimits {
   readonly timescale: number;
   readonly periodSeconds: number | null;
+  /** The time at which the period starts, in ticks. */
+  readonly offset: number;
   readonly maxSegments: number;
 }
 
@@ -323,7 +334,7 @@ function constantTimes(
 
 function timelineTimes(
   timeline: ManifestElement,
-  { timescale, periodSeconds, maxSegments }: TimeLimits,
+  { timescale, periodSeconds, offset, maxSegments }: TimeLimits,
 ): Timed[] {
   const times: Timed[] = [];
   const runs = childrenOf(timeline, 'S');
@@ -334,7 +345,7 @@ function timelineTimes(
     if (duration === 0) throw invalid('sent a manifest with a segment of zero duration');
     const repeats = Number(attributes['r'] ?? 0);
     const next = runs[index + 1]?.attributes['t'];
-    const end = next === undefined ? (periodSeconds ?? NaN) * timescale : Number(next);
+    const end = next === undefined ? offset + (periodSeconds ?? NaN) * timescale : Number(next);
     const count = repeats < 0 ? Math.ceil((end - time) / duration) : repeats + 1;
     if (!(count >= 1) || !(times.length + count <= maxSegments)) throw invalid('listed too many segments');
     for (let repeat = 0; repeat < count; repeat += 1) {

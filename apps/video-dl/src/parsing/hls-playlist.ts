@@ -134,7 +134,12 @@ class PlaylistReader {
         this.#rendition(readAttributes(value));
         break;
       case '#EXT-X-GAP':
+      case '#EXT-X-SKIP':
         throw unjoinable('has missing segments');
+      case '#EXT-X-I-FRAMES-ONLY':
+        throw unjoinable('has key frames only');
+      case '#EXT-X-DEFINE':
+        throw unjoinable('has variables in its playlist');
       // Ads that these platforms stitch in, recognised the same way as in yt-dlp.
       case '#ANVATO-SEGMENT-INFO':
         if (value.includes('type=ad')) this.#isAdvertisement = true;
@@ -262,7 +267,8 @@ class PlaylistReader {
     const uri = attributes.get('URI') ?? '';
     if (uri === '') throw invalid('sent a playlist with an initialisation without a URL');
     const range = attributes.get('BYTERANGE');
-    const window = range === undefined ? null : this.#window(range, uri);
+    // Without an offset it is at the start, whatever segments came before.
+    const window = range === undefined ? null : this.#window(range.includes('@') ? range : `${range}@0`, uri);
     // Only encrypted if it has its own IV, since it has no sequence number to derive one from.
     const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
     this.#map = { uri, range: window, key: isEncrypted ? this.#currentKey() : null };

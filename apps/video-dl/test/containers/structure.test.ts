@@ -195,6 +195,42 @@ describe('a file that overstates its length', () => {
   });
 });
 
+describe.each([
+  ['cut.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
+  ['cut.wav', ['-map', '1:a']],
+  ['cut.w64', ['-map', '1:a']],
+  ['cut.caf', ['-map', '1:a', '-c:a', 'pcm_s16le']],
+  ['cut-xing.mp3', ['-map', '1:a', '-metadata', 'title=x']],
+])('%s, whose header states where its media end', (name, args) => {
+  const through = async (share: number, chunkBytes: number) => {
+    const whole = await readFile(await made(name, recipe(...args, name)));
+    const bytes = whole.subarray(0, Math.floor(whole.length * share));
+    const structure = new FileStructure();
+    for (let at = 0; at < bytes.length; at += chunkBytes)
+      structure.read(at, bytes.subarray(at, at + chunkBytes));
+    structure.endsAt(bytes.length);
+  };
+
+  it.each([65_536, 997, 11])('passes as a whole, %d bytes at a time', async (chunkBytes) => {
+    await expect(through(1, chunkBytes)).resolves.toBeUndefined();
+  });
+
+  it.each([65_536, 997, 11])('is damaged without its end, %d bytes at a time', async (chunkBytes) => {
+    await expect(through(0.9, chunkBytes)).rejects.toThrow('its end is missing');
+  });
+});
+
+it.each([0, 0x7fff_f000, 0xffff_ffff])(
+  'a WAV of unknown size, written as %d, is not damaged',
+  async (size) => {
+    const bytes = await readFile(await made('cut.wav', recipe('-map', '1:a', 'cut.wav')));
+    bytes.writeUInt32LE(size, bytes.indexOf('data') + 4);
+    const structure = new FileStructure();
+    structure.read(0, bytes);
+    expect(() => structure.endsAt(bytes.length)).not.toThrow();
+  },
+);
+
 describe('a length that a whole file states wrongly', () => {
   const headOf = async (name: string) => {
     const bytes = await readFile(await media(name));

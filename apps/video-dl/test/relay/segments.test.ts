@@ -113,6 +113,16 @@ describe('segments of a playlist', () => {
     expect(body.includes(init.subarray(init.indexOf('moov')))).toBe(true);
   });
 
+  it('may repeat an initialisation at the start of their file', async () => {
+    const url = put(Buffer.concat([init, ...fmp4]));
+    const map = `#EXT-X-MAP:URI="${url}",BYTERANGE="${init.length}"`;
+    const ranges = fmp4.flatMap(({ length }, index) => {
+      const before = Buffer.concat([init, ...fmp4.slice(0, index)]).length;
+      return [map, '#EXTINF:1.0,', `#EXT-X-BYTERANGE:${length}@${before}`, url];
+    });
+    expect((await read(hls(...ranges))).isClean).toBe(true);
+  });
+
   it('are decrypted by sequence number or IV, with changing keys, until METHOD=NONE', async () => {
     const [one, other] = [Buffer.alloc(16, 7), Buffer.alloc(16, 9)];
     const encrypted = (body: Buffer | undefined, key: Buffer, iv: Buffer) => {
@@ -353,6 +363,9 @@ describe('a playlist fails if it', () => {
     ['an invalid byte range', () => ['#EXT-X-BYTERANGE:x', ...segments(ts)], 'upstream_error'],
     ['an unterminated quote', () => ['#EXT-X-MAP:URI="x', ...segments(fmp4)], 'upstream_error'],
     ['a gap', () => ['#EXT-X-GAP', ...segments(ts)], 'no_media'],
+    ['skipped segments', () => ['#EXT-X-SKIP:SKIPPED-SEGMENTS=3', ...segments(ts)], 'no_media'],
+    ['key frames only', () => ['#EXT-X-I-FRAMES-ONLY', ...segments(ts)], 'no_media'],
+    ['variables', () => ['#EXT-X-DEFINE:NAME="x",VALUE="y"', ...segments(ts)], 'no_media'],
     ['no segments', () => [], 'upstream_error'],
   ])('has %s', async (_what, lines, code) => {
     expect((await failureOf(hls(...lines())))?.code).toBe(code);
@@ -619,6 +632,49 @@ describe('segments of a DASH manifest', () => {
   it('are complete without a last one that only the duration of another track implies', async () => {
     expect((await read(template('PT4.3S'))).isClean).toBe(true);
     expect((await failureOf(template('PT4.8S')))?.code).toBe('video_not_found');
+  });
+
+  /** Serves the segments as NAME-0 (the initialisation), NAME-1 … @returns the name */
+  const numberedSegments = () => {
+    const name = `numbered-${counter++}`;
+    for (const [index, body] of dash.entries())
+      bench.on(`/put/${name}-${index}`, (_request, response) => void response.end(body));
+    return name;
+  };
+
+  it('fill a last period that states neither its start nor its length', async () => {
+    const name = numberedSegments();
+    const period = (attributes: string, startNumber: number) =>
+      `<Period ${attributes}><AdaptationSet contentType="video">
+      <SegmentTemplate duration="1" startNumber="${startNumber}" initialization="/put/${name}-0" media="/put/${name}-$Number$"/>
+      <Representation id="v"/></AdaptationSet></Period>`;
+    const url = put(
+      `<MPD mediaPresentationDuration="PT4S">${period('duration="PT2S"', 1)}${period('', 3)}</MPD>`,
+    );
+    const { body, isClean } = await read({ url, headers: {}, kind: 'dash' });
+    expect(isClean).toBe(true);
+    for (const chunk of dash.slice(1)) expect(body.includes(chunk.subarray(-100))).toBe(true);
+  });
+
+  it('repeat to the end of a period whose times start later', async () => {
+    const name = numberedSegments();
+    const timeline = '<SegmentTimeline><S t="9000" d="1000" r="-1"/></SegmentTimeline>';
+    const content = `<AdaptationSet contentType="video">
+      <SegmentTemplate timescale="1000" presentationTimeOffset="9000" initialization="/put/${name}-0" media="/put/${name}-$Number$">${timeline}</SegmentTemplate>
+      <Representation id="v"/></AdaptationSet>`;
+    const { body, isClean } = await read(manifest(content));
+    expect(isClean).toBe(true);
+    for (const chunk of dash.slice(1)) expect(body.includes(chunk.subarray(-100))).toBe(true);
+  });
+
+  it('share an initialisation that only their set states', async () => {
+    const [first = '', ...others] = dash.map((part) => put(part));
+    const content = `<AdaptationSet contentType="video">
+      <SegmentList duration="1"><Initialization sourceURL="${first}"/></SegmentList>
+      <Representation id="v"><SegmentList>${others.map((url) => `<SegmentURL media="${url}"/>`).join('')}</SegmentList></Representation></AdaptationSet>`;
+    const { isClean, session } = await read(manifest(content));
+    expect(isClean).toBe(true);
+    expect(session.allReceived()).toBe(true);
   });
 
   it('may be listed by elements with a prefix', async () => {

@@ -6,12 +6,16 @@ import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
 import { Mp4Boxes } from './mp4-boxes.js';
 import { OggPages } from './ogg-pages.js';
+import { StatedEnd } from './stated-end.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 /** Bytes needed to detect a file's format. */
 const sniffedBytes = 12;
 /** The first byte of each transport stream packet. */
 const transportSync = 0x47;
+
+/** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
+const maxOverstatedBytes = 4096;
 
 /**
  * Checks a file as its parts are read, in any order. Only the contiguous bytes from the
@@ -23,6 +27,7 @@ export class FileStructure {
   /** End of the contiguous bytes. */
   #position = 0;
   #firstByte: number | undefined;
+  readonly #statedEnd = new StatedEnd();
   #size = Infinity;
   /** Whether the file states no length, so that its timestamps state one, as in a transport stream. */
   statesNoLength = false;
@@ -44,7 +49,11 @@ export class FileStructure {
    */
   endsAt(bytes: number): void {
     this.#size = bytes;
-    if ((this.#check?.statedBytes ?? 0) > bytes) throw new DamagedMediaError('its end is missing');
+    const required = Math.max(
+      this.#check?.statedBytes ?? 0,
+      (this.#statedEnd.bytes ?? 0) - maxOverstatedBytes,
+    );
+    if (required > bytes) throw new DamagedMediaError('its end is missing');
   }
 
   /**
@@ -54,6 +63,7 @@ export class FileStructure {
    */
   read(offset: number, bytes: Buffer): void {
     const gap = offset - this.#position;
+    this.#statedEnd.read(offset, bytes);
     if (offset === 0) this.#firstByte ??= bytes[0];
     if (this.#check === null && gap <= 0) this.#position = Math.max(this.#position, offset + bytes.length);
     if (this.#check === null || offset + bytes.length <= this.#position) return;
