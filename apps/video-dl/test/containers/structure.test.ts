@@ -272,3 +272,38 @@ describe('a length that a whole file states wrongly', () => {
     expect([...Buffer.concat(parts)]).toEqual([1, 2, 3, 0, 0, 0, 7]);
   });
 });
+
+describe('Musepack SV8', () => {
+  const packet = (key: string, content: number) => {
+    const size = content + 4;
+    return Buffer.concat([
+      Buffer.from(key, 'latin1'),
+      Buffer.of(0x80 | (size >> 7), size & 0x7f),
+      Buffer.alloc(content),
+    ]);
+  };
+  const lastPacket = Buffer.from('SE\x03', 'latin1');
+  const packets = [packet('SH', 12), packet('AP', 3000), packet('AP', 5), packet('AP', 10_000)];
+  const stream = Buffer.concat([Buffer.from('MPCK', 'latin1'), ...packets]);
+  const whole = Buffer.concat([stream, lastPacket, Buffer.from('APETAGEX and more')]);
+  const passes = (bytes: Buffer, chunkBytes: number) => {
+    const structure = new FileStructure();
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      structure.read(at, bytes.subarray(at, at + chunkBytes));
+      structure.endsAt(bytes.length);
+    }
+    return structure.isWhole;
+  };
+
+  it.each([1, 97, 65_536])('is whole with its last packet, %d bytes at a time', (chunkBytes) => {
+    expect(passes(whole, chunkBytes)).toBe(true);
+  });
+
+  it.each([
+    ['between two packets', stream.length - 10_004],
+    ['inside a packet', stream.length - 5000],
+    ['before its last packet', stream.length],
+  ])('is damaged where it ends %s', (_where, end) => {
+    expect(() => passes(stream.subarray(0, end), 97)).toThrow('its end is missing');
+  });
+});

@@ -232,6 +232,7 @@ const testedElsewhere = [
   ["Monkey's Audio, DSD", 'stream/rare-files', 'is converted completely'],
   ['TAK that is damaged', 'stream/rare-files', 'TAK that is damaged is rejected permanently'],
   ['Musepack', 'parsing/corrected-length', 'is that of all samples of a Musepack file'],
+  ['Musepack without its end', 'containers/structure', 'is damaged where it ends %s'],
   ['An AVI whose tracks start late', 'stream/rare-files', 'start late is sent completely'],
   ['An FLV whose last tag has an early time', 'stream/rare-files', 'an FLV whose last tag has an early time'],
   ['Matroska with times before zero', 'stream/rare-files', 'Matroska whose audio starts before zero'],

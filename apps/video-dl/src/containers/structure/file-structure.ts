@@ -5,6 +5,7 @@ import { AviChunks } from './avi-chunks.js';
 import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
 import { Mp4Boxes } from './mp4-boxes.js';
+import { MusepackPackets } from './musepack-packets.js';
 import { OggPages } from './ogg-pages.js';
 import { StatedEnd } from './stated-end.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
@@ -92,6 +93,7 @@ function checkFor(beginning: Buffer): StructureCheck | null {
   if (word === matroskaIds.header) return new MatroskaElements();
   if (word === 0x4f676753) return new OggPages();
   if (isStreamedAvi(beginning)) return new AviChunks();
+  if (beginning.toString('latin1', 0, 4) === 'MPCK') return new MusepackPackets();
   if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;
