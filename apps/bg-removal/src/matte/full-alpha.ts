@@ -3,7 +3,7 @@ import type { RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import type { LocalModel } from './guided-filter.js';
-import { interpolation, type Interpolation } from './interpolation.js';
+import { interpolation, type Interpolation } from './grid-sampler.js';
 import type { Plane } from './plane.js';
 import { alone, type Team } from './team.js';
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { cutOut } from '../matte/cut-out.js';
 import { TeamMember } from './team-member.js';
-import { sharedMemorySchema, toThreadSchema, type fromThreadSchema } from './thread-messages.js';
+import { sharedMemorySchema, toThreadSchema, type fromThreadSchema } from './task.js';
 import type { z } from 'zod';
 
 /** Entry point of the second thread of a {@link ThreadTeam}. */

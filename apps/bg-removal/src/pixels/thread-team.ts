@@ -5,7 +5,7 @@ import { cutOut } from '../matte/cut-out.js';
 import type { Plane } from '../matte/plane.js';
 import type { Tuning } from '../matte/tuning.js';
 import { createSharedMemory, TeamMember, type SharedMemory } from './team-member.js';
-import { fromThreadSchema, type ToThread } from './thread-messages.js';
+import { fromThreadSchema, type ToThread } from './task.js';
 
 /**
  * The main thread and a second one, which make the mattes of one image after the other. While

@@ -9,7 +9,7 @@ import {
   readXingHeader,
   type XingHeader,
 } from '../containers/mp3-frames.js';
-import { musepackSeconds } from '../containers/musepack.js';
+import { musepackSeconds } from '../containers/structure/musepack-packets.js';
 import { aviLength } from './avi-length.js';
 import { flvLength } from './flv-length.js';
 import { matroskaLength, type CorrectedLength } from './matroska-length.js';

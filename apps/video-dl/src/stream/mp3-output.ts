@@ -172,8 +172,11 @@ function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cov
 
 /** Encoders may add a frame or two at the end. */
 const maxDroppedBytes = 4 * 1024;
-/** Covers a decoder's delay and a container's rounding at the end. More would be made-up silence. */
-const maxSilentFrames = 2;
+/**
+ * Covers a container's rounding and a decoder's delay: HE-AAC ends 2196 samples early, 0.09 s at 24 kHz.
+ * More would be made-up silence.
+ */
+const maxSilentFrames = 4;
 
 /** Holds back the last part until verification, because with a stated length the last byte ends the response. */
 class ExactMp3Run extends Mp3Run {
@@ -221,7 +224,7 @@ class ExactMp3Run extends Mp3Run {
     return Buffer.concat([this.#held ?? Buffer.alloc(0), missing]);
   }
 
-  /** Silence for the one or two frames that the encoder left out. @throws DomainError when more are missing */
+  /** Silence for the few frames that the decoder left out. @throws DomainError when more are missing */
   #missingFrames(): Buffer {
     const { audio, trim } = this.#exact;
     const missing = Math.max(0, audio.frames - this.frames);

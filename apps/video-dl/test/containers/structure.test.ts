@@ -200,6 +200,7 @@ describe.each([
   ['cut.wav', ['-map', '1:a']],
   ['cut.w64', ['-map', '1:a']],
   ['cut.caf', ['-map', '1:a', '-c:a', 'pcm_s16le']],
+  ['cut.wmv', []],
   ['cut-xing.mp3', ['-map', '1:a', '-metadata', 'title=x']],
 ])('%s, whose header states where its media end', (name, args) => {
   const through = async (share: number, chunkBytes: number) => {

@@ -1,4 +1,3 @@
-import { maxNumberBytes, readBase128 } from '../musepack.js';
 import type { StructureCheck } from './structure-check.js';
 
 const magicBytes = 4;
@@ -48,4 +47,33 @@ export class MusepackPackets implements StructureCheck {
     this.statedBytes = this.#position + size + (key === 'SE' ? 0 : lastPacketBytes);
     return true;
   }
+}
+
+const musepackRates = [44_100, 48_000, 37_800, 32_000];
+
+/** The length in the header of Musepack SV8, which ffmpeg rounds down to whole packets of up to 7 minutes. */
+export function musepackSeconds(start: Buffer): number | undefined {
+  if (start.toString('latin1', 0, 6) !== 'MPCKSH') return undefined;
+  const size = readBase128(start, 6);
+  const samples = readBase128(start, size.end + checksumAndVersionBytes);
+  const silence = readBase128(start, samples.end);
+  const rate = musepackRates[start.readUInt8(silence.end) >> 5];
+  const seconds = rate === undefined ? 0 : (samples.value - silence.value) / rate;
+  return seconds > 0 ? seconds : undefined;
+}
+
+const checksumAndVersionBytes = 5;
+
+/** More than any number takes. */
+const maxNumberBytes = 8;
+
+/** Seven bits a byte; all but the last have the highest bit set. */
+function readBase128(bytes: Buffer, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let end = at; end < at + maxNumberBytes; end += 1) {
+    const byte = bytes.readUInt8(end);
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) return { value, end: end + 1 };
+  }
+  return { value, end: at + maxNumberBytes };
 }

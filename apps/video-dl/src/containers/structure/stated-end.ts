@@ -44,6 +44,16 @@ const w64: Layout = {
   },
 };
 
+/** Advanced Systems Format: like Wave64. Live writers leave the size of an empty object. */
+const asf: Layout = {
+  firstChunkAt: 0,
+  headerBytes: 24,
+  chunkAt: (header) => ({
+    isMedia: header.readUInt32BE(0) === 0x3626b275,
+    bytes: Number(header.readBigUInt64LE(16)),
+  }),
+};
+
 /** Core Audio Format. A size of -1 means to the end of the file. */
 const caf: Layout = {
   firstChunkAt: 8,
@@ -69,6 +79,7 @@ function layoutOf(start: Buffer): Layout | null {
   if (name === 'RIFF' && type === 'AVI ') return avi;
   if (name === 'riff') return w64;
   if (name === 'caff') return caf;
+  if (start.readUInt32BE(0) === 0x3026b275) return asf;
   const tagBytes = id3TagBytes(start);
   return tagBytes > 0 || start[0] === 0xff ? mp3(tagBytes) : null;
 }
