@@ -13,7 +13,7 @@ export const pixelSettingsSchema = z.object({
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
 
-export const tuningSchema = z.object({
+const tuningSchema = z.object({
   threshold: z.number(),
   feather: z.number(),
   foregroundStrength: z.number(),
