@@ -203,6 +203,8 @@ export const streamingParsers: readonly StreamingParser[] = [
       'containers/structure/ogg-pages.ts',
       'containers/structure/avi-chunks.ts',
       'containers/structure/mp4-boxes.ts',
+      'containers/structure/musepack-packets.ts',
+      'containers/structure/stated-end.ts',
     ],
     start: fileStructure(),
     inputs: {
@@ -224,6 +226,13 @@ export const streamingParsers: readonly StreamingParser[] = [
       'Ogg pages of nothing': () => many(checksummedPage()),
       'Ogg padded with zeros': () => Buffer.concat([checksummedPage(), Buffer.alloc(inputBytes)]),
       'AVI chunks of nothing': after(streamedAvi, Buffer.from('00dc\0\0\0\0', 'latin1')),
+      'Musepack packets of nothing': after(Buffer.from('MPCK'), Buffer.from('AP\x03', 'latin1')),
+      'Musepack numbers without an end': after(Buffer.from('MPCKAP'), Buffer.of(0xff)),
+      'WAV chunks of nothing': after(Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.from('junk\0\0\0\0', 'latin1')),
+      'ASF objects of nothing': after(
+        Buffer.from('3026b2758e66cf11a6d900aa0062ce6c1800000000000000', 'hex'),
+        Buffer.from('9107dcb7b7a9cf118ee600c00c2053651800000000000000', 'hex'),
+      ),
       'AVI lists in lists': () => many(Buffer.from('LIST\0\0\0\0rec ', 'latin1')),
     },
   },
