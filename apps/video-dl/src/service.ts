@@ -197,6 +197,7 @@ async function createContext(
     relay,
     upstream,
     heads,
+    parsers,
     tools,
     planSettings,
     limits,

@@ -88,11 +88,18 @@ const upload = form(await readFile(picture.file));
       request: () => get(streamUrl(gateway, page('long.mp4'), 'mp4-1080')),
     },
     {
-      what: 'MP4 of 20 MB, muxed',
+      what: 'MP4 of 20 MB, remuxed',
+      part: 'video-dl',
+      firstRate: 2,
+      boundMs: 1500,
+      request: () => get(streamUrl(gateway, page('long.mov'), 'mp4-1080')),
+    },
+    {
+      what: 'MP4 of 20 MB, made by ffmpeg',
       part: 'video-dl',
       firstRate: 1,
       boundMs: 2500,
-      request: () => get(streamUrl(gateway, page('long.mov'), 'mp4-1080')),
+      request: () => get(streamUrl(gateway, page('long.mkv'), 'mp4-1080')),
     },
     {
       what: 'MP3 of 30 s',

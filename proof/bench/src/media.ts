@@ -1,6 +1,6 @@
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeLongFilm, makeLongSound, makeQuickTime, makeSampleFilm } from '@media-services/fault-site';
+import { makeLongFilm, makeLongSound, makeOtherContainers, makeSampleFilm } from '@media-services/fault-site';
 import { toolsDir } from '@media-services/stack/set-up';
 
 /** Creates missing media and keeps them for the next run. @returns the folder */
@@ -12,7 +12,7 @@ export async function benchMedia(largeBytes: number): Promise<string> {
   await mkdir(draft, { recursive: true });
   process.stdout.write('making the media …\n');
   await makeSampleFilm(draft, { heights: [720] });
-  await makeQuickTime(join(draft, 'film-720.mp4'));
+  await makeOtherContainers(join(draft, 'film-720.mp4'));
   await makeLongFilm(draft, largeBytes);
   await makeLongSound(draft, 600);
   await rename(draft, folder);

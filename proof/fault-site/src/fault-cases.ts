@@ -6,12 +6,14 @@ export interface FaultCase {
   fault: string;
   /**
    * Path and query of the page. `$` is replaced by a unique number, `{private}` by a forbidden address,
-   * `{kind}` by the name of the same file for passing on or for converting.
+   * `{kind}` by the name of the same file for passing on, for a new header or for converting.
    */
   page: string;
   mp3: FaultOutcome;
   /** Absent if there is no video. */
   mp4?: FaultOutcome;
+  /** The site's file with a new header; absent if there is no such file. */
+  remuxed?: FaultOutcome;
   /** The site's MP4 passed through unchanged; absent if there is no such file. */
   original?: FaultOutcome;
   /** The site's original audio; absent if not tested. */
@@ -22,7 +24,7 @@ export interface FaultCase {
   seconds: number;
 }
 
-/** In the middle of `long.mp4` and `long-qt.mp4`, which have 4.9 MB. */
+/** In the middle of `long.mp4`, `long-qt.mp4` and `long-dubbed.mp4`, which have about 5 MB. */
 const middle = 2_500_000;
 
 const long = (
@@ -35,6 +37,7 @@ const long = (
   fault,
   mp3,
   mp4,
+  remuxed: original,
   original,
   audio: mp3,
   seconds: 20,
@@ -52,6 +55,7 @@ const short = (
   fault,
   mp3,
   mp4,
+  remuxed: original,
   original,
   seconds: 4,
   page: `/watch?media=${media}&${query}&n=$`,
@@ -314,21 +318,28 @@ export const faultCases: readonly FaultCase[] = [
     '502 upstream_error',
   ),
   // The header and the whole file agree; the response to the resumed request is the first that doesn't.
-  long(
-    'another size in every answer',
-    'cutEvery=2500000&size=change',
-    '502 upstream_error',
-    '502 upstream_error',
-    'reset',
-  ),
+  {
+    ...long(
+      'another size in every answer',
+      'cutEvery=2500000&size=change',
+      '502 upstream_error',
+      '502 upstream_error',
+      'reset',
+    ),
+    remuxed: '502 upstream_error',
+  },
   long('Content-Length too large', 'length=1000', '502 upstream_error'),
-  long(
-    'Content-Length too large, no ranges',
-    'ignoreRange&length=1000',
-    '504 upstream_timeout',
-    '504 upstream_timeout',
-    'reset',
-  ),
+  {
+    ...long(
+      'Content-Length too large, no ranges',
+      'ignoreRange&length=1000',
+      '504 upstream_timeout',
+      '504 upstream_timeout',
+      'reset',
+    ),
+    // The index says where the last frame ends.
+    remuxed: 'complete',
+  },
   long('Content-Length too small, no ranges', 'ignoreRange&length=-2000000', 'reset'),
   long('status 404', 'status=404', '404 video_not_found'),
   long('status 500', 'status=500', '502 upstream_error'),
@@ -347,10 +358,16 @@ export const faultCases: readonly FaultCase[] = [
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
     mp3: 'complete',
     mp4: 'complete',
+    remuxed: 'complete',
     original: 'complete',
   },
   {
-    ...made('MP4: 40 kB of noise among its pictures', 'long-qt.mp4', 'noise=2500000&slow=1500000', 'reset'),
+    ...made(
+      'MP4: 40 kB of noise among its pictures',
+      'long-dubbed.mp4',
+      'noise=2500000&slow=1500000',
+      'reset',
+    ),
     mp4: 'reset',
     seconds: 20,
   },

@@ -7,7 +7,7 @@ export {
   film,
   makeLongFilm,
   makeLongSound,
-  makeQuickTime,
+  makeOtherContainers,
   makeSampleFilm,
   type FilmOptions,
 } from './samples/film.js';

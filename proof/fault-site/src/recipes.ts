@@ -105,6 +105,7 @@ function copied(source: Source, ...output: string[]): Recipe {
 }
 
 const faststart = ['-movflags', '+faststart'];
+const indexed = ['-f', 'mp4', '-movflags', '+dash+global_sidx'];
 const quickTime = ['-brand', 'qt  '];
 const av = (options: VideoOptions = {}) => [
   video(options),
@@ -117,6 +118,7 @@ const separate = ['-adaptation_sets', 'id=0,streams=v id=1,streams=a'];
 
 const onlyVideo = ['-map', '-0:a'];
 const onlyAudio = ['-map', '-0:v'];
+const dubbed = ['-map', '0:a'];
 const source = (name: string, tracks: readonly Track[]): Source => ({
   name,
   recipe: file(tracks, ...faststart, name),
@@ -132,6 +134,10 @@ const numberedHls = (...more: string[]) =>
 export const recipes: Readonly<Record<string, Recipe>> = {
   'front.mp4': front.recipe,
   'end.mp4': copied(front, 'end.mp4'),
+  // With a second audio track, which only ffmpeg can leave out: never passed on or remuxed.
+  'front-dubbed.mp4': copied(front, ...dubbed, ...faststart, ...quickTime, 'front-dubbed.mp4'),
+  'end-dubbed.mp4': copied(front, ...dubbed, ...quickTime, 'end-dubbed.mp4'),
+  'long-dubbed.mp4': copied(long, ...dubbed, ...faststart, ...quickTime, 'long-dubbed.mp4'),
   // The same boxes under QuickTime's brand: never passed on unchanged.
   'front-qt.mp4': copied(front, ...faststart, ...quickTime, 'front-qt.mp4'),
   'end-qt.mp4': copied(front, ...quickTime, 'end-qt.mp4'),
@@ -141,6 +147,26 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   '720.mp4': file(av({ size: '1280x720' }), ...faststart, '720.mp4'),
   '1080.mp4': file(av({ size: '1920x1080' }), ...faststart, '1080.mp4'),
   'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
+  'long.mov': copied(long, 'long.mov'),
+  'video-alone.mp4': copied(long, ...onlyVideo, ...faststart, 'video-alone.mp4'),
+  'audio-alone.m4a': copied(long, ...onlyAudio, ...faststart, 'audio-alone.m4a'),
+  // With one index of all fragments, as YouTube and others store their tracks.
+  'video-indexed.mp4': copied(
+    long,
+    ...onlyVideo,
+    ...indexed,
+    '-frag_duration',
+    '1000000',
+    'video-indexed.mp4',
+  ),
+  'audio-indexed.m4a': copied(
+    long,
+    ...onlyAudio,
+    ...indexed,
+    '-frag_duration',
+    '3000000',
+    'audio-indexed.m4a',
+  ),
   'silent.mp4': copied(front, ...onlyVideo, ...faststart, 'silent.mp4'),
   'long.mp4': long.recipe,
   'two-minutes.mp4': twoMinutes.recipe,

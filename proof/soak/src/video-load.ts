@@ -40,6 +40,7 @@ export function goodVideos(site: Site): readonly GoodRequest[] {
       },
     },
     made('mp3', 'front.mp4', 4),
+    made('mp4', 'front-dubbed.mp4', 4),
     made('mp4', 'front-qt.mp4', 4),
     passedOn(site, 'long.mp4'),
     made('mp3', 'vp9.webm', 4),
@@ -100,5 +101,5 @@ export async function askFaulty(context: SoakContext, { faultCase, target }: Fau
 }
 
 function pageOf({ page }: FaultCase, target: Target): string {
-  return page.replaceAll('$', nextPage()).replace('{kind}', target === 'mp4' ? '-qt' : '');
+  return page.replaceAll('$', nextPage()).replace('{kind}', target === 'mp4' ? '-dubbed' : '');
 }

@@ -62,7 +62,7 @@ const download = z.strictObject({
     .int()
     .min(0)
     .nullable()
-    .describe('The `Content-Length` of the stream; null if unknown before its end.'),
+    .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
 const originalAudio = z.strictObject({
@@ -78,7 +78,7 @@ const originalAudio = z.strictObject({
     .int()
     .min(0)
     .nullable()
-    .describe('The `Content-Length` of the stream; null if unknown before its end.'),
+    .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
 /** The response of `GET /api/info`. Seconds, bytes, pixels, kbit/s; unknown values are null. */

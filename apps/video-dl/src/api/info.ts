@@ -7,7 +7,7 @@ import { downloadTargets, type Extraction, type Format, type Target } from '../e
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../stream/audio-output.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
-import type { StreamingService } from '../stream/service.js';
+import type { StatedFile, StreamingService } from '../stream/service.js';
 import type { infoSchema } from './info-schema.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
 
@@ -21,7 +21,7 @@ interface InfoContext {
   readonly planSettings: PlanSettings;
   /** Prefix of the paths in the response: `/media` or empty. */
   readonly basePath: string;
-  readonly streaming: Pick<StreamingService, 'siteFile'>;
+  readonly streaming: Pick<StreamingService, 'knownFile'>;
 }
 
 /** `GET /api/info` */
@@ -100,7 +100,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
-  readonly page: Parameters<StreamingService['siteFile']>[1];
+  readonly page: Parameters<StreamingService['knownFile']>[1];
   readonly clipRequest: ClipRequest;
   readonly signal: AbortSignal;
 }
@@ -112,8 +112,8 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   for (const target of downloadTargets) {
     const plan = planOrRejection(context, target);
     if (plan === undefined) continue;
-    const file = await context.streaming.siteFile(plan, context.page, context.signal);
-    downloads.push(describeDownload(target, plan, file?.totalBytes ?? null, context));
+    const file = await context.streaming.knownFile(plan, context.page, context.signal);
+    downloads.push(describeDownload(target, plan, file, context));
   }
   return downloads;
 }
@@ -122,7 +122,7 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
   const { extraction, page, signal, streaming } = context;
   const plan = planOrRejection(context, 'original');
   if (plan === undefined) return null;
-  const file = await streaming.siteFile(plan, page, signal);
+  const file = await streaming.knownFile(plan, page, signal);
   const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
   if (container === undefined || container === 'mp4') return null;
   const [format] = extraction.selections.original;
@@ -131,7 +131,7 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
     container,
     codec: format?.audioCodec ?? null,
     bitrateKbps: format?.audioBitrateKbps ?? null,
-    isSiteFile: file !== null,
+    isSiteFile: file?.isSiteFile === true,
     estimatedBytes: file?.totalBytes ?? plan.estimatedBytes,
     exactBytes: file?.totalBytes ?? null,
   };
@@ -150,12 +150,13 @@ function hrefOf(
 function describeDownload(
   target: Download['target'],
   plan: Plan,
-  exactBytes: number | null,
+  file: StatedFile | null,
   context: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
 ): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
-    stream !== null && exactBytes !== null ? ('as is' as const) : (stream?.action ?? null);
+    stream !== null && file?.isSiteFile === true ? ('as is' as const) : (stream?.action ?? null);
+  const exactBytes = file?.totalBytes ?? null;
   const common = {
     target,
     audio: actionOf(plan.audio),

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { MediaHead } from '../parsing/media-head.js';
 import type { FilePiece } from '../parsing/partial-file.js';
 import type { ParserPool } from '../parsing/parser-pool.js';
@@ -20,6 +21,14 @@ export interface HeadOptions {
   readonly client: string;
 }
 
+/** The bytes that a header was read from. */
+export interface ReadHead {
+  readonly head: SourceHead;
+  readonly pieces: readonly FilePiece[];
+}
+
+/** The bytes of headers that we keep, of all sources together. */
+const maxKeptBytes = 32 * 1024 ** 2;
 /** How much of a file to read at once. */
 const windowBytes = 128 * 1024;
 /** An index may be anywhere in a file, but no file has more than a few. */
@@ -33,6 +42,10 @@ export class SourceHeads {
   readonly #upstream: Upstream;
   readonly #parsers: Pick<ParserPool, 'forClient'>;
   readonly #seen = new WeakMap<MediaSource, SourceHead>();
+  readonly #pieces = new LRUCache<MediaSource, readonly FilePiece[]>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: (pieces) => pieces.reduce((sum, { bytes }) => sum + bytes.length, 1),
+  });
 
   constructor(upstream: Upstream, parsers: Pick<ParserPool, 'forClient'>) {
     this.#upstream = upstream;
@@ -40,9 +53,18 @@ export class SourceHeads {
   }
 
   /** @throws DomainError when the file can't be read; the signal's reason */
-  async of(source: MediaSource, { signal, renew, client }: HeadOptions): Promise<SourceHead> {
-    const seen = this.#seen.get(source);
-    if (seen !== undefined) return seen;
+  async of(source: MediaSource, options: HeadOptions): Promise<SourceHead> {
+    return this.#seen.get(source) ?? (await this.#readNew(source, options)).head;
+  }
+
+  /** The header with its bytes, which are only kept for a while. @throws as `of` */
+  async withBytes(source: MediaSource, options: HeadOptions): Promise<ReadHead> {
+    const head = this.#seen.get(source);
+    const pieces = this.#pieces.get(source);
+    return head !== undefined && pieces !== undefined ? { head, pieces } : this.#readNew(source, options);
+  }
+
+  async #readNew(source: MediaSource, { signal, renew, client }: HeadOptions): Promise<ReadHead> {
     const ended = new AbortController();
     try {
       const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
@@ -50,9 +72,10 @@ export class SourceHeads {
         exit: source.origin?.exit,
         client,
       });
-      const head = await this.#read(reader, this.#parsers.forClient(client), signal);
-      this.#seen.set(source, head);
-      return head;
+      const read = await this.#read(reader, this.#parsers.forClient(client), signal);
+      this.#seen.set(source, read.head);
+      this.#pieces.set(source, read.pieces);
+      return read;
     } finally {
       ended.abort(new Error('the header has been read'));
     }
@@ -66,13 +89,14 @@ export class SourceHeads {
   /** Drops the cached header of a file that has changed. */
   forget(source: MediaSource): void {
     this.#seen.delete(source);
+    this.#pieces.delete(source);
   }
 
   async #read(
     reader: ObjectReader,
     parse: ReturnType<ParserPool['forClient']>,
     signal: AbortSignal,
-  ): Promise<SourceHead> {
+  ): Promise<ReadHead> {
     const start = await reader.open({ start: 0, end: windowBytes - 1 });
     let hasRanges = start.isPart;
     const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
@@ -80,7 +104,7 @@ export class SourceHeads {
     for (let reads = 1; reads <= maxReads; reads += 1) {
       const totalBytes = identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
-      if (step.kind === 'head') return { ...step, identity, totalBytes };
+      if (step.kind === 'head') return { head: { ...step, identity, totalBytes }, pieces };
       const read = await Promise.all(
         step.parts.map(async ({ offset, bytes }) => {
           const length = Math.max(bytes, windowBytes);
@@ -95,15 +119,14 @@ export class SourceHeads {
       // Some servers deliver only whole files, and only some formats need more than their beginning.
       if (whole.length < read.length) hasRanges = false;
     }
-    return {
+    const nothing = {
       probe: null,
       original: null,
       audioFile: null,
       audioLength: null,
       correctedLength: null,
-      identity,
-      totalBytes: identity.total,
     };
+    return { head: { ...nothing, identity, totalBytes: identity.total }, pieces };
   }
 }
 

@@ -1,10 +1,13 @@
-import { isUint8Array } from 'node:util/types';
+import { isFloat64Array, isUint8Array } from 'node:util/types';
 import { z } from 'zod';
 import { mediaDefects } from '../containers/mp4/movie-summary.js';
+import { maxHeaderBytes } from '../containers/mp4/remux/layout.js';
+import type { Tags } from '../containers/mp4/remux/movie-boxes.js';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
 import { audioFiles } from './media-head.js';
 import type { FilePiece } from './partial-file.js';
+import type { PartlyRead } from './remux.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** A job for a parser process: one whole input, one small result. */
@@ -25,6 +28,7 @@ export type ParserJob =
       readonly totalBytes: number | null;
       readonly hasRanges: boolean;
     }
+  | { readonly kind: 'remux'; readonly files: readonly PartlyRead[]; readonly tags: Tags }
   | { readonly kind: 'ffprobe'; readonly bytes: Uint8Array };
 
 export type JobKind = ParserJob['kind'];
@@ -40,6 +44,8 @@ const shortText = z.string().max(maxTextLength);
 const bytes = (maxBytes: number) =>
   z.custom<Uint8Array>((value) => isUint8Array(value) && value.length <= maxBytes);
 const range = z.object({ start: count, end: count }).nullable();
+
+const numbers = z.custom<Float64Array>((value) => isFloat64Array(value) && value.length <= maxRows);
 
 const tableSchema = z.object({
   baseUrls: z.array(url).max(10_000).readonly(),
@@ -107,6 +113,22 @@ const resultSchemas = {
       correctedLength: z.object({ seconds: number }).nullable(),
     }),
   ]),
+  remux: z
+    .object({
+      header: bytes(maxHeaderBytes),
+      sources: bytes(maxRows),
+      offsets: numbers,
+      lengths: numbers,
+      tracks: z
+        .array(z.object({ type: z.enum(['video', 'audio']), codec: shortText, seconds: z.number() }))
+        .max(2)
+        .readonly(),
+      fragmentTracks: z.array(count).max(2).readonly().nullable(),
+    })
+    .refine(({ sources, offsets, lengths }) =>
+      [offsets, lengths].every(({ length }) => length === sources.length),
+    )
+    .nullable(),
   ffprobe: probeSchema.extend({ sizeBytes: number }),
 };
 
@@ -118,6 +140,7 @@ export const parserResultSchema = z.discriminatedUnion('job', [
   z.object({ job: z.literal('manifest'), result: resultSchemas.manifest }),
   z.object({ job: z.literal('initialisation'), result: resultSchemas.initialisation }),
   z.object({ job: z.literal('head'), result: resultSchemas.head }),
+  z.object({ job: z.literal('remux'), result: resultSchemas.remux }),
   z.object({ job: z.literal('ffprobe'), result: resultSchemas.ffprobe }),
 ]);
 export type ParserResult = z.output<typeof parserResultSchema>;

@@ -83,10 +83,19 @@ export function readHead(
   }
 }
 
-/** After the last fragment there may be a list of random access points (`mfra`). */
-const maxTrailerBytes = 16 * 1024;
+/** The boxes of an MP4 that say what it contains, wherever they are (ISO 14496-12, 4.2, 4.3). */
+export interface Mp4Structure {
+  readonly movie: Buffer | undefined;
+  /** The `sidx` box of a fragmented file. */
+  readonly index: Buffer | undefined;
+  readonly indexEnd: number;
+  readonly hasMedia: boolean;
+  /** Whether no box seen extends past the end of the file, whose size is known. */
+  readonly isWhole: boolean;
+}
 
-function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
+/** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError */
+export function readStructure(file: PartialFile, totalBytes: number): Mp4Structure {
   let movie: Buffer | undefined;
   let index: Buffer | undefined;
   let indexEnd = 0;
@@ -111,6 +120,14 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
     if (end === Infinity) break;
     offset = end;
   }
+  return { movie, index, indexEnd, hasMedia, isWhole };
+}
+
+/** After the last fragment there may be a list of random access points (`mfra`). */
+const maxTrailerBytes = 16 * 1024;
+
+function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
+  const { movie, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
   if (movie === undefined) return nothing;
   const stated = summarizeMovie(movie) ?? null;
   const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };

@@ -5,6 +5,7 @@ import { readPlaylist } from './hls-playlist.js';
 import type { ParserJob, ParserResult } from './jobs.js';
 import { initialisationDigest, readHead } from './media-head.js';
 import { Rejection } from './rejection.js';
+import { remuxLayout } from './remux.js';
 
 /**
  * Entry point of a parser process under the supervisor. Runs one job at a time and loads
@@ -32,6 +33,8 @@ function run(job: ParserJob): ParserResult {
       return { job: job.kind, result: initialisationDigest(viewOf(job.bytes)) };
     case 'head':
       return { job: job.kind, result: readHead(job.pieces, job.totalBytes, job.hasRanges) };
+    case 'remux':
+      return { job: job.kind, result: remuxLayout(job.files, job.tags) };
     case 'ffprobe':
       return { job: job.kind, result: readFfprobeReport(textOf(job.bytes)) };
   }

@@ -59,6 +59,8 @@ export interface Plan {
   readonly container: 'mp4' | AudioContainer | null;
   /** Which site file we may send unchanged (`audio` means any audio file); null if we always generate the response. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
+  /** Whether the site's files may be an MP4 but for their header. */
+  readonly mayNeedOnlyHeader: boolean;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
   readonly title: string;
@@ -109,6 +111,7 @@ export function planTarget(
     audio: streams.audio,
     container: streams.container,
     siteFile: siteFileFor(target, streams),
+    mayNeedOnlyHeader: clip === null && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
     expected,
     estimatedBytes,
     title: extraction.title,
@@ -251,6 +254,19 @@ function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['
   const container = target === 'mp3' ? 'mp3' : 'mp4';
   const matchesExtension = format.ext === null || format.ext === container || format.ext === 'unknown_video';
   return isCopied && matchesExtension ? container : null;
+}
+
+/** What yt-dlp calls files of the MP4 family, or of a type that it doesn't know. */
+const mp4Extensions: readonly (string | null)[] = ['mp4', 'm4v', 'm4a', 'mov', 'unknown_video', null];
+
+function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boolean {
+  return (
+    container === 'mp4' &&
+    video?.action === 'copy' &&
+    (video.track ?? 0) === 0 &&
+    (audio === null || audio.action === 'copy') &&
+    formats.every(({ source, ext }) => source.kind === 'file' && mp4Extensions.includes(ext))
+  );
 }
 
 function videoPlan(

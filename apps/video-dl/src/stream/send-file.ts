@@ -76,6 +76,7 @@ function damaged({ message }: DamagedMediaError): DomainError {
   return new DomainError('upstream_error', `The site's file is damaged: ${message}. Try again later.`);
 }
 
-function changed(): DomainError {
+/** The error for bytes of another version of the file, or for too few. */
+export function changed(): DomainError {
   return new DomainError('upstream_error', "The site's file has changed or is incomplete. Try again.");
 }

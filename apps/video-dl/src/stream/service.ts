@@ -6,6 +6,7 @@ import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
 import type { Extraction } from '../extract/types.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
+import type { ParserPool } from '../parsing/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import type { Upstream } from '../upstream/upstream.js';
@@ -18,10 +19,12 @@ import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from '
 import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
+import { RemuxedFiles, type RemuxedFile } from './remuxed-files.js';
 import { selectRange, SentVersions, type Selection } from './ranges.js';
-import { statusOf, streamHeaders, type KnownFile } from './response.js';
+import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { sendFile } from './send-file.js';
+import { sendRemuxed } from './send-remuxed.js';
 import { probeStreams, SiteFiles, withStreams, type Inspection, type SiteFile } from './site-file.js';
 
 export interface StreamingOptions {
@@ -29,6 +32,7 @@ export interface StreamingOptions {
   relay: Pick<MediaRelay, 'open'>;
   upstream: Upstream;
   heads: SourceHeads;
+  parsers: Pick<ParserPool, 'forClient'>;
   tools: MediaTools;
   planSettings: PlanSettings;
   limits: StreamLimits;
@@ -44,6 +48,12 @@ interface Prepared {
   readonly plan: Plan;
 }
 
+/** What `/api/info` says about a stream whose size is known. */
+export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
+  /** Whether it is the site's own file, unchanged. */
+  readonly isSiteFile: boolean;
+}
+
 const whole: Selection = { kind: 'whole' };
 
 /** How long `/api/info` waits for the header of a file. */
@@ -55,6 +65,7 @@ export class StreamingService implements AsyncDisposable {
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
   readonly #siteFiles: SiteFiles;
+  readonly #remuxedFiles: RemuxedFiles;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
   /** Files that state a wrong audio length. Their MP3 is sent without a stated length next time. */
@@ -68,6 +79,7 @@ export class StreamingService implements AsyncDisposable {
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
     this.#siteFiles = new SiteFiles(options.upstream, options.heads);
+    this.#remuxedFiles = new RemuxedFiles(options.upstream, options.heads, options.parsers);
   }
 
   /**
@@ -83,6 +95,9 @@ export class StreamingService implements AsyncDisposable {
       const file = { ...inspection.file, hasRanges: true };
       return streamHeaders(plan, { format: file.format, file, selection: whole, headerBytes: 0 });
     }
+    const remuxed = await this.#remuxedFiles.find(plan, options);
+    if (remuxed !== undefined)
+      return streamHeaders(plan, { format: formats.mp4, file: remuxed, selection: whole, headerBytes: 0 });
     const output = await this.#outputFor(
       plan,
       fetchCover(this.#options.upstream, plan, { ...options, logger: context.logger }),
@@ -93,21 +108,23 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The site's own file if it can be sent unchanged, else null. Also null if the file's header
-   * can't be read; the stream request then reports why.
+   * The file that the stream will be, if its size is known before it is made, else null. Also null if
+   * a file's header can't be read; the stream request then reports why.
    *
    * @throws the signal's reason.
    */
-  async siteFile(
-    plan: Plan,
-    page: PageRequest,
-    signal: AbortSignal,
-  ): Promise<Pick<SiteFile, 'format' | 'totalBytes'> | null> {
+  async knownFile(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<StatedFile | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
     try {
       const options = { signal: limited, renew: this.#renewal(page), client: page.client };
       const inspection = await this.#siteFiles.inspect(plan, options);
-      return inspection?.isSendable === true ? inspection.file : null;
+      if (inspection?.isSendable === true) return { ...inspection.file, isSiteFile: true };
+      // Separate files have not been read yet, and the client may never download them.
+      if (plan.inputs.length > 1) return null;
+      const remuxed = await this.#remuxedFiles.find(plan, options);
+      return remuxed === undefined
+        ? null
+        : { format: formats.mp4, totalBytes: remuxed.totalBytes, isSiteFile: false };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError || limited.aborted) return null;
@@ -177,7 +194,7 @@ export class StreamingService implements AsyncDisposable {
     );
     try {
       const inspection = await this.#sendSiteFile(job, plan);
-      if (inspection === 'sent') return;
+      if (inspection === 'sent' || (await this.#sendRemuxed(job, plan))) return;
       await this.#make(
         job,
         inspection === undefined ? plan : await this.#replan(job, { extraction, plan }, inspection),
@@ -189,19 +206,40 @@ export class StreamingService implements AsyncDisposable {
 
   /** Sends the site's own file if it is what the client requested; otherwise returns what its header shows. */
   async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Inspection | undefined> {
-    const isRemembered = this.#siteFiles.remembers(plan);
-    const inspection = await this.#siteFiles.inspect(plan, headOptions(job));
-    if (inspection?.isSendable !== true) return inspection;
-    try {
+    return this.#retryIfCached(job, plan, this.#siteFiles, async () => {
+      const inspection = await this.#siteFiles.inspect(plan, headOptions(job));
+      if (inspection?.isSendable !== true) return inspection;
       await this.#sendFile(job, plan, inspection.file);
+      return 'sent';
+    });
+  }
+
+  /** Sends an MP4 that needs no ffmpeg. @returns false if the plan needs it */
+  async #sendRemuxed(job: StreamJob, plan: Plan): Promise<boolean> {
+    return this.#retryIfCached(job, plan, this.#remuxedFiles, async () => {
+      const file = await this.#remuxedFiles.find(plan, headOptions(job));
+      if (file === undefined) return false;
+      await this.#sendRemuxedFile(job, plan, file);
+      return true;
+    });
+  }
+
+  /** Sends files once more if they may have changed since their headers were cached. */
+  async #retryIfCached<Result>(
+    job: StreamJob,
+    plan: Plan,
+    cache: SiteFiles | RemuxedFiles,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    const isRemembered = cache.remembers(plan);
+    try {
+      return await send();
     } catch (error) {
       job.signal.throwIfAborted();
-      this.#siteFiles.forget(plan);
-      // The file may have changed since we read its header, so read it again.
+      cache.forget(plan);
       if (!isRemembered || job.response.headersSent || isAboutRequest(error)) throw error;
-      return this.#sendSiteFile(job, plan);
+      return this.#retryIfCached(job, plan, cache, send);
     }
-    return 'sent';
   }
 
   async #sendFile(job: StreamJob, plan: Plan, siteFile: SiteFile): Promise<void> {
@@ -218,6 +256,15 @@ export class StreamingService implements AsyncDisposable {
       client: job.request.client,
     });
     await sendFile(job, { plan, file, reader, selection, status });
+  }
+
+  async #sendRemuxedFile(job: StreamJob, plan: Plan, file: RemuxedFile): Promise<void> {
+    if (file.totalBytes > job.limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
+    const selection = this.#select(job.request, file);
+    const status = statusOf(selection, file, job.response);
+    job.context.note({ delivery: 'remuxed' });
+    await sendRemuxed(job, { plan, file, upstream: this.#options.upstream, selection, status });
   }
 
   #select(request: StreamRequest, file: KnownFile): Selection {

@@ -26,7 +26,7 @@ export type Inspection =
   | { readonly isSendable: true; readonly file: SiteFile }
   | { readonly isSendable: false; readonly streams: readonly ProbedStream[] | null };
 
-interface InspectOptions extends HeadOptions {
+export interface InspectOptions extends HeadOptions {
   readonly renew: RenewSource;
 }
 

@@ -169,7 +169,7 @@ it.each(['', '/tools/media'])('the URLs of downloads start with the base path %p
     extraction: { extract: () => Promise.resolve(extraction) },
     planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
     basePath,
-    streaming: { siteFile: () => Promise.resolve(null) },
+    streaming: { knownFile: () => Promise.resolve(null) },
   });
   const app = createHttpApp({
     logger: createLogger({ service: 'test', level: 'silent' }),

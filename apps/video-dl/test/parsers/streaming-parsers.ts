@@ -1,6 +1,7 @@
 import { Mp3FrameCounter } from '../../dist/containers/mp3-frames.js';
 import { makeBox } from '../../dist/containers/mp4/box.js';
 import { OggCover } from '../../dist/containers/ogg-cover.js';
+import { FragmentRewriter } from '../../dist/containers/mp4/remux/fragment-rewriter.js';
 import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
 import { searchedBytes, untrueLengths } from '../../dist/containers/untrue-lengths.js';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
@@ -124,6 +125,16 @@ export const streamingParsers: readonly StreamingParser[] = [
     name: 'a joiner of fragmented MP4',
     files: ['relay/join/fragmented-mp4.ts', 'containers/mp4/box.ts', 'containers/mp4/movie-header.ts'],
     start: joiner(Buffer.concat([movie(), fragment()])),
+    inputs: fragmentInputs(limit),
+  },
+  {
+    name: 'a remuxed track of fragments',
+    files: ['containers/mp4/remux/fragment-rewriter.ts'],
+    start: () => {
+      const rewriter = new FragmentRewriter(2, () => undefined);
+      rewriter.begin({ number: 0, shiftBytes: 0 });
+      return (chunk) => rewriter.push(Buffer.from(chunk));
+    },
     inputs: fragmentInputs(limit),
   },
   {

@@ -30,7 +30,7 @@ let counter = 0;
 const mediaNames = new Set(
   faultCases.flatMap(({ page }) => {
     const name = /media=([^/&]+)/u.exec(page)?.[1] ?? '';
-    return ['', '-qt'].map((kind) => name.replace('{kind}', kind));
+    return ['', '-qt', '-dubbed'].map((kind) => name.replace('{kind}', kind));
   }),
 );
 
@@ -86,8 +86,9 @@ interface Answered {
   error?: unknown;
 }
 
-const targets = ['mp3', 'mp4', 'original', 'audio'] as const;
-const paths = { mp3: '', mp4: '/video', original: '/video', audio: '' };
+const targets = ['mp3', 'mp4', 'remuxed', 'original', 'audio'] as const;
+const paths = { mp3: '', mp4: '/video', remuxed: '/video', original: '/video', audio: '' };
+const kinds: Partial<Record<MatrixTarget, string>> = { mp4: '-dubbed', remuxed: '-qt' };
 type MatrixTarget = (typeof targets)[number];
 const answers = new Map<string, Promise<Answered>>();
 
@@ -147,7 +148,7 @@ async function ask({ page, clip }: FaultCase, target: MatrixTarget): Promise<Rec
   counter += 1;
   const path = page
     .replaceAll('$', String(counter))
-    .replace('{kind}', target === 'mp4' ? '-qt' : '')
+    .replace('{kind}', kinds[target] ?? '')
     .replace('{private}', encodeURIComponent('http://127.0.0.2:9/x.mp4'));
   const url = encodeURIComponent(`${site.url}${path}`);
   const fmt = target === 'audio' ? '&fmt=original' : '';
@@ -292,8 +293,8 @@ function withoutPadding(markdown: string): string {
 
 function renderTable(): string {
   const rows = faultCases.map(
-    ({ fault, mp3, mp4 = '', original = '', audio = '' }) =>
-      `| ${fault} | ${mp3} | ${mp4} | ${original} | ${audio} |`,
+    ({ fault, mp3, mp4 = '', remuxed = '', original = '', audio = '' }) =>
+      `| ${fault} | ${mp3} | ${mp4} | ${remuxed} | ${original} | ${audio} |`,
   );
   return [
     '# Fault matrix of video-dl',
@@ -309,15 +310,15 @@ function renderTable(): string {
     '- a bare transport stream or an MP3 without a length in its header, cut by a server that sends no length either;',
     '- an AVI whose writer could not go back to fill in sizes, cut between two chunks. Such a file has no index and states neither its frames nor its length;',
     '- the last segment of a playlist that states lengths in whole seconds, cut between two packets;',
-    '- noise inside a packet, box, block or frame that is itself intact: an MP4 says where its frames are, not what is in them. Copied H.264 and HEVC has to fill each picture with its units, and of what is decoded at most 3 frames may fail. Noise in copied audio or another codec, inside one unit, or in a file that is passed on goes unnoticed, and so does noise of up to 16 kB at the end of a bare MP3, which looks like an old tag;',
+    '- noise inside a packet, box, block or frame that is itself intact: an MP4 says where its frames are, not what is in them. Copied H.264 and HEVC has to fill each picture with its units, and of what is decoded at most 3 frames may fail. Noise in copied audio or another codec, inside one unit, or in a file that is remuxed or passed on goes unnoticed, and so does noise of up to 16 kB at the end of a bare MP3, which looks like an old tag;',
     '- damage in a single file whose structure is not checked here (AVI, FLV, MPEG-TS, FLAC, WAV), where ffmpeg skips it.',
     '',
     'A file whose index is at its end needs a server that states a length: without one it can only be read once, from the front.',
     '',
     "A length that `/api/info` and the headers state is right or absent. We measure MP3 and ADTS, and compare the clocks of transport streams, Ogg, FLAC and fragmented MP4 at several places, because joined files state the length of one part. A Matroska file's length is compared with the last times in it: with those of its blocks if the last 256 kB contain the beginning of a cluster, else with its index. Three cases we take as stated: a Matroska file with neither there, one that overstates its length by less than two frames or key frame intervals, and any of these files on a server without ranges.",
     '',
-    '| fault | MP3 | MP4, made | MP4, passed on | Original audio |',
-    '|---|---|---|---|---|',
+    '| fault | MP3 | MP4, made | MP4, remuxed | MP4, passed on | Original audio |',
+    '|---|---|---|---|---|---|',
     ...rows,
     '',
     'Which addresses are refused, also behind NAT64, is tested in `packages/egress-guard`. What pages, manifests and rare files contain is tested where it is read:',

@@ -177,7 +177,7 @@ describe("a stream that is the site's own file", () => {
 describe('a stream is generated', () => {
   it.each([
     ["its file isn't MP4", '/media/vp8.webm', {}],
-    ['its file is QuickTime', '/media/front-qt.mp4', {}],
+    ['its file is QuickTime with several audio tracks', '/media/front-dubbed.mp4', {}],
     ['its audio differs from the page', '/media/h264-opus.mp4', {}],
     ['its video differs from the page', '/media/hevc.mp4', {}],
     ['it has no audio although the page says so', '/media/silent.mp4', {}],
@@ -219,11 +219,24 @@ describe('/api/info', () => {
   });
 
   it('reports what happens to the streams of a generated file', async () => {
-    const { body } = await service.info(`${site.url}/watch?media=front-qt.mp4`);
+    const { body } = await service.info(`${site.url}/watch?media=front-dubbed.mp4`);
     expect(body['downloads']).toMatchObject([
       { target: 'mp3' },
       { target: 'mp4-720', video: 'copy', audio: 'copy', exactBytes: null },
       { target: 'mp4-1080' },
+    ]);
+  });
+
+  it('reports the exact size of a file that gets a new header', async () => {
+    const page = `${site.url}/watch?media=front-qt.mp4`;
+    const { body } = await service.info(page);
+    const { headers } = await receive(`${service.url}/api/stream/video?url=${encodeURIComponent(page)}`);
+    const exactBytes = Number(headers['content-length']);
+    expect(exactBytes).toBeGreaterThan(100_000);
+    expect(body['downloads']).toMatchObject([
+      { target: 'mp3', exactBytes: null },
+      { target: 'mp4-720', video: 'copy', audio: 'copy', exactBytes, estimatedBytes: exactBytes },
+      { target: 'mp4-1080', exactBytes },
     ]);
   });
 });

@@ -43,7 +43,7 @@ export async function makeSampleFilm(folder: string, options: FilmOptions = {}):
 
 /**
  * Makes a film of at least so many bytes, with noise over the picture so that it has the
- * bit rate of real material: `long.mp4`, as QuickTime `long.mov`, and as HLS
+ * bit rate of real material: `long.mp4`, as QuickTime `long.mov`, as Matroska `long.mkv`, and as HLS
  * `long-hls/index.m3u8`.
  */
 export async function makeLongFilm(folder: string, minBytes: number): Promise<void> {
@@ -73,7 +73,7 @@ export async function makeLongFilm(folder: string, minBytes: number): Promise<vo
   const copied = ['-c', 'copy', '-movflags', '+faststart'];
   await ffmpeg(['-stream_loop', String(loops), '-i', piece, ...copied, file]);
   await rm(piece);
-  await makeQuickTime(file);
+  await makeOtherContainers(file);
   await mkdir(join(folder, 'long-hls'));
   await ffmpeg([
     ...['-i', file, '-c', 'copy', '-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'],
@@ -81,9 +81,10 @@ export async function makeLongFilm(folder: string, minBytes: number): Promise<vo
   ]);
 }
 
-/** Puts an MP4 beside itself as QuickTime, `.mov`: the same film in what is no MP4. */
-export async function makeQuickTime(mp4: string): Promise<void> {
+/** Puts an MP4 beside itself as QuickTime, which needs a new header, and as Matroska, which needs ffmpeg. */
+export async function makeOtherContainers(mp4: string): Promise<void> {
   await ffmpeg(['-i', mp4, '-c', 'copy', '-movflags', '+faststart', mp4.replace(/\.mp4$/, '.mov')]);
+  await ffmpeg(['-i', mp4, '-c', 'copy', mp4.replace(/\.mp4$/, '.mkv')]);
 }
 
 /** Makes AAC audio of a given length with a realistic bit rate: `long.m4a`. */

@@ -125,6 +125,7 @@ export class StreamApp implements AsyncDisposable {
       relay: relay ?? this.relay,
       upstream,
       heads: new SourceHeads(upstream, this.#parsers),
+      parsers: this.#parsers,
       tools,
       planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 100_000_000, mp4Video: 'copy' },
       limits: { ...limits, ...changed },

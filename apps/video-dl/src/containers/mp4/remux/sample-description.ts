@@ -1,0 +1,108 @@
+import { type Box, makeBox, readBoxHeader } from '../box.js';
+import { decoderConfigAt } from '../movie-summary.js';
+import { NotRemuxableError } from './layout.js';
+
+export interface SampleDescription {
+  /** The `stsd` box as MP4 players expect it. */
+  readonly bytes: Buffer;
+  /** ffprobe's name of the codec. */
+  readonly codec: string;
+  readonly entries: number;
+}
+
+/** Sample entries that MP4 players know, and the box without which they can't decode them. */
+const videoEntries: Partial<Record<string, { readonly codec: string; readonly config: string }>> = {
+  avc1: { codec: 'h264', config: 'avcC' },
+  hvc1: { codec: 'hevc', config: 'hvcC' },
+  av01: { codec: 'av1', config: 'av1C' },
+  vp09: { codec: 'vp9', config: 'vpcC' },
+};
+const videoBoxes = [
+  ...['avcC', 'hvcC', 'av1C', 'vpcC', 'pasp', 'colr', 'btrt', 'clap'],
+  ...['mdcv', 'clli', 'SmDm', 'CoLL', 'dvcC', 'dvvC'],
+];
+const videoEntryBytes = 86;
+const audioEntryBytes = 36;
+/** QuickTime's sound descriptions of version 1 and 2 have more fields (QuickTime File Format, "Sound Sample Descriptions"). */
+const audioFieldBytes = [audioEntryBytes, audioEntryBytes + 16, audioEntryBytes + 36];
+const aacObjectTypes = [0x40, 0x66, 0x67, 0x68];
+
+/**
+ * Rewrites a sample description of MP4 or QuickTime as one of MP4 (ISO 14496-12, 8.5.2, 12.1.3, 12.2.3).
+ * @throws NotRemuxableError for codecs and features other than those that all MP4 players know
+ */
+export function readSampleDescription(stsd: Buffer, handler: 'vide' | 'soun'): SampleDescription {
+  const entries = lenientChildren(stsd, 16);
+  const rewritten = entries.map((entry) => (handler === 'vide' ? videoEntry(entry) : audioEntry(entry)));
+  const [first] = rewritten;
+  if (first === undefined || rewritten.length !== stsd.readUInt32BE(12))
+    throw new NotRemuxableError('a track has no sample description');
+  if (rewritten.some(({ codec }) => codec !== first.codec))
+    throw new NotRemuxableError('a track changes its codec');
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(rewritten.length, 4);
+  const bytes = makeBox('stsd', [head, ...rewritten.map((entry) => entry.bytes)]);
+  return { bytes, codec: first.codec, entries: rewritten.length };
+}
+
+interface Entry {
+  readonly bytes: Buffer;
+  readonly codec: string;
+}
+
+function videoEntry({ type, bytes }: Box): Entry {
+  const known = videoEntries[type];
+  if (known === undefined) throw new NotRemuxableError(`its video is ${type}`);
+  const boxes = lenientChildren(bytes, videoEntryBytes).filter((box) => videoBoxes.includes(box.type));
+  if (!boxes.some((box) => box.type === known.config)) throw new NotRemuxableError('its video has no header');
+  const fields = Buffer.from(bytes.subarray(8, videoEntryBytes));
+  // QuickTime has a version, a vendor and qualities here, which MP4 reserves.
+  fields.fill(0, 8, 24);
+  fields.writeInt16BE(-1, fields.length - 2);
+  return { bytes: makeBox(type, [fields, ...boxes.map(withMp4Colours)]), codec: known.codec };
+}
+
+/** QuickTime's colours lack the range, which is limited. */
+function withMp4Colours({ type, bytes }: Box): Buffer {
+  if (type !== 'colr' || bytes.toString('latin1', 8, 12) !== 'nclc') return bytes;
+  return makeBox('colr', [Buffer.from('nclx'), bytes.subarray(12, 18), Buffer.alloc(1)]);
+}
+
+function audioEntry({ type, bytes }: Box): Entry {
+  const version = bytes.readUInt16BE(16);
+  const fieldBytes = audioFieldBytes[version];
+  if (type !== 'mp4a' || fieldBytes === undefined) throw new NotRemuxableError(`its audio is ${type}`);
+  const boxes = lenientChildren(bytes, fieldBytes);
+  const wave = boxes.find((box) => box.type === 'wave');
+  const nested = wave === undefined ? [] : lenientChildren(wave.bytes, 8);
+  const esds = [...boxes, ...nested].find((box) => box.type === 'esds')?.bytes;
+  const configAt = esds && decoderConfigAt(esds);
+  if (esds === undefined || configAt === undefined || !aacObjectTypes.includes(esds.readUInt8(configAt)))
+    throw new NotRemuxableError("its audio isn't AAC");
+  const fields = Buffer.from(bytes.subarray(8, audioEntryBytes));
+  fields.fill(0, 8, 16);
+  if (version === 2) {
+    // These fields have fixed values then; the true ones follow.
+    fields.writeUInt16BE(Math.min(bytes.readUInt32BE(48), 0xffff), 16);
+    const rate = bytes.readDoubleBE(40);
+    fields.writeUInt32BE(rate >= 1 && rate < 0x1_0000 ? Math.floor(rate) * 0x1_0000 : 0, 24);
+  }
+  fields.writeUInt16BE(16, 18);
+  fields.writeUInt32BE(0, 20);
+  return { bytes: makeBox('mp4a', [fields, esds]), codec: 'aac' };
+}
+
+const maxChildren = 64;
+
+/** Child boxes; QuickTime ends its lists with four zero bytes, and some writers pad them. */
+function lenientChildren(parent: Buffer, skip: number): Box[] {
+  const children: Box[] = [];
+  for (let offset = skip; parent.length - offset >= 8 && children.length < maxChildren;) {
+    const header = readBoxHeader(parent, offset);
+    if (header === undefined || header.size > parent.length - offset) break;
+    const bytes = parent.subarray(offset, offset + header.size);
+    children.push({ type: header.type, bytes, headerSize: header.headerSize });
+    offset += header.size;
+  }
+  return children;
+}

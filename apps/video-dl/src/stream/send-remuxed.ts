@@ -1,0 +1,193 @@
+import { DomainError } from '@media-services/http-common';
+import { childBoxes, isDamage } from '../containers/mp4/box.js';
+import { FragmentClock } from '../containers/mp4/fragment-clock.js';
+import { readMovieHeader } from '../containers/mp4/movie-header.js';
+import { FragmentRewriter } from '../containers/mp4/remux/fragment-rewriter.js';
+import type { Layout } from '../containers/mp4/remux/layout.js';
+import type { Plan } from '../plan/plan.js';
+import { failureOf, type Upstream } from '../upstream/upstream.js';
+import type { StreamJob } from './job.js';
+import type { Selection } from './ranges.js';
+import type { RemuxedFile } from './remuxed-files.js';
+import { formats, streamHeaders } from './response.js';
+import { SourceReader } from './source-reader.js';
+
+interface RemuxedToSend {
+  readonly plan: Plan;
+  readonly file: RemuxedFile;
+  readonly upstream: Upstream;
+  readonly selection: Selection;
+  readonly status: 200 | 206;
+}
+
+/**
+ * Sends a remuxed file or a part of it: its header, then parts of the site's files. Sends nothing
+ * before each file has delivered a byte and doesn't end the response before the last byte.
+ *
+ * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
+ */
+export async function sendRemuxed(
+  job: StreamJob,
+  { plan, file, upstream, selection, status }: RemuxedToSend,
+): Promise<void> {
+  const endFirstByte = job.context.timings.start('firstByte');
+  const { layout } = file;
+  const end = selection.kind === 'part' ? selection.end + 1 : file.totalBytes;
+  const window = new Window(job, selection.kind === 'part' ? selection.start : 0, end);
+  const parts = partsBetween(layout, window.start, end);
+  const readers = file.sources.map((source) => new SourceReader(source));
+  const tracks = fragmentTracks(layout);
+  try {
+    await Promise.all(
+      readers.map(async (reader, index) => {
+        const own = parts.filter(({ source }) => source === index);
+        const [first, last] = [own[0], own.at(-1)];
+        if (first === undefined || last === undefined) return;
+        const range = { start: first.offset, end: last.offset + last.bytes - 1 };
+        await reader.open(range, job, upstream);
+      }),
+    );
+    job.signal.throwIfAborted();
+    endFirstByte();
+    job.begin(status, streamHeaders(plan, { format: formats.mp4, file, selection, headerBytes: 0 }));
+    const { buffer, byteOffset, length } = layout.header;
+    await window.send(0, Buffer.from(buffer, byteOffset, length));
+    let receivedBytes = 0;
+    using rate = job.watchSource(() => ({ bytes: receivedBytes, mediaSeconds: 0 }));
+    for (const part of parts) {
+      const rewriter = tracks?.rewriters[part.source];
+      rewriter?.begin(part);
+      let position = part.position;
+      for (let done = 0; done < part.bytes;) {
+        const reading = readers[part.source]?.read(part.offset + done, part.bytes - done);
+        const bytes = await rate.during(reading ?? Promise.reject(new Error('a part has a source')));
+        done += bytes.length;
+        receivedBytes += bytes.length;
+        for (const output of rewriter?.push(bytes) ?? [bytes]) {
+          await window.send(position, output);
+          position += output.length;
+        }
+      }
+      if (part.isWhole) rewriter?.end();
+    }
+    if (selection.kind !== 'part') tracks?.assertComplete();
+    await window.end();
+    await job.end();
+  } catch (error) {
+    job.signal.throwIfAborted();
+    throw isDamage(error) ? damaged(error) : failureOf(error);
+  } finally {
+    await Promise.all(readers.map((reader) => reader.close()));
+  }
+}
+
+/**
+ * The bytes of the output that the client requested. Holds back the last ones, because a client
+ * takes a response as complete once it has as many bytes as stated.
+ */
+class Window {
+  readonly start: number;
+  readonly #job: StreamJob;
+  readonly #end: number;
+  #bytes = 0;
+  #held: Buffer | undefined;
+
+  constructor(job: StreamJob, start: number, end: number) {
+    this.#job = job;
+    this.start = start;
+    this.#end = end;
+  }
+
+  /** @param position of the bytes in the output */
+  async send(position: number, bytes: Buffer): Promise<void> {
+    const wanted = bytes.subarray(Math.max(0, this.start - position), Math.max(0, this.#end - position));
+    if (wanted.length === 0) return;
+    this.#bytes += wanted.length;
+    const held = this.#held;
+    this.#held = wanted;
+    if (held !== undefined) await this.#job.send(held);
+  }
+
+  /** Sends the last bytes. Call once everything has been verified. */
+  async end(): Promise<void> {
+    if (this.#bytes !== this.#end - this.start) throw new Error('a layout states the size of its parts');
+    if (this.#held !== undefined) await this.#job.send(this.#held);
+  }
+}
+
+interface Part {
+  /** Counted from 0, in the whole output. */
+  readonly number: number;
+  readonly source: number;
+  /** In the source. */
+  readonly offset: number;
+  readonly bytes: number;
+  /** In the output. */
+  readonly position: number;
+  /** Position minus offset. */
+  readonly shiftBytes: number;
+  /** Whether it is read to its end. */
+  readonly isWhole: boolean;
+}
+
+/** The parts to read for a range of the output. Fragments must be read from their beginning. */
+function partsBetween(layout: Layout, start: number, end: number): Part[] {
+  const parts: Part[] = [];
+  let position = layout.header.length;
+  for (const [number, source] of layout.sources.entries()) {
+    const [offset = 0, length = 0] = [layout.offsets[number], layout.lengths[number]];
+    const skipped = layout.fragmentTracks === null ? Math.max(0, start - position) : 0;
+    const last = Math.min(length, end - position);
+    if (position + length > start && position < end)
+      parts.push({
+        number,
+        source,
+        offset: offset + skipped,
+        bytes: last - skipped,
+        position: position + skipped,
+        shiftBytes: position - offset,
+        isWhole: last === length,
+      });
+    position += length;
+  }
+  return parts;
+}
+
+interface FragmentTracks {
+  readonly rewriters: readonly FragmentRewriter[];
+  /** @throws DomainError if the fragments are shorter than their index says */
+  assertComplete(): void;
+}
+
+function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): FragmentTracks | null {
+  if (ids === null) return null;
+  const bytes = Buffer.from(header);
+  const moov = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
+  const clock = new FragmentClock(moov === undefined ? [] : readMovieHeader(moov.bytes).tracks);
+  const onFragment = (content: Buffer) => {
+    clock.begin(content.length);
+    clock.push(content);
+    clock.end();
+  };
+  return {
+    rewriters: ids.map((id) => new FragmentRewriter(id, onFragment)),
+    assertComplete: () => {
+      for (const [index, { type, seconds }] of tracks.entries()) {
+        const endSeconds = clock.progress[index]?.endSeconds ?? 0;
+        if (endSeconds < seconds - maxMissingSeconds)
+          throw incomplete(`its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`);
+      }
+    },
+  };
+}
+
+const maxMissingSeconds = 0.5;
+
+function incomplete(what: string): DomainError {
+  return new DomainError('upstream_error', `The site's media is incomplete: ${what}. Try again later.`);
+}
+
+function damaged(cause: unknown): DomainError {
+  const detail = "The site's file is damaged: its fragments don't match their index. Try again later.";
+  return new DomainError('upstream_error', detail, { cause });
+}

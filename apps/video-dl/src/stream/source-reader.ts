@@ -1,0 +1,57 @@
+import type { ByteRange } from '../upstream/byte-range.js';
+import type { Transfer } from '../upstream/transfer.js';
+import type { Upstream } from '../upstream/upstream.js';
+import type { StreamJob } from './job.js';
+import type { RemuxSource } from './remuxed-files.js';
+import { changed } from './send-file.js';
+
+/** Reads parts of one of the site's files, in its order. */
+export class SourceReader {
+  readonly #source: RemuxSource;
+  #transfer: Transfer | undefined;
+  #chunks: AsyncGenerator<Buffer, void, void> | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  /** In the file, of the first byte of `#rest`. */
+  #position = 0;
+
+  constructor(source: RemuxSource) {
+    this.#source = source;
+  }
+
+  /**
+   * Resolves when the first byte has arrived.
+   * @throws TransferFault, DomainError when the file has changed; the signal's reason
+   */
+  async open(range: ByteRange, { signal, request }: StreamJob, upstream: Upstream): Promise<void> {
+    const { object, exit, totalBytes } = this.#source;
+    this.#transfer = await upstream.reader(object, { signal, exit, client: request.client }).open(range);
+    this.#chunks = this.#transfer.chunks();
+    this.#position = range.start;
+    if (this.#transfer.total !== totalBytes) throw changed();
+    this.#rest = await this.#next();
+  }
+
+  /** The next bytes from `offset` on, at least one and at most `maxBytes`. @throws as `open` */
+  async read(offset: number, maxBytes: number): Promise<Buffer> {
+    while (this.#position + this.#rest.length <= offset) {
+      this.#position += this.#rest.length;
+      this.#rest = await this.#next();
+    }
+    const from = offset - this.#position;
+    const bytes = this.#rest.subarray(from, from + maxBytes);
+    this.#position += from + bytes.length;
+    this.#rest = this.#rest.subarray(from + bytes.length);
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    this.#transfer?.discard();
+    await this.#chunks?.return();
+  }
+
+  async #next(): Promise<Buffer> {
+    const next = await this.#chunks?.next();
+    if (next === undefined || next.done === true) throw changed();
+    return next.value;
+  }
+}
