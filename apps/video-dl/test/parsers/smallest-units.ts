@@ -25,6 +25,58 @@ export function movie(): Buffer {
   ]);
 }
 
+export const movieHead = makeBox('mvhd', [words(0, 0, 0, 1000, 0), Buffer.alloc(80)]);
+
+interface Film {
+  readonly samples?: number;
+  /** Of each sample. */
+  readonly bytes?: number;
+  /** Of the chunks, which share the samples equally. */
+  readonly offsets?: readonly number[];
+  /** Entries without samples in the table of durations. */
+  readonly emptyDurations?: number;
+  readonly entry?: string;
+  readonly handlers?: readonly string[];
+  readonly isExternal?: boolean;
+  readonly editRate?: number;
+}
+
+/** The boxes of a movie with sample tables; by default with one video track of one sample without bytes. */
+export function filmOf({
+  samples = 1,
+  bytes = 0,
+  offsets = [0],
+  emptyDurations = 0,
+  entry = 'avc1',
+  handlers = ['vide'],
+  isExternal = false,
+  editRate = 0x1_0000,
+}: Film = {}): Buffer[] {
+  const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
+  const durations = [Buffer.alloc(8 * emptyDurations), words(samples, 1)];
+  const chunks = offsets.map((offset) => words(Math.floor(offset / 2 ** 32), offset));
+  const tables = [
+    full('stsd', words(1), makeBox(entry, [Buffer.alloc(78), makeBox('avcC', [Buffer.alloc(8)])])),
+    full('stts', words(emptyDurations + 1), ...durations),
+    full('stsz', words(bytes, samples), Buffer.alloc(bytes === 0 ? 4 * samples : 0)),
+    full('stsc', words(1, 1, samples / offsets.length, 1)),
+    full('co64', words(offsets.length), Buffer.concat(chunks)),
+  ];
+  const dinf = makeBox('dinf', [full('dref', words(1), makeBox('url ', [words(isExternal ? 0 : 1)]))]);
+  const tracks = handlers.map((handler) =>
+    makeBox('trak', [
+      full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60)),
+      makeBox('edts', [full('elst', words(1, 0, 0, editRate))]),
+      makeBox('mdia', [
+        full('mdhd', words(0, 0, 1000, 0, 0)),
+        full('hdlr', words(0), Buffer.from(handler), Buffer.alloc(12)),
+        makeBox('minf', [dinf, makeBox('stbl', tables)]),
+      ]),
+    ]),
+  );
+  return [movieHead, ...tracks];
+}
+
 /** A fragment of the movie's track with its media. */
 export function fragment(samples = 50): Buffer {
   const track = [

@@ -5,7 +5,7 @@ import { readFfprobeReport } from '../../dist/parsing/ffprobe-report.js';
 import { readPlaylist } from '../../dist/parsing/hls-playlist.js';
 import { initialisationDigest, readHead } from '../../dist/parsing/media-head.js';
 import { remuxLayout } from '../../dist/parsing/remux.js';
-import { adts, emptyFragment, movie, words } from './smallest-units.js';
+import { adts, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
 export interface WholeParser {
@@ -25,7 +25,6 @@ const mpd = (content: string) =>
 const free = makeBox('free', []);
 const repeated = (unit: Buffer, bytes: number) =>
   Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
-const movieHead = makeBox('mvhd', [words(0, 0, 0, 1000, 0), Buffer.alloc(80)]);
 
 const file = (parts: Buffer[]) =>
   Buffer.concat([
@@ -33,40 +32,6 @@ const file = (parts: Buffer[]) =>
     makeBox('moov', parts),
     makeBox('mdat', [Buffer.alloc(16)]),
   ]);
-
-/** The boxes of a movie with one video track whose samples have no bytes. */
-function filmOf({ samples, chunks, emptyDurations = 0 }: Film): Buffer[] {
-  const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
-  const entry = makeBox('avc1', [Buffer.alloc(78), makeBox('avcC', [Buffer.alloc(8)])]);
-  const tables = [
-    full('stsd', words(1), entry),
-    full(
-      'stts',
-      words(Math.floor(emptyDurations) + 1),
-      Buffer.alloc(8 * Math.floor(emptyDurations)),
-      words(samples, 1),
-    ),
-    full('stsz', words(0, samples), Buffer.alloc(4 * samples)),
-    full('stsc', words(1, 1, samples / chunks, 1)),
-    full('stco', words(chunks), Buffer.alloc(4 * chunks)),
-  ];
-  const dinf = makeBox('dinf', [full('dref', words(1), makeBox('url ', [words(1)]))]);
-  const media = [
-    full('mdhd', words(0, 0, 1000, 0, 0)),
-    full('hdlr', words(0), Buffer.from('vide'), Buffer.alloc(12)),
-    makeBox('minf', [dinf, makeBox('stbl', tables)]),
-  ];
-  return [
-    movieHead,
-    makeBox('trak', [full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60)), makeBox('mdia', media)]),
-  ];
-}
-
-interface Film {
-  readonly samples: number;
-  readonly chunks: number;
-  readonly emptyDurations?: number;
-}
 
 /** A segment with a duration and one cluster. */
 function matroska(cluster: Buffer): Buffer {
@@ -128,11 +93,12 @@ export const wholeParsers: readonly WholeParser[] = [
         comment: '',
       }),
     inputs: {
-      'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4), chunks: 1 })),
+      'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4) })),
       'a chunk for each sample': (bytes) =>
-        file(filmOf({ samples: Math.floor(bytes / 8), chunks: Math.floor(bytes / 8) })),
-      'durations of no samples': (bytes) =>
-        file(filmOf({ samples: 1, chunks: 1, emptyDurations: bytes / 8 })),
+        file(
+          filmOf({ samples: Math.floor(bytes / 8), offsets: Array<number>(Math.floor(bytes / 8)).fill(0) }),
+        ),
+      'durations of no samples': (bytes) => file(filmOf({ emptyDurations: Math.floor(bytes / 8) })),
       'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [repeated(free, bytes)])]),
     },
   },

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { execa } from 'execa';
 import { locateMediaTools, type MediaTools } from '../../dist/ffmpeg/tools.js';
+import { makeBox } from '../../dist/containers/mp4/box.js';
+import { remuxLayout } from '../../dist/parsing/remux.js';
+import { filmOf } from '../parsers/smallest-units.js';
 import { inspect } from '../media/support/inspect.js';
 import { receive, type Received } from './support/receive.js';
 import { extraction, format, StreamApp } from './support/stream-app.js';
@@ -202,6 +205,47 @@ describe('an index that differs from its fragments', () => {
     site.on('/test/lying.mp4', async (req, res) => sendFile(req, res, path, 'video/mp4'));
     await using service = await app(['test/lying.mp4', 'media/audio-indexed.m4a']);
     expect(await receive(service.url('mp4-720'))).toMatchObject({ status: 200, complete: false });
+  });
+});
+
+describe('sample tables', () => {
+  const tags = { title: '', artist: null, comment: '' };
+  const layOut = (film: Parameters<typeof filmOf>[0], totalBytes: number) => {
+    // A box of size 0 extends to the end of the file.
+    const media = Buffer.concat([Buffer.alloc(4), Buffer.from('mdat'), Buffer.alloc(8)]);
+    const boxes = [makeBox('ftyp', [Buffer.from('qt  ')]), makeBox('moov', filmOf(film)), media];
+    const bytes = Buffer.concat(boxes);
+    return remuxLayout([{ pieces: [{ offset: 0, bytes, isEnd: false }], totalBytes }], tags);
+  };
+  const sample = 1_000_000_000;
+  const offsets = [1, 2, 3, 4, 5].map((index) => index * sample);
+
+  it('of more than 4 GiB get offsets of 64 bits', () => {
+    const layout = layOut({ samples: 5, bytes: sample, offsets }, 6 * sample);
+    const header = Buffer.from(layout?.header ?? []);
+    const media = header.length;
+    expect(header.readBigUInt64BE(media - 8)).toBe(BigInt(5 * sample + 16));
+    const table = header.indexOf('co64') + 4;
+    expect(header.readUInt32BE(table + 4)).toBe(5);
+    for (const index of offsets.keys())
+      expect(header.readBigUInt64BE(table + 8 + 8 * index)).toBe(BigInt(media + index * sample));
+    expect([...(layout?.offsets ?? [])]).toEqual([sample]);
+    expect([...(layout?.lengths ?? [])]).toEqual([5 * sample]);
+  });
+
+  it.each([
+    ['that extend past the end of the file', { bytes: 1000 }, 900],
+    ['whose chunks are in another order', { samples: 2, bytes: 10, offsets: [500, 0] }, 2000],
+    ['whose chunks overlap', { samples: 2, bytes: 10, offsets: [0, 5] }, 2000],
+    ['of tracks that share their samples', { bytes: 10, handlers: ['vide', 'soun'] }, 2000],
+    ['of several videos', { bytes: 10, handlers: ['vide', 'vide'] }, 2000],
+    ['of audio alone', { bytes: 10, handlers: ['soun'] }, 2000],
+    ['of encrypted video', { bytes: 10, entry: 'encv' }, 2000],
+    ['of media in another file', { bytes: 10, isExternal: true }, 2000],
+    ['of media at twice the speed', { bytes: 10, editRate: 0x2_0000 }, 2000],
+  ])('%s are left to ffmpeg', (_what, film, totalBytes) => {
+    expect(layOut({ bytes: 10 }, 2000)).not.toBeNull();
+    expect(layOut(film, totalBytes)).toBeNull();
   });
 });
 
