@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { mediaDefects } from '../containers/mp4/movie-summary.js';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
+import { maxVariableLength, maxVariableNameLength, maxVariables } from './hls-variables.js';
 import { audioFiles } from './media-head.js';
 import type { FilePiece } from './partial-file.js';
 import { maxUrlLength } from './segment-table.js';
@@ -85,7 +86,16 @@ const probeSchema = z.object({
 
 const resultSchemas = {
   playlist: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('variant'), url, audioUrl: url.nullable() }),
+    z.object({
+      kind: z.literal('variant'),
+      url,
+      audioUrl: url.nullable(),
+      variables: z
+        .array(z.tuple([z.string().max(maxVariableNameLength), z.string().max(maxVariableLength)]).readonly())
+        .max(maxVariables)
+        .readonly(),
+    }),
+    z.object({ kind: z.literal('imports') }),
     z.object({ kind: z.literal('segments'), table: tableSchema }),
   ]),
   manifest: z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2),

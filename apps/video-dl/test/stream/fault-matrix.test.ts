@@ -245,6 +245,7 @@ const testedElsewhere = [
   ['Joined files with long fragments', 'stream/rare-files', 'are never sent as a whole'],
   ['Decode times that need more than 32 bits', 'relay/clock', 'decode times that need more than 32 bits'],
   ['Listeners in real time', 'service/config', 'for clients that read as fast as they play'],
+  ['Variables in playlists', 'relay/segments', 'are expanded in URLs, strings and hexadecimal numbers'],
   ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
   ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
   [
