@@ -21,6 +21,8 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   moduleNameMapper: { '^(\\.{1,2}/(?!.*dist/).*)\\.js$': ['$1.ts', '$1.js'] },
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
+  // After dozens of files, a worker takes over half a second to free its memory on a busy machine.
+  workerGracefulExitTimeout: 20_000,
   // Only a test that hangs takes this long, however slow the machine is.
   testTimeout: 300_000,
   setupFilesAfterEnv: [fileURLToPath(new URL('retry.js', import.meta.url))],

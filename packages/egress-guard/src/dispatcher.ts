@@ -36,14 +36,15 @@ export function createGuardedDispatcher({ connect, secure, signal }: DispatcherO
       connect({ host: hostname, port, signal }).then(
         (socket) => {
           if (protocol !== 'https:') {
-            callback(null, socket);
+            callback(null, withTrueEnd(socket));
             return;
           }
           const onAbort = () => socket.destroy();
           signal.addEventListener('abort', onAbort, { once: true });
-          secure({ ...target, httpSocket: socket }, (...result) => {
+          secure({ ...target, httpSocket: socket }, (...[error, secured]) => {
             signal.removeEventListener('abort', onAbort);
-            callback(...result);
+            if (error === null) callback(null, withTrueEnd(secured));
+            else callback(error, null);
           });
         },
         (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
@@ -55,4 +56,48 @@ export function createGuardedDispatcher({ connect, secure, signal }: DispatcherO
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
   return agent;
+}
+
+/** undici's parser of a connection's responses. */
+interface ResponseParser {
+  paused: boolean;
+  /** Whether the connection outlives the response. If not, undici takes a reset for its end. */
+  shouldKeepAlive: boolean;
+  /** A pointer in the memory of `llhttp`. */
+  readonly ptr: number;
+  readonly llhttp: { llhttp_resume(parser: number): void };
+  resume(): void;
+}
+
+/**
+ * Mends two mistakes of undici 7 about connections that end, before it notices the end:
+ * - It throws an uncaught error if the response is paused, so any server could end the service
+ *   (nodejs/undici#5360; version 8 mends it, but needs Node 22). Resuming delivers nothing too early,
+ *   because all that arrived was read by then.
+ * - It takes a reset for the end of a response without a length.
+ */
+function withTrueEnd(socket: Socket): Socket {
+  return socket
+    .on('end', () => {
+      const parser = parserOf(socket);
+      // Completes a response of a stated length. Any other pauses again.
+      parser?.resume();
+      if (parser?.paused !== true) return;
+      parser.llhttp.llhttp_resume(parser.ptr);
+      parser.paused = false;
+    })
+    .on('error', () => {
+      const parser = parserOf(socket);
+      if (parser !== null) parser.shouldKeepAlive = true;
+    })
+    .on('close', () => {
+      const parser = parserOf(socket);
+      if (parser !== null) parser.paused = false;
+    });
+}
+
+function parserOf(socket: Socket): ResponseParser | null {
+  const key = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');
+  const fields = socket as unknown as Readonly<Record<symbol, ResponseParser | null | undefined>>;
+  return key === undefined ? null : (fields[key] ?? null);
 }

@@ -17,7 +17,7 @@ export interface CorporaOptions {
 }
 
 const mediaExtensions =
-  /\.(?:3gp|aac|ac3|aif|aiff|amr|ape|asf|avi|flac|flv|ivf|m4a|m4b|m4v|mka|mkv|mov|mp2|mp3|mp4|mpc|mpeg|mpg|mts|oga|ogg|ogv|opus|tak|ts|tta|wav|webm|wma|wmv|wv)$/i;
+  /\.(?:3gp|aac|ac3|aif|aiff|amr|ape|asf|avi|caf|dv|eac3|flac|flv|ivf|m2ts|m4a|m4b|m4v|mka|mkv|mov|mp2|mp3|mp4|mpc|mpeg|mpg|mts|oga|ogg|ogv|opus|tak|ts|tta|vob|w64|wav|webm|wma|wmv|wv)$/i;
 const imageExtensions = /\.(?:avif|bmp|gif|heic|jpe?g|png|tiff?|webp)$/i;
 /** Extensions that bg-removal supports. */
 const imageFormats = new Set(['jpeg', 'png', 'webp']);

@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { paced, type SiteHandler, type SiteOptions } from './server.js';
 
 /**
@@ -235,6 +236,15 @@ const faultNames = new Set([
   ],
 ]);
 
+const compressedFiles = new Map<string, Promise<Buffer>>();
+
+/** What `compressed` sends. Compressed once: a client with a short timeout doesn't wait for more. */
+export async function compressedFile(path: string): Promise<Buffer> {
+  const file = compressedFiles.get(path) ?? readFile(path).then(promisify(gzip));
+  compressedFiles.set(path, file);
+  return file;
+}
+
 /** Bodies that are not the file. */
 const otherBodies = ['page', 'empty', 'half', 'halfFragments', 'compressed'];
 
@@ -244,13 +254,13 @@ async function sendOther({ res, path, type, query }: FaultyRequest): Promise<voi
     res.writeHead(200, { 'content-type': 'text/html', 'content-length': body.length }).end(body);
     return;
   }
-  const whole = await readFile(path);
   if (query.has('compressed')) {
-    const body = gzipSync(whole);
+    const body = await compressedFile(path);
     const headers = { 'content-type': type, 'content-encoding': 'gzip', 'content-length': body.length };
     res.writeHead(200, headers).end(body);
     return;
   }
+  const whole = await readFile(path);
   if (query.has('halfFragments')) {
     const fragments = halfOfFragments(whole);
     res.writeHead(200, { 'content-type': type, 'content-length': fragments.length }).end(fragments);

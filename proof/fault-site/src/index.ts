@@ -1,4 +1,4 @@
-export { Faults } from './faults.js';
+export { compressedFile, Faults } from './faults.js';
 export { faultCases, type FaultCase, type FaultOutcome } from './fault-cases.js';
 export { made, makeAllMedia, media } from './media.js';
 export { recipes, type Recipe } from './recipes.js';

@@ -1,3 +1,4 @@
+import { PlaylistVariables, type Variables } from './hls-variables.js';
 import { invalid, live, protectedByDrm, unjoinable } from './rejection.js';
 import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
 
@@ -7,6 +8,10 @@ export interface PlaylistOptions {
   readonly maxSegments: number;
   /** A key from the extractor that overrides the playlist's. */
   readonly key?: KeyOverride | undefined;
+  /** The variables of the master playlist; absent if it wasn't read. */
+  readonly imports?: Variables | undefined;
+  /** The URL of a variant or rendition as the playlist states it, without expanding its variables. */
+  readonly wanted?: string | undefined;
 }
 
 /** Overrides the fields of `EXT-X-KEY`, if the playlist has that tag. */
@@ -17,8 +22,15 @@ export interface KeyOverride {
 }
 
 export type Playlist =
-  /** A master playlist: the variant to read, and its audio if that is separate. */
-  | { readonly kind: 'variant'; readonly url: string; readonly audioUrl: string | null }
+  /** A master playlist: the variant to read, its audio if that is separate, and the variables for both. */
+  | {
+      readonly kind: 'variant';
+      readonly url: string;
+      readonly audioUrl: string | null;
+      readonly variables: Variables;
+    }
+  /** It needs the variables of its master playlist. */
+  | { readonly kind: 'imports' }
   | { readonly kind: 'segments'; readonly table: SegmentTable };
 
 interface Variant {
@@ -42,7 +54,7 @@ const maxAttributes = 64;
 
 /**
  * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
- * tags.
+ * tags. Expands variables (RFC 8216bis).
  * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `upstream_error`
  */
 export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
@@ -55,6 +67,7 @@ export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
     lines += 1;
     if (lines > maxLines) throw invalid('sent a playlist with too many lines');
     reader.take(line);
+    if (reader.needsImports) return { kind: 'imports' };
   }
   return reader.finish();
 }
@@ -72,6 +85,9 @@ function* linesOf(text: string): Generator<string> {
 class PlaylistReader {
   readonly #options: PlaylistOptions;
   readonly #table: SegmentTableWriter;
+  readonly #variables: PlaylistVariables;
+  /** The expanded URL of the wanted variant or rendition. */
+  #wantedUrl: string | null = null;
   readonly #variants: Variant[] = [];
   readonly #renditions: Rendition[] = [];
   /** End of the last byte range, keyed by reference. */
@@ -92,9 +108,11 @@ class PlaylistReader {
   #skippedSegments = 0;
   #variant: ReadonlyMap<string, string> | null = null;
   #isFinished = false;
+  needsImports = false;
 
   constructor(options: PlaylistOptions) {
     this.#options = options;
+    this.#variables = new PlaylistVariables(options.baseUrl, options.imports ?? []);
     this.#table = new SegmentTableWriter(options.maxSegments);
     this.#table.setBaseUrl(options.baseUrl);
   }
@@ -102,7 +120,7 @@ class PlaylistReader {
   take(line: string): void {
     if (line === '') return;
     if (!line.startsWith('#')) {
-      this.#url(line);
+      this.#url(line, this.#variables.expand(line));
       return;
     }
     const colon = line.indexOf(':');
@@ -122,16 +140,17 @@ class PlaylistReader {
         this.#mediaSequence = readWhole(value);
         break;
       case '#EXT-X-KEY':
-        this.#takeKey(readAttributes(value));
+        this.#takeKey(this.#attributes(value));
         break;
       case '#EXT-X-MAP':
-        this.#takeMap(readAttributes(value));
+        this.#takeMap(this.#attributes(value));
         break;
       case '#EXT-X-STREAM-INF':
-        this.#variant = readAttributes(value);
+        this.#variant = this.#attributes(value);
         break;
       case '#EXT-X-MEDIA':
-        this.#rendition(readAttributes(value));
+        this.#findWanted(readAttributes(value).get('URI'), this.#attributes(value).get('URI'));
+        this.#rendition(this.#attributes(value));
         break;
       case '#EXT-X-GAP':
       case '#EXT-X-SKIP':
@@ -139,7 +158,8 @@ class PlaylistReader {
       case '#EXT-X-I-FRAMES-ONLY':
         throw unjoinable('has key frames only');
       case '#EXT-X-DEFINE':
-        throw unjoinable('has variables in its playlist');
+        this.#define(readAttributes(value));
+        break;
       // Ads that these platforms stitch in, recognised the same way as in yt-dlp.
       case '#ANVATO-SEGMENT-INFO':
         if (value.includes('type=ad')) this.#isAdvertisement = true;
@@ -165,8 +185,19 @@ class PlaylistReader {
     return { kind: 'segments', table: this.#table.finish() };
   }
 
-  #url(uri: string): void {
+  #define(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.has('IMPORT') && this.#options.imports === undefined) this.needsImports = true;
+    else this.#variables.define(attributes);
+  }
+
+  #attributes(list: string): ReadonlyMap<string, string> {
+    return readAttributes(list, this.#variables);
+  }
+
+  /** @param stated the URL before its variables were expanded */
+  #url(stated: string, uri: string): void {
     if (this.#variant !== null) {
+      this.#findWanted(stated, uri);
       this.#addVariant(this.#variant, uri);
       this.#variant = null;
       return;
@@ -206,6 +237,13 @@ class PlaylistReader {
     });
   }
 
+  #findWanted(stated: string | undefined, uri: string | undefined): void {
+    const { wanted, baseUrl } = this.#options;
+    if (wanted === undefined || stated === undefined || uri === undefined) return;
+    if (comparable(stated, baseUrl) === comparable(wanted, baseUrl))
+      this.#wantedUrl ??= resolveUrl(uri, baseUrl);
+  }
+
   #rendition(attributes: ReadonlyMap<string, string>): void {
     if (attributes.get('TYPE') !== 'AUDIO') return;
     if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
@@ -218,6 +256,11 @@ class PlaylistReader {
 
   /** The largest variant up to 1080p, with the audio of its group. */
   #bestVariant(): Playlist {
+    const variables = this.#variables.all;
+    if (this.#options.wanted !== undefined) {
+      if (this.#wantedUrl === null) throw invalid('changed the playlist');
+      return { kind: 'variant', url: this.#wantedUrl, audioUrl: null, variables };
+    }
     const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
     const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
       (a, b) => b.bandwidth - a.bandwidth,
@@ -228,7 +271,7 @@ class PlaylistReader {
     const { baseUrl } = this.#options;
     const url = resolveUrl(best.uri, baseUrl);
     const audioUrl = audio === null ? null : resolveUrl(audio, baseUrl);
-    return { kind: 'variant', url, audioUrl: audioUrl === url ? null : audioUrl };
+    return { kind: 'variant', url, audioUrl: audioUrl === url ? null : audioUrl, variables };
   }
 
   #takeKey(attributes: ReadonlyMap<string, string>): void {
@@ -285,6 +328,11 @@ class PlaylistReader {
   }
 }
 
+/** yt-dlp resolves URLs without the variables' values, and a URL may be none without them. */
+function comparable(url: string, baseUrl: string): string {
+  return URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
+}
+
 /** `9.009,Title`: the seconds before the comma. */
 function readSeconds(value: string): number | null {
   const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
@@ -304,9 +352,10 @@ function readIv(value: string | undefined): Uint8Array | null {
 
 /**
  * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
+ * @param variables to expand in strings and hexadecimal numbers
  * @throws Rejection for an unterminated quote
  */
-function readAttributes(list: string): ReadonlyMap<string, string> {
+function readAttributes(list: string, variables?: PlaylistVariables): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
   let at = 0;
   while (at < list.length) {
@@ -319,7 +368,9 @@ function readAttributes(list: string): ReadonlyMap<string, string> {
     if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
     const end = found === -1 ? list.length : found;
     if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
-    attributes.set(name, list.slice(start, end).trim());
+    const value = list.slice(start, end).trim();
+    const isExpanded = isQuoted || /^(?:0x|\{\$)/i.test(value);
+    attributes.set(name, isExpanded ? (variables?.expand(value) ?? value) : value);
     const comma = isQuoted ? list.indexOf(',', end) : end;
     at = comma === -1 ? list.length : comma + 1;
   }

@@ -5,6 +5,7 @@ import { maxHeaderBytes } from '../containers/mp4/remux/layout.js';
 import type { Tags } from '../containers/mp4/remux/movie-boxes.js';
 import type { WantedTrack } from './dash-segments.js';
 import type { PlaylistOptions } from './hls-playlist.js';
+import { maxVariableLength, maxVariableNameLength, maxVariables } from './hls-variables.js';
 import { audioFiles } from './media-head.js';
 import type { FilePiece } from './partial-file.js';
 import type { PartlyRead } from './remux.js';
@@ -91,7 +92,16 @@ const probeSchema = z.object({
 
 const resultSchemas = {
   playlist: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('variant'), url, audioUrl: url.nullable() }),
+    z.object({
+      kind: z.literal('variant'),
+      url,
+      audioUrl: url.nullable(),
+      variables: z
+        .array(z.tuple([z.string().max(maxVariableNameLength), z.string().max(maxVariableLength)]).readonly())
+        .max(maxVariables)
+        .readonly(),
+    }),
+    z.object({ kind: z.literal('imports') }),
     z.object({ kind: z.literal('segments'), table: tableSchema }),
   ]),
   manifest: z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2),

@@ -1,5 +1,8 @@
+import type { JobResult } from '../parsing/jobs.js';
+import { hasReferences, type Variables } from '../parsing/hls-variables.js';
 import type { SegmentTable } from '../parsing/segment-table.js';
 import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
@@ -29,47 +32,93 @@ export async function segmentTracks(input: Input, signal: AbortSignal): Promise<
 }
 
 async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
-  const playlist = await readPlaylist(input, await fetchPlaylist(input, signal), signal);
+  const playlist = await readOwnPlaylist(input, signal);
   if (playlist.kind === 'segments') {
     const read = async (readSignal: AbortSignal) =>
-      segmentsIn(input, await fetchPlaylist(input, readSignal), readSignal);
+      segmentsIn(input, await readOwnPlaylist(input, readSignal));
     const index = new SegmentIndex(input.source, read, listOf(input, playlist.table));
     return [{ carries: 'all', index }];
   }
-  const indexOf = (what: 'url' | 'audioUrl', initialUrl: string) => {
+  const indexOf = (what: 'url' | 'audioUrl') => {
     // The master playlist was just read; after a renewal it is read again.
-    let url: string | null = initialUrl;
+    let master: MasterPlaylist | null = playlist;
     return new SegmentIndex(input.source, async (readSignal) => {
-      const variantUrl = url ?? (await variantUrlOf(input, what, readSignal));
-      url = null;
-      return segmentsIn(input, await fetchDocument(input, readSignal, variantUrl), readSignal);
+      const { [what]: url, variables } = master ?? masterIn(await readOwnPlaylist(input, readSignal));
+      master = null;
+      if (url === null) throw protocolFault('changed the playlist');
+      const document = await fetchDocument(input, readSignal, () => url);
+      return segmentsIn(input, await parsePlaylist(input, document, readSignal, { imports: variables }));
     });
   };
-  const { url, audioUrl } = playlist;
-  const video = indexOf('url', url);
-  if (audioUrl === null) return [{ carries: 'all', index: video }];
+  const video = indexOf('url');
+  if (playlist.audioUrl === null) return [{ carries: 'all', index: video }];
   return [
     { carries: 'video', index: video },
-    { carries: 'audio', index: indexOf('audioUrl', audioUrl) },
+    { carries: 'audio', index: indexOf('audioUrl') },
   ];
 }
 
-async function variantUrlOf(input: Input, what: 'url' | 'audioUrl', signal: AbortSignal): Promise<string> {
-  const master = await readPlaylist(input, await fetchPlaylist(input, signal), signal);
-  const url = master.kind === 'variant' ? master[what] : null;
-  if (url === null) throw protocolFault('changed the playlist');
-  return url;
+type PlaylistResult = JobResult<'playlist'>;
+type MasterPlaylist = Extract<PlaylistResult, { readonly kind: 'variant' }>;
+type ReadPlaylist = Exclude<PlaylistResult, { readonly kind: 'imports' }>;
+
+/**
+ * The source's own playlist. yt-dlp doesn't know the variables of playlists: its URL may contain some, and the
+ * playlist may import them from the master playlist.
+ */
+async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<ReadPlaylist> {
+  const { masterUrl, url } = input.source.current;
+  if (masterUrl !== undefined && hasReferences(url)) {
+    const master = await readMaster(input, masterUrl, signal, url);
+    const document = await fetchDocument(input, signal, () => master.url);
+    return withImports(await parsePlaylist(input, document, signal, { imports: master.variables }));
+  }
+  const document = await fetchPlaylist(input, signal);
+  const playlist = await parsePlaylist(input, document, signal);
+  if (playlist.kind !== 'imports') return playlist;
+  const imports = masterUrl === undefined ? [] : (await readMaster(input, masterUrl, signal)).variables;
+  return withImports(await parsePlaylist(input, document, signal, { imports }));
 }
 
-async function readPlaylist({ source, context }: Input, document: SmallObject, signal: AbortSignal) {
+/** @param wanted the URL of a variant as yt-dlp resolved it */
+async function readMaster(
+  input: Input,
+  url: string,
+  signal: AbortSignal,
+  wanted?: string,
+): Promise<MasterPlaylist> {
+  const document = await fetchDocument(input, signal, ({ masterUrl }) => masterUrl ?? url);
+  return masterIn(await parsePlaylist(input, document, signal, { imports: [], wanted }));
+}
+
+interface PlaylistContext {
+  readonly imports?: Variables;
+  readonly wanted?: string | undefined;
+}
+
+async function parsePlaylist(
+  { source, context }: Input,
+  { bytes, url: baseUrl }: SmallObject,
+  signal: AbortSignal,
+  more: PlaylistContext = {},
+): Promise<PlaylistResult> {
   const { maxSegments } = context.limits;
-  const { bytes, url: baseUrl } = document;
-  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key: source.current.hlsKey }, signal);
+  const { hlsKey: key } = source.current;
+  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key, ...more }, signal);
 }
 
-async function segmentsIn(input: Input, document: SmallObject, signal: AbortSignal): Promise<SegmentList> {
-  const playlist = await readPlaylist(input, document, signal);
-  if (playlist.kind === 'variant') throw protocolFault('sent a master playlist instead of a media playlist');
+function withImports(playlist: PlaylistResult): ReadPlaylist {
+  if (playlist.kind === 'imports') throw new Error('a playlist with imports needs no others');
+  return playlist;
+}
+
+function masterIn(playlist: PlaylistResult): MasterPlaylist {
+  if (playlist.kind !== 'variant') throw protocolFault('changed the playlist');
+  return playlist;
+}
+
+function segmentsIn(input: Input, playlist: PlaylistResult): SegmentList {
+  if (playlist.kind !== 'segments') throw protocolFault('sent a master playlist instead of a media playlist');
   return listOf(input, playlist.table);
 }
 
@@ -104,12 +153,12 @@ async function fetchPlaylist(input: Input, signal: AbortSignal): Promise<SmallOb
   return { bytes: Buffer.from(playlistText), contentType: undefined, url };
 }
 
-/** @param url of another document of the same source; defaults to its own */
+/** @param urlOf picks the document of the source; defaults to its own */
 async function fetchDocument(
   { source, context }: Input,
   signal: AbortSignal,
-  url?: string,
+  urlOf: (current: MediaSource) => string = ({ url }) => url,
 ): Promise<SmallObject> {
-  const object = new RemoteObject(source.renewableUrl((current) => url ?? current.url));
+  const object = new RemoteObject(source.renewableUrl(urlOf));
   return fetchSmall(object, { range: null, maxBytes: context.limits.maxManifestBytes, context, signal });
 }

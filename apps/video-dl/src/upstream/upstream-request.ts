@@ -161,6 +161,7 @@ function dispatch(
 class ResponseBody implements UpstreamBody {
   readonly #controller: Dispatcher.DispatchController;
   readonly #coalescer: Coalescer;
+  #receivedAt = Number.NEGATIVE_INFINITY;
 
   constructor(controller: Dispatcher.DispatchController) {
     this.#controller = controller;
@@ -169,6 +170,7 @@ class ResponseBody implements UpstreamBody {
 
   /** Called by the connection only. */
   push(piece: Buffer): void {
+    this.#receivedAt = performance.now();
     this.#coalescer.push(piece);
   }
 
@@ -184,12 +186,14 @@ class ResponseBody implements UpstreamBody {
 
   async *chunks(idleTimeoutMs: number): AsyncGenerator<Buffer, void, void> {
     let waitingSince = Number.POSITIVE_INFINITY;
+    const isIdle = () => performance.now() - Math.max(waitingSince, this.#receivedAt) >= idleTimeoutMs;
+    const endIfIdle = () => {
+      if (isIdle()) this.destroy(stoppedSending());
+    };
+    // A busy process may not have read yet what has arrived: timers run before input.
     const watch = setInterval(
       () => {
-        if (performance.now() - waitingSince < idleTimeoutMs) return;
-        this.destroy(
-          new DomainError('upstream_timeout', "The site's media server stopped sending. Try again later."),
-        );
+        if (isIdle()) setImmediate(endIfIdle);
       },
       Math.min(idleTimeoutMs / 4, 1_000),
     );
@@ -206,4 +210,8 @@ class ResponseBody implements UpstreamBody {
       this.destroy();
     }
   }
+}
+
+function stoppedSending(): DomainError {
+  return new DomainError('upstream_timeout', "The site's media server stopped sending. Try again later.");
 }

@@ -45,12 +45,18 @@ function matroska(cluster: Buffer): Buffer {
 export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of HLS playlists',
-    files: ['parsing/hls-playlist.ts', 'parsing/segment-table.ts'],
+    files: ['parsing/hls-playlist.ts', 'parsing/hls-variables.ts', 'parsing/segment-table.ts'],
     parse: (input) => readPlaylist(input.toString(), { baseUrl: base, maxSegments }),
     inputs: {
       'attributes without an end': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A'.repeat(bytes)}\n`),
       'attributes without values': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A='.repeat(bytes / 2)}\n`),
       'empty lines': text((bytes) => `#EXTM3U${'\n'.repeat(bytes)}`),
+      'references to a variable': text(
+        (bytes) =>
+          `#EXTM3U\n#EXT-X-DEFINE:NAME="x",VALUE="${'v'.repeat(100)}"\n#EXT-X-MAP:URI="${'{$x}'.repeat(bytes / 4)}"\n`,
+      ),
+      'beginnings of references': text((bytes) => `#EXTM3U\n${'{$'.repeat(bytes / 2)}\n`),
+      'names of variables': text((bytes) => `#EXTM3U\n${`{$${'x'.repeat(64)}`.repeat(bytes / 66)}\n`),
       'spaces in a line': text((bytes) => `#EXTM3U\n#EXTINF:${' '.repeat(bytes)}x\n`),
     },
   },

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createLogger } from '@media-services/http-common';
 import { inspect } from '../media/support/inspect.js';
 import {
+  compressedFile,
   type FaultCase,
   faultCases,
   type FaultOutcome,
@@ -27,15 +28,18 @@ let folder: string;
 let counter = 0;
 
 /** Generated before the tests, because generating media on request would be an additional fault. */
-const mediaNames = new Set(
-  faultCases.flatMap(({ page }) => {
+async function prepareMedia(): Promise<void> {
+  for (const { page } of faultCases) {
     const name = /media=([^/&]+)/u.exec(page)?.[1] ?? '';
-    return ['', '-qt', '-dubbed'].map((kind) => name.replace('{kind}', kind));
-  }),
-);
+    for (const kind of ['', '-qt', '-dubbed']) {
+      const path = await media(name.replace('{kind}', kind));
+      if (page.includes('&compressed')) await compressedFile(path);
+    }
+  }
+}
 
 beforeAll(async () => {
-  for (const name of mediaNames) await media(name);
+  await prepareMedia();
   folder = await mkdtemp(join(tmpdir(), 'video-dl-faults-'));
   const faults = new Faults();
   site = await startSite({ intercept: faults.intercept });
@@ -242,6 +246,7 @@ const testedElsewhere = [
   ['Joined files with long fragments', 'stream/rare-files', 'are never sent as a whole'],
   ['Decode times that need more than 32 bits', 'relay/clock', 'decode times that need more than 32 bits'],
   ['Listeners in real time', 'service/config', 'for clients that read as fast as they play'],
+  ['Variables in playlists', 'relay/segments', 'are expanded in URLs, strings and hexadecimal numbers'],
   ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
   ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
   [

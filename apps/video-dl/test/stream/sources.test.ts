@@ -71,6 +71,7 @@ describe('an MP4', () => {
     ['/media/hls-aes/index.m3u8', {}],
     ['/media/hls-byteranges/index.m3u8', {}],
     ['/media/hls-master/index.m3u8', { height: 720 }],
+    ['/media/hls-variables/index.m3u8?token=index', { height: 360 }],
     ['/media/dash-template/manifest.mpd', {}],
     ['/media/dash-timeline/manifest.mpd', {}],
     ['/media/dash-list/manifest.mpd', {}],

@@ -310,6 +310,37 @@ it('tolerates a pause within the limit', async () => {
   expect(asked).toHaveLength(1);
 });
 
+describe('tolerates a process that is busy for longer than the limit', () => {
+  /** Sends bytes and, before this process can read them, keeps it busy until every timer is due. */
+  const sendThenBlock = ({ socket }: ServerResponse, bytes: string) =>
+    setImmediate(() => {
+      socket?.write(bytes);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    });
+
+  it('before the first byte', async () => {
+    const late: Answer = (_request, response) =>
+      void sendThenBlock(response, 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n0123456789');
+    expect(await read([late], { limits: { firstByteTimeoutMs: 400 } })).toBe('0123456789');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('in the middle', async () => {
+    let sendRest: () => void = () => undefined;
+    const halves: Answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': 10 }).write('0123');
+      sendRest = () => void sendThenBlock(response, '456789');
+    };
+    const transfer = await open([halves], { limits: { idleTimeoutMs: 400 } });
+    let text = '';
+    for await (const chunk of transfer.chunks()) {
+      text += chunk.toString();
+      if (text === '0123') sendRest();
+    }
+    expect([text, asked.length]).toEqual(['0123456789', 1]);
+  });
+});
+
 describe('a transfer fails', () => {
   it.each<[string, Answer[], Reading, ReturnType<typeof fault>]>([
     ['a part without a position', [status(206)], from(3), fault('without its position')],

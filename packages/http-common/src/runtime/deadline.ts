@@ -16,11 +16,16 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(late()), timeoutMs);
+  let abort: NodeJS.Immediate | undefined;
+  // A busy process may not have read yet what arrived in time: timers run before input.
+  const timer = setTimeout(() => {
+    abort = setImmediate(() => deadline.abort(late()));
+  }, timeoutMs);
   try {
     return await work(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal);
   } finally {
     clearTimeout(timer);
+    clearImmediate(abort);
   }
 }
 
