@@ -8,6 +8,8 @@ export interface Decoded {
   readonly audioSeconds: number;
   /** Seconds between the end of one audio frame and the start of the next, which a result may fill with silence. */
   readonly gapSeconds: number;
+  /** Samples per second; 1 without audio. */
+  readonly sampleRate: number;
   readonly hasVideo: boolean;
   readonly hasAudio: boolean;
   /** Width by height as shown; null without video. */
@@ -58,7 +60,8 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
     await count(video?.index, 'media_type'),
     await count(audio?.index, 'pts_time,nb_samples'),
   ];
-  const { audioSeconds, gapSeconds } = measure(samples.values, audio?.sample_rate || 1);
+  const sampleRate = audio?.sample_rate || 1;
+  const { audioSeconds, gapSeconds } = measure(samples.values, sampleRate);
   // A file that states more audio than it has was cut.
   const isCut = video === undefined && (format.duration ?? 0) - audioSeconds > 0.5;
   const isTurned =
@@ -70,6 +73,7 @@ export async function decode(ffprobe: string, file: string): Promise<Decoded | u
     videoFrames: frames.values.length,
     audioSeconds,
     gapSeconds,
+    sampleRate,
     aspect: ratio !== null && isTurned ? 1 / ratio : ratio,
     isDamaged: isCut || frames.complaint !== '' || samples.complaint !== '' || listed.stderr !== '',
   };
@@ -94,8 +98,8 @@ function measure(
   return { audioSeconds, gapSeconds };
 }
 
-/** Encoders fill their first and last frames. */
-const audioToleranceSeconds = 0.15;
+/** Encoders fill their first and last frames, of up to 1152 samples. */
+const audioTolerance = { seconds: 0.15, samples: 2 * 1152 };
 
 /** How far a stated duration may be from what an audio file contains. */
 const maxDurationDifference = { seconds: 0.5, share: 0.03 };
@@ -113,10 +117,8 @@ export function durationDifference(source: Decoded, stated: number | null): stri
 export function differences(source: Decoded, result: Decoded, target: 'mp3' | 'mp4'): string[] {
   const found: string[] = [];
   const audio = result.audioSeconds - source.audioSeconds;
-  if (
-    source.hasAudio &&
-    (audio < -audioToleranceSeconds || audio > source.gapSeconds + audioToleranceSeconds)
-  )
+  const toleranceSeconds = Math.max(audioTolerance.seconds, audioTolerance.samples / result.sampleRate);
+  if (source.hasAudio && (audio < -audioTolerance.seconds || audio > source.gapSeconds + toleranceSeconds))
     found.push(`${result.audioSeconds.toFixed(2)} of ${source.audioSeconds.toFixed(2)} s of audio`);
   if (target === 'mp3') return found;
   if (source.videoFrames !== result.videoFrames)

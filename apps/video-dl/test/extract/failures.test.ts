@@ -9,6 +9,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Got HTTP Error 403 caused by Cloudflare anti-bot challenge; try again with  --extractor-args "generic:impersonate"',
     'All player responses are invalid. Your IP is likely being blocked by Youtube',
     'Request is blocked by server (412), please wait and try later.',
+    'Request is rejected by server (352)',
     'Unable to download video info: 352: request was banned, please wait and try later',
     'Got HTTP Error 403. If you are using a data center IP or VPN/proxy, your IP may be blocked',
   ],

@@ -16,6 +16,7 @@ const expected: Readonly<Record<string, readonly (readonly [module: string, mess
   bot_check: [
     ['bilibili', 'Request is blocked by server (412), please wait and try later.'],
     ['bilibili', 'Request is rejected by server (352)'],
+    ['bilibili', 'Request is rejected by server (352)'],
     ['generic', 'Got HTTP Error 403 caused by Cloudflare anti-bot challenge; '],
     ['reddit', 'Your IP address is unable to access the Reddit API'],
     ['tiktok', 'Your IP address is blocked from accessing this post'],

@@ -208,3 +208,24 @@ it('joined fragments that are too long to be found in samples are never sent as 
     expect(status === 200 && complete).toBe(false);
   }
 });
+
+/** From the n-th sequence header on, as recorders cut. */
+function cutBeforeBFrames(file: Buffer, sequences: number): Buffer {
+  let at = -1;
+  for (let sequence = 0; sequence < sequences; sequence += 1) at = file.indexOf('000001b3', at + 1, 'hex');
+  return file.subarray(file.lastIndexOf(Buffer.from('000001ba', 'hex'), at));
+}
+
+it('a program stream that is cut before B-frames has every frame that can be decoded', async () => {
+  const encode = ['-c:v', 'mpeg2video', '-g', '12', '-bf', '2', '-f', 'vob', 'film.vob'];
+  const recipe = { args: ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=4', ...encode] };
+  const file = await readFile(await made('film.vob', recipe));
+  const url = await served('cut.mpg', cutBeforeBFrames(file, 3));
+  // From the 25th of 100 frames on. Two more follow it in the file, are shown before it and lack their reference.
+  const decodable = 76;
+  expect((await inspect(join(folder, 'cut.mpg'))).streams[0]?.nb_read_frames).toBe(decodable);
+  const received = await stream(url, 'stream/video');
+  expect(received).toMatchObject({ status: 200, complete: true });
+  await writeFile(join(folder, 'cut.mp4'), received.body);
+  expect((await inspect(join(folder, 'cut.mp4'))).streams[0]?.nb_read_frames).toBe(decodable);
+});
