@@ -44,12 +44,13 @@ export function cutOut(
   steps: CutOutSteps = defaultSteps,
   team: Team = alone,
 ): boolean {
-  if (!team.decide(() => stretchMask(mask))) return false;
+  if (!stretchMask(mask, team)) return false;
   // A strength below 1 is meant for translucent areas, such as glass.
   if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask, team);
   const { width, height } = image;
   const grid = gridFor(width, height);
-  const seen = hasOwnAlpha(image, team) ? compositeOverGrey(image, team) : image;
+  const isOpaque = !hasOwnAlpha(image, team);
+  const seen = isOpaque ? image : compositeOverGrey(image, team);
   const colours = cellColours(seen, grid, team);
   // Interpolation reads two samples per axis, so only a mask of more than twice the image's size
   // needs a filter.
@@ -60,7 +61,7 @@ export function cutOut(
     guidedCoefficients(colours, resample(mask, grid.width, grid.height, team), steps.refine, team);
   const alpha = fullAlpha(seen, fine, model ? { grid, model } : undefined, team);
   const needsLayers = steps.correctAlpha || steps.estimateForeground;
-  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, team) : undefined;
+  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, team, isOpaque) : undefined;
   if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers, team);
   // A subject without any opaque pixel is haze that the network was unsure of.
   if (!alpha.includes(255)) return false;

@@ -1,5 +1,6 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { alone, type Team } from './team.js';
+import { isFilledWith, viewOf, type Bounds } from './uniform.js';
 
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
@@ -32,8 +33,8 @@ export function featherMatte(
   const tileRows = Math.ceil(height / tileSize);
   const tilesAcross = Math.ceil(width / tileSize);
   const hasEdges = team.bytes(tileRows * tilesAcross);
-  const tilesIn = (row: number): Tile[] => {
-    const tiles: Tile[] = [];
+  const tilesIn = (row: number): Bounds[] => {
+    const tiles: Bounds[] = [];
     const top = row * tileSize;
     for (let i = 0; i < tilesAcross; i++) {
       const left = i * tileSize;
@@ -67,13 +68,6 @@ export function featherMatte(
   return result;
 }
 
-interface Tile {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
 /** Sets 1 for each tile that a blur changes: those with different pixels within reach; otherwise 0. */
 function findEdges(
   alpha: Uint8Array,
@@ -84,21 +78,20 @@ function findEdges(
   firstRow: number,
   lastRow: number,
 ): void {
+  const view = viewOf(alpha);
   const across = Math.ceil(width / tileSize);
   for (let row = firstRow, tile = firstRow * across; row < lastRow; row++) {
     const top = row * tileSize;
     const bottom = Math.min(top + tileSize, height);
     for (let left = 0; left < width; left += tileSize, tile++) {
       const right = Math.min(left + tileSize, width);
-      const uniform = isUniform(
-        alpha,
-        width,
-        height,
-        left - reach,
-        top - reach,
-        right + reach,
-        bottom + reach,
-      );
+      const area = {
+        left: Math.max(left - reach, 0),
+        top: Math.max(top - reach, 0),
+        right: Math.min(right + reach, width),
+        bottom: Math.min(bottom + reach, height),
+      };
+      const uniform = isFilledWith(view, width, area, alpha[area.top * width + area.left]!);
       hasEdges[tile] = uniform ? 0 : 1;
     }
   }
@@ -109,7 +102,7 @@ function blur(
   target: Uint8Array,
   width: number,
   height: number,
-  tiles: readonly Tile[],
+  tiles: readonly Bounds[],
   kernel: Float32Array,
 ): void {
   const radius = kernel.length >> 1;
@@ -189,24 +182,6 @@ function gaussianKernel(sigma: number): Float32Array {
   return weights.map((weight) => weight / total);
 }
 
-function isUniform(
-  alpha: Uint8Array,
-  width: number,
-  height: number,
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-): boolean {
-  const fromX = Math.max(left, 0);
-  const toX = Math.min(right, width);
-  const first = alpha[Math.max(top, 0) * width + fromX]!;
-  for (let y = Math.max(top, 0); y < Math.min(bottom, height); y++) {
-    for (let i = y * width + fromX; i < y * width + toX; i++) if (alpha[i] !== first) return false;
-  }
-  return true;
-}
-
 /** Blocks of `side × side` pixels, row by row. */
 interface Blocks {
   readonly side: number;
@@ -254,7 +229,7 @@ function measureSlopes(
   alpha: Uint8Array,
   width: number,
   height: number,
-  tiles: readonly Tile[],
+  tiles: readonly Bounds[],
   { side, across, low, high, sums, sumsOfSquares }: Blocks,
 ): void {
   for (const { left, top, right, bottom } of tiles) {
@@ -298,7 +273,7 @@ function measureSlopes(
  */
 function setBlurShares(
   { side, across, down, low, high, sums, sumsOfSquares, shares }: Blocks,
-  tiles: readonly Tile[],
+  tiles: readonly Bounds[],
   sigma: number,
 ): void {
   for (const { left, top, right, bottom } of tiles) {
@@ -331,7 +306,7 @@ function mix(
   alpha: Uint8Array,
   blurred: Uint8Array,
   width: number,
-  tiles: readonly Tile[],
+  tiles: readonly Bounds[],
   { side, across, down, shares }: Blocks,
 ): void {
   for (const { left, top, right, bottom } of tiles) {

@@ -50,18 +50,17 @@ function addColours(image: RgbaImage, grid: Grid, planes: Planes, top: number, b
     for (let x = 0, at = y * width, cell = cellY * grid.width; x < width; cell++) {
       const end = Math.min(x + step, width);
       const weight = 1 / ((end - x) * rowsInCell);
-      let r = 0;
+      // Red and blue share a word, one in each half; the sums of a cell's row fit.
+      let redAndBlue = 0;
       let g = 0;
-      let b = 0;
       for (; x < end; x++, at++) {
         const word = words[at]!;
-        r += word & 255;
+        redAndBlue = (redAndBlue + (word & 0xff00ff)) | 0;
         g += (word >>> 8) & 255;
-        b += (word >>> 16) & 255;
       }
-      red[cell]! += r * weight;
+      red[cell]! += (redAndBlue & 0xffff) * weight;
       green[cell]! += g * weight;
-      blue[cell]! += b * weight;
+      blue[cell]! += (redAndBlue >>> 16) * weight;
     }
   }
 }

@@ -2,8 +2,10 @@
 import { boxFilterAll } from './box-filter.js';
 import { pixelWords, type RgbaImage } from '../images/rgba-image.js';
 import { cellColours, createPlanes, type Grid, type Planes } from './grid.js';
+import { hasOwnAlpha } from './own-alpha.js';
 import { createPlane, type Plane } from './plane.js';
 import { alone, type Team } from './team.js';
+import { isFilledWith, viewOf, type Bounds } from './uniform.js';
 
 /** Colours on the grid, 0-255. */
 interface Colours {
@@ -40,6 +42,7 @@ const goodCoverage = 0.06;
  * docs/internals/decisions-bg-removal.md.
  * @param alpha the matte, 0-255, before tuning, because it must be the true mixture
  * @param colours the cells' colours, if already computed
+ * @param isOpaque whether no pixel of the image is transparent
  */
 export function estimateLayers(
   image: RgbaImage,
@@ -47,12 +50,15 @@ export function estimateLayers(
   grid: Grid,
   colours: Planes = cellColours(image, grid),
   team: Team = alone,
+  isOpaque = !hasOwnAlpha(image, team),
 ): Layers {
   const scale = Math.sqrt(grid.width * grid.height) / 1000;
   const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
   const weights = Float32Array.from({ length: 256 }, (_, value) => (value / 255) ** power);
   const cells = createCells(grid, team);
-  team.each(grid.height, (from, to) => weighCells(image, alpha, grid, colours, weights, cells, from, to));
+  team.each(grid.height, (from, to) =>
+    weighCells(image, isOpaque, alpha, grid, colours, weights, cells, from, to),
+  );
   const first = blurLayers(cells, colours, radius(firstSide), grid, team);
   team.each(grid.height, (from, to) => fuseCells(image, alpha, grid, cells, first, weights, from, to));
   return blurLayers(cells, colours, radius(secondSide), grid, team);
@@ -85,32 +91,36 @@ function createCells(grid: Grid, team: Team): WeighedCells {
   };
 }
 
-/** Fills rows `first` to `last` of `cells`. */
+/** Fills rows `firstRow` to `lastRow` of `cells`. */
 function weighCells(
   image: RgbaImage,
+  isOpaque: boolean,
   alpha: Uint8Array,
   grid: Grid,
   colours: Planes,
   weights: Float32Array,
   cells: WeighedCells,
-  first: number,
-  last: number,
+  firstRow: number,
+  lastRow: number,
 ): void {
   const { width, height } = image;
   const words = pixelWords(image);
   const { step } = grid;
+  const view = viewOf(alpha);
   const { foregroundWeight, backgroundWeight, mixed, foreground, background } = cells;
-  mixed.fill(0, first * grid.width, last * grid.width);
+  mixed.fill(0, firstRow * grid.width, lastRow * grid.width);
   for (const { data } of [foregroundWeight, backgroundWeight, ...foreground, ...background])
-    data.fill(0, first * grid.width, last * grid.width);
-  for (let cellY = first, cell = first * grid.width; cellY < last; cellY++) {
+    data.fill(0, firstRow * grid.width, lastRow * grid.width);
+  for (let cellY = firstRow, cell = firstRow * grid.width; cellY < lastRow; cellY++) {
     const bottom = Math.min(height, (cellY + 1) * step);
     for (let cellX = 0; cellX < grid.width; cellX++, cell++) {
       const right = Math.min(width, (cellX + 1) * step);
-      const own = ownAlphaOf(words, width, cellX * step, cellY * step, right, bottom);
+      const area = { left: cellX * step, top: cellY * step, right, bottom };
+      const own = isOpaque ? 255 : ownAlphaOf(words, width, area);
       if (own === 0) continue;
-      if (own === 255 && isUniform(alpha, width, cellX * step, cellY * step, right, bottom)) {
-        const isForeground = alpha[cellY * step * width + cellX * step] === 255;
+      const first = alpha[area.top * width + area.left]!;
+      if (own === 255 && (first === 0 || first === 255) && isFilledWith(view, width, area, first)) {
+        const isForeground = first === 255;
         (isForeground ? foregroundWeight : backgroundWeight).data[cell] = 1;
         const layer = isForeground ? foreground : background;
         for (let channel = 0; channel < 3; channel++)
@@ -156,31 +166,11 @@ function weighCells(
   }
 }
 
-/** Whether a cell is entirely background or entirely foreground. */
-function isUniform(
-  alpha: Uint8Array,
-  width: number,
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-): boolean {
-  const first = alpha[top * width + left]!;
-  if (first !== 0 && first !== 255) return false;
-  for (let y = top; y < bottom; y++) {
-    for (let at = y * width + left; at < y * width + right; at++) if (alpha[at] !== first) return false;
-  }
-  return true;
-}
-
 /** The image's own alpha in a cell if it is uniformly 0 or 255, otherwise undefined. */
 function ownAlphaOf(
   words: Uint32Array,
   width: number,
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
+  { left, top, right, bottom }: Bounds,
 ): 0 | 255 | undefined {
   const first = words[top * width + left]! >>> 24;
   if (first !== 0 && first !== 255) return undefined;
