@@ -118,7 +118,8 @@ class SocksProxy implements OutboundProxy {
         command: 'connect',
         destination: { host, port },
         existing_socket: socket,
-        timeout: timeoutMs,
+        // Our own timeout comes first, and has the better error.
+        timeout: 2 * timeoutMs,
       });
       socket.setNoDelay(true);
       return socket;

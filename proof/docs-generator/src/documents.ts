@@ -18,7 +18,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     formatted('a.js', text, { printWidth: 110, singleQuote: true, objectWrap: 'collapse' });
   const markdown = (text: string) => formatted('a.md', text, { printWidth: 110 });
   return new Map([
-    ...(await Promise.all(['feather', 'team', 'tuning'].map((name) => pageCopy(root, name)))),
+    ...(await Promise.all(['feather', 'team', 'tuning', 'uniform'].map((name) => pageCopy(root, name)))),
     ['nginx/njs/problems.js', await javascript(renderGatewayProblems(documentedErrors()))],
     ['nginx/html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
     ['nginx/html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { childBoxes, isDamage } from '../containers/mp4/box.js';
 import { FragmentClock } from '../containers/mp4/fragment-clock.js';
@@ -5,6 +6,7 @@ import { readMovieHeader } from '../containers/mp4/movie-header.js';
 import { FragmentRewriter } from '../containers/mp4/remux/fragment-rewriter.js';
 import type { Layout } from '../containers/mp4/remux/layout.js';
 import type { Plan } from '../plan/plan.js';
+import type { ByteRange } from '../upstream/byte-range.js';
 import { failureOf, type Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
@@ -34,18 +36,12 @@ export async function sendRemuxed(
   const { layout } = file;
   const end = selection.kind === 'part' ? selection.end + 1 : file.totalBytes;
   const window = new Window(job, selection.kind === 'part' ? selection.start : 0, end);
-  const parts = partsBetween(layout, window.start, end);
   const readers = file.sources.map((source) => new SourceReader(source));
   const tracks = fragmentTracks(layout);
   try {
+    const ranges = rangesOfSources(layout, window.start, end);
     await Promise.all(
-      readers.map(async (reader, index) => {
-        const own = parts.filter(({ source }) => source === index);
-        const [first, last] = [own[0], own.at(-1)];
-        if (first === undefined || last === undefined) return;
-        const range = { start: first.offset, end: last.offset + last.bytes - 1 };
-        await reader.open(range, job, upstream);
-      }),
+      [...ranges].map(async ([source, range]) => readers[source]?.open(range, job, upstream)),
     );
     job.signal.throwIfAborted();
     endFirstByte();
@@ -54,7 +50,9 @@ export async function sendRemuxed(
     await window.send(0, Buffer.from(buffer, byteOffset, length));
     let receivedBytes = 0;
     using rate = job.watchSource(() => ({ bytes: receivedBytes, mediaSeconds: 0 }));
-    for (const part of parts) {
+    for (const part of partsBetween(layout, window.start, end)) {
+      // Parts of a few bytes are all there at once.
+      if (part.number % partsAtOnce === 0) await setImmediate();
       const rewriter = tracks?.rewriters[part.source];
       rewriter?.begin(part);
       let position = part.position;
@@ -81,6 +79,10 @@ export async function sendRemuxed(
   }
 }
 
+const partsAtOnce = 256;
+/** Smaller parts are written together. */
+const minWriteBytes = 32 * 1024;
+
 /**
  * The bytes of the output that the client requested. Holds back the last ones, because a client
  * takes a response as complete once it has as many bytes as stated.
@@ -90,7 +92,8 @@ class Window {
   readonly #job: StreamJob;
   readonly #end: number;
   #bytes = 0;
-  #held: Buffer | undefined;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
 
   constructor(job: StreamJob, start: number, end: number) {
     this.#job = job;
@@ -103,15 +106,23 @@ class Window {
     const wanted = bytes.subarray(Math.max(0, this.start - position), Math.max(0, this.#end - position));
     if (wanted.length === 0) return;
     this.#bytes += wanted.length;
-    const held = this.#held;
-    this.#held = wanted;
-    if (held !== undefined) await this.#job.send(held);
+    if (this.#heldBytes >= minWriteBytes) await this.#flush();
+    this.#held.push(wanted);
+    this.#heldBytes += wanted.length;
   }
 
   /** Sends the last bytes. Call once everything has been verified. */
   async end(): Promise<void> {
     if (this.#bytes !== this.#end - this.start) throw new Error('a layout states the size of its parts');
-    if (this.#held !== undefined) await this.#job.send(this.#held);
+    if (this.#heldBytes > 0) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const [first] = this.#held;
+    const bytes = first === undefined || this.#held.length > 1 ? Buffer.concat(this.#held) : first;
+    this.#held = [];
+    this.#heldBytes = 0;
+    await this.#job.send(bytes);
   }
 }
 
@@ -131,15 +142,15 @@ interface Part {
 }
 
 /** The parts to read for a range of the output. Fragments must be read from their beginning. */
-function partsBetween(layout: Layout, start: number, end: number): Part[] {
-  const parts: Part[] = [];
+function* partsBetween(layout: Layout, start: number, end: number): Generator<Part, void, void> {
   let position = layout.header.length;
   for (const [number, source] of layout.sources.entries()) {
     const [offset = 0, length = 0] = [layout.offsets[number], layout.lengths[number]];
     const skipped = layout.fragmentTracks === null ? Math.max(0, start - position) : 0;
     const last = Math.min(length, end - position);
-    if (position + length > start && position < end)
-      parts.push({
+    if (position >= end) return;
+    if (position + length > start)
+      yield {
         number,
         source,
         offset: offset + skipped,
@@ -147,10 +158,17 @@ function partsBetween(layout: Layout, start: number, end: number): Part[] {
         position: position + skipped,
         shiftBytes: position - offset,
         isWhole: last === length,
-      });
+      };
     position += length;
   }
-  return parts;
+}
+
+/** What to read of each source for a range of the output. */
+function rangesOfSources(layout: Layout, start: number, end: number): Map<number, ByteRange> {
+  const ranges = new Map<number, ByteRange>();
+  for (const { source, offset, bytes } of partsBetween(layout, start, end))
+    ranges.set(source, { start: ranges.get(source)?.start ?? offset, end: offset + bytes - 1 });
+  return ranges;
 }
 
 interface FragmentTracks {

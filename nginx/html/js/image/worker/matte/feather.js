@@ -1,5 +1,6 @@
 // Generated from apps/bg-removal/src/matte/feather.ts by `npm run docs:generate`. Edit that file instead.
 import { alone } from './team.js';
+import { isFilledWith, viewOf } from './uniform.js';
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 const tileSize = 32;
@@ -59,21 +60,20 @@ export function featherMatte(alpha, width, height, feather, team = alone) {
 }
 /** Sets 1 for each tile that a blur changes: those with different pixels within reach; otherwise 0. */
 function findEdges(alpha, width, height, reach, hasEdges, firstRow, lastRow) {
+  const view = viewOf(alpha);
   const across = Math.ceil(width / tileSize);
   for (let row = firstRow, tile = firstRow * across; row < lastRow; row++) {
     const top = row * tileSize;
     const bottom = Math.min(top + tileSize, height);
     for (let left = 0; left < width; left += tileSize, tile++) {
       const right = Math.min(left + tileSize, width);
-      const uniform = isUniform(
-        alpha,
-        width,
-        height,
-        left - reach,
-        top - reach,
-        right + reach,
-        bottom + reach,
-      );
+      const area = {
+        left: Math.max(left - reach, 0),
+        top: Math.max(top - reach, 0),
+        right: Math.min(right + reach, width),
+        bottom: Math.min(bottom + reach, height),
+      };
+      const uniform = isFilledWith(view, width, area, alpha[area.top * width + area.left]);
       hasEdges[tile] = uniform ? 0 : 1;
     }
   }
@@ -144,15 +144,6 @@ function gaussianKernel(sigma) {
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
-}
-function isUniform(alpha, width, height, left, top, right, bottom) {
-  const fromX = Math.max(left, 0);
-  const toX = Math.min(right, width);
-  const first = alpha[Math.max(top, 0) * width + fromX];
-  for (let y = Math.max(top, 0); y < Math.min(bottom, height); y++) {
-    for (let i = y * width + fromX; i < y * width + toX; i++) if (alpha[i] !== first) return false;
-  }
-  return true;
 }
 function createBlocks(width, height, sigma, team) {
   let side = smallestBlock;

@@ -1,0 +1,22 @@
+// Generated from apps/bg-removal/src/matte/uniform.ts by `npm run docs:generate`. Edit that file instead.
+/** For {@link isFilledWith}, which reads at any offset. */
+export function viewOf({ buffer, byteOffset, byteLength }) {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+/** Whether an area of a matte has only one value. Compares four bytes at a time; the last four may overlap. */
+export function isFilledWith(matte, width, area, value) {
+  const { left, top, right, bottom } = area;
+  const four = Math.imul(value, 0x01010101);
+  for (let y = top; y < bottom; y++) {
+    const start = y * width + left;
+    const end = y * width + right;
+    const last = end - 4;
+    if (last < start) {
+      for (let at = start; at < end; at++) if (matte.getUint8(at) !== value) return false;
+      continue;
+    }
+    for (let at = start; at < last; at += 4) if (matte.getInt32(at, true) !== four) return false;
+    if (matte.getInt32(last, true) !== four) return false;
+  }
+  return true;
+}
