@@ -25,7 +25,9 @@ export function movie(): Buffer {
   ]);
 }
 
-export const movieHead = makeBox('mvhd', [words(0, 0, 0, 1000, 0), Buffer.alloc(80)]);
+/** @param duration in milliseconds */
+export const movieHead = (duration = 0): Buffer =>
+  makeBox('mvhd', [words(0, 0, 0, 1000, duration), Buffer.alloc(80)]);
 
 interface Film {
   readonly samples?: number;
@@ -41,7 +43,7 @@ interface Film {
   readonly editRate?: number;
 }
 
-/** The boxes of a movie with sample tables; by default with one video track of one sample without bytes. */
+/** The boxes of a movie with sample tables and a sample each millisecond; by default with one video track of one sample without bytes. */
 export function filmOf({
   samples = 1,
   bytes = 0,
@@ -68,13 +70,13 @@ export function filmOf({
       full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60)),
       makeBox('edts', [full('elst', words(1, 0, 0, editRate))]),
       makeBox('mdia', [
-        full('mdhd', words(0, 0, 1000, 0, 0)),
+        full('mdhd', words(0, 0, 1000, samples, 0)),
         full('hdlr', words(0), Buffer.from(handler), Buffer.alloc(12)),
         makeBox('minf', [dinf, makeBox('stbl', tables)]),
       ]),
     ]),
   );
-  return [movieHead, ...tracks];
+  return [movieHead(samples), ...tracks];
 }
 
 /** A fragment of the movie's track with its media. */

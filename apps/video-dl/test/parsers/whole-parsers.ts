@@ -79,9 +79,9 @@ export const wholeParsers: readonly WholeParser[] = [
       readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);
     },
     inputs: {
-      'boxes of nothing': (bytes) => file([movieHead, repeated(free, bytes)]),
-      'tracks of nothing': (bytes) => file([movieHead, repeated(makeBox('trak', []), bytes)]),
-      'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [repeated(free, bytes)])]),
+      'boxes of nothing': (bytes) => file([movieHead(), repeated(free, bytes)]),
+      'tracks of nothing': (bytes) => file([movieHead(), repeated(makeBox('trak', []), bytes)]),
+      'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
     },
   },
   {
@@ -105,7 +105,7 @@ export const wholeParsers: readonly WholeParser[] = [
           filmOf({ samples: Math.floor(bytes / 8), offsets: Array<number>(Math.floor(bytes / 8)).fill(0) }),
         ),
       'durations of no samples': (bytes) => file(filmOf({ emptyDurations: Math.floor(bytes / 8) })),
-      'a track of boxes of nothing': (bytes) => file([movieHead, makeBox('trak', [repeated(free, bytes)])]),
+      'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
     },
   },
   {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childBoxes, makeBox, type Box } from '../../dist/containers/mp4/box.js';
 import { made, media, type Site, startSite } from '@media-services/fault-site';
 import { receive, type Received } from './support/receive.js';
+import { filmOf } from '../parsers/smallest-units.js';
 import { expectFreeLoop } from '../service/support/watch-loop.js';
 import { ServiceProcess } from './support/service-process.js';
 
@@ -154,6 +155,35 @@ it('lets a client resume a long MP3, but not request its last byte repeatedly', 
   expect(Number(again.headers['retry-after'])).toBeGreaterThan(60);
   expect((await ask('/api/stream', page, '192.0.2.2', last)).status).toBe(206);
   expect((await ask('/api/stream', page, '192.0.2.1')).status).toBe(200);
+});
+
+it('a film of 100 000 parts of one byte does not hold the event loop', async () => {
+  const samples = 100_000;
+  const withMediaAt = (start: number) => {
+    // A byte between two samples, so that they can't be sent together.
+    const offsets = Array.from({ length: samples }, (_, index) => start + 2 * index);
+    const film = filmOf({ samples, bytes: 1, offsets });
+    return [makeBox('ftyp', [Buffer.from('qt  ')]), makeBox('moov', film)];
+  };
+  const headerBytes = Buffer.concat(withMediaAt(0)).length + 8;
+  const media = makeBox('mdat', [Buffer.alloc(2 * samples)]);
+  const bytes = Buffer.concat([...withMediaAt(headerBytes), media]);
+  site.on('/media/parts.mov', (request, response) => {
+    const [, start, end] = /^bytes=(\d+)-(\d*)$/u.exec(request.headers.range ?? 'bytes=0-') ?? [];
+    const part = bytes.subarray(Number(start), end === '' ? undefined : Number(end) + 1);
+    const position = `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}`;
+    response.writeHead(206, { 'content-type': 'video/quicktime', 'content-range': position }).end(part);
+  });
+  await expectFreeLoop(service, async () => {
+    const { status, headers, body, complete } = await ask('/api/stream/video', '/media/parts.mov');
+    expect({ status, complete, length: headers['content-length'] }).toEqual({
+      status: 200,
+      complete: true,
+      length: String(body.length),
+    });
+    expect(body.length).toBeGreaterThan(samples);
+    return true;
+  });
 });
 
 it('a trickling source loses its slot when another request waits', async () => {
