@@ -1,6 +1,6 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { groupsOfFour } from '../images/rgba-image.js';
 import { alone, type Team } from './team.js';
+import { groupsOfFour } from './uniform.js';
 
 /** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {

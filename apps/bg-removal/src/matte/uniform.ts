@@ -28,3 +28,10 @@ export function isFilledWith(matte: DataView, width: number, area: Bounds, value
   }
   return true;
 }
+
+/** Four bytes at a time: 0 if all are 0, -1 if all are 255. Loops over mattes skip such groups quickly. */
+export function groupsOfFour(bytes: Uint8Array): Int32Array {
+  if (bytes.byteOffset % 4 === 0)
+    return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+  throw new Error('A matte must start at a multiple of four bytes.');
+}

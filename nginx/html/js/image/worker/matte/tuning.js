@@ -1,6 +1,6 @@
 // Generated from apps/bg-removal/src/matte/tuning.ts by `npm run docs:generate`. Edit that file instead.
-import { groupsOfFour } from '../images/rgba-image.js';
 import { alone } from './team.js';
+import { groupsOfFour } from './uniform.js';
 export const defaultTuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 /**
  * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with

@@ -20,3 +20,9 @@ export function isFilledWith(matte, width, area, value) {
   }
   return true;
 }
+/** Four bytes at a time: 0 if all are 0, -1 if all are 255. Loops over mattes skip such groups quickly. */
+export function groupsOfFour(bytes) {
+  if (bytes.byteOffset % 4 === 0)
+    return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+  throw new Error('A matte must start at a multiple of four bytes.');
+}
