@@ -1,10 +1,9 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import type { RgbaImage } from '../images/rgba-image.js';
+import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
 import { GridSampler } from './grid-sampler.js';
 import { estimateLayers, fuse, type Layers } from './layers.js';
 import { alone, type Team } from './team.js';
-import { groupsOfFour } from './uniform.js';
 
 /**
  * Replaces the colours of translucent pixels with the foreground colour, so that the old

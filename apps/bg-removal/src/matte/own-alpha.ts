@@ -1,7 +1,6 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { alone, type Team } from './team.js';
-import { neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
-import { groupsOfFour } from './uniform.js';
+import { groupsOfFour, neutralGrey, pixelWords, type RgbaImage } from '../images/rgba-image.js';
 
 /** Whether an image has pixels that are not opaque. */
 export function hasOwnAlpha(image: RgbaImage, team: Team = alone): boolean {

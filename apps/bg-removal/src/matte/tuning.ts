@@ -1,6 +1,5 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
 import { alone, type Team } from './team.js';
-import { groupsOfFour } from './uniform.js';
 
 /** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {
@@ -34,29 +33,8 @@ export function tuningTable(tuning: Tuning): Uint8Array {
 export function tuneMatte(alpha: Uint8Array, tuning: Tuning, team: Team = alone): Uint8Array {
   const table = tuningTable(tuning);
   const tuned = team.bytes(alpha.length);
-  const groups = Math.ceil(alpha.length / 4);
-  team.each(groups, (from, to) => tuneGroups(alpha, table, tuned, from, to));
+  team.each(alpha.length, (from, to) => {
+    for (let i = from; i < to; i++) tuned[i] = table[alpha[i]!]!;
+  });
   return tuned;
-}
-
-/** Tunes four values at a time where they are decided, as most are. 0 stays 0. */
-function tuneGroups(
-  alpha: Uint8Array,
-  table: Uint8Array,
-  tuned: Uint8Array,
-  first: number,
-  last: number,
-): void {
-  const groups = groupsOfFour(alpha);
-  const tunedGroups = groupsOfFour(tuned);
-  const full = table[255]! * 0x01010101;
-  for (let group = first; group < last; group++) {
-    const values = groups[group];
-    if (values === 0) tunedGroups[group] = 0;
-    else if (values === -1) tunedGroups[group] = full;
-    else {
-      const end = Math.min(alpha.length, 4 * group + 4);
-      for (let i = 4 * group; i < end; i++) tuned[i] = table[alpha[i]!]!;
-    }
-  }
 }

@@ -1,6 +1,5 @@
 // Generated from apps/bg-removal/src/matte/tuning.ts by `npm run docs:generate`. Edit that file instead.
 import { alone } from './team.js';
-import { groupsOfFour } from './uniform.js';
 export const defaultTuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 /**
  * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with
@@ -20,22 +19,8 @@ export function tuningTable(tuning) {
 export function tuneMatte(alpha, tuning, team = alone) {
   const table = tuningTable(tuning);
   const tuned = team.bytes(alpha.length);
-  const groups = Math.ceil(alpha.length / 4);
-  team.each(groups, (from, to) => tuneGroups(alpha, table, tuned, from, to));
+  team.each(alpha.length, (from, to) => {
+    for (let i = from; i < to; i++) tuned[i] = table[alpha[i]];
+  });
   return tuned;
-}
-/** Tunes four values at a time where they are decided, as most are. 0 stays 0. */
-function tuneGroups(alpha, table, tuned, first, last) {
-  const groups = groupsOfFour(alpha);
-  const tunedGroups = groupsOfFour(tuned);
-  const full = table[255] * 0x01010101;
-  for (let group = first; group < last; group++) {
-    const values = groups[group];
-    if (values === 0) tunedGroups[group] = 0;
-    else if (values === -1) tunedGroups[group] = full;
-    else {
-      const end = Math.min(alpha.length, 4 * group + 4);
-      for (let i = 4 * group; i < end; i++) tuned[i] = table[alpha[i]];
-    }
-  }
 }
