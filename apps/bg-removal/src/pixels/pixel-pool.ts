@@ -34,6 +34,11 @@ const killGraceMs = 500;
  */
 const backoff = { initialMs: 50, maxMs: 500 };
 
+/** Shorter than the time for which a process warms up without being told again. */
+const warmUpPulseMs = 200;
+/** Enough for a process to become warm on a busy machine. */
+const warmUpPulses = 150;
+
 export interface PixelPoolOptions {
   readonly processes: number;
   /** Tasks that may wait for a process. */
@@ -60,6 +65,7 @@ export class PixelProcessError extends DomainError {
  */
 export class PixelPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<PixelTask, PixelResult, Ready>;
+  #warmUpTimer: NodeJS.Timeout | undefined;
 
   constructor({ processes, maxQueue, taskTimeoutMs, settings, logger }: PixelPoolOptions) {
     this.#supervisor = new EngineSupervisor({
@@ -85,9 +91,24 @@ export class PixelPool implements AsyncDisposable {
     await this.#supervisor.start();
   }
 
-  /** Lets every process warm up while it has no task. Takes seconds of CPU time. */
+  /**
+   * Lets every process warm up, and later ones too, which takes seconds of CPU time. They stop soon
+   * after a task begins in any of them, because its inference needs all cores.
+   */
   warmUp(): void {
-    this.#supervisor.prepare();
+    let warming: readonly number[] = [];
+    let pulses = 0;
+    const pulse = (): void => {
+      if (this.#supervisor.health().active > 0) return;
+      const pids = this.pids();
+      if (pids.some((pid) => !warming.includes(pid))) pulses = 0;
+      warming = pids;
+      if (pulses === warmUpPulses) return;
+      pulses += 1;
+      this.#supervisor.prepare();
+    };
+    this.#warmUpTimer ??= setInterval(pulse, warmUpPulseMs).unref();
+    pulse();
   }
 
   /**
@@ -141,6 +162,7 @@ export class PixelPool implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#warmUpTimer);
     await this.#supervisor[Symbol.asyncDispose]();
   }
 }

@@ -153,7 +153,6 @@ process.on('message', (raw) => {
     .finally(() => {
       stopWatching();
       current = undefined;
-      warmUp.resume();
     });
 });
 

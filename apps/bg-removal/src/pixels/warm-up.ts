@@ -3,12 +3,17 @@ import { halve } from '../images/model-view.js';
 import { defaultTuning } from '../matte/tuning.js';
 import type { ThreadTeam } from './thread-team.js';
 
-/** Odd, so that the ends of rows and of the image are compiled too. */
-const width = 901;
-const height = 601;
-const maskSide = 1024;
+/**
+ * Small, because a task waits for the round that runs. Odd, so that the ends of rows and of the
+ * image are compiled too.
+ */
+const width = 121;
+const height = 81;
+const maskSide = 128;
 /** Each thread gets about half of the work of a round. */
-const roundsUntilWarm = 8;
+const roundsUntilWarm = 150;
+/** A process warms up for this long, then only if it may again. Longer than the pauses between. */
+const turnMs = 250;
 
 /**
  * Lets the JIT compile the loops of a new process while it is idle, because an interpreted pass
@@ -20,7 +25,7 @@ const roundsUntilWarm = 8;
 export class WarmUp {
   readonly #round: () => void | Promise<void>;
   #left: number;
-  #isPaused = true;
+  #until = 0;
   #isRunning = false;
   #next: NodeJS.Immediate | undefined;
 
@@ -29,16 +34,21 @@ export class WarmUp {
     this.#left = rounds;
   }
 
+  /** Runs rounds for a while. */
   resume(): void {
-    this.#isPaused = false;
-    if (this.#left <= 0 || this.#isRunning) return;
-    this.#next ??= setImmediate(() => void this.#run());
+    this.#until = performance.now() + turnMs;
+    this.#continue();
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.#until = 0;
     clearImmediate(this.#next);
     this.#next = undefined;
+  }
+
+  #continue(): void {
+    if (this.#left <= 0 || this.#isRunning || performance.now() >= this.#until) return;
+    this.#next ??= setImmediate(() => void this.#run());
   }
 
   async #run(): Promise<void> {
@@ -47,7 +57,7 @@ export class WarmUp {
     this.#isRunning = true;
     await this.#round();
     this.#isRunning = false;
-    if (!this.#isPaused) this.resume();
+    this.#continue();
   }
 }
 

@@ -3,6 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createLogger } from '@media-services/http-common';
+import { imageLimits } from '../../dist/images/image-limits.js';
+import { defaultOutput } from '../../dist/images/output.js';
+import { defaultTuning } from '../../dist/matte/tuning.js';
+import { PixelPool } from '../../dist/pixels/pixel-pool.js';
+import { picture } from '../support/pictures.js';
 import { WarmUp } from '../../dist/pixels/warm-up.js';
 
 let rounds = 0;
@@ -41,6 +47,20 @@ test('pauses during a task, continues after it, and ends', async () => {
   expect(rounds).toBe(5);
 });
 
+test('stops after a while, until it may again', async () => {
+  const warmUp = new WarmUp(count, 1e9);
+  warmUp.resume();
+  let before = -1;
+  while (rounds > before) {
+    before = rounds;
+    await turns(10);
+  }
+  warmUp.resume();
+  await turns(10);
+  expect(rounds).toBeGreaterThan(before);
+  warmUp.pause();
+});
+
 test('keeps the same pace however often it is resumed', async () => {
   const warmUp = new WarmUp(count, 100);
   for (let task = 0; task < 5; task += 1) warmUp.resume();
@@ -55,12 +75,50 @@ onLinux('a pixel process warms up once it may', async () => {
   const settings = { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 1000 };
   const child = fork(script, [JSON.stringify(settings)], { serialization: 'advanced' });
   await once(child, 'message');
-  child.send({ type: 'prepare' });
   const start = userTicks(child.pid);
   // It uses processor time without a task.
-  while (userTicks(child.pid) < start + 100) await delay(20);
+  while (userTicks(child.pid) < start + 100) {
+    child.send({ type: 'prepare' });
+    await delay(20);
+  }
   child.kill('SIGKILL');
   await once(child, 'exit');
+});
+
+onLinux('no process warms up while one has a task, and they go on after it', async () => {
+  await using pool = new PixelPool({
+    processes: 2,
+    maxQueue: 1,
+    taskTimeoutMs: 60_000,
+    settings: { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 1e6 },
+    logger: createLogger({ service: 'test', level: 'silent' }),
+  });
+  await pool.start();
+  while (pool.pids().length < 2) await delay(20);
+  pool.warmUp();
+  const busiest = (): number => Math.max(...pool.pids().map(userTicks));
+  while (busiest() < 100) await delay(20);
+  const task = {
+    file: await picture().png().toBuffer(),
+    limits: imageLimits(1e6),
+    inputSize: { width: 64, height: 64 },
+    tuning: defaultTuning,
+    output: defaultOutput,
+    refineSmallSubjects: false,
+  };
+  const ticksOfAll = (): number => pool.pids().reduce((sum, pid) => sum + userTicks(pid), 0);
+  // The task gets its mask only when neither process uses processor time.
+  const maskWhenQuiet = async () => {
+    for (let before = -2; ticksOfAll() > before + 1;) {
+      before = ticksOfAll();
+      await delay(500);
+    }
+    return { mask: new Float32Array(64 * 64), width: 64, height: 64 };
+  };
+  const result = await pool.run(task, maskWhenQuiet, AbortSignal.timeout(30_000));
+  expect(result.kind).toBe('rejected');
+  const after = busiest();
+  while (busiest() < after + 20) await delay(20);
 });
 
 function userTicks(pid = 0): number {
