@@ -29,6 +29,7 @@ export interface ReadHead {
 
 /** The bytes of headers that we keep, of all sources together. */
 const maxKeptBytes = 32 * 1024 ** 2;
+const maxKept = 1000;
 /** How much of a file to read at once. */
 const windowBytes = 128 * 1024;
 /** An index may be anywhere in a file, but no file has more than a few. */
@@ -43,6 +44,7 @@ export class SourceHeads {
   readonly #parsers: Pick<ParserPool, 'forClient'>;
   readonly #seen = new WeakMap<MediaSource, SourceHead>();
   readonly #pieces = new LRUCache<MediaSource, readonly FilePiece[]>({
+    max: maxKept,
     maxSize: maxKeptBytes,
     sizeCalculation: (pieces) => pieces.reduce((sum, { bytes }) => sum + bytes.length, 1),
   });

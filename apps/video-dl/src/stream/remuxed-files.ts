@@ -35,6 +35,8 @@ interface RememberedLayout {
 
 /** The layouts that we keep, of all plans together. */
 const maxKeptBytes = 32 * 1024 ** 2;
+/** Sources that need ffmpeg have no layout, but are kept too. */
+const maxKept = 1000;
 
 /**
  * Finds plans whose MP4 needs no ffmpeg because only its header differs from the site's files: QuickTime,
@@ -45,10 +47,13 @@ export class RemuxedFiles {
   readonly #heads: SourceHeads;
   readonly #parsers: Pick<ParserPool, 'forClient'>;
   readonly #layouts = new LRUCache<MediaSource, RememberedLayout>({
+    max: maxKept,
     maxSize: maxKeptBytes,
     sizeCalculation: ({ layout }) =>
       1 + (layout === null ? 0 : layout.header.length + 17 * layout.sources.length),
   });
+
+  readonly #withWrongIndex = new WeakSet<MediaSource>();
 
   constructor(upstream: Upstream, heads: SourceHeads, parsers: Pick<ParserPool, 'forClient'>) {
     this.#upstream = upstream;
@@ -63,6 +68,7 @@ export class RemuxedFiles {
   async find(plan: Plan, options: InspectOptions): Promise<RemuxedFile | undefined> {
     // The site rejects early requests. A stream has waited by now.
     if (!plan.mayNeedOnlyHeader || waitMs(plan.inputs, Date.now()) > 0) return undefined;
+    if (plan.inputs.some((source) => this.#withWrongIndex.has(source))) return undefined;
     const { layout, heads, headerDigest } = await this.#layoutOf(plan, options);
     if (layout === null || !hasPlannedTracks(layout, plan)) return undefined;
     const sources = plan.inputs.flatMap((source, index) => {
@@ -74,6 +80,11 @@ export class RemuxedFiles {
     const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
     const totalBytes = layout.header.length + mediaBytes;
     return { layout, sources, totalBytes, hasRanges: true, etag: etagOf(headerDigest, heads) };
+  }
+
+  /** Leaves a plan's files to ffmpeg from now on, because an index of them is wrong. */
+  avoid({ inputs }: Plan): void {
+    for (const source of inputs) this.#withWrongIndex.add(source);
   }
 
   /** Whether the header of a file is cached. */

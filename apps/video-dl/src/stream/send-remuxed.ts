@@ -73,7 +73,7 @@ export async function sendRemuxed(
     await job.end();
   } catch (error) {
     job.signal.throwIfAborted();
-    throw isDamage(error) ? damaged(error) : failureOf(error);
+    throw isDamage(error) ? new WrongIndexError("its fragments don't match it", error) : failureOf(error);
   } finally {
     await Promise.all(readers.map((reader) => reader.close()));
   }
@@ -173,7 +173,7 @@ function rangesOfSources(layout: Layout, start: number, end: number): Map<number
 
 interface FragmentTracks {
   readonly rewriters: readonly FragmentRewriter[];
-  /** @throws DomainError if the fragments are shorter than their index says */
+  /** @throws WrongIndexError if the fragments are shorter than their index says */
   assertComplete(): void;
 }
 
@@ -193,7 +193,9 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
       for (const [index, { type, seconds }] of tracks.entries()) {
         const endSeconds = clock.progress[index]?.endSeconds ?? 0;
         if (endSeconds < seconds - maxMissingSeconds)
-          throw incomplete(`its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`);
+          throw new WrongIndexError(
+            `its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`,
+          );
       }
     },
   };
@@ -201,11 +203,11 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
 
 const maxMissingSeconds = 0.5;
 
-function incomplete(what: string): DomainError {
-  return new DomainError('upstream_error', `The site's media is incomplete: ${what}. Try again later.`);
-}
+/** The fragments of a file differ from its index. ffmpeg, which ignores the index, may still read them. */
+export class WrongIndexError extends DomainError {
+  override readonly name = 'WrongIndexError';
 
-function damaged(cause: unknown): DomainError {
-  const detail = "The site's file is damaged: its fragments don't match their index. Try again later.";
-  return new DomainError('upstream_error', detail, { cause });
+  constructor(what: string, cause?: unknown) {
+    super('upstream_error', `The index of the site's file is wrong: ${what}. Try again.`, { cause });
+  }
 }

@@ -24,7 +24,7 @@ import { selectRange, SentVersions, type Selection } from './ranges.js';
 import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { sendFile } from './send-file.js';
-import { sendRemuxed } from './send-remuxed.js';
+import { sendRemuxed, WrongIndexError } from './send-remuxed.js';
 import { probeStreams, SiteFiles, withStreams, type Inspection, type SiteFile } from './site-file.js';
 
 export interface StreamingOptions {
@@ -264,7 +264,12 @@ export class StreamingService implements AsyncDisposable {
     const selection = this.#select(job.request, file);
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'remuxed' });
-    await sendRemuxed(job, { plan, file, upstream: this.#options.upstream, selection, status });
+    try {
+      await sendRemuxed(job, { plan, file, upstream: this.#options.upstream, selection, status });
+    } catch (error) {
+      if (error instanceof WrongIndexError) this.#remuxedFiles.avoid(plan);
+      throw error;
+    }
   }
 
   #select(request: StreamRequest, file: KnownFile): Selection {

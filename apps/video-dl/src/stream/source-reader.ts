@@ -13,6 +13,7 @@ export class SourceReader {
   #rest: Buffer = Buffer.alloc(0);
   /** In the file, of the first byte of `#rest`. */
   #position = 0;
+  #isClosed = false;
 
   constructor(source: RemuxSource) {
     this.#source = source;
@@ -25,6 +26,11 @@ export class SourceReader {
   async open(range: ByteRange, { signal, request }: StreamJob, upstream: Upstream): Promise<void> {
     const { object, exit, totalBytes } = this.#source;
     this.#transfer = await upstream.reader(object, { signal, exit, client: request.client }).open(range);
+    // Another source has failed meanwhile.
+    if (this.#isClosed) {
+      this.#transfer.discard();
+      return;
+    }
     this.#chunks = this.#transfer.chunks();
     this.#position = range.start;
     if (this.#transfer.total !== totalBytes) throw changed();
@@ -45,6 +51,7 @@ export class SourceReader {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#transfer?.discard();
     await this.#chunks?.return();
   }
