@@ -1,4 +1,4 @@
-import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
+import { mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { mapSelections, type Extraction, type Format, type Selections } from './types.js';
 
@@ -85,12 +85,15 @@ function refine(format: Format, probe: Probe | undefined): Format {
     0,
     videos.findIndex(({ codec }) => !isImageCodec(codec)),
   );
-  const audio = probe.streams.find(({ type }) => type === 'audio');
-  const sizeBytes = format.source.kind === 'file' ? probe.sizeBytes : null;
+  const isFile = format.source.kind === 'file';
+  const audioTrack = isFile ? mainAudioTrack(probe.streams) : 0;
+  const audio = streamOf(probe.streams, 'audio', audioTrack);
+  const sizeBytes = isFile ? probe.sizeBytes : null;
   return {
     ...format,
     ...videoFields(format, videos[videoTrack]),
     videoTrack,
+    audioTrack,
     hasAudio: audio !== undefined,
     audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
     audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,

@@ -31,6 +31,7 @@ export interface Format {
   readonly fps: number | null;
   /** Which of the file's video tracks to read, counted from 0; absent means the first. */
   readonly videoTrack?: number;
+  readonly audioTrack?: number;
   /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if absent or unknown. */
   readonly videoCodec: string | null;
   readonly audioCodec: string | null;

@@ -31,20 +31,20 @@ export interface ClipTimes {
 /** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
 type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version'>>;
 
-interface VideoTrack {
+interface Track {
   codec: string;
-  /** Its number among the video tracks, without covers; defaults to 0. */
+  /** Its number among the tracks of its type, without covers; defaults to 0. */
   track?: number | undefined;
 }
 
 /** What to do with each track; null omits it. */
 export interface TrackPlan {
   video:
-    | (VideoTrack & { action: 'copy' })
+    | (Track & { action: 'copy' })
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
-    | (VideoTrack & { action: 'transcode'; maxShortSide: number; fps?: number | null })
+    | (Track & { action: 'transcode'; maxShortSide: number; fps?: number | null })
     | null;
-  audio: { action: 'copy' | 'transcode'; codec: string } | null;
+  audio: (Track & { action: 'copy' | 'transcode' }) | null;
   clip?: ClipTimes | null;
 }
 
@@ -211,7 +211,9 @@ export function mp4Arguments(
         })),
     ...(clip === null ? skipOptions(inputs) : []),
     ...(video ? ['-map', `0:V:${video.track ?? 0}`, ...videoOptions(video, tools, cuts[0] ?? null)] : []),
-    ...(audio ? ['-map', `${audioInput}:a:0`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)] : []),
+    ...(audio
+      ? ['-map', `${audioInput}:a:${audio.track ?? 0}`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)]
+      : []),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
     ...[...threadOptions(tools), ...fragmentOptions, '-f', 'mp4', 'pipe:1'],
@@ -236,7 +238,7 @@ export function mp3Arguments(
   return [
     ...generalOptions(tools),
     ...inputCall(input, tools, { delaySeconds: 0, ...start }),
-    ...[...(clip === null ? skipOptions([input]) : []), '-map', '0:a:0'],
+    ...[...(clip === null ? skipOptions([input]) : []), '-map', `0:a:${audio.track ?? 0}`],
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio.codec, trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
@@ -250,14 +252,15 @@ export function copiedAudioArguments(
   {
     container,
     codec,
+    track = 0,
     skipsHidden = false,
-  }: { container: 'm4a' | 'ogg'; codec: string; skipsHidden?: boolean | undefined },
+  }: Track & { container: 'm4a' | 'ogg'; skipsHidden?: boolean | undefined },
   metadata: OutputMetadata,
   tools: CallOptions,
 ): string[] {
   return [
     ...generalOptions(tools),
-    ...[...inputArguments([input], tools), '-map', '0:a:0', '-c:a', 'copy'],
+    ...[...inputArguments([input], tools), '-map', `0:a:${track}`, '-c:a', 'copy'],
     ...(codec === 'aac' ? ['-bsf:a', 'aac_adtstoasc'] : []),
     // Leaves out packets before time zero.
     ...(skipsHidden ? ['-copypriorss:a', '0'] : []),

@@ -76,9 +76,14 @@ export function readFfprobeReport(text: string): Probe {
         durationSeconds: knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         isCover: stream.disposition?.attached_pic === 1,
+        isDefault: isDefault(stream),
       };
     }),
   };
+}
+
+function isDefault({ disposition = {} }: ReportedStream): boolean {
+  return disposition.default === 1 && disposition.comment !== 1 && disposition.visual_impaired !== 1;
 }
 
 function parseReport(text: string): z.output<typeof reportSchema> {

@@ -85,6 +85,7 @@ const probeSchema = z.object({
         durationSeconds: number,
         delaySeconds: z.number().optional(),
         isCover: z.boolean(),
+        isDefault: z.boolean(),
       }),
     )
     .max(1100),

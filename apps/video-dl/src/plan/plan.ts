@@ -31,6 +31,7 @@ export interface VideoPlan extends Size {
 export interface AudioPlan {
   readonly action: StreamAction;
   readonly codec: string;
+  readonly track?: number | undefined;
   /** Whether to leave out copied packets that an edit list hides. */
   readonly skipsHidden?: boolean;
 }
@@ -264,7 +265,7 @@ function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boole
     container === 'mp4' &&
     video?.action === 'copy' &&
     (video.track ?? 0) === 0 &&
-    (audio === null || audio.action === 'copy') &&
+    (audio === null || (audio.action === 'copy' && (audio.track ?? 0) === 0)) &&
     formats.every(({ source, ext }) => source.kind === 'file' && mp4Extensions.includes(ext))
   );
 }
@@ -290,7 +291,7 @@ function videoPlan(
 
 function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
   const codec = format.audioCodec ?? 'unknown';
-  return { action: actionFor(codec), codec };
+  return { action: actionFor(codec), codec, track: format.audioTrack };
 }
 
 function assertNotTooLong(

@@ -44,7 +44,7 @@ export class CopiedAudioOutput implements StreamOutput {
     const metadata = { title, artist, comment };
     return copiedAudioArguments(
       input,
-      { container: this.#container, codec: codecFamily(audio.codec), skipsHidden: audio.skipsHidden },
+      { ...audio, container: this.#container, codec: codecFamily(audio.codec) },
       metadata,
       this.#tools,
     );

@@ -1,5 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
+import { streamOf } from '../containers/mp4/movie-summary.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
@@ -261,9 +262,8 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
     const found = await probe(tools, input.url, { signal, parse, maxMs: probeTimeoutMs, environment });
     const type = track === 'audio' ? 'audio' : 'video';
     // Second 0 is the first video frame, even for a clip of the audio alone.
-    const streamOf = (wanted: 'video' | 'audio') =>
-      found.streams.find((stream) => stream.type === wanted && !stream.isCover);
-    const delaySeconds = (streamOf('video') ?? streamOf('audio'))?.delaySeconds ?? 0;
+    const first = streamOf(found.streams, 'video') ?? streamOf(found.streams, 'audio');
+    const delaySeconds = first?.delaySeconds ?? 0;
     const isSought = clip.readFromSeconds > 0 && seekable[type].test(found.formatName);
     return {
       ...input,

@@ -256,7 +256,8 @@ export async function statedAudio(
 ): Promise<StatedAudio | null> {
   const [source] = plan.inputs;
   if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
-  if (waitMs(plan.inputs, Date.now()) > 0) return null;
+  // The head states the length of the first track.
+  if ((plan.audio.track ?? 0) > 0 || waitMs(plan.inputs, Date.now()) > 0) return null;
   try {
     const { audioLength, identity, totalBytes } = await heads.of(source, options);
     if (

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProbedStream } from '../containers/mp4/movie-summary.js';
+import { mainAudioTrack, streamOf, type ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { HeadOptions, SourceHead, SourceHeads } from '../extract/source-heads.js';
 import { type Extraction, type Format, mapSelections } from '../extract/types.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
@@ -102,13 +102,18 @@ const mp3Stream: ProbedStream = {
   bitrateKbps: null,
   durationSeconds: null,
   isCover: false,
+  isDefault: true,
 };
 
 function hasAnnouncedStreams(streams: readonly ProbedStream[], { video, audio }: Plan): boolean {
-  const codecOf = (type: ProbedStream['type']) => streams.find((stream) => stream.type === type)?.codec;
-  const isSame = (announced: { codec: string } | null, found: string | undefined) =>
-    announced === null ? found === undefined : found === codecFamily(announced.codec);
-  return isSame(video, codecOf('video')) && isSame(audio, codecOf('audio'));
+  const isSame = (
+    type: ProbedStream['type'],
+    announced: { codec: string; track?: number | undefined } | null,
+  ) => {
+    const found = streamOf(streams, type, announced?.track)?.codec;
+    return announced === null ? found === undefined : found === codecFamily(announced.codec);
+  };
+  return isSame('video', video) && isSame('audio', audio);
 }
 
 /** A hash, so that the site's validators never reach a client. */
@@ -150,9 +155,11 @@ export function withStreams(
   { inputs: [source] }: Plan,
   streams: readonly ProbedStream[],
 ): Extraction {
-  const video = streams.find(({ type, isCover }) => type === 'video' && !isCover);
-  const audio = streams.find(({ type }) => type === 'audio');
+  const video = streamOf(streams, 'video');
+  const audioTrack = mainAudioTrack(streams);
+  const audio = streamOf(streams, 'audio', audioTrack);
   const found = {
+    audioTrack,
     hasVideo: video !== undefined,
     videoCodec: video?.codec ?? null,
     hasAudio: audio !== undefined,

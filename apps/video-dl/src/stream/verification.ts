@@ -4,6 +4,7 @@ import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import { streamOf } from '../containers/mp4/movie-summary.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -15,7 +16,7 @@ import type { OutputRun } from './output.js';
 const recheckTimeoutMs = 15_000;
 
 interface FinishedStream {
-  readonly plan: Pick<Plan, 'inputs'>;
+  readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
   readonly signal: AbortSignal;
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
   readonly relay: Pick<MediaRelay, 'open'>;
@@ -55,15 +56,18 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
 
 /**
  * One damaged frame often makes the next ones undecodable too, and every player skips them.
- * More than this is audible.
+ * Long recordings of broadcasts have one now and then.
  */
-const maxDecodeErrors = 3;
+function maxDecodeErrors(seconds: number): number {
+  return 3 + Math.floor(seconds / 60);
+}
 
 function assertNothingLost({ output, expected, facts }: FinishedStream): void {
   if (facts.hasInvalidData) throw incomplete('it contains invalid data');
   // Segments may start or end in the middle of a frame, so we check their delivered length instead.
   const isFile = expected.inputs.some(({ input }) => !input.isJoined);
-  if (isFile && facts.decodeErrors > maxDecodeErrors)
+  const seconds = Math.max(0, ...output.tracks.map(({ endSeconds }) => endSeconds));
+  if (isFile && facts.decodeErrors > maxDecodeErrors(seconds))
     throw incomplete(`${facts.decodeErrors} parts of it can't be decoded`);
   for (const track of output.tracks) {
     const lost = expected.lostSeconds(track);
@@ -93,8 +97,8 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
       maxMs: recheckTimeoutMs,
       environment,
     });
-    const of = (wanted: 'video' | 'audio') =>
-      streams.find(({ type, isCover }) => type === wanted && !isCover)?.durationSeconds ?? null;
+    const of = (type: 'video' | 'audio') =>
+      streamOf(streams, type, plan[type]?.track)?.durationSeconds ?? null;
     return { video: of('video'), audio: of('audio') };
   } catch (error) {
     if (error instanceof ProbeError) return unknownDurations;

@@ -34,7 +34,7 @@ async function served(name: string, bytes: Buffer): Promise<string> {
 }
 
 const stream = async (url: string, path: string): Promise<Received> =>
-  receive(`${service.url}/api/${path}?url=${encodeURIComponent(url)}`);
+  receive(`${service.url}/api/${path}${path.includes('?') ? '&' : '?'}url=${encodeURIComponent(url)}`);
 
 async function secondsOf({ body }: Received, name: string): Promise<number[]> {
   const path = join(folder, name);
@@ -177,6 +177,40 @@ it.each([
   const [video, audio] = (await inspect(file)).streams;
   expect(video?.nb_read_frames).toBe(100);
   expect(audio?.nb_read_frames).toBeGreaterThanOrEqual(172);
+});
+
+describe.each([
+  ['Matroska whose second audio track is the default', 'default.mkv', '0', 'default'],
+  ['Matroska whose first audio track is a commentary', 'commentary.mkv', 'default+comment', 'default'],
+  ['QuickTime whose first audio track is disabled', 'disabled.mov', '0', 'default'],
+])('%s', (_, name, first, second) => {
+  const mainRate = 44_100;
+  let url: string;
+  beforeAll(async () => {
+    const path = await made(name, {
+      args: [
+        ...['-i', await media('front.mp4'), '-f', 'lavfi', '-i', 'anullsrc=r=48000:d=2'],
+        ...['-map', '0:v', '-map', '1:a', '-map', '0:a', '-c', 'copy', '-c:a:0', 'aac'],
+        ...['-disposition:a:0', first, '-disposition:a:1', second, name],
+      ],
+    });
+    url = await served(name, await readFile(path));
+  });
+
+  it.each([
+    ['MP3', 'stream'],
+    ['original audio', 'stream?fmt=original'],
+    ['MP4', 'stream/video'],
+    ['clip', 'stream/video?start=1'],
+  ])('is sent with its main audio as %s', async (target, path) => {
+    const received = await stream(url, path);
+    expect(received).toMatchObject({ status: 200, complete: true });
+    const file = join(folder, `${target}.${name}`);
+    await writeFile(file, received.body);
+    const audio = (await inspect(file)).streams.filter(({ codec_type: type }) => type === 'audio');
+    expect(audio).toMatchObject([{ sample_rate: mainRate }]);
+    expect(audio[0]?.duration).toBeGreaterThan(2.9);
+  });
 });
 
 it('an ASF whose video has times 1000 hours after its audio is converted', async () => {

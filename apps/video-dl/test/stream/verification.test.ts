@@ -80,6 +80,14 @@ describe('a stream is complete', () => {
     ['when nothing is wrong', () => ({})],
     ['with a damaged frame', () => ({ facts: { hasInvalidData: false, decodeErrors: 1 } })],
     [
+      'with ten damaged frames in ten minutes',
+      () => ({
+        facts: { hasInvalidData: false, decodeErrors: 10 },
+        output: output(video(600), audio(600)),
+        expected: expected(input(600)),
+      }),
+    ],
+    [
       'with what segments leave at their edges',
       () => ({ facts: { hasInvalidData: false, decodeErrors: 40 }, expected: expected(joined(0)) }),
     ],

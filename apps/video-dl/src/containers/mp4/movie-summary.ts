@@ -15,6 +15,26 @@ export interface ProbedStream {
   delaySeconds?: number | undefined;
   /** Cover art, not a video. */
   isCover: boolean;
+  /** The file marks it as one to play unless the user chooses another, and not as a commentary or audio description. */
+  isDefault: boolean;
+}
+
+/** The stream that ffmpeg counts as this type's number `track`. */
+export function streamOf(
+  streams: readonly ProbedStream[],
+  wanted: ProbedStream['type'],
+  track = 0,
+): ProbedStream | undefined {
+  return streams.filter(({ type, isCover }) => type === wanted && !isCover)[track];
+}
+
+/** The number, among the audio streams, of the one that players play: the first default one, else the first. */
+export function mainAudioTrack(streams: readonly ProbedStream[]): number {
+  const audio = streams.filter(({ type }) => type === 'audio');
+  return Math.max(
+    0,
+    audio.findIndex(({ isDefault }) => isDefault),
+  );
 }
 
 /** The file states a wrong length, or consists of joined files of a format that ffmpeg can't decode completely. */
@@ -120,7 +140,14 @@ function readTrack(track: Box): ProbedStream | null | undefined {
     bitrateKbps: Math.round((totals.bytes * 8) / durationSeconds / 1000) || null,
     durationSeconds,
     isCover: false,
+    isDefault: isEnabled(track),
   };
+}
+
+/** ISO 14496-12, 8.3.2. Of several languages, usually one is enabled. */
+function isEnabled(track: Box): boolean {
+  const header = findBox(track, 'tkhd')?.bytes;
+  return header !== undefined && (header.readUInt8(11) & 1) === 1;
 }
 
 /** Duration in an `mvhd` or `mdhd`, which share a layout, in seconds; null for 0 and "unknown". */
