@@ -63,9 +63,12 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     this.#firstReady.promise.catch(() => undefined);
   }
 
-  /** Starts the pool; resolves when one engine is ready. Crashes are retried with back-off until then. */
+  /**
+   * Starts one engine, which is then ready sooner, and the others after it. Resolves when one is
+   * ready. Crashes are retried with back-off until then.
+   */
   async start(signal?: AbortSignal): Promise<void> {
-    for (const slot of this.#slots) slot.start();
+    this.#slots[0]?.start();
     const onAbort = (): void => this.#firstReady.reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     await this.#firstReady.promise.finally(() => signal?.removeEventListener('abort', onAbort));
@@ -214,12 +217,20 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   #onChange(): void {
     if (this.#slots.some(({ readyInfo }) => readyInfo !== undefined)) this.#firstReady.resolve(undefined);
+    this.#startOthers();
     const unavailability = this.#draining ? undefined : this.#unavailability();
     if (unavailability !== undefined) {
       this.#rejectWaiting(unavailability);
       return;
     }
     for (const slot of this.#slots) if (slot.isFree) this.#queue.take()?.start(slot);
+  }
+
+  /** Once the first engine has started or failed to. */
+  #startOthers(): void {
+    const [first, ...others] = this.#slots;
+    if (this.#draining || first === undefined) return;
+    if (first.readyInfo !== undefined || first.failedStarts > 0) for (const slot of others) slot.start();
   }
 
   /** Why the pool can't accept any job, if it can't. */

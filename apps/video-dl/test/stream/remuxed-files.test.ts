@@ -167,6 +167,7 @@ it('is an error before the first byte when one of the files is missing', async (
   expect({ status, ...(JSON.parse(body.toString()) as object) }).toMatchObject({
     status: 404,
     code: 'video_not_found',
+    retryable: false,
   });
 });
 

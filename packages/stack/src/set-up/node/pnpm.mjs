@@ -32,8 +32,10 @@ export function pnpmFolder(root) {
 export async function ensurePnpm({ root, log }) {
   const version = pinnedPnpmVersion(root);
   const folder = pnpmFolder(root);
-  if (existsSync(join(folder, 'pnpm')) && (await versionOf(folder)) === version) return folder;
   const prefix = join(root, '.tools', `pnpm-${version}`);
+  // Written last, so that an interrupted installation is repeated. Running pnpm takes half a second.
+  const installed = join(prefix, 'installed');
+  if (existsSync(installed) && existsSync(join(folder, 'pnpm'))) return folder;
   mkdirSync(prefix, { recursive: true });
   // Without its own package.json, npm would search the parent folders.
   writeFileSync(join(prefix, 'package.json'), '{ "private": true }\n');
@@ -44,6 +46,7 @@ export async function ensurePnpm({ root, log }) {
       `pnpm ${version} could not be installed with npm. Check the network and npm's registry setting, then try again.\n${tailOf(output)}`,
     );
   }
+  writeFileSync(installed, '');
   return folder;
 }
 

@@ -11,6 +11,7 @@ import {
   findBasePython,
   findSystemYtDlp,
   importedYtDlp,
+  installedYtDlp,
   minimumPython,
 } from './python-interpreters.mjs';
 import { root } from '../project.mjs';
@@ -96,7 +97,7 @@ async function recordedEngine(venv, requirementsHash) {
   const ageMs = Date.now() - Date.parse(recorded.setUpAt);
   if (recorded.source === 'system' && !(ageMs < retryPyPiAfterMs)) return undefined;
   const python = recorded.source === 'venv' ? join(venv, 'bin', 'python') : recorded.python;
-  const ytDlpVersion = importedYtDlp(python);
+  const ytDlpVersion = installedYtDlp(python);
   return ytDlpVersion === undefined ? undefined : { python, ytDlpVersion, source: recorded.source };
 }
 

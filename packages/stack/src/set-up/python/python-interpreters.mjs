@@ -46,6 +46,19 @@ export function importedYtDlp(python) {
 }
 
 /**
+ * The same for a set-up that has worked before, without the second that an import takes.
+ * @param {string} python
+ */
+export function installedYtDlp(python) {
+  const program = [
+    'import importlib.util, runpy',
+    '[folder] = importlib.util.find_spec("yt_dlp").submodule_search_locations',
+    'print(runpy.run_path(folder + "/version.py")["__version__"])',
+  ];
+  return ask(python, program.join('\n'));
+}
+
+/**
  * @param {string} python
  * @param {string} program
  */
