@@ -149,7 +149,7 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a joiner of packed audio',
-    files: ['relay/join/packed-audio.ts', 'containers/adts-frames.ts'],
+    files: ['relay/join/packed-audio.ts', 'containers/structure/frame-chain.ts'],
     start: joiner(many(adts(), 7 * 100)),
     inputs: {
       'ADTS frames of 7 bytes': () => many(adts()),
