@@ -123,7 +123,12 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a joiner of fragmented MP4',
-    files: ['relay/join/fragmented-mp4.ts', 'containers/mp4/box.ts', 'containers/mp4/movie-header.ts'],
+    files: [
+      'relay/join/fragmented-mp4.ts',
+      'containers/mp4/box.ts',
+      'containers/mp4/box-stream.ts',
+      'containers/mp4/movie-header.ts',
+    ],
     start: joiner(Buffer.concat([movie(), fragment()])),
     inputs: fragmentInputs(limit),
   },
