@@ -37,11 +37,11 @@ export default {
     // Set-up looks the program up where it is installed.
     'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },
     'apps/bg-removal': {
-      entry: ['src/{main,check-config,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
+      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': {
-      entry: ['src/{main,check-config}.ts', 'test/**/*.nightly.ts', 'test/support/make-media.ts'],
+      entry: ['src/main.ts', 'test/**/*.nightly.ts', 'test/support/make-media.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/client': {

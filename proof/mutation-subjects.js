@@ -22,7 +22,7 @@ export const subjects = {
     {
       name: 'byte-range',
       mutate: ['src/upstream/byte-range.ts'],
-      tests: ['test/upstream/byte-range.test.ts'],
+      tests: ['test/upstream/headers.test.ts'],
     },
     {
       name: 'retry-budget',

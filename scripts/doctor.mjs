@@ -1,10 +1,11 @@
-// npm run doctor: shows installed versions, missing programs, invalid settings, and how to fix
-// them.
-import { diagnose, readSettings, root, runCommandLine } from '../packages/stack/src/set-up/index.mjs';
+import { diagnose, readSettings, root, runScript } from '../packages/stack/src/set-up/index.mjs';
+
+const usage = `npm run doctor
+Shows installed versions, missing programs, invalid settings, and how to fix them.`;
 
 const signs = { ok: '✓', warning: '!', missing: '✗', wrong: '✗' };
 
-await runCommandLine(async () => {
+await runScript({ usage }, async () => {
   readSettings();
   const diagnoses = await diagnose(root);
   const width = Math.max(...diagnoses.map(({ name }) => name.length));

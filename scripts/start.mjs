@@ -1,20 +1,24 @@
-// npm start: installs what is missing, builds, and runs both services behind the gateway.
-//   PORT, HOST  where the gateway listens (8080 on 127.0.0.1)
-//   LOG=show    prints the services' logs here instead of writing them to .tools/logs
-// Settings come from the environment and from .env; see docs/configuration.md.
 import {
   checkGatewayPort,
   endOrphans,
   portFrom,
   Progress,
   readSettings,
-  runCommandLine,
+  runScript,
   settingsProblems,
   setUp,
   UserError,
 } from '../packages/stack/src/set-up/index.mjs';
 
-await runCommandLine(async () => {
+const usage = `npm start
+Installs what is missing, builds, and runs both services behind the gateway until Ctrl-C.
+
+Settings come from the environment and from .env; docs/configuration.md lists them all:
+  PORT      the gateway's port (8080)
+  HOST      the address that the gateway listens on (127.0.0.1)
+  LOG=show  print the services' logs here instead of writing them to .tools/logs`;
+
+await runScript({ usage }, async () => {
   const progress = new Progress();
   readSettings();
   const host = process.env.HOST || '127.0.0.1';

@@ -1,4 +1,3 @@
-// npm run update:yt-dlp: pins the newest yt-dlp with its file hashes, and installs it.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -8,15 +7,18 @@ import {
   Progress,
   root,
   runCommand,
-  runCommandLine,
+  runScript,
   setUpPythonEngine,
   tailOf,
   UserError,
 } from '../packages/stack/src/set-up/index.mjs';
 
+const usage = `npm run update:yt-dlp
+Pins the newest yt-dlp with its file hashes, and installs it.`;
+
 const uvVersion = '0.13.8';
 
-await runCommandLine(async () => {
+await runScript({ usage }, async () => {
   const progress = new Progress();
   const folder = join(root, engineFolder);
   const venv = join(root, '.tools', 'uv');

@@ -1,8 +1,10 @@
-// npm run demo: the main job of both services, end to end, on a sample site of its own.
-// Results are in demo-output/; exits 0 only if every one of them is right.
-import { Progress, runCommandLine, setUp } from '../../packages/stack/src/set-up/index.mjs';
+import { Progress, runScript, setUp } from '../../packages/stack/src/set-up/index.mjs';
 
-await runCommandLine(async () => {
+const usage = `npm run demo
+Does the main job of both services, end to end, on its own sample site.
+Results are in demo-output/; exits 0 only if all of them are right.`;
+
+await runScript({ usage }, async () => {
   const progress = new Progress();
   const env = await setUp({ progress });
   // Built by set-up.

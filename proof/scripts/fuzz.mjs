@@ -1,5 +1,3 @@
-// npm run fuzz: schemathesis against both services, from their OpenAPI documents (about three
-// minutes, not part of npm test). Installs it from PyPI into .tools. EXAMPLES: how many a case.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +5,16 @@ import {
   logsDir,
   Progress,
   root,
-  runCommandLine,
+  runScript,
   setUp,
   toolsDir,
   UserError,
 } from '../../packages/stack/src/set-up/index.mjs';
+
+const usage = `npm run fuzz
+Runs schemathesis against both services, from their OpenAPI documents, in about three minutes.
+Installs it from PyPI into .tools.
+  EXAMPLES  examples per case (50)`;
 
 const version = '4.32.5';
 const venv = join(toolsDir, `schemathesis-${version}`);
@@ -29,7 +32,7 @@ function install() {
   return run('python3', ['-m', 'venv', venv]) && run(join(venv, 'bin', 'python'), pip);
 }
 
-await runCommandLine(async () => {
+await runScript({ usage }, async () => {
   const env = await setUp({ progress: new Progress() });
   if (!existsSync(schemathesis) && !install()) {
     throw new UserError('schemathesis could not be installed from PyPI.');

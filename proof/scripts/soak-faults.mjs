@@ -1,11 +1,14 @@
-// npm run soak:faults -- [minutes]: good requests, every fault, slow and leaving clients, bad images
-// and killed engines at once, against both services behind the gateway. Exits 0 only if every
-// good request was answered rightly, no fault looked like a success and nothing was left over.
-import { Progress, runCommandLine, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
+import { Progress, runScript, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
 
-await runCommandLine(async () => {
-  const minutes = Number(process.argv[2] ?? 30);
-  if (!(minutes > 0)) throw new UserError('The minutes must be a number above 0.');
+const usage = `npm run soak:faults [-- MINUTES]
+Sends good requests, every fault, slow and leaving clients and bad images to both services behind
+the gateway for 30 minutes, and kills engines. Exits 0 only if every good request got the right
+response, no fault looked like a success and nothing was left over.`;
+
+await runScript({ usage, allowPositionals: true }, async ({ positionals }) => {
+  const minutes = Number(positionals[0] ?? 30);
+  if (!(minutes > 0) || positionals.length > 1)
+    throw new UserError('The minutes must be one number above 0.');
   const progress = new Progress();
   const env = await setUp({ progress });
   // Built by set-up.

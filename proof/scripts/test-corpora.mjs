@@ -1,10 +1,11 @@
-// npm run test:corpora -- FOLDER…: sends every media file and image below the folders through both services
-// and compares the results with what ffmpeg and libvips decode: frames, seconds per track, aspect ratio, size
-// and orientation. Prints what is wrong; exits 0 only if nothing is.
-import { Progress, runCommandLine, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
+import { Progress, runScript, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
 
-await runCommandLine(async () => {
-  const folders = process.argv.slice(2);
+const usage = `npm run test:corpora -- FOLDER…
+Sends every media file and image below the folders through both services and compares the results
+with what ffmpeg and libvips decode: frames, seconds per track, aspect ratio, size and orientation.
+Prints what is wrong; exits 0 only if nothing is.`;
+
+await runScript({ usage, allowPositionals: true }, async ({ positionals: folders }) => {
   if (folders.length === 0) throw new UserError('Name the folders with media and images.');
   const progress = new Progress();
   const env = await setUp({ progress });

@@ -1,41 +1,42 @@
-// npm run test:sites: the tests against the double of the sites (proof/fault-site/src/double).
-//   --newest   with the newest yt-dlp of PyPI, as an update of a running service would take it
-//   --long     also what takes minutes: the longest advertisements, twenty videos in a row, what a solve takes,
-//              streams of two minutes through an exchange of engines
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   Progress,
   root,
   runCommand,
-  runCommandLine,
+  runScript,
   setUp,
   setUpPythonEngine,
   tailOf,
   UserError,
 } from '../../packages/stack/src/set-up/index.mjs';
 
-const { values: options } = parseArgs({
-  options: { newest: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
-});
+const usage = `npm run test:sites [-- --newest] [--long]
+Runs the tests against the double of the sites (proof/fault-site/src/double).
+  --newest  with the newest yt-dlp of PyPI, as an update of a running service would take it
+  --long    also what takes minutes: the longest advertisements, twenty videos in a row, what a solve
+            takes, streams of two minutes through an exchange of engines`;
 
-await runCommandLine(async () => {
-  const progress = new Progress();
-  const env = await setUp({ progress, testTools: true });
-  if (!options.newest) return runTests(env);
-  const packages = await mkdtemp(join(tmpdir(), 'newest-yt-dlp-'));
-  try {
-    const { python } = await setUpPythonEngine({ root });
-    const installed = await progress.step('The newest yt-dlp', (log) => install(python, packages, log));
-    progress.say(installed);
-    return runTests({ ...env, YTDLP_PYTHON: python, PYTHONPATH: packages });
-  } finally {
-    await rm(packages, { recursive: true });
-  }
-});
+await runScript(
+  { usage, options: { newest: { type: 'boolean' }, long: { type: 'boolean' } } },
+  async ({ values }) => {
+    const progress = new Progress();
+    const env = await setUp({ progress, testTools: true });
+    const long = values.long === true;
+    if (values.newest !== true) return runTests(env, long);
+    const packages = await mkdtemp(join(tmpdir(), 'newest-yt-dlp-'));
+    try {
+      const { python } = await setUpPythonEngine({ root });
+      const installed = await progress.step('The newest yt-dlp', (log) => install(python, packages, log));
+      progress.say(installed);
+      return runTests({ ...env, YTDLP_PYTHON: python, PYTHONPATH: packages }, long);
+    } finally {
+      await rm(packages, { recursive: true });
+    }
+  },
+);
 
 /**
  * Beside the pinned packages, which it runs with.
@@ -52,13 +53,13 @@ async function install(python, packages, log) {
   return /Successfully installed (.*)/.exec(output)?.[1] ?? '';
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-function runTests(env) {
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {boolean} long
+ */
+function runTests(env, long) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
-  const suites = [
-    '<rootDir>/test/double/**/*.test.ts',
-    ...(options.long ? ['<rootDir>/test/**/*.nightly.ts'] : []),
-  ];
+  const suites = ['<rootDir>/test/double/**/*.test.ts', ...(long ? ['<rootDir>/test/**/*.nightly.ts'] : [])];
   const config = [
     '-c',
     '../../proof/jest/base.js',

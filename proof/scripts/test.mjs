@@ -1,17 +1,21 @@
-// npm test: set-up, build, then every check and every test of every package. The last line
-// says `N passed, N failed`. `npm test -- nginx apps/video-dl` runs only what is named:
-// packages by their folder, `engine` (Python), `checks` (lint, types, format, imports, dead code).
-// `npm run test:nightly` adds the tests of the tools, the second yt-dlp and what takes minutes.
-import { Progress, runCommandLine, setUp } from '../../packages/stack/src/set-up/index.mjs';
+import { Progress, runScript, setUp } from '../../packages/stack/src/set-up/index.mjs';
+
+const usage = `npm test [-- NAME…]
+npm run test:nightly [-- NAME…]
+Sets up, builds, then runs every check and every test. The last line says "N passed, N failed".
+  NAME  run only this: a package by its folder (apps/video-dl), engine (Python) or
+        checks (lint, types, format, imports, dead code)
+test:nightly adds the tests of the tools, the second yt-dlp and what takes minutes.`;
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-await runCommandLine(async () => {
-  const progress = new Progress();
-  const env = await setUp({ progress, testTools: true });
-  // Built by set-up.
-  const { runTests } = await import('../test-runner/dist/run-tests.js');
-  const args = process.argv.slice(2);
-  const nightly = args.includes('--nightly');
-  return runTests({ progress, env, nightly, only: args.filter((arg) => arg !== '--nightly') });
-});
+await runScript(
+  { usage, options: { nightly: { type: 'boolean' } }, allowPositionals: true },
+  async ({ values, positionals }) => {
+    const progress = new Progress();
+    const env = await setUp({ progress, testTools: true });
+    // Built by set-up.
+    const { runTests } = await import('../test-runner/dist/run-tests.js');
+    return runTests({ progress, env, nightly: values.nightly === true, only: positionals });
+  },
+);

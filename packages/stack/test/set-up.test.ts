@@ -159,14 +159,19 @@ test('work that fails releases the lock', async () => {
 
 const runsMain = fileURLToPath(new URL('../src/set-up/user-error.mjs', import.meta.url));
 
-/** The exit code of a command with this main function. */
-function exitCodeOf(main: string): Promise<number> {
-  const script = `import { runCommandLine } from ${JSON.stringify(runsMain)}; await runCommandLine(async () => { ${main} });`;
+/** Runs Node until it exits. */
+function node(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--input-type=module', '-e', script], (error) =>
-      resolve(Number(error?.code ?? 0)),
+    execFile(process.execPath, args, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
+}
+
+/** The exit code of a command with this main function. */
+async function exitCodeOf(main: string): Promise<number> {
+  const script = `import { runCommandLine } from ${JSON.stringify(runsMain)}; await runCommandLine(async () => { ${main} });`;
+  return (await node('--input-type=module', '-e', script)).code;
 }
 
 it.each([
@@ -176,4 +181,27 @@ it.each([
   ['throws', 'throw new Error("no");', 1],
 ])('a command that %s exits with its code', async (_what, main, code) => {
   expect(await exitCodeOf(main)).toBe(code);
+});
+
+it.each(['--help', '-h'])('`npm start -- %s` prints the usage instead of starting', async (option) => {
+  const { code, stdout, stderr } = await node(join(root, 'scripts/start.mjs'), option);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const setting of ['PORT', 'HOST', 'LOG']) expect(stdout).toContain(`  ${setting}`);
+});
+
+it.each([
+  ...['start', 'setup', 'doctor', 'update-yt-dlp'].map((name) => `scripts/${name}.mjs`),
+  ...['test', 'demo', 'fuzz', 'soak-faults', 'test-sites', 'test-corpora'].map(
+    (name) => `proof/scripts/${name}.mjs`,
+  ),
+])('%s rejects an unknown option with code 2 and the usage', async (script) => {
+  const { code, stdout, stderr } = await node(join(root, script), '--nonsense');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^\n✗ Unknown option '--nonsense'\.\n\nnpm /);
+});
+
+test('a command without positional arguments rejects them', async () => {
+  const { code, stderr } = await node(join(root, 'scripts/start.mjs'), 'video-dl');
+  expect(code).toBe(2);
+  expect(stderr).toContain("✗ Unexpected argument 'video-dl'.");
 });

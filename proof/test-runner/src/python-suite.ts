@@ -13,16 +13,12 @@ export async function runPythonSuite(options: {
 }): Promise<SuiteResult> {
   const { root, env, python } = options;
   let output = '';
-  const { code, timedOut } = await runGroup(
-    python,
-    ['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.'],
-    {
-      cwd: join(root, 'apps', 'video-dl', 'engine'),
-      env,
-      timeoutMs: 15 * 60_000,
-      onOutput: (text) => (output += text),
-    },
-  );
+  const { code, timedOut } = await runGroup(python, ['-m', 'unittest', 'discover', '-s', 'tests'], {
+    cwd: join(root, 'apps', 'video-dl', 'engine'),
+    env,
+    timeoutMs: 15 * 60_000,
+    onOutput: (text) => (output += text),
+  });
   if (code !== 0) process.stdout.write(output);
   const result = unittestResult(output);
   if (result === undefined || timedOut) {

@@ -39,10 +39,16 @@ await report.check('zizmor finds nothing', async () => {
   await run(await pythonTool('zizmor', '1.32.0'), ['--offline', '--quiet', '.github']);
 });
 await report.check('the programs of the project that steps run are there', async () => {
-  const programs = await mentioned(/\b(?:scripts|deploy\/images)\/[a-z-]+/g);
+  const programs = await mentioned(/\b(?:scripts|deploy)\/[a-z-]+/g);
   const missing = programs.filter((file) => !existsSync(join(root, file)));
   assert.deepEqual(missing, []);
-  return programs.join(', ');
+  const script = await readFile(join(root, 'deploy/images'), 'utf8');
+  const commands = (await mentioned(/\bdeploy\/images [a-z]+/g)).map((each) => each.split(' ')[1] ?? '');
+  assert.deepEqual(
+    commands.filter((name) => !script.includes(`\n${name}() {`)),
+    [],
+  );
+  return [...programs, ...commands].join(', ');
 });
 await report.check('the scripts of package.json that steps run are there', async () => {
   const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
@@ -78,7 +84,7 @@ await report.check('a scan that finds something ends a release before anything i
       IMAGE_PREFIX: 'registry.example.org/x',
       IMAGE_TAG: '1.2.3',
     };
-    await assert.rejects(run('deploy/images/build', ['amd64'], { env }), /ended with 1/);
+    await assert.rejects(run('deploy/images', ['build', 'amd64'], { env }), /ended with 1/);
     const made = await readFile(calls, 'utf8');
     assert.match(made, /--output type=docker.*\nscan\n$/);
     assert.doesNotMatch(made, /--push/);
@@ -91,8 +97,8 @@ await report.check('a release is tested, built, scanned, pushed and signed, in t
   assert.equal(jobs.push?.needs, 'test');
   assert.equal(jobs.join?.needs, 'push');
   const runs = (jobs.push.steps ?? []).map((step) => step.run ?? '');
-  const build = runs.findIndex((line) => line.includes('deploy/images/build'));
-  const push = runs.findIndex((line) => line.includes('deploy/images/push'));
+  const build = runs.findIndex((line) => line.includes('deploy/images build'));
+  const push = runs.findIndex((line) => line.includes('deploy/images push'));
   assert.ok(build >= 0 && push > build, runs.join('\n'));
   assert.match((jobs.join.steps ?? []).at(-1)?.run ?? '', /cosign/);
 });
@@ -109,8 +115,8 @@ await report.check('base images are in FROM lines that Dependabot reads, and get
     ];
     for (const path of copied) await cp(join(root, path), join(work, path), { recursive: true });
     const env = { PATH: `${work}:${process.env.PATH ?? ''}` };
-    const once = await run(join(work, 'deploy/images/pin'), [], { env, cwd: work });
-    assert.equal(await run(join(work, 'deploy/images/pin'), [], { env, cwd: work }), once, 'pins twice');
+    const once = await run(join(work, 'deploy/images'), ['pin'], { env, cwd: work });
+    assert.equal(await run(join(work, 'deploy/images'), ['pin'], { env, cwd: work }), once, 'pins twice');
     const dockerfile = await readFile(join(work, 'nginx/Dockerfile'), 'utf8');
     assert.match(dockerfile, new RegExp(`^FROM nginxinc/nginx-unprivileged:\\S+@${digest} AS nginx$`, 'm'));
     assert.equal(once.match(/@sha256/g)?.length, 3);
@@ -121,13 +127,12 @@ await report.check('base images are in FROM lines that Dependabot reads, and get
 await report.check('the tag decides what images are called', async () => {
   const named = async (type: string, name: string) => {
     const env = { GITHUB_REPOSITORY: 'Own/Repo', GITHUB_REF_TYPE: type, GITHUB_REF_NAME: name };
-    return run('bash', ['-c', '. deploy/images/names; echo -n "$IMAGE_PREFIX $IMAGE_TAG,$MORE_TAGS"'], {
-      env,
-    });
+    return (await run('deploy/images', ['names'], { env })).trim().split('\n');
   };
-  assert.equal(await named('tag', 'v1.2.3'), 'ghcr.io/own/repo 1.2.3,1.2 latest');
-  assert.equal(await named('tag', 'v1.3.0-rc.1'), 'ghcr.io/own/repo 1.3.0-rc.1,');
-  assert.equal(await named('branch', 'main'), 'ghcr.io/own/repo nightly,');
+  const prefix = 'IMAGE_PREFIX=ghcr.io/own/repo';
+  assert.deepEqual(await named('tag', 'v1.2.3'), [prefix, 'IMAGE_TAG=1.2.3', 'MORE_TAGS=1.2 latest']);
+  assert.deepEqual(await named('tag', 'v1.3.0-rc.1'), [prefix, 'IMAGE_TAG=1.3.0-rc.1', 'MORE_TAGS=']);
+  assert.deepEqual(await named('branch', 'main'), [prefix, 'IMAGE_TAG=nightly', 'MORE_TAGS=']);
 });
 report.end();
 

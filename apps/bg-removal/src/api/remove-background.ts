@@ -1,5 +1,5 @@
 import type { Guard } from '@media-services/egress-guard';
-import { DomainError, requestContext, withDeadline, type RequestContext } from '@media-services/http-common';
+import { DomainError, requestContext, withDeadline } from '@media-services/http-common';
 import contentDisposition from 'content-disposition';
 import type { Request, RequestHandler, Response } from 'express';
 import {
@@ -33,21 +33,7 @@ export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependenci
 
 /** `POST /api/remove-background`: takes an image in a form and returns its cut-out. */
 export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): RequestHandler {
-  const readUpload = uploadReader(options.maxFileBytes);
-  // Separate from the turns, because a slow transfer holds memory but must never block a process.
-  const uploading = new ByteBudget(options.maxUploadingBytes);
-  const sending = new ByteBudget(options.maxSendingBytes);
-
-  const fetchFrom = (url: string, client: string, context: RequestContext, deadline: AbortSignal) => {
-    const { guard, maxFileBytes, minRate } = options;
-    if (guard === undefined) throw new Error('image_url is disabled');
-    context.note({ host: new URL(url).host });
-    return context.timings.measure('fetch', () =>
-      uploading.run(client, maxFileBytes, deadline, (signal) =>
-        fetchImage(url, { guard, client, maxFileBytes, minRate, signal }),
-      ),
-    );
-  };
+  const transfers = imageTransfers(options);
 
   return async (req, res) => {
     const context = requestContext(res);
@@ -62,17 +48,7 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     options.turns.assertRoom(client);
 
     const made = await withDeadline(deadline(options.requestTimeoutMs), async (signal) => {
-      const { socket } = req;
-      const upload = await timings.measure('upload', () =>
-        uploading.run(client, uploadBytes(req, options.maxFileBytes), signal, (kept) =>
-          withMinRate(
-            options.minRate,
-            () => socket.bytesRead,
-            kept,
-            (paced) => readUpload(req, res, paced),
-          ),
-        ),
-      );
+      const upload = await timings.measure('upload', () => transfers.receive(req, res, client, signal));
       const { source, tuning, output } = readParameters(upload, req.query, options.guard !== undefined);
       const cutOut = async ({ bytes: file, name: fileName }: FetchedImage) => {
         const onStage = (stage: string, milliseconds: number) => timings.set(stage, milliseconds);
@@ -80,26 +56,60 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
         return { ...image, fileName, bytesIn: file.length };
       };
       if (!('url' in source)) return cutOut(source);
+      const { url } = source;
       // Check before fetching, while failures don't count yet.
       options.turns.assertRoom(client);
       options.engine.assertReady();
-      return countFailures(async () => cutOut(await fetchFrom(source.url, client, context, signal)));
+      return countFailures(async () => {
+        context.note({ host: new URL(url).host });
+        return cutOut(await timings.measure('fetch', () => transfers.fetch(url, client, signal)));
+      });
     });
 
     const { bytes, width, height } = made.image;
     context.note({ width, height, bytesIn: made.bytesIn, bytesOut: bytes.length });
     setImageHeaders(res, made);
     await withDeadline(deadline(options.responseTimeoutMs), (signal) =>
-      sending.run(client, bytes.length, signal, (kept) => {
-        let taken = 0;
-        return withMinRate(
-          options.minRate,
+      transfers.send(res, bytes, client, signal),
+    );
+  };
+}
+
+/** Moves the bytes of images. Every transfer has a minimum rate, and its memory counts for the client. */
+function imageTransfers({ guard, maxFileBytes, minRate, ...options }: RemoveBackgroundRouteOptions) {
+  const readUpload = uploadReader(maxFileBytes);
+  // Separate from the turns, because a slow transfer holds memory but must never block a process.
+  const uploading = new ByteBudget(options.maxUploadingBytes);
+  const sending = new ByteBudget(options.maxSendingBytes);
+  return {
+    receive(req: Request, res: Response, client: string, signal: AbortSignal) {
+      const { socket } = req;
+      return uploading.run(client, uploadBytes(req, maxFileBytes), signal, (kept) =>
+        withMinRate(
+          minRate,
+          () => socket.bytesRead,
+          kept,
+          (paced) => readUpload(req, res, paced),
+        ),
+      );
+    },
+    fetch(url: string, client: string, signal: AbortSignal) {
+      if (guard === undefined) throw new Error('image_url is disabled');
+      return uploading.run(client, maxFileBytes, signal, (kept) =>
+        fetchImage(url, { guard, client, maxFileBytes, minRate, signal: kept }),
+      );
+    },
+    send(res: Response, bytes: Uint8Array, client: string, signal: AbortSignal) {
+      let taken = 0;
+      return sending.run(client, bytes.length, signal, (kept) =>
+        withMinRate(
+          minRate,
           () => taken,
           kept,
           (paced) => sendBytes(res, bytes, paced, (sent) => (taken = sent)),
-        );
-      }),
-    );
+        ),
+      );
+    },
   };
 }
 

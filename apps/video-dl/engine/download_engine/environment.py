@@ -1,4 +1,5 @@
-"""The environment of this process: yt-dlp's version and age, and the JavaScript runtime."""
+"""The environment of this process: its variables, its certificate authorities, yt-dlp's version and age, and the
+JavaScript runtime."""
 
 import datetime
 import functools
@@ -16,6 +17,18 @@ def prepare():
     # Find the programs (deno) of a virtual environment that isn't activated.
     scripts = os.path.dirname(sys.executable)
     os.environ['PATH'] = os.pathsep.join(filter(None, (scripts, os.environ.get('PATH'))))
+
+
+def trust_only(path):
+    """Replaces the default certificate authorities with those in a PEM file. Call before importing yt_dlp."""
+    # OpenSSL and curl_cffi check this first.
+    os.environ['SSL_CERT_FILE'] = path
+    try:
+        import certifi
+    except ImportError:
+        # Without certifi, yt-dlp uses OpenSSL's default.
+        return
+    certifi.where = lambda: path
 
 
 def describe(network_lock):

@@ -5,7 +5,7 @@ import gc
 import sys
 import urllib.parse
 
-from . import environment, kernel_lock, limits, lockdown, trusted_roots
+from . import environment, kernel_lock, limits, lockdown
 from .channel import Channel, JobCancelled
 from .selftest import SelfTest
 
@@ -22,7 +22,7 @@ def serve(arguments=()):
     channel = Channel()
     environment.prepare()
     if options.trusted_roots:
-        trusted_roots.engage(options.trusted_roots)
+        environment.trust_only(options.trusted_roots)
     limits.limit_memory(options.max_memory_bytes)
     _Engine(channel, self_test, network_lock, options).serve()
 

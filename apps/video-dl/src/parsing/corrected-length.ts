@@ -1,4 +1,3 @@
-import { readAdtsFrame } from '../containers/adts-frames.js';
 import { matroskaIds } from '../containers/ebml.js';
 import {
   apeTagBytes,
@@ -9,6 +8,7 @@ import {
   readXingHeader,
   type XingHeader,
 } from '../containers/mp3-frames.js';
+import { readAdtsFrame } from '../containers/structure/frame-chain.js';
 import { musepackSeconds } from '../containers/structure/musepack-packets.js';
 import { aviLength } from './avi-length.js';
 import { flvLength } from './flv-length.js';

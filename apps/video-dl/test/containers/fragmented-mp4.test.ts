@@ -207,11 +207,7 @@ describe('FragmentedMp4', () => {
     const header = Buffer.alloc(8);
     header.writeUInt32BE(0x7fff_ffff);
     header.write('moov', 4, 'latin1');
-    mp4.push(header);
-    const chunk = Buffer.alloc(1024 * 1024);
-    expect(() => {
-      for (let index = 0; index < 17; index += 1) mp4.push(chunk);
-    }).toThrow(/exceeds 4194304 bytes/u);
+    expect(() => mp4.push(header)).toThrow(/exceeds 4194304 bytes/u);
   });
 });
 

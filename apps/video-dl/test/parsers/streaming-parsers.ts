@@ -123,7 +123,12 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a joiner of fragmented MP4',
-    files: ['relay/join/fragmented-mp4.ts', 'containers/mp4/box.ts', 'containers/mp4/movie-header.ts'],
+    files: [
+      'relay/join/fragmented-mp4.ts',
+      'containers/mp4/box.ts',
+      'containers/mp4/box-stream.ts',
+      'containers/mp4/movie-header.ts',
+    ],
     start: joiner(Buffer.concat([movie(), fragment()])),
     inputs: fragmentInputs(limit),
   },
@@ -149,7 +154,7 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a joiner of packed audio',
-    files: ['relay/join/packed-audio.ts', 'containers/adts-frames.ts'],
+    files: ['relay/join/packed-audio.ts', 'containers/structure/frame-chain.ts'],
     start: joiner(many(adts(), 7 * 100)),
     inputs: {
       'ADTS frames of 7 bytes': () => many(adts()),

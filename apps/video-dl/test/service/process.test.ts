@@ -53,15 +53,17 @@ describe('the process', () => {
     for (const pid of engines) expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  it('explains an invalid configuration and exits with 78', async () => {
-    const child = spawn(process.execPath, [main], {
-      env: { ...process.env, ...anyPort, STREAM_QUEUE_MAX: 'many', YTDLP_PYTHON: '' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    expect(await once(child, 'close')).toEqual([78, null]);
+  it.each([
+    ['when it starts', []],
+    ['with --check-config', ['--check-config']],
+  ])('explains an invalid configuration and exits with 78 %s', async (_when, args) => {
+    const { code, said } = await exitOf(args, { STREAM_QUEUE_MAX: 'many', YTDLP_PYTHON: '' });
+    expect(code).toBe(78);
     expect(said).toContain('STREAM_QUEUE_MAX must be a whole number');
+  });
+
+  it('with --check-config, starts nothing if the configuration is valid', async () => {
+    expect(await exitOf(['--check-config'], {})).toEqual({ code: 0, said: '' });
   });
 });
 
@@ -78,6 +80,22 @@ async function start(env: Record<string, string>): Promise<{ child: ChildProcess
     }
   }
   throw new Error('the service ended before it listened');
+}
+
+/** Runs a process that ends by itself. */
+async function exitOf(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ code: number; said: string }> {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, ...anyPort, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, said };
 }
 
 /** Sends the request immediately; supertest only sends it when awaited. */

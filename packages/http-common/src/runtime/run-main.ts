@@ -15,37 +15,32 @@ const configurationExitCode = 78;
 export const garbageCollection = '--heap-growing-percent=300';
 
 /**
- * Runs a service process: starts, waits for SIGTERM or SIGINT, stops. A configuration error
- * prints a message and exits with code 78.
+ * Runs a service process: starts, waits for SIGTERM or SIGINT, stops. With `--check-config`, only
+ * validates the settings. A configuration error prints a message and exits with code 78.
  */
-export async function runMain(start: () => Promise<RunningService>): Promise<void> {
+export async function runMain<Config>(
+  readConfig: () => Config,
+  start: (config: Config) => Promise<RunningService>,
+): Promise<void> {
+  try {
+    const config = readConfig();
+    if (!process.argv.includes('--check-config')) await runUntilShutdown(() => start(config));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = configurationExitCode;
+  }
+}
+
+async function runUntilShutdown(start: () => Promise<RunningService>): Promise<void> {
   setFlagsFromString(garbageCollection);
   const shutdown = shutdownSignal();
-  try {
-    const service = await start();
-    await new Promise<void>((resolve) => {
-      if (shutdown.aborted) resolve();
-      else shutdown.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await service.stop();
-  } catch (error) {
-    explainConfigError(error);
-  }
-}
-
-/** Only reads a configuration, and reports errors the way `runMain` does. */
-export function checkConfig(read: () => unknown): void {
-  try {
-    read();
-  } catch (error) {
-    explainConfigError(error);
-  }
-}
-
-function explainConfigError(error: unknown): void {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = configurationExitCode;
+  const service = await start();
+  await new Promise<void>((resolve) => {
+    if (shutdown.aborted) resolve();
+    else shutdown.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await service.stop();
 }
 
 /** Aborts when the process is asked to stop (SIGTERM, SIGINT). */

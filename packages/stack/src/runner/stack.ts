@@ -95,7 +95,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     throw error;
   }
 
-  const start = (name: string, file: string, args: readonly string[], childEnv: NodeJS.ProcessEnv) =>
+  const start: StartChild = (name, file, args, childEnv) =>
     new Child({
       name,
       file,
@@ -105,33 +105,32 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       logFile: join(logsDir, `${name}.log`),
       env: { ...childEnv, [markerName]: marker },
     });
-  const service = (name: string, publicPort: number, metricsPort: number) =>
-    start(name, process.execPath, [join(root, 'apps', name, 'dist', 'main.js')], {
-      ...env,
-      HOST: loopback,
-      PORT: String(publicPort),
-      METRICS_PORT: String(metricsPort),
-      TRUST_PROXY_HOPS: '1',
-    });
   const gateway = start('gateway', nginx, gatewayArguments(runDir), env);
-  // renderGateway has validated the names.
+  const services = startServices(start, ports, env);
+  claim.setGroups([gateway, ...services].flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
+  const url = `http://${urlHost(host)}:${port}`;
+  return new Stack({ gateway, services, ports, marker, logsDir, forget, url });
+}
+
+type StartChild = (name: string, file: string, args: readonly string[], env: NodeJS.ProcessEnv) => Child;
+
+/** Starts the services named in SERVICES, all by default. `renderGateway` has validated the names. */
+function startServices(start: StartChild, ports: ServicePorts, env: NodeJS.ProcessEnv): Child[] {
   const wanted = env.SERVICES?.split(',').map((name) => name.trim()) ?? [];
-  const services = [
+  return [
     ['video-dl', ports.videoDl, ports.videoDlMetrics] as const,
     ['bg-removal', ports.bgRemoval, ports.bgRemovalMetrics] as const,
   ]
     .filter(([name]) => wanted.every((each) => each === '') || wanted.includes(name))
-    .map(([name, publicPort, metricsPort]) => service(name, publicPort, metricsPort));
-  claim.setGroups([gateway, ...services].flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
-  return new Stack({
-    gateway,
-    services,
-    ports,
-    marker,
-    logsDir,
-    forget,
-    url: `http://${urlHost(host)}:${port}`,
-  });
+    .map(([name, publicPort, metricsPort]) =>
+      start(name, process.execPath, [join(root, 'apps', name, 'dist', 'main.js')], {
+        ...env,
+        HOST: loopback,
+        PORT: String(publicPort),
+        METRICS_PORT: String(metricsPort),
+        TRUST_PROXY_HOPS: '1',
+      }),
+    );
 }
 
 /** The running processes of one stack. */

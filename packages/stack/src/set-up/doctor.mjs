@@ -74,7 +74,7 @@ function checkDependencies(root) {
 /** @param {string} root */
 function checkBuild(root) {
   const unbuilt = ['video-dl', 'bg-removal'].filter(
-    (app) => !existsSync(join(root, 'apps', app, 'dist', 'check-config.js')),
+    (app) => !existsSync(join(root, 'apps', app, 'dist', 'main.js')),
   );
   return unbuilt.length === 0
     ? ok('Build', 'both services')

@@ -13,4 +13,4 @@ export { setUp } from './set-up.mjs';
 export { settingsProblems } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans, killMarked, markedProcesses, markerName } from './stack/stack-records.mjs';
 export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
-export { runCommandLine, systemErrorCode, UserError } from './user-error.mjs';
+export { runCommandLine, runScript, systemErrorCode, UserError } from './user-error.mjs';

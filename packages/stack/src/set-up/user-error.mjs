@@ -1,19 +1,57 @@
+import { parseArgs } from 'node:util';
+
 /** A failure whose message explains what happened and how to fix it. Shown without a stack trace. */
 export class UserError extends Error {
   /** @override */
   name = 'UserError';
 }
 
+/** Wrong arguments. The message contains the usage. */
+class UsageError extends UserError {}
+
 /**
- * Runs a command's main function. Reports an error and exits with code 1.
+ * Runs a command's main function. Reports an error and exits with code 1, or 2 if the arguments
+ * are wrong.
  * @param {() => Promise<number | void>} main returns the exit code; if nothing, `process.exitCode` keeps what a part of it set
  */
 export async function runCommandLine(main) {
   try {
     process.exitCode = (await main()) ?? process.exitCode ?? 0;
   } catch (error) {
-    process.exitCode = 1;
+    process.exitCode = error instanceof UsageError ? 2 : 1;
     process.stderr.write(`\n${error instanceof UserError ? `✗ ${error.message}` : detailOf(error)}\n`);
+  }
+}
+
+/**
+ * Runs a command that takes these arguments, or prints its usage if `--help` is among them.
+ * @typedef {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
+ * @typedef {{ values: Readonly<Record<string, unknown>>, positionals: readonly string[] }} Arguments
+ * @param {{ usage: string, options?: Options, allowPositionals?: boolean }} command
+ * @param {(args: Arguments) => Promise<number | void>} main as for `runCommandLine`
+ */
+export async function runScript({ usage, options, allowPositionals = false }, main) {
+  await runCommandLine(async () => {
+    const help = /** @type {const} */ ({ type: 'boolean', short: 'h' });
+    const args = parseArguments({ options: { ...options, help }, allowPositionals }, usage);
+    if (args.values.help !== true) return main(args);
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  });
+}
+
+/**
+ * @param {import('node:util').ParseArgsConfig} config
+ * @param {string} usage
+ * @returns {Arguments}
+ */
+function parseArguments(config, usage) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    if (!(error instanceof Error && systemErrorCode(error)?.startsWith('ERR_PARSE_ARGS'))) throw error;
+    // The rest is advice that doesn't fit here.
+    throw new UsageError(`${error.message.split('. ')[0]}.\n\n${usage}`);
   }
 }
 

@@ -1,8 +1,7 @@
 import type { Cover } from '../cover.js';
-import { childBoxes, Mp4FormatError, readBoxHeader } from './box.js';
-import type { BoxHeader } from './box.js';
-import { FragmentClock } from './fragment-clock.js';
-import type { TrackProgress } from './fragment-clock.js';
+import { childBoxes, Mp4FormatError, type BoxHeader } from './box.js';
+import { BoxStream, type BoxTreatment } from './box-stream.js';
+import { FragmentClock, type TrackProgress } from './fragment-clock.js';
 import { readMovieHeader, withCover, withMovieDuration } from './movie-header.js';
 
 const maxHeldBytes = 4 * 1024 ** 2;
@@ -17,14 +16,15 @@ const maxHeldBytes = 4 * 1024 ** 2;
 export class FragmentedMp4 {
   readonly #movieSeconds: () => number | null;
   readonly #cover: Cover | null;
-  #header = Buffer.alloc(0);
-  #box: BoxHeader | undefined;
-  #boxLeft = 0;
-  #held: Buffer[] = [];
-  #heldSize = 0;
+  readonly #boxes = new BoxStream({
+    begin: (box) => this.#begin(box),
+    read: ({ type }, part) => {
+      if (type === 'moof') this.#clock?.push(part);
+    },
+    end: ({ type }, held) => this.#end(type, held),
+  });
   #clock: FragmentClock | undefined;
   #growthBytes = 0;
-  #complete = true;
 
   constructor(movieSeconds: () => number | null, cover: Cover | null = null) {
     this.#movieSeconds = movieSeconds;
@@ -38,7 +38,7 @@ export class FragmentedMp4 {
 
   /** Whether all boxes seen so far are complete. */
   get complete(): boolean {
-    return this.#complete && this.#header.length === 0;
+    return this.#boxes.isBetweenBoxes;
   }
 
   /**
@@ -47,64 +47,20 @@ export class FragmentedMp4 {
    * @throws Mp4FormatError when the bytes aren't boxes, or a box to buffer exceeds 4 MiB.
    */
   push(chunk: Buffer): Buffer[] {
-    const output: Buffer[] = [];
-    const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
-    this.#header = Buffer.alloc(0);
-    let at = 0;
-    // Unchanged bytes are forwarded together, across boxes.
-    let forwardFrom = 0;
-    while (at < bytes.length) {
-      const box = this.#box ?? this.#begin(bytes, at);
-      if (box === undefined) break;
-      const end = at + Math.min(this.#boxLeft, bytes.length - at);
-      if (isHeld(box.type)) {
-        if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-        this.#hold(bytes.subarray(at, end), box);
-        forwardFrom = end;
-      } else if (box.type === 'moof') this.#count(box, bytes, at, end);
-      this.#boxLeft -= end - at;
-      at = end;
-      if (this.#boxLeft === 0) this.#endBox(box, output);
-    }
-    if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-    this.#header = Buffer.from(bytes.subarray(at));
-    return output;
+    return this.#boxes.push(chunk);
   }
 
-  /** @returns the box at `at`; undefined while its header is incomplete */
-  #begin(bytes: Buffer, at: number): BoxHeader | undefined {
-    const box = readBoxHeader(bytes, at);
-    if (box === undefined) return undefined;
-    this.#box = box;
-    this.#boxLeft = box.size;
-    this.#complete = false;
-    if (box.type === 'moof') this.#clock?.begin(box.size - box.headerSize);
-    return box;
+  #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
+    if (type === 'moof') this.#clock?.begin(size - headerSize);
+    if (type !== 'moov' && type !== 'mfra') return 'pass';
+    if (size > maxHeldBytes) throw new Mp4FormatError(`box ${type} exceeds ${maxHeldBytes} bytes`);
+    return 'hold';
   }
 
-  /** Passes the content of a moof box to the clock, without its header. */
-  #count(box: BoxHeader, bytes: Buffer, at: number, end: number): void {
-    const headerLeft = Math.max(0, this.#boxLeft - (box.size - box.headerSize));
-    this.#clock?.push(bytes.subarray(Math.min(end, at + headerLeft), end));
-  }
-
-  #hold(part: Buffer, box: BoxHeader): void {
-    this.#heldSize += part.length;
-    if (this.#heldSize > maxHeldBytes)
-      throw new Mp4FormatError(`box ${box.type} exceeds ${maxHeldBytes} bytes`);
-    // Copy: the caller may reuse its buffer, and a view would keep all of it in memory.
-    this.#held.push(Buffer.from(part));
-  }
-
-  #endBox(box: BoxHeader, output: Buffer[]): void {
-    const whole = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldSize = 0;
-    this.#box = undefined;
-    this.#complete = true;
-    if (box.type === 'moov') output.push(this.#finishMovie(whole));
-    else if (box.type === 'mfra') output.push(withMovedFragments(whole, this.#growthBytes));
-    else if (box.type === 'moof') this.#clock?.end();
+  #end(type: string, held: Buffer | null): Buffer | null {
+    if (type === 'moof') this.#clock?.end();
+    if (held === null) return null;
+    return type === 'moov' ? this.#finishMovie(held) : withMovedFragments(held, this.#growthBytes);
   }
 
   #finishMovie(moov: Buffer): Buffer {
@@ -115,10 +71,6 @@ export class FragmentedMp4 {
     this.#growthBytes = patched.length - moov.length;
     return patched;
   }
-}
-
-function isHeld(type: string): boolean {
-  return type === 'moov' || type === 'mfra';
 }
 
 /**

@@ -1,4 +1,3 @@
-import { readAdtsFrame } from '../adts-frames.js';
 import { apeTagBytes, id3TagBytes, readMp3FrameHeader } from '../mp3-frames.js';
 import { StrayBytes, type StructureCheck } from './structure-check.js';
 
@@ -8,6 +7,10 @@ const lookaheadBytes = 32;
 const minChainFrames = 3;
 /** A file without frames in this many bytes has a different format after all. */
 const maxBeforeFrames = 64 * 1024;
+
+const adtsSampleRates = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+];
 
 /**
  * Checks that MP3 or ADTS frames follow each other. Allows tags anywhere (joined files have
@@ -98,4 +101,19 @@ function frameBytesAt(bytes: Buffer, at: number): number | undefined {
   const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
   if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? mp3.sizeBytes : undefined;
   return readAdtsFrame(bytes, at)?.sizeBytes;
+}
+
+export interface AdtsFrame {
+  /** Header included. */
+  readonly sizeBytes: number;
+  readonly seconds: number;
+}
+
+/** Parses the ADTS header at `at` (ISO 14496-3, 1.A.2.2); null if the seven bytes there aren't one. */
+export function readAdtsFrame(bytes: Buffer, at = 0): AdtsFrame | null {
+  if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return null;
+  const rate = adtsSampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];
+  const sizeBytes = ((bytes.readUInt8(at + 3) & 3) << 11) | (bytes.readUInt16BE(at + 4) >> 5);
+  const blocks = (bytes.readUInt8(at + 6) & 3) + 1;
+  return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate };
 }

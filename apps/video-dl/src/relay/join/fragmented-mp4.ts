@@ -1,4 +1,5 @@
-import { childBoxes, makeBox, Mp4FormatError, readBoxHeader, type Box } from '../../containers/mp4/box.js';
+import { childBoxes, makeBox, Mp4FormatError, type Box, type BoxHeader } from '../../containers/mp4/box.js';
+import { BoxStream, type BoxTreatment } from '../../containers/mp4/box-stream.js';
 import { fragmentedTracks, movieEssentials, type Mp4Track } from '../../containers/mp4/movie-header.js';
 import {
   damaged,
@@ -31,14 +32,6 @@ const minFrameSeconds = 0.01;
 const maxBoxesWithoutMedia = 1024;
 const maxTime = 2 ** 63;
 
-/** The top-level box being read. */
-interface OpenBox {
-  readonly type: string;
-  left: number;
-  /** The whole box, if we parse it at once. */
-  readonly held: Buffer | null;
-}
-
 /** The part of one track in a fragment. */
 interface TrackRun {
   readonly trackId: number;
@@ -59,14 +52,16 @@ interface TrackRun {
  */
 export class FragmentedMp4Joiner implements Joiner {
   readonly #timeline = new Timeline();
+  readonly #boxes = new BoxStream({
+    begin: (box) => this.#begin(box),
+    end: ({ type }, held) => held && (type === 'moov' ? this.#takeMovie(held) : this.#retimed(held)),
+  });
   readonly #isOnlySegment: boolean;
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #moov: Buffer | null = null;
   #tracks = new Map<number, Mp4Track>();
   /** Keyed by track: how the current initialisation's edits differ from those of the first, in ticks. */
   #shifts = new Map<number, number>();
-  #header = Buffer.alloc(0);
-  #box: OpenBox | null = null;
   /** Whether the segment has been placed in time. */
   #isPlaced = false;
   #hasMovie = false;
@@ -74,8 +69,6 @@ export class FragmentedMp4Joiner implements Joiner {
   #isMediaDue = false;
   #boxesWithoutMedia = 0;
   #isStandaloneFile = false;
-  /** Bytes written so far. */
-  #position = 0;
   /** Keyed by track: when its next sample starts on the source's clock, in ticks. */
   readonly #clocks = new Map<number, number>();
   #startSeconds: number | null = null;
@@ -118,31 +111,17 @@ export class FragmentedMp4Joiner implements Joiner {
   }
 
   push(chunk: Buffer): readonly Buffer[] {
-    const output: Buffer[] = [];
-    const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
-    this.#header = Buffer.alloc(0);
-    let at = 0;
     try {
-      while (at < bytes.length) {
-        if (this.#box !== null) at = this.#readBody(this.#box, bytes, at, output);
-        else {
-          const next = this.#readHeader(bytes, at, output);
-          if (next === at) break;
-          at = next;
-        }
-      }
+      return this.#boxes.push(chunk);
     } catch (error) {
       if (error instanceof Mp4FormatError || error instanceof RangeError)
         throw damaged('its boxes are invalid');
       throw error;
     }
-    if (at < bytes.length) this.#header = Buffer.from(bytes.subarray(at));
-    return output;
   }
 
   end(): readonly Buffer[] {
-    if (this.#box !== null || this.#header.length > 0)
-      throw damaged('a part of it ends in the middle of a box');
+    if (!this.#boxes.isBetweenBoxes) throw damaged('a part of it ends in the middle of a box');
     if (this.#isMediaDue) throw damaged('a part of it ends before its media');
     if (this.#isStandaloneFile) return [];
     // yt-dlp lists the initialisation as the first fragment.
@@ -155,43 +134,14 @@ export class FragmentedMp4Joiner implements Joiner {
     if (!this.#isStandaloneFile) this.#timeline.finish();
   }
 
-  /** @returns where the box's content begins; `at` while its header is incomplete */
-  #readHeader(bytes: Buffer, at: number, output: Buffer[]): number {
-    const box = readBoxHeader(bytes, at);
-    if (bytes.length - at >= 8 && !topBoxes.has(bytes.toString('latin1', at + 4, at + 8)))
-      throw damaged("a part of it isn't MP4");
-    if (box === undefined) return at;
-    const { type, size, headerSize } = box;
+  #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
+    if (!topBoxes.has(type)) throw damaged("a part of it isn't MP4");
     if (!Number.isFinite(size)) throw damaged('a part of it has no end');
     const maxBytes = maxHeldBytes(type);
     if (maxBytes !== null && size > maxBytes) throw damaged('its boxes are too large');
     this.#checkOrder(type, size === headerSize);
-    const header = bytes.subarray(at, at + headerSize);
-    const held = maxBytes === null ? null : Buffer.allocUnsafe(size);
-    if (held !== null) header.copy(held);
-    this.#box = { type, left: size - headerSize, held };
-    if (maxBytes === null && this.#isForwarded(type)) this.#emit(header, output);
-    if (this.#box.left === 0) this.#endBox(this.#box, output);
-    return at + headerSize;
-  }
-
-  /** @returns the end of the box or of `bytes` */
-  #readBody(box: OpenBox, bytes: Buffer, at: number, output: Buffer[]): number {
-    const part = bytes.subarray(at, at + box.left);
-    if (box.held !== null) part.copy(box.held, box.held.length - box.left);
-    else if (this.#isForwarded(box.type)) this.#emit(part, output);
-    box.left -= part.length;
-    if (box.left === 0) this.#endBox(box, output);
-    return at + part.length;
-  }
-
-  #emit(bytes: Buffer, output: Buffer[]): void {
-    this.#position += bytes.length;
-    output.push(bytes);
-  }
-
-  #isForwarded(type: string): boolean {
-    return !droppedBoxes.has(type) && !(type === 'ftyp' && this.#moov !== null);
+    if (maxBytes !== null) return 'hold';
+    return droppedBoxes.has(type) || (type === 'ftyp' && this.#moov !== null) ? 'drop' : 'pass';
   }
 
   #checkOrder(type: string, isEmpty: boolean): void {
@@ -214,21 +164,14 @@ export class FragmentedMp4Joiner implements Joiner {
       : damaged('a part of it has media without a description');
   }
 
-  #endBox({ type, held }: OpenBox, output: Buffer[]): void {
-    this.#box = null;
-    if (held === null) return;
-    if (type === 'moov') this.#takeMovie(held, output);
-    else this.#emit(this.#retimed(held), output);
-  }
-
-  #takeMovie(moov: Buffer, output: Buffer[]): void {
+  /** @returns the first movie header; the others must describe the same encoding */
+  #takeMovie(moov: Buffer): Buffer | null {
     this.#hasMovie = true;
     if (this.#moov === null) {
       this.#moov = moov;
       this.#tracks = fragmentedTracks(moov);
       this.#isStandaloneFile = this.#isOnlySegment && this.#tracks.size === 0;
-      this.#emit(moov, output);
-      return;
+      return moov;
     }
     if (!hasSameEncoding(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
     this.#shifts = new Map(
@@ -237,6 +180,7 @@ export class FragmentedMp4Joiner implements Joiner {
         return [id, Math.round((shiftSeconds - first) * timescale)];
       }),
     );
+    return null;
   }
 
   /** The fragment with its times on the joined clock. */
@@ -280,7 +224,7 @@ export class FragmentedMp4Joiner implements Joiner {
       if (samples > 0) this.#timeline.add(trackId, decodeTime / track.timescale, duration / track.timescale);
       this.#clocks.set(trackId, decodeTime + duration);
       // The base data offset refers to the original file, so it has to be rewritten.
-      if ((flagsOf(header) & 0x01) !== 0) header.bytes.writeBigUInt64BE(BigInt(this.#position), 16);
+      if ((flagsOf(header) & 0x01) !== 0) header.bytes.writeBigUInt64BE(BigInt(this.#boxes.writtenBytes), 16);
       if (tfdt === null) continue;
       writeDecodeTime(tfdt, this.#shifted(decodeTime, track));
     }

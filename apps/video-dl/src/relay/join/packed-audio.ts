@@ -1,5 +1,5 @@
-import { readAdtsFrame } from '../../containers/adts-frames.js';
 import { id3TagBytes, readMp3FrameHeader, readXingHeader } from '../../containers/mp3-frames.js';
+import { readAdtsFrame } from '../../containers/structure/frame-chain.js';
 import { damaged, type FirstTimes, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
 import { Timeline } from './timeline.js';
 

@@ -19,7 +19,7 @@ export async function settingsProblems(env = process.env) {
   const reports = await Promise.all([
     problemsOf('awk', ['-f', ...gateway], own),
     ...['video-dl', 'bg-removal'].map((app) =>
-      problemsOf(process.execPath, [join(root, 'apps', app, 'dist', 'check-config.js')], own),
+      problemsOf(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
     ),
   ]);
   const known = new Set();
@@ -40,7 +40,7 @@ const nameIn = (problem) => problem.split(' ', 1)[0];
  */
 async function problemsOf(file, args, env) {
   const { code, output } = await runCommand(file, args, { env });
-  if (code !== 0 && code !== configurationExitCode) throw new Error(`${args.at(-1)}: ${output}`);
+  if (code !== 0 && code !== configurationExitCode) throw new Error(`${args.join(' ')}: ${output}`);
   return output
     .split('\n')
     .filter((line) => line.startsWith('  - '))

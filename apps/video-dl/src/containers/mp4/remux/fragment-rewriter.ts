@@ -1,4 +1,5 @@
-import { type Box, type BoxHeader, childBoxes, Mp4FormatError, readBoxHeader } from '../box.js';
+import { type Box, type BoxHeader, childBoxes, Mp4FormatError } from '../box.js';
+import { BoxStream } from '../box-stream.js';
 
 /** Far more than the fragments of a minute of video need. */
 const maxFragmentHeaderBytes = 1024 ** 2;
@@ -22,12 +23,16 @@ export interface RewrittenPart {
 export class FragmentRewriter {
   readonly #trackId: number;
   readonly #onFragment: (content: Buffer) => void;
+  readonly #boxes = new BoxStream({
+    begin: ({ type, size }) => {
+      if (size === Infinity || (type === 'moof' && size > maxFragmentHeaderBytes))
+        throw new Mp4FormatError(`box ${type} is too large`);
+      return type === 'moof' ? 'hold' : 'pass';
+    },
+    end: (box, held) => held && this.#rewritten(held, box),
+  });
   #part: RewrittenPart = { number: 0, shiftBytes: 0 };
   #fragments = 0;
-  #header = Buffer.alloc(0);
-  #box: BoxHeader | undefined;
-  #left = 0;
-  #held: Buffer[] = [];
 
   /** @param onFragment gets the content of each rewritten `moof` box */
   constructor(trackId: number, onFragment: (content: Buffer) => void) {
@@ -46,50 +51,15 @@ export class FragmentRewriter {
    * @throws Mp4FormatError, RangeError when they aren't fragments of one track
    */
   push(chunk: Buffer): Buffer[] {
-    const output: Buffer[] = [];
-    const bytes = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
-    this.#header = Buffer.alloc(0);
-    let at = 0;
-    let forwardFrom = 0;
-    while (at < bytes.length) {
-      const box = this.#box ?? this.#open(bytes, at);
-      if (box === undefined) break;
-      const end = Math.min(bytes.length, at + this.#left);
-      this.#left -= end - at;
-      if (box.type === 'moof') {
-        if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-        this.#held.push(Buffer.from(bytes.subarray(at, end)));
-        forwardFrom = end;
-      }
-      at = end;
-      if (this.#left > 0) continue;
-      this.#box = undefined;
-      if (box.type === 'moof') output.push(this.#rewritten(box));
-    }
-    if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-    this.#header = Buffer.from(bytes.subarray(at));
-    return output;
+    return this.#boxes.push(chunk);
   }
 
   /** Ends the part. @throws Mp4FormatError in the middle of a box */
   end(): void {
-    if (this.#left > 0 || this.#header.length > 0)
-      throw new Mp4FormatError('a fragment is longer than its index says');
+    if (!this.#boxes.isBetweenBoxes) throw new Mp4FormatError('a fragment is longer than its index says');
   }
 
-  #open(bytes: Buffer, at: number): BoxHeader | undefined {
-    const box = readBoxHeader(bytes, at);
-    if (box === undefined) return undefined;
-    if (box.size === Infinity || (box.type === 'moof' && box.size > maxFragmentHeaderBytes))
-      throw new Mp4FormatError(`box ${box.type} is too large`);
-    this.#box = box;
-    this.#left = box.size;
-    return box;
-  }
-
-  #rewritten({ headerSize }: BoxHeader): Buffer {
-    const moof = Buffer.concat(this.#held);
-    this.#held = [];
+  #rewritten(moof: Buffer, { headerSize }: BoxHeader): Buffer {
     const boxes = childBoxes(moof, headerSize);
     const number = this.#part.number * numbersPerPart + Math.min(this.#fragments, numbersPerPart - 1) + 1;
     only(boxes, 'mfhd').bytes.writeUInt32BE(number, 12);
