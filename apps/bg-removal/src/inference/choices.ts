@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Machine } from '@media-services/http-common';
@@ -71,8 +72,14 @@ export async function chooseDevice(
   );
 }
 
+/** The driver's devices, also in containers and under WSL. */
+const nvidiaDevices = ['/dev/nvidiactl', '/dev/dxg'];
+
 /** Tries CUDA in a separate process, because loading it can crash. */
 export async function probeCuda(graphPath: string, signal: AbortSignal): Promise<string | undefined> {
+  if (process.platform === 'linux' && !nvidiaDevices.some((path) => existsSync(path))) {
+    return 'no NVIDIA device';
+  }
   const script = fileURLToPath(new URL('cuda-probe.js', import.meta.url));
   const result = await execa(process.execPath, [script, graphPath], {
     reject: false,
