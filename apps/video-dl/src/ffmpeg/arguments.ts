@@ -84,6 +84,7 @@ const decoders = [
   'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,vp8,libvpx,vp6,vp6a,vp6f,vp3,theora',
   'mpeg4,msmpeg4,msmpeg4v1,msmpeg4v2,h263,h263p,flv,mpegvideo,mpeg1video,mpeg2video,mjpeg',
   'wmv1,wmv2,wmv3,vc1,svq1,svq3,prores,dnxhd,dvvideo,cinepak,rawvideo,huffyuv,ffvhuff,ffv1,qtrle',
+  'msrle,msvideo1,indeo3,indeo4,indeo5,rpza,smc',
   'aac,aac_fixed,aac_latm,mp3,mp3float,mp2,mp2float,mp1,mp1float,opus,libopus,vorbis,libvorbis',
   'flac,alac,ac3,ac3_fixed,eac3,dca,truehd,mlp,speex,libspeex,amrnb,amrwb,gsm,gsm_ms,nellymoser',
   'wmav1,wmav2,wmapro,wmalossless,wmavoice,qdm2,ape,wavpack,tak,tta,mpc7,mpc8',

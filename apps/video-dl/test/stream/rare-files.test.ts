@@ -179,6 +179,16 @@ it.each([
   expect(audio?.nb_read_frames).toBeGreaterThanOrEqual(172);
 });
 
+it.each([
+  ['Microsoft Video 1', 'msvideo1', 'old.avi'],
+  ['Apple Video', 'rpza', 'old.mov'],
+])('%s is converted completely', async (_, codec, name) => {
+  const path = await made(name, {
+    args: [...['-i', await media('front.mp4'), '-c:v', codec, '-c:a', 'pcm_s16le', name]],
+  });
+  await expectWhole(await served(name, await readFile(path)), { duration: 4, tracks: [4, 4] });
+});
+
 describe.each([
   ['Matroska whose second audio track is the default', 'default.mkv', '0', 'default'],
   ['Matroska whose first audio track is a commentary', 'commentary.mkv', 'default+comment', 'default'],
