@@ -319,8 +319,12 @@ function audioClip(cut: ClipCut | null): string[] {
   return [`atrim=${keepOptions(cut)}`, `asetpts='PTS-${cut.startSeconds.toFixed(6)}/TB'`];
 }
 
-/** GStreamer's ASF files state times of video 1000 hours after those of audio. ffmpeg would drop every frame. */
-const nearStart = "setpts='PTS-if(gt(abs(STARTPTS*TB),86400),STARTPTS,0)'";
+/**
+ * GStreamer's ASF files state times of video 1000 hours after those of audio. Recordings may begin with
+ * frames before the first one in decoding order, whose time is 0. ffmpeg would drop both.
+ */
+const nearStart =
+  "setpts='if(gt(abs(STARTPTS*TB),86400),PTS-STARTPTS,if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS))'";
 
 function videoOptions(
   video: NonNullable<TrackPlan['video']>,

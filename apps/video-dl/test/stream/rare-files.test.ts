@@ -260,16 +260,29 @@ function cutBeforeBFrames(file: Buffer, sequences: number): Buffer {
   return file.subarray(file.lastIndexOf(Buffer.from('000001ba', 'hex'), at));
 }
 
-it('a program stream that is cut before B-frames has every frame that can be decoded', async () => {
-  const encode = ['-c:v', 'mpeg2video', '-g', '12', '-bf', '2', '-f', 'vob', 'film.vob'];
-  const recipe = { args: ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=4', ...encode] };
-  const file = await readFile(await made('film.vob', recipe));
-  const url = await served('cut.mpg', cutBeforeBFrames(file, 3));
+/** Sets `closed_gop` in the first group of pictures (ISO 13818-2, 6.3.8). */
+function closeFirstGroup(file: Buffer): Buffer {
+  const changed = Buffer.from(file);
+  const flagsAt = changed.indexOf('000001b8', 0, 'hex') + 7;
+  changed.writeUInt8(changed.readUInt8(flagsAt) | 0x40, flagsAt);
+  return changed;
+}
+
+it.each([
   // From the 25th of 100 frames on. Two more follow it in the file, are shown before it and lack their reference.
-  const decodable = 76;
-  expect((await inspect(join(folder, 'cut.mpg'))).streams[0]?.nb_read_frames).toBe(decodable);
-  const received = await stream(url, 'stream/video');
-  expect(received).toMatchObject({ status: 200, complete: true });
-  await writeFile(join(folder, 'cut.mp4'), received.body);
-  expect((await inspect(join(folder, 'cut.mp4'))).streams[0]?.nb_read_frames).toBe(decodable);
-});
+  ['where they lack their reference', 76, (cut: Buffer) => cut],
+  ['where they need no other frame', 78, closeFirstGroup],
+])(
+  'a program stream that is cut before B-frames has every frame that can be decoded, %s',
+  async (_, decodable, change) => {
+    const encode = ['-c:v', 'mpeg2video', '-g', '12', '-bf', '2', '-f', 'vob', 'film.vob'];
+    const recipe = { args: ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=4', ...encode] };
+    const file = await readFile(await made('film.vob', recipe));
+    const url = await served('cut.mpg', change(cutBeforeBFrames(file, 3)));
+    expect((await inspect(join(folder, 'cut.mpg'))).streams[0]?.nb_read_frames).toBe(decodable);
+    const received = await stream(url, 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    await writeFile(join(folder, 'cut.mp4'), received.body);
+    expect((await inspect(join(folder, 'cut.mp4'))).streams[0]?.nb_read_frames).toBe(decodable);
+  },
+);
