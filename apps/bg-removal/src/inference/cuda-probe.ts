@@ -1,4 +1,5 @@
 import { InferenceSession } from 'onnxruntime-node';
+import { removeDebugLog } from './matting-session.js';
 
 /**
  * Entry point: loads the graph given on the command line on the GPU. Exits with code 0 on
@@ -15,4 +16,6 @@ try {
       .split('\n')[0]
       ?.slice(0, 200) ?? '',
   );
+} finally {
+  await removeDebugLog();
 }

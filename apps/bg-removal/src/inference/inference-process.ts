@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { inferenceJobSchema, inferenceSettingsSchema, type InferenceReady } from './job.js';
 import { MattingSession } from './matting-session.js';
@@ -22,8 +19,6 @@ async function loadWarm(settingsJson: string): Promise<{ session: MattingSession
   send({ type: 'starting' });
   const session = await MattingSession.load(settings);
   send({ type: 'starting' });
-  // onnxruntime creates this empty file, and it would remain if the process is killed.
-  await rm(join(tmpdir(), `mat-debug-${process.pid}.log`), { force: true });
   const warmUpStartedAt = performance.now();
   // The first run allocates memory and is slower; no client should wait for it.
   await session.run(new Uint8Array(settings.inputSize.width * settings.inputSize.height * 3).fill(128));

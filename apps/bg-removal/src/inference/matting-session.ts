@@ -1,5 +1,13 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import type { InferenceResult, InferenceSettings } from './job.js';
+
+/** onnxruntime creates this empty file, and leaves it if the process is killed. */
+export async function removeDebugLog(): Promise<void> {
+  await rm(join(tmpdir(), `mat-debug-${process.pid}.log`), { force: true });
+}
 
 /**
  * One loaded network. Only the inference process may import this module, because a run blocks
@@ -34,6 +42,7 @@ export class MattingSession {
       // Its threads would spin for 50 ms after each run, on cores that the matte needs.
       extra: { session: { force_spinning_stop: '1' } },
     });
+    await removeDebugLog();
     if (!session.outputNames.includes(settings.outputName)) {
       throw new Error(
         `The network has no output "${settings.outputName}"; it has ${session.outputNames.join(', ')}.`,
