@@ -1,8 +1,9 @@
-"""Records which Representation of a DASH manifest a format comes from.
+"""Records which Representation of a DASH manifest a format comes from, and which tracks players play.
 
 yt-dlp names formats after Representations but renames them later, and it splits the
 periods of a manifest into separate formats. The parent reads all periods of the manifest
-itself and needs the Representation's original id.
+itself and needs the Representation's original id. It ignores the roles of tracks, so that a
+commentary could be taken for a film's audio.
 """
 
 import collections
@@ -11,6 +12,16 @@ import functools
 KEY = '_dash_track'
 # Hashable, because yt-dlp compares formats by all of their values.
 Track = collections.namedtuple('Track', ('kind', 'id', 'is_split'))
+
+# ISO 23009-1, 5.8.5.5.
+_ROLE_SCHEME = 'urn:mpeg:dash:role:2011'
+_ROLES_NOT_PLAYED = {'commentary', 'description', 'supplementary', 'sign', 'karaoke', 'emergency',
+                     'enhanced-audio-intelligibility'}
+_AUDIO_ROLES_NOT_PLAYED = _ROLES_NOT_PLAYED | {'alternate', 'dub'}
+_PURPOSE_SCHEME = 'urn:tva:metadata:cs:AudioPurposeCS:2007'
+# yt-dlp's `language_preference` is -1 if nothing is known.
+_OTHER_LANGUAGE = -2
+_NOT_PLAYED = -10
 
 
 def engage():
@@ -26,11 +37,52 @@ def engage():
 def _marking(parse, mark):
     @functools.wraps(parse)
     def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
-        is_split = sum(1 for child in mpd_doc if child.tag.rpartition('}')[2] == 'Period') > 1
+        manifest = _Manifest(
+            prefix=f'{mpd_id}-' if mpd_id else '',
+            is_split=len(_named(mpd_doc, 'Period')) > 1,
+            preferences=preferences(mpd_doc),
+        )
         _complete(mpd_doc)
-        return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), mpd_id, is_split)
+        return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), manifest)
 
     return parse_and_mark
+
+
+_Manifest = collections.namedtuple('_Manifest', ('prefix', 'is_split', 'preferences'))
+
+
+def _named(element, name):
+    return [child for child in element if child.tag.rpartition('}')[2] == name]
+
+
+def preferences(mpd_doc):
+    """The `language_preference` of Representations, by id, that players don't play unless their user asks for them."""
+    found = {}
+    for period in _named(mpd_doc, 'Period'):
+        language = None
+        for adaptation_set in _named(period, 'AdaptationSet'):
+            representations = _named(adaptation_set, 'Representation')
+            is_audio = _is_audio(adaptation_set, representations)
+            preference = _NOT_PLAYED if _is_not_played(adaptation_set, is_audio) else None
+            if preference is None and is_audio:
+                own_language = adaptation_set.get('lang')
+                language = language or own_language
+                preference = _OTHER_LANGUAGE if own_language != language else None
+            if preference is not None:
+                found.update((representation.get('id'), preference) for representation in representations)
+    return found
+
+
+def _is_audio(adaptation_set, representations):
+    kinds = [element.get('contentType') or element.get('mimeType') for element in (adaptation_set, *representations)]
+    return str(next(filter(None, kinds), '')).startswith('audio')
+
+
+def _is_not_played(adaptation_set, is_audio):
+    not_played = _AUDIO_ROLES_NOT_PLAYED if is_audio else _ROLES_NOT_PLAYED
+    roles = {role.get('value') for role in _named(adaptation_set, 'Role') if role.get('schemeIdUri') == _ROLE_SCHEME}
+    has_purpose = any(each.get('schemeIdUri') == _PURPOSE_SCHEME for each in _named(adaptation_set, 'Accessibility'))
+    return has_purpose or bool(roles & not_played and 'main' not in roles)
 
 
 def _complete(mpd_doc):
@@ -43,24 +95,26 @@ def _complete(mpd_doc):
             element.attrib.setdefault('media', '')
 
 
-def _mark_periods(periods, mpd_id, is_split):
+def _mark_periods(periods, manifest):
     for period in periods:
-        _mark(period['formats'], mpd_id, is_split)
+        _mark(period['formats'], manifest)
         yield period
 
 
-def _mark_result(result, mpd_id, is_split):
-    _mark(result[0], mpd_id, is_split)
+def _mark_result(result, manifest):
+    _mark(result[0], manifest)
     return result
 
 
-def _mark(formats, mpd_id, is_split):
+def _mark(formats, manifest):
     for fmt in formats:
         if not fmt.get('manifest_url'):
             continue
         # A manifest need not state codecs.
         if fmt.get('vcodec') is None and str(fmt.get('format_note')).startswith('DASH audio'):
             fmt['vcodec'] = 'none'
-        prefix = f'{mpd_id}-' if mpd_id else ''
         kind = 'audio' if fmt.get('vcodec') == 'none' else 'video'
-        fmt[KEY] = Track(kind, str(fmt.get('format_id') or '')[len(prefix):], is_split)
+        representation = str(fmt.get('format_id') or '')[len(manifest.prefix):]
+        fmt[KEY] = Track(kind, representation, manifest.is_split)
+        if representation in manifest.preferences:
+            fmt.setdefault('language_preference', manifest.preferences[representation])

@@ -1,4 +1,5 @@
 import unittest
+import xml.etree.ElementTree
 
 from download_engine import dash_tracks, downloader, hls_playlists, result
 
@@ -16,6 +17,37 @@ class TitleTest(unittest.TestCase):
 class PlaylistTest(unittest.TestCase):
     def test_duration_is_not_rounded(self):
         self.assertEqual(hls_playlists.duration('#EXTM3U\n#EXTINF:2.5,a\n1.ts\n#EXTINF:1.25,\n2.ts\n'), 3.75)
+
+
+class DashPreferencesTest(unittest.TestCase):
+    """Without them, yt-dlp takes the last of equal tracks."""
+
+    def preferences(self, *sets):
+        tracks = ''.join(
+            f'<AdaptationSet {attributes}>{children}<Representation id="{index}"/></AdaptationSet>'
+            for index, (attributes, children) in enumerate(sets))
+        document = f'<MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period>{tracks}</Period></MPD>'
+        return dash_tracks.preferences(xml.etree.ElementTree.fromstring(document))
+
+    def role(self, value):
+        return f'<Role schemeIdUri="urn:mpeg:dash:role:2011" value="{value}"/>'
+
+    def test_a_commentary_comes_after_the_main_audio(self):
+        video, audio = 'contentType="video"', 'contentType="audio"'
+        sets = [(video, ''), (audio, self.role('commentary')), (audio, self.role('main'))]
+        self.assertEqual(self.preferences(*sets), {'1': -10})
+
+    def test_an_audio_description_comes_after_other_audio(self):
+        purpose = '<Accessibility schemeIdUri="urn:tva:metadata:cs:AudioPurposeCS:2007" value="1"/>'
+        self.assertEqual(self.preferences(('mimeType="audio/mp4"', ''), ('mimeType="audio/mp4"', purpose)), {'1': -10})
+
+    def test_the_first_language_comes_before_the_others(self):
+        english, french = 'contentType="audio" lang="en"', 'contentType="audio" lang="fr"'
+        self.assertEqual(self.preferences((english, ''), (english, ''), (french, '')), {'2': -2})
+
+    def test_a_video_of_another_role_is_not_worse(self):
+        sets = [('contentType="video"', self.role('main')), ('contentType="video"', self.role('alternate'))]
+        self.assertEqual(self.preferences(*sets), {})
 
 
 class PartsTest(unittest.TestCase):
