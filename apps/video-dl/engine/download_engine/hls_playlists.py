@@ -1,5 +1,6 @@
-"""Lets yt-dlp read playlists that players accept although they violate RFC 8216."""
+"""Lets yt-dlp read playlists that players accept although they violate RFC 8216, and take the audio that players play."""
 
+import collections
 import functools
 import re
 
@@ -12,7 +13,7 @@ def engage():
 
     @functools.wraps(parse)
     def parse_completed(self, m3u8_doc, *args, **kwargs):
-        return parse(self, completed(m3u8_doc), *args, **kwargs)
+        return parse(self, with_defaults(completed(m3u8_doc)), *args, **kwargs)
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed
     rounded_duration = InfoExtractor._parse_m3u8_vod_duration
@@ -34,6 +35,31 @@ def completed(text):
     if not isinstance(text, str) or '#EXT-X-TARGETDURATION' in text or '#EXTINF' not in text:
         return text
     return re.sub('^#EXTM3U', '#EXTM3U\n#EXT-X-TARGETDURATION:10', text, count=1)
+
+
+def with_defaults(text):
+    """States one default for each group of audio. yt-dlp prefers it, but takes any audio that isn't stated not to be one."""
+    if not isinstance(text, str) or '#EXT-X-MEDIA:' not in text:
+        return text
+    from yt_dlp.utils import parse_m3u8_attributes
+    lines = text.splitlines()
+    groups = collections.defaultdict(list)
+    for index, line in enumerate(lines):
+        if line.startswith('#EXT-X-MEDIA:'):
+            attributes = parse_m3u8_attributes(line)
+            if attributes.get('TYPE') == 'AUDIO':
+                groups[attributes.get('GROUP-ID')].append((index, attributes))
+    for group in groups.values():
+        default, _ = min(group, key=lambda each: _rank(each[1]))
+        for index, _ in group:
+            lines[index] += ',DEFAULT=' + ('YES' if index == default else 'NO')
+    return '\n'.join(lines)
+
+
+def _rank(attributes):
+    """The lowest is played: one that is stated as the default, before all others one that doesn't describe the video."""
+    describes_video = 'describes-video' in attributes.get('CHARACTERISTICS', '')
+    return attributes.get('DEFAULT') != 'YES', describes_video
 
 
 def skip_byte_order_mark(response):

@@ -1,6 +1,8 @@
 import unittest
 import xml.etree.ElementTree
 
+from yt_dlp.utils import parse_m3u8_attributes
+
 from download_engine import dash_tracks, downloader, hls_playlists, result
 
 
@@ -17,6 +19,25 @@ class TitleTest(unittest.TestCase):
 class PlaylistTest(unittest.TestCase):
     def test_duration_is_not_rounded(self):
         self.assertEqual(hls_playlists.duration('#EXTM3U\n#EXTINF:2.5,a\n1.ts\n#EXTINF:1.25,\n2.ts\n'), 3.75)
+
+
+class HlsDefaultsTest(unittest.TestCase):
+    """yt-dlp takes the last of equal renditions."""
+
+    def defaults(self, *renditions):
+        lines = [f'#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="{index}",{rest}' for index, rest in enumerate(renditions)]
+        text = hls_playlists.with_defaults('\n'.join(['#EXTM3U', *lines, '#EXT-X-STREAM-INF:AUDIO="a"', 'v.m3u8']))
+        return [parse_m3u8_attributes(line)['DEFAULT'] for line in text.splitlines() if 'EXT-X-MEDIA' in line]
+
+    def test_a_stated_default_is_the_only_one(self):
+        self.assertEqual(self.defaults('URI="a"', 'URI="b",DEFAULT=YES', 'URI="c"'), ['NO', 'YES', 'NO'])
+
+    def test_the_first_is_the_default_if_none_is_stated(self):
+        self.assertEqual(self.defaults('URI="a"', 'URI="b",DEFAULT=NO'), ['YES', 'NO'])
+
+    def test_an_audio_description_is_not_the_default(self):
+        describes = 'URI="a",DEFAULT=NO,CHARACTERISTICS="public.accessibility.describes-video"'
+        self.assertEqual(self.defaults(describes, 'URI="b",DEFAULT=NO'), ['NO', 'YES'])
 
 
 class DashPreferencesTest(unittest.TestCase):

@@ -46,6 +46,7 @@ interface Rendition {
   readonly group: string;
   readonly uri: string | null;
   readonly isDefault: boolean;
+  readonly describesVideo: boolean;
 }
 
 const maxVariants = 200;
@@ -251,6 +252,7 @@ class PlaylistReader {
       group: attributes.get('GROUP-ID') ?? '',
       uri: attributes.get('URI') ?? null,
       isDefault: attributes.get('DEFAULT') === 'YES',
+      describesVideo: attributes.get('CHARACTERISTICS')?.includes('describes-video') === true,
     });
   }
 
@@ -267,7 +269,11 @@ class PlaylistReader {
     );
     if (best === undefined) throw unjoinable('has no variants');
     const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
-    const { uri: audio = null } = group.find(({ isDefault }) => isDefault) ?? group[0] ?? {};
+    const played =
+      group.find(({ isDefault }) => isDefault) ??
+      group.find(({ describesVideo }) => !describesVideo) ??
+      group[0];
+    const audio = played?.uri ?? null;
     const { baseUrl } = this.#options;
     const url = resolveUrl(best.uri, baseUrl);
     const audioUrl = audio === null ? null : resolveUrl(audio, baseUrl);

@@ -311,12 +311,15 @@ describe('a master playlist', () => {
     expect(body.length).toBe(Buffer.concat(ts).length);
   });
 
-  it('results in two inputs if audio is separate', async () => {
+  it.each([
+    ['stated as the default', 'DEFAULT=NO', 'DEFAULT=YES'],
+    ['not an audio description', 'CHARACTERISTICS="public.accessibility.describes-video"', 'DEFAULT=NO'],
+  ])('results in two inputs if audio is separate, the second being %s', async (_, other, wanted) => {
     const session = bench.session();
     const inputs = await session.add(
       master(
-        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="One, two",DEFAULT=NO,URI="${put('x', 404)}"`,
-        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="One, two",DEFAULT=YES,URI="${put(vod(...segments([aac], '4')))}"`,
+        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="One, two",${other},URI="${put('x', 404)}"`,
+        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="One, two",${wanted},URI="${put(vod(...segments([aac], '4')))}"`,
         `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${put('x', 404)}"`,
         '#EXT-X-STREAM-INF:BANDWIDTH=2,AUDIO="a"',
         put(vod(...segments(ts))),
