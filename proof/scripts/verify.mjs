@@ -8,14 +8,51 @@ import {
   pnpmFolder,
   Progress,
   root,
-  runCommandLine,
+  runScript,
   runTurbo,
   UserError,
 } from '../../packages/stack/src/set-up/index.mjs';
 
-const [place = '', ...options] = process.argv.slice(2);
+const flag = /** @type {const} */ ({ type: 'boolean' });
+/** @type {Record<string, { usage: string, options?: Record<string, typeof flag> }>} */
+const places = {
+  compose: {
+    usage: `npm run verify:compose [-- --no-build | --pull] [--keep]
+Builds the images, starts docker-compose.yml as a project of its own and checks it.
+  --no-build  use the images that are there
+  --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
+  --keep      leave the containers running at the end
+NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a free one by default.`,
+    options: { 'no-build': flag, pull: flag, keep: flag },
+  },
+  swarm: {
+    usage: `npm run verify:swarm
+Deploys deploy/swarm/stack.yml on the Docker engine that is there, checks it and removes it.
+Needs the images, with the model in bg-removal's. IMAGE_PREFIX and IMAGE_TAG name them; PORT is the
+published port (18081).`,
+  },
+  kubernetes: {
+    usage: `npm run verify:kubernetes [-- --manifests | --cluster] [--keep]
+Validates the manifests against the API schemas of Kubernetes, then deploys them on the cluster
+that kubectl reaches, which must already have the images, and checks them there.
+  --manifests  the first part only: needs no cluster
+  --cluster    the second part only
+  --keep       leave the namespaces at the end`,
+    options: { manifests: flag, cluster: flag, keep: flag },
+  },
+  workflows: {
+    usage: `npm run verify:workflows
+Checks .github with actionlint and zizmor, and that every command of the project that it runs exists.`,
+  },
+  arm64: {
+    usage: `npm run verify:arm64
+Checks that every dependency has a build for 64-bit ARM under Linux.`,
+  },
+};
 
-await runCommandLine(async () => {
+const [place = '', ...args] = process.argv.slice(2);
+
+await runScript({ ...(places[place] ?? { usage: 'npm run verify:PLACE' }), args }, async () => {
   const progress = new Progress();
   await progress.step('pnpm', async (log) => void (await ensurePnpm({ root, log })));
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
@@ -26,7 +63,7 @@ await runCommandLine(async () => {
     if (!ok) throw new UserError(`The build failed:\n${output}`);
   });
   const program = join(root, 'proof', 'verify', 'dist', `${place}.js`);
-  const { status, error } = spawnSync(process.execPath, [program, ...options], { stdio: 'inherit', env });
+  const { status, error } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit', env });
   if (error) throw error;
   return status ?? 1;
 });

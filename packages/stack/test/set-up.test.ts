@@ -200,6 +200,17 @@ it.each([
   expect(stderr).toMatch(/^\n✗ Unknown option '--nonsense'\.\n\nnpm /);
 });
 
+it.each(['compose', 'swarm', 'kubernetes', 'workflows', 'arm64'])(
+  '`npm run verify:%s -- --help` prints the usage instead of verifying',
+  async (place) => {
+    const script = join(root, 'proof/scripts/verify.mjs');
+    const { code, stdout } = await node(script, place, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^npm run verify:${place}\\b`));
+    expect((await node(script, place, '--nonsense')).code).toBe(2);
+  },
+);
+
 test('a command without positional arguments rejects them', async () => {
   const { code, stderr } = await node(join(root, 'scripts/start.mjs'), 'video-dl');
   expect(code).toBe(2);

@@ -28,14 +28,6 @@ import { distributePicture } from './place/box.js';
 import { checkMainJob } from './place/main-job.js';
 import { Report } from './report.js';
 
-const usage = `npm run verify:compose -- [--no-build | --pull] [--keep]
-Builds the images, starts docker-compose.yml as the project ${project} and proves it.
-  --no-build  use the images that are there
-  --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
-  --keep      leave the containers running at the end
-NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a free one by default.
-`;
-
 /** Services with an image of this project, called like them. */
 const built = ['gateway', 'bg-removal', 'video-dl'];
 
@@ -44,11 +36,9 @@ const { values } = parseArgs({
     'no-build': { type: 'boolean' },
     pull: { type: 'boolean' },
     keep: { type: 'boolean' },
-    help: { type: 'boolean' },
   },
 });
-if (values.help) process.stdout.write(usage);
-else await main();
+await main();
 
 async function main(): Promise<void> {
   const report = new Report();

@@ -11,24 +11,14 @@ import { checkMainJob } from './place/main-job.js';
 import { Report } from './report.js';
 import { run } from './run.js';
 
-const usage = `npm run verify:kubernetes -- [--manifests | --cluster] [--keep]
-Validates the manifests against the API schemas of Kubernetes, then deploys them on the cluster
-that kubectl reaches, which has to have the images already, and proves them there.
-  --manifests  the first part only: needs no cluster
-  --cluster    the second part only
-  --keep       leave the namespaces at the end
-`;
-
 const { values } = parseArgs({
   options: {
     manifests: { type: 'boolean' },
     cluster: { type: 'boolean' },
     keep: { type: 'boolean' },
-    help: { type: 'boolean' },
   },
 });
-if (values.help) process.stdout.write(usage);
-else await main();
+await main();
 
 async function main(): Promise<void> {
   const report = new Report();

@@ -27,14 +27,16 @@ export async function runCommandLine(main) {
  * Runs a command that takes these arguments, or prints its usage if `--help` is among them.
  * @typedef {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
  * @typedef {{ values: Readonly<Record<string, unknown>>, positionals: readonly string[] }} Arguments
- * @param {{ usage: string, options?: Options, allowPositionals?: boolean }} command
+ * @param {{ usage: string, options?: Options, allowPositionals?: boolean, args?: string[] }} command
+ *   `args` replaces the process's own arguments
  * @param {(args: Arguments) => Promise<number | void>} main as for `runCommandLine`
  */
-export async function runScript({ usage, options, allowPositionals = false }, main) {
+export async function runScript({ usage, options, allowPositionals = false, args }, main) {
   await runCommandLine(async () => {
     const help = /** @type {const} */ ({ type: 'boolean', short: 'h' });
-    const args = parseArguments({ options: { ...options, help }, allowPositionals }, usage);
-    if (args.values.help !== true) return main(args);
+    const config = { options: { ...options, help }, allowPositionals, ...(args && { args }) };
+    const parsed = parseArguments(config, usage);
+    if (parsed.values.help !== true) return main(parsed);
     process.stdout.write(`${usage}\n`);
     return 0;
   });
