@@ -18,7 +18,7 @@ const flag = /** @type {const} */ ({ type: 'boolean' });
 const places = {
   compose: {
     usage: `npm run verify:compose [-- --no-build | --pull] [--keep]
-Builds the images, starts docker-compose.yml as a project of its own and checks it.
+Builds the images, starts docker-compose.yml as a separate Compose project, and checks it.
   --no-build  use the images that are there
   --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
   --keep      leave the containers running at the end

@@ -10,8 +10,8 @@ export async function removeDebugLog(): Promise<void> {
 }
 
 /**
- * One loaded network. Only the inference process may import this module, because a run blocks
- * the event loop and a crash ends the process.
+ * One loaded network. Only the inference process and the CUDA probe may import this module,
+ * because a run blocks the event loop and a crash ends the process.
  */
 export class MattingSession {
   readonly #session: ort.InferenceSession;

@@ -59,28 +59,42 @@ def preferences(mpd_doc):
     """The `language_preference` of Representations, by id, that players don't play unless their user asks for them."""
     found = {}
     for period in _named(mpd_doc, 'Period'):
-        language = None
-        for adaptation_set in _named(period, 'AdaptationSet'):
-            representations = _named(adaptation_set, 'Representation')
-            is_audio = _is_audio(adaptation_set, representations)
-            preference = _NOT_PLAYED if _is_not_played(adaptation_set, is_audio) else None
-            if preference is None and is_audio:
-                own_language = adaptation_set.get('lang')
-                language = language or own_language
-                preference = _OTHER_LANGUAGE if own_language != language else None
+        sets = _named(period, 'AdaptationSet')
+        language = _main_language([each for each in sets if _is_audio(each) and not _is_not_played(each)])
+        for adaptation_set in sets:
+            preference = _preference(adaptation_set, language)
             if preference is not None:
-                found.update((representation.get('id'), preference) for representation in representations)
+                found.update((each.get('id'), preference) for each in _named(adaptation_set, 'Representation'))
     return found
 
 
-def _is_audio(adaptation_set, representations):
-    kinds = [element.get('contentType') or element.get('mimeType') for element in (adaptation_set, *representations)]
+def _preference(adaptation_set, language):
+    if _is_not_played(adaptation_set):
+        return _NOT_PLAYED
+    is_other = language is not None and _is_audio(adaptation_set) and adaptation_set.get('lang') != language
+    return _OTHER_LANGUAGE if is_other else None
+
+
+def _main_language(audio_sets):
+    """That of the first track with the role "main", otherwise of the first track."""
+    first = sorted(audio_sets, key=lambda each: 'main' not in _roles(each))[:1]
+    return next((each.get('lang') for each in first), None)
+
+
+def _is_audio(adaptation_set):
+    elements = (adaptation_set, *_named(adaptation_set, 'Representation'))
+    kinds = [element.get('contentType') or element.get('mimeType') for element in elements]
     return str(next(filter(None, kinds), '')).startswith('audio')
 
 
-def _is_not_played(adaptation_set, is_audio):
-    not_played = _AUDIO_ROLES_NOT_PLAYED if is_audio else _ROLES_NOT_PLAYED
-    roles = {role.get('value') for role in _named(adaptation_set, 'Role') if role.get('schemeIdUri') == _ROLE_SCHEME}
+def _roles(adaptation_set):
+    roles = _named(adaptation_set, 'Role')
+    return {role.get('value') for role in roles if role.get('schemeIdUri') == _ROLE_SCHEME}
+
+
+def _is_not_played(adaptation_set):
+    not_played = _AUDIO_ROLES_NOT_PLAYED if _is_audio(adaptation_set) else _ROLES_NOT_PLAYED
+    roles = _roles(adaptation_set)
     has_purpose = any(each.get('schemeIdUri') == _PURPOSE_SCHEME for each in _named(adaptation_set, 'Accessibility'))
     return has_purpose or bool(roles & not_played and 'main' not in roles)
 

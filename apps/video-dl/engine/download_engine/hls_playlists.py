@@ -38,7 +38,10 @@ def completed(text):
 
 
 def with_defaults(text):
-    """States one default for each group of audio. yt-dlp prefers it, but takes any audio that isn't stated not to be one."""
+    """States one default for each group of audio, which yt-dlp prefers to others that are stated not to be one.
+
+    If the default is in the variants themselves, the others are left out: yt-dlp would prefer any separate audio.
+    """
     if not isinstance(text, str) or '#EXT-X-MEDIA:' not in text:
         return text
     from yt_dlp.utils import parse_m3u8_attributes
@@ -50,9 +53,10 @@ def with_defaults(text):
             if attributes.get('TYPE') == 'AUDIO':
                 groups[attributes.get('GROUP-ID')].append((index, attributes))
     for group in groups.values():
-        default, _ = min(group, key=lambda each: _rank(each[1]))
-        for index, _ in group:
-            lines[index] += ',DEFAULT=' + ('YES' if index == default else 'NO')
+        default, default_attributes = min(group, key=lambda each: _rank(each[1]))
+        lines[default] += ',DEFAULT=YES'
+        for index in (index for index, _ in group if index != default):
+            lines[index] = lines[index] + ',DEFAULT=NO' if 'URI' in default_attributes else ''
     return '\n'.join(lines)
 
 

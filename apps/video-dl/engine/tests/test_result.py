@@ -39,6 +39,9 @@ class HlsDefaultsTest(unittest.TestCase):
         describes = 'URI="a",DEFAULT=NO,CHARACTERISTICS="public.accessibility.describes-video"'
         self.assertEqual(self.defaults(describes, 'URI="b",DEFAULT=NO'), ['NO', 'YES'])
 
+    def test_other_audio_is_left_out_if_the_default_is_in_the_variants(self):
+        self.assertEqual(self.defaults('DEFAULT=YES', 'URI="b",DEFAULT=NO'), ['YES'])
+
 
 class DashPreferencesTest(unittest.TestCase):
     """Without them, yt-dlp takes the last of equal tracks."""
@@ -65,6 +68,10 @@ class DashPreferencesTest(unittest.TestCase):
     def test_the_first_language_comes_before_the_others(self):
         english, french = 'contentType="audio" lang="en"', 'contentType="audio" lang="fr"'
         self.assertEqual(self.preferences((english, ''), (english, ''), (french, '')), {'2': -2})
+
+    def test_the_language_of_the_main_audio_comes_first(self):
+        english, french = 'contentType="audio" lang="en"', 'contentType="audio" lang="fr"'
+        self.assertEqual(self.preferences((french, ''), (english, self.role('main'))), {'0': -2})
 
     def test_a_video_of_another_role_is_not_worse(self):
         sets = [('contentType="video"', self.role('main')), ('contentType="video"', self.role('alternate'))]
