@@ -162,13 +162,17 @@ describe('lint', () => {
     });
   });
 
-  test('what only the types tell is found: a promise that nobody awaits, a value of type any', async () => {
+  test('what only the types tell is found: a wrong type, a promise that nobody awaits, a value of type any', async () => {
     const later = 'const later = async () => {\n  await Promise.resolve();\n};\n';
     const inSource = (text: string) => lint('src/a.ts', text);
     expect(await inSource(`${later}await later();\n`)).toMatchObject({ failed: false });
     expect(await inSource(`${later}later();\n`)).toMatchObject({
       failed: true,
       output: expect.stringContaining('no-floating-promises') as string,
+    });
+    expect(await inSource('export const a: string = 1;\n')).toMatchObject({
+      failed: true,
+      output: expect.stringContaining('TS2322') as string,
     });
     expect(await inSource("export const a: string = JSON.parse('{}');\n")).toMatchObject({
       failed: true,
