@@ -12,13 +12,12 @@ import { readJestReport, resultsFolder } from './jest-reports.js';
 import { runPythonSuite } from './python-suite.js';
 import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
 import { toolVersions } from './tool-versions.js';
-import { cachedFolders, runChecks, runTurboTasks } from './turbo-tasks.js';
+import { cachedFolders, checksResult, runTurboTasks } from './turbo-tasks.js';
 import { testedFolders } from './workspace.js';
 
 /** Checks of all code, tests included. */
 const checkTasks = ['lint', 'format:check', 'check:imports', 'check:unused'];
-const checksTimeoutMs = 30 * 60_000;
-const testsTimeoutMs = 90 * 60_000;
+const timeoutMs = 90 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
 
 /**
@@ -41,19 +40,10 @@ export async function runTests(options: {
   const unknown = only.filter((name) => !['checks', 'engine', ...folders].includes(name));
   if (unknown.length > 0) throw new UserError(`There is nothing to test called ${unknown.join(', ')}.`);
 
-  // The checks leave a core free most of the time.
-  const first: Promise<SuiteResult>[] = [];
-  if (wanted('checks')) {
-    progress.say('\n── checks');
-    const args = ['--concurrency=3', '--output-logs=errors-only'];
-    first.push(runChecks({ tasks: checkTasks, root, env, timeoutMs: checksTimeoutMs, args }));
-  }
-  if (wanted('engine')) {
-    progress.say('\n── download engine (Python)');
-    first.push(setUpPythonEngine({ root }).then(({ python }) => runPythonSuite({ root, env, python })));
-  }
-  const results = await Promise.all(first);
-  if (folders.length > 0) results.push(...(await runPackages(folders, env)));
+  const results = await Promise.all([
+    ...(wanted('engine') ? [runEngineTests(env)] : []),
+    runTasks({ progress, env, checks: wanted('checks'), folders }),
+  ]).then((suites) => suites.flat());
 
   const report = [summaryLines(results), slowestFiles(results), [totalLine(results)]];
   progress.say(
@@ -65,26 +55,41 @@ export async function runTests(options: {
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-/** Three packages at a time: while one waits for a browser or a timeout, the others work. */
-async function runPackages(folders: readonly string[], env: NodeJS.ProcessEnv): Promise<SuiteResult[]> {
+async function runEngineTests(env: NodeJS.ProcessEnv): Promise<SuiteResult> {
+  const { python } = await setUpPythonEngine({ root });
+  return runPythonSuite({ root, env, python });
+}
+
+/** Three tasks at a time: while one waits for a browser or a timeout, the others work. */
+async function runTasks(options: {
+  readonly progress: Pick<Progress, 'say'>;
+  readonly env: NodeJS.ProcessEnv;
+  readonly checks: boolean;
+  readonly folders: readonly string[];
+}): Promise<SuiteResult[]> {
+  const { progress, env, checks, folders } = options;
+  const tasks = [...(checks ? checkTasks : []), ...(folders.length > 0 ? ['test'] : [])];
+  if (tasks.length === 0) return [];
   for (const folder of folders) rmSync(resultsFolder(root, folder), { recursive: true, force: true });
   const mark = randomUUID();
-  await runTurboTasks({
-    tasks: ['test'],
+  progress.say(`\n── ${tasks.join(', ')}`);
+  const run = await runTurboTasks({
+    tasks,
     root,
     env: { ...env, TEST_TOOLS: await toolVersions(root, env), [runMark]: mark },
-    timeoutMs: testsTimeoutMs,
+    timeoutMs,
     args: [
       ...['--concurrency=3', '--log-order=grouped', '--output-logs=new-only'],
+      ...(checks ? ['--filter=//'] : []),
       ...folders.map((folder) => `--filter=./${folder}`),
     ],
   });
-  const cached = cachedFolders(root, 'test');
-  const results = folders.map((folder) => ({
-    ...readJestReport(root, folder),
-    cached: cached.has(folder),
-  }));
-  return [...results, leftBehind(mark)];
+  const cached = cachedFolders(run.summary, 'test');
+  return [
+    ...(checks ? [checksResult('checks', run, checkTasks)] : []),
+    ...folders.map((folder) => ({ ...readJestReport(root, folder), cached: cached.has(folder) })),
+    leftBehind(mark),
+  ];
 }
 
 /** Fails if the tests leave a process running (checked only on Linux). */

@@ -17,7 +17,7 @@ const runSummary = z.object({
   ),
 });
 
-export interface TurboRun {
+interface TurboOptions {
   readonly tasks: readonly string[];
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
@@ -25,12 +25,17 @@ export interface TurboRun {
   readonly args?: readonly string[];
 }
 
+/** How a run of turbo ended, and its summary. */
+export interface TurboRun {
+  /** Undefined if it took too long. */
+  readonly code: number | undefined;
+  readonly summary: unknown;
+}
+
 /** Runs turbo tasks and shows their output. A failed task doesn't stop the others. */
-export async function runTurboTasks(
-  options: TurboRun,
-): Promise<{ code: number | undefined; timedOut: boolean }> {
+export async function runTurboTasks(options: TurboOptions): Promise<TurboRun> {
   const { tasks, root, env, timeoutMs, args = [] } = options;
-  return runGroup(
+  const { code } = await runGroup(
     join(root, 'node_modules', '.bin', 'turbo'),
     ['run', ...tasks, '--continue=always', '--summarize', '--log-prefix=none', ...args],
     {
@@ -39,21 +44,14 @@ export async function runTurboTasks(
       timeoutMs,
     },
   );
+  return { code, summary: code === undefined ? { tasks: [] } : newestSummary(root) };
 }
 
-/** Runs checks as tasks of turbo; each task of each package counts as one test. */
-export async function runChecks(options: TurboRun): Promise<SuiteResult> {
-  const name = 'checks';
-  const { code, timedOut } = await runTurboTasks(options);
-  if (timedOut) return crashed(name, `no result after ${options.timeoutMs / 60_000} minutes`);
-  const result = checksResult(name, newestSummary(options.root), options.tasks);
-  return code !== 0 && result.failed === 0 ? crashed(name, `turbo ended with ${code}`, result) : result;
-}
-
-/** The folders of the packages whose task turbo replayed in its newest run. */
-export function cachedFolders(root: string, wanted: string): ReadonlySet<string> {
-  const { tasks } = runSummary.parse(newestSummary(root));
-  const replayed = tasks.filter(({ task, cache }) => task === wanted && cache?.status === 'HIT');
+/** The folders of the packages whose task turbo replayed. */
+export function cachedFolders(summary: unknown, wanted: string): ReadonlySet<string> {
+  const replayed = runSummary
+    .parse(summary)
+    .tasks.filter(({ task, cache }) => task === wanted && cache?.status === 'HIT');
   return new Set(replayed.map(({ directory = '' }) => directory));
 }
 
@@ -65,11 +63,24 @@ function newestSummary(root: string): unknown {
   return newest === undefined ? { tasks: [] } : JSON.parse(readFileSync(newest, 'utf8'));
 }
 
-/** How the wanted tasks of a turbo run ended; a task that couldn't run has failed. */
-export function checksResult(name: string, summary: unknown, wanted: readonly string[]): SuiteResult {
+/** How the wanted tasks of a turbo run ended, each as one test; a task that couldn't run has failed. */
+export function checksResult(
+  name: string,
+  { code, summary }: TurboRun,
+  wanted: readonly string[],
+): SuiteResult {
   const tasks = runSummary.parse(summary).tasks.filter(({ task }) => wanted.includes(task));
   const failures = tasks
     .filter(({ execution }) => execution?.exitCode !== 0)
     .map(({ taskId }) => taskId.replace('#', ': '));
-  return { name, passed: tasks.length - failures.length, failed: failures.length, skipped: 0, failures };
+  const result = {
+    name,
+    passed: tasks.length - failures.length,
+    failed: failures.length,
+    skipped: 0,
+    failures,
+  };
+  return tasks.length === 0
+    ? crashed(name, `turbo ended with ${code ?? 'no result in time'}`, result)
+    : result;
 }

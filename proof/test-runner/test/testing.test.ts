@@ -112,9 +112,23 @@ test('a check that failed or could not run is a failure; its builds do not count
     ],
   };
 
-  expect(checksResult('checks', summary, ['lint'])).toMatchObject({
+  expect(checksResult('checks', { code: 1, summary }, ['lint'])).toMatchObject({
     passed: 1,
     failed: 2,
     failures: ['b: lint', 'c: lint'],
+  });
+});
+
+test('checks that turbo did not start, or did not end in time, are a failure', () => {
+  const none = { tasks: [] };
+
+  expect(checksResult('checks', { code: 1, summary: none }, ['lint'])).toMatchObject({
+    passed: 0,
+    failed: 1,
+    failures: ['turbo ended with 1'],
+  });
+  expect(checksResult('checks', { code: undefined, summary: none }, ['lint'])).toMatchObject({
+    failed: 1,
+    failures: ['turbo ended with no result in time'],
   });
 });
