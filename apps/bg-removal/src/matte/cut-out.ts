@@ -12,7 +12,8 @@ import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
 import { alone, type Team } from './team.js';
-import { tuneMatte, type Tuning } from './tuning.js';
+import { tuneMatte } from './tune-matte.js';
+import type { Tuning } from './tuning.js';
 
 /** Steps that benchmarks can disable to measure their effect. */
 export interface CutOutSteps {
