@@ -68,6 +68,6 @@ export function cutOut(
   if (!alpha.includes(255)) return false;
   const visible = featherMatte(tuneMatte(alpha, tuning, team), width, height, tuning.feather, team);
   if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers, team);
-  applyMatte(image, visible, team);
+  applyMatte(image, visible, isOpaque, team);
   return true;
 }
