@@ -5,7 +5,11 @@
  */
 export const subjects = {
   'bg-removal': [
-    { name: 'tuning', mutate: ['src/matte/tuning.ts'], tests: ['test/matte/tuning.test.ts'] },
+    {
+      name: 'tuning',
+      mutate: ['src/matte/tuning.ts', 'src/matte/tune-matte.ts'],
+      tests: ['test/matte/tuning.test.ts'],
+    },
     {
       name: 'feather',
       mutate: ['src/matte/feather.ts'],

@@ -26,7 +26,8 @@ export async function encode(
   const resized = width !== (area ?? image).width || height !== (area ?? image).height;
   const size = { width, height };
   if (format === 'png' && area === undefined && !resized && output.channels === 'rgba') {
-    const bytes = await writePng({ ...image, channels: 4 }, density);
+    const filled = background === undefined ? subject : undefined;
+    const bytes = await writePng({ ...image, channels: 4 }, density, filled);
     return { bytes, mediaType: 'image/png', extension: format, ...size };
   }
   let pipeline = sharp(image.data, {
@@ -87,20 +88,35 @@ function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): voi
 export function visibleArea(image: RgbaImage): Rectangle | undefined {
   const words = pixelWords(image);
   const { width, height } = image;
-  const isVisible = (at: number): boolean => (words[at] ?? 0) >= 1 << 24;
   let [left, right, top, bottom] = [width, -1, height, height];
   // Only pixels outside the area found so far can extend it.
   for (let y = 0, row = 0; y < height; y++, row += width) {
-    for (let x = 0; x < left; x++) if (isVisible(row + x)) left = x;
-    for (let x = width - 1; x > right; x--) if (isVisible(row + x)) right = x;
-    if (right >= 0) top = Math.min(top, y);
+    left = firstVisible(words, row, row + left) - row;
+    if (left === width) continue;
+    right = lastVisible(words, row + right, row + width - 1) - row;
+    top = Math.min(top, y);
   }
   if (right < 0) return undefined;
-  for (let found = false; !found;) {
+  for (let end = 0, first = end; first === end;) {
     bottom -= 1;
-    for (let x = left; x <= right && !found; x++) found = isVisible(bottom * width + x);
+    end = bottom * width + right + 1;
+    first = firstVisible(words, bottom * width + left, end);
   }
   return { left, top, width: right - left + 1, height: bottom - top + 1 };
+}
+
+/** The index of the first visible pixel from `start` on; `end` if there is none before it. */
+function firstVisible(words: Uint32Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && (words[at] ?? 0) >>> 24 === 0) at++;
+  return at;
+}
+
+/** The index of the last visible pixel up to `last`; `before` if there is none after it. */
+function lastVisible(words: Uint32Array, before: number, last: number): number {
+  let at = last;
+  while (at > before && (words[at] ?? 0) >>> 24 === 0) at--;
+  return at;
 }
 
 /** Adds a margin on all sides, limited by the image. A percentage refers to the subject's size. */

@@ -1,4 +1,5 @@
 import { constants, createDeflate } from 'node:zlib';
+import type { Rectangle } from './output.js';
 import { pngChunk } from './png-colours.js';
 
 /** Interleaved 8-bit pixels without padding: RGBA, or grey. */
@@ -23,12 +24,17 @@ const outputBytes = 256 * 1024;
  * Writes a PNG that declares sRGB (W3C PNG). Every row is filtered with "Up", and bytes are
  * compressed by runs and Huffman codes only; see docs/internals/decisions-bg-removal.md.
  * @param density in pixels per inch; undefined if the upload has none
+ * @param filled all pixels outside this area are 0
  */
-export async function writePng(raster: Raster, density: number | undefined): Promise<Uint8Array> {
+export async function writePng(
+  raster: Raster,
+  density: number | undefined,
+  filled: Rectangle = { left: 0, top: 0, width: raster.width, height: raster.height },
+): Promise<Uint8Array> {
   const rows = Math.ceil(raster.height / bands);
   const starts = Array.from({ length: Math.ceil(raster.height / rows) }, (_, band) => band * rows);
   const parts = await Promise.all(
-    starts.map((start) => compress(raster, start, Math.min(raster.height, start + rows))),
+    starts.map((start) => compress(raster, filled, start, Math.min(raster.height, start + rows))),
   );
   return Buffer.concat([
     signature,
@@ -70,7 +76,12 @@ const adlerBytes = 4;
 /** The empty block that ends a stream after a flush. */
 const lastBlock = Buffer.of(3, 0);
 
-async function compress(raster: Raster, start: number, end: number): Promise<CompressedBand> {
+async function compress(
+  raster: Raster,
+  filled: Rectangle,
+  start: number,
+  end: number,
+): Promise<CompressedBand> {
   const deflate = createDeflate({ strategy: constants.Z_RLE, memLevel: 9, chunkSize: outputBytes });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve, reject) => {
@@ -78,7 +89,7 @@ async function compress(raster: Raster, start: number, end: number): Promise<Com
     deflate.on('end', resolve).on('error', reject);
   });
   let length = 0;
-  for (const piece of filteredRows(raster, start, end)) {
+  for (const piece of filteredRows(raster, filled, start, end)) {
     length += piece.length;
     // zlib is done with the piece before its memory is used for the next one.
     await Promise.race([new Promise<void>((resolve) => deflate.write(piece, () => resolve())), ended]);
@@ -95,33 +106,46 @@ async function compress(raster: Raster, start: number, end: number): Promise<Com
 }
 
 /** Rows from `start` to `end`, each behind the number of its filter. The pieces share their memory. */
-function* filteredRows({ width, channels, data }: Raster, start: number, end: number): Generator<Uint8Array> {
+function* filteredRows(
+  { width, channels, data }: Raster,
+  filled: Rectangle,
+  start: number,
+  end: number,
+): Generator<Uint8Array> {
   const rowBytes = width * channels;
   const rowsAtOnce = Math.max(1, Math.floor(pieceBytes / (1 + rowBytes)));
   const piece = new Uint8Array(Math.min(rowsAtOnce, end - start) * (1 + rowBytes));
-  const words = Math.ceil(rowBytes / 4);
-  let [row, above] = [new Uint32Array(words), new Uint32Array(words)];
-  const difference = new Uint32Array(words);
-  const read = (into: Uint32Array, y: number): void =>
-    new Uint8Array(into.buffer).set(data.subarray(y * rowBytes, (y + 1) * rowBytes));
+  const first = filled.left * channels;
+  const bytes = filled.width * channels;
+  const words = Math.ceil(bytes / 4);
+  let [row, above] = [new Int32Array(words), new Int32Array(words)];
+  const difference = new Int32Array(words);
+  const read = (into: Int32Array, y: number): void =>
+    new Uint8Array(into.buffer).set(data.subarray(y * rowBytes + first, y * rowBytes + first + bytes));
   if (start > 0) read(above, start - 1);
   let at = 0;
   for (let y = start; y < end; y++) {
-    read(row, y);
-    subtractBytes(row, above, difference);
     piece[at] = 2;
-    piece.set(new Uint8Array(difference.buffer, 0, rowBytes), at + 1);
+    const to = at + 1 + first;
+    // The row below the area still differs from the one above it.
+    if (y >= filled.top && y <= filled.top + filled.height) {
+      read(row, y);
+      subtractBytes(row, above, difference);
+      piece.set(new Uint8Array(difference.buffer, 0, bytes), to);
+      [row, above] = [above, row];
+    } else {
+      piece.fill(0, to, to + bytes);
+    }
     at += 1 + rowBytes;
     if (at === piece.length || y === end - 1) {
       yield piece.subarray(0, at);
       at = 0;
     }
-    [row, above] = [above, row];
   }
 }
 
 /** Subtracts each byte from its counterpart, four at a time: no borrow passes the highest bit of a byte. */
-function subtractBytes(from: Uint32Array, what: Uint32Array, result: Uint32Array): void {
+function subtractBytes(from: Int32Array, what: Int32Array, result: Int32Array): void {
   for (let i = 0; i < result.length; i++) {
     const a = from[i] ?? 0;
     const b = what[i] ?? 0;

@@ -12,7 +12,8 @@ import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
 import { alone, type Team } from './team.js';
-import { tuneMatte, type Tuning } from './tuning.js';
+import { tuneMatte } from './tune-matte.js';
+import type { Tuning } from './tuning.js';
 
 /** Steps that benchmarks can disable to measure their effect. */
 export interface CutOutSteps {
@@ -67,6 +68,6 @@ export function cutOut(
   if (!alpha.includes(255)) return false;
   const visible = featherMatte(tuneMatte(alpha, tuning, team), width, height, tuning.feather, team);
   if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers, team);
-  applyMatte(image, visible, team);
+  applyMatte(image, visible, isOpaque, team);
   return true;
 }

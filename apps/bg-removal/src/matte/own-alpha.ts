@@ -43,20 +43,23 @@ export function compositeOverGrey({ width, height, data }: RgbaImage, team: Team
 /**
  * Sets the image's alpha to the matte, but never above its own alpha. They are not multiplied,
  * because a soft edge in both is the same edge. Erases the colours of invisible pixels.
+ * @param isOpaque whether no pixel of the image is transparent
  */
-export function applyMatte(image: RgbaImage, matte: Uint8Array, team: Team = alone): void {
-  team.each(matte.length, (from, to) => applyTo(image, matte, from, to));
+export function applyMatte(image: RgbaImage, matte: Uint8Array, isOpaque: boolean, team: Team = alone): void {
+  team.each(matte.length, (from, to) => applyTo(image, matte, isOpaque, from, to));
 }
 
 /** Works on pixels `from` to `to`, and on the invisible ones of a group that starts there. */
-function applyTo(image: RgbaImage, matte: Uint8Array, from: number, to: number): void {
+function applyTo(image: RgbaImage, matte: Uint8Array, isOpaque: boolean, from: number, to: number): void {
   const words = pixelWords(image);
   const groups = groupsOfFour(matte);
   for (let at = from; at < to; at++) {
-    if ((at & 3) === 0 && groups[at >> 2] === 0) {
-      for (const end = at + 3; at < end; at++) words[at] = 0;
-      words[at] = 0;
-      continue;
+    if ((at & 3) === 0) {
+      const start = at;
+      while (at < to && groups[at >> 2] === 0) at += 4;
+      if (at > start) words.fill(0, start, at);
+      while (isOpaque && at < to && groups[at >> 2] === -1) at += 4;
+      if (at >= to) return;
     }
     const word = words[at]!;
     const alpha = Math.min(matte[at]!, word >>> 24);

@@ -1,6 +1,3 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { alone, type Team } from './team.js';
-
 /** Parameters for clients. Neutral values: strength 1, threshold 0, feather 0. */
 export interface Tuning {
   /** 0-255; alpha up to this becomes 0, the rest is stretched. */
@@ -27,14 +24,4 @@ export function tuneAlpha(alpha: number, { foregroundStrength: s, threshold }: T
 /** {@link tuneAlpha} for every 8-bit alpha value. */
 export function tuningTable(tuning: Tuning): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, alpha) => Math.round(tuneAlpha(alpha / 255, tuning) * 255));
-}
-
-/** A new matte with strength and threshold applied. */
-export function tuneMatte(alpha: Uint8Array, tuning: Tuning, team: Team = alone): Uint8Array {
-  const table = tuningTable(tuning);
-  const tuned = team.bytes(alpha.length);
-  team.each(alpha.length, (from, to) => {
-    for (let i = from; i < to; i++) tuned[i] = table[alpha[i]!]!;
-  });
-  return tuned;
 }

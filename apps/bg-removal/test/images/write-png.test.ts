@@ -50,6 +50,24 @@ describe('a PNG', () => {
     expect(inflateSync(chunks(png).get('IDAT') ?? '')).toHaveLength(height * (1 + width * channels));
   });
 
+  it.each([
+    [120, 80, { left: 11, top: 7, width: 50, height: 40 }],
+    [120, 80, { left: 0, top: 79, width: 120, height: 1 }],
+    [7, 9, { left: 6, top: 0, width: 1, height: 1 }],
+    [500, 1300, { left: 100, top: 400, width: 3, height: 555 }],
+  ] as const)('of %i x %i is the same if only the area %o is read', async (width, height, area) => {
+    const given = raster(width, height, 4);
+    for (let at = 0; at < given.data.length; at++) {
+      const [x, y] = [Math.floor(at / 4) % width, Math.floor(at / 4 / width)];
+      const isInside =
+        x >= area.left && x < area.left + area.width && y >= area.top && y < area.top + area.height;
+      if (!isInside) given.data[at] = 0;
+    }
+
+    const whole = await writePng(given, undefined);
+    expect(Buffer.compare(await writePng(given, undefined, area), whole)).toBe(0);
+  });
+
   it('declares sRGB and states a density only if the upload has one', async () => {
     const types = async (density: number | undefined) => chunks(await writePng(raster(4, 4, 4), density));
 

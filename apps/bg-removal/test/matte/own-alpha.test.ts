@@ -1,6 +1,7 @@
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import { cutOut } from '../../dist/matte/cut-out.js';
-import { defaultTuning, tuneMatte } from '../../dist/matte/tuning.js';
+import { tuneMatte } from '../../dist/matte/tune-matte.js';
+import { defaultTuning } from '../../dist/matte/tuning.js';
 import { featherMatte } from '../../dist/matte/feather.js';
 import { softDisc } from '../support/synthetic.js';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { featherMatte } from '../../dist/matte/feather.js';
-import { tuneAlpha, tuneMatte, tuningTable } from '../../dist/matte/tuning.js';
+import { tuneMatte } from '../../dist/matte/tune-matte.js';
+import { tuneAlpha, tuningTable } from '../../dist/matte/tuning.js';
 
 /** 8-bit alpha values, as in a matte. */
 const alphas = fc.nat(255).map((value) => value / 255);
@@ -78,10 +79,19 @@ describe('strength and threshold', () => {
 
   test('the matte is tuned value by value', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 50 }), tunings, (matte, tuning) => {
-        const table = tuningTable(tuning);
-        expect(tuneMatte(matte, tuning)).toEqual(matte.map((value) => table[value] ?? -1));
-      }),
+      fc.property(
+        fc.uint8Array({ maxLength: 50 }),
+        fc.integer({ min: 1, max: 9 }),
+        tunings,
+        (values, run, tuning) => {
+          const matte = Uint8Array.from(
+            { length: values.length * run },
+            (_, i) => values[Math.floor(i / run)] ?? 0,
+          );
+          const table = tuningTable(tuning);
+          expect(tuneMatte(matte, tuning)).toEqual(matte.map((value) => table[value] ?? -1));
+        },
+      ),
     );
   });
 });

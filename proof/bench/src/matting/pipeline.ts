@@ -3,7 +3,8 @@ import { cutOut, defaultSteps, type CutOutSteps } from '@media-services/bg-remov
 import { featherMatte } from '@media-services/bg-removal/dist/matte/feather.js';
 import { estimateForeground } from '@media-services/bg-removal/dist/matte/foreground.js';
 import { gridFor } from '@media-services/bg-removal/dist/matte/grid.js';
-import { defaultTuning, tuneMatte, type Tuning } from '@media-services/bg-removal/dist/matte/tuning.js';
+import { tuneMatte } from '@media-services/bg-removal/dist/matte/tune-matte.js';
+import { defaultTuning, type Tuning } from '@media-services/bg-removal/dist/matte/tuning.js';
 
 import type { Scene, Shot } from './scenes.js';
 

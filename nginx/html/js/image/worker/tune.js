@@ -1,5 +1,5 @@
 import { featherMatte } from './matte/feather.js';
-import { tuneMatte } from './matte/tuning.js';
+import { tuningTable } from './matte/tuning.js';
 
 /**
  * Tunes an untuned cut-out with the service's own code: strength, threshold, feather
@@ -9,9 +9,9 @@ import { tuneMatte } from './matte/tuning.js';
  */
 export function tune({ data, width, height }, { threshold, feather: featherPixels, foreground_strength }) {
   const count = width * height;
-  const alpha = new Uint8Array(count);
-  for (let at = 0; at < count; at++) alpha[at] = data[at * 4 + 3];
-  const tunedAlpha = tuneMatte(alpha, { threshold, foregroundStrength: foreground_strength });
+  const table = tuningTable({ threshold, foregroundStrength: foreground_strength });
+  const tunedAlpha = new Uint8Array(count);
+  for (let at = 0; at < count; at++) tunedAlpha[at] = table[data[at * 4 + 3]];
   const visible = featherMatte(tunedAlpha, width, height, featherPixels);
   const tuned = new Uint8ClampedArray(data);
   if (featherPixels > 0) spreadColours(tuned, visible, width, height);

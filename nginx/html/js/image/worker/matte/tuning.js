@@ -1,5 +1,4 @@
 // Generated from apps/bg-removal/src/matte/tuning.ts by `npm run docs:generate`. Edit that file instead.
-import { alone } from './team.js';
 export const defaultTuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 /**
  * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with
@@ -14,13 +13,4 @@ export function tuneAlpha(alpha, { foregroundStrength: s, threshold }) {
 /** {@link tuneAlpha} for every 8-bit alpha value. */
 export function tuningTable(tuning) {
   return Uint8Array.from({ length: 256 }, (_, alpha) => Math.round(tuneAlpha(alpha / 255, tuning) * 255));
-}
-/** A new matte with strength and threshold applied. */
-export function tuneMatte(alpha, tuning, team = alone) {
-  const table = tuningTable(tuning);
-  const tuned = team.bytes(alpha.length);
-  team.each(alpha.length, (from, to) => {
-    for (let i = from; i < to; i++) tuned[i] = table[alpha[i]];
-  });
-  return tuned;
 }
