@@ -119,9 +119,9 @@ export class StreamJob implements Disposable {
   }
 
   /** Sends bytes with backpressure. @throws the signal's reason */
-  async send(bytes: Uint8Array): Promise<void> {
-    this.#options.onBytes(bytes.length);
-    await this.#openWriter.write(bytes);
+  async send(...parts: readonly Uint8Array[]): Promise<void> {
+    this.#options.onBytes(parts.reduce((sum, part) => sum + part.length, 0));
+    await this.#openWriter.write(...parts);
   }
 
   /** Ends a complete response. @throws the signal's reason */

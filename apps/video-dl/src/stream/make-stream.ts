@@ -2,6 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
 import { streamOf } from '../containers/mp4/movie-summary.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
+import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
@@ -94,14 +95,14 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
       if (selection.kind === 'part') client.bytesToSkip = selection.start;
       const described = { format: output.format, file: run.file, selection, headerBytes };
       job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
-      await client.send(header);
+      await client.send([header]);
     }
-    for (const part of parts) await client.send(part);
+    await client.send(parts);
   }
   const { signal, renew, request } = job;
   const finished = { ...stream, signal, renew, client: request.client, child, output: run, facts, expected };
   await assertComplete(finished);
-  await client.send(run.trailer());
+  await client.send([run.trailer()]);
   await job.end();
 }
 
@@ -126,14 +127,18 @@ class PartialWriter {
     this.#plan = plan;
   }
 
-  async send(part: Buffer): Promise<void> {
-    this.#generatedBytes += part.length;
+  async send(parts: readonly Buffer[]): Promise<void> {
+    const rests: Buffer[] = [];
+    for (const part of parts) {
+      this.#generatedBytes += part.length;
+      const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
+      this.bytesToSkip -= part.length - rest.length;
+      if (rest.length > 0) rests.push(rest);
+    }
     const { limits } = this.#job;
     if (this.#generatedBytes > limits.maxOutputBytes)
       throw tooLarge(this.#plan.target, 'has more bytes', limits);
-    const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
-    this.bytesToSkip -= part.length - rest.length;
-    if (rest.length > 0) await this.#job.send(rest);
+    if (rests.length > 0) await this.#job.send(...rests);
   }
 }
 
@@ -298,14 +303,13 @@ async function* readMedia(
   job: StreamJob,
   session: RelaySession,
 ): AsyncGenerator<readonly Buffer[], void, undefined> {
-  const stdout: AsyncIterable<Buffer, undefined> = child.stdout;
-  const chunks = stdout[Symbol.asyncIterator]();
+  const output = new OutputReader(child.stdout);
   const held: Buffer[] = [];
   try {
     while (!run.hasMedia) {
-      const { done, value } = await chunks.next();
-      if (done === true) break;
-      held.push(...run.push(value));
+      const chunks = await output.next();
+      if (chunks === null) break;
+      held.push(...chunks.flatMap((chunk) => run.push(chunk)));
     }
     job.signal.throwIfAborted();
     if (!run.hasMedia) return;
@@ -318,10 +322,10 @@ async function* readMedia(
     const maxMs = job.limits.upstreamIdleTimeoutMs * maxIdleTimeouts;
     using rate = job.watchSource(progress, { maxMs, reason: () => idleTimeout(job.limits) });
     for (;;) {
-      const { done, value } = await rate.during(chunks.next());
+      const chunks = await rate.during(output.next(batchBytes));
       job.signal.throwIfAborted();
-      if (done === true) return;
-      yield run.push(value);
+      if (chunks === null) return;
+      yield chunks.flatMap((chunk) => run.push(chunk));
     }
   } catch (error) {
     // An aborted child's stdout closes early; the abort's reason explains why.

@@ -106,10 +106,15 @@ export class ClientWriter {
   }
 
   /** @throws the signal's reason when that aborts. */
-  async write(part: Uint8Array): Promise<void> {
+  async write(...parts: readonly Uint8Array[]): Promise<void> {
     this.#options.signal.throwIfAborted();
-    this.#takenBytes += part.length;
-    if (this.#response.write(part)) return;
+    let hasRoom = true;
+    // Node joins what is written in one turn of the event loop into one call to the system.
+    for (const part of parts) {
+      this.#takenBytes += part.length;
+      hasRoom = this.#response.write(part);
+    }
+    if (hasRoom) return;
     const startedAt = performance.now();
     await this.#until('drain');
     this.#countWait(performance.now() - startedAt);
