@@ -60,7 +60,7 @@ async function runEngineTests(env: NodeJS.ProcessEnv): Promise<SuiteResult> {
   return runPythonSuite({ root, env, python });
 }
 
-/** Four tasks at a time: while one waits for a browser or a timeout, the others work. */
+/** Three tasks at a time: while one waits for a browser or a timeout, the others work. */
 async function runTasks(options: {
   readonly progress: Pick<Progress, 'say'>;
   readonly env: NodeJS.ProcessEnv;
@@ -79,7 +79,7 @@ async function runTasks(options: {
     env: { ...env, TEST_TOOLS: await toolVersions(root, env), [runMark]: mark },
     timeoutMs,
     args: [
-      ...['--concurrency=4', '--log-order=grouped', '--output-logs=new-only'],
+      ...['--concurrency=3', '--log-order=grouped', '--output-logs=new-only'],
       ...(checks ? ['--filter=//'] : []),
       ...folders.map((folder) => `--filter=./${folder}`),
     ],
