@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { runGroup } from './run-group.js';
@@ -35,6 +35,7 @@ export interface TurboRun {
 /** Runs turbo tasks and shows their output. A failed task doesn't stop the others. */
 export async function runTurboTasks(options: TurboOptions): Promise<TurboRun> {
   const { tasks, root, env, timeoutMs, args = [] } = options;
+  const earlier = summaryFiles(root);
   const { code } = await runGroup(
     join(root, 'node_modules', '.bin', 'turbo'),
     ['run', ...tasks, '--continue=always', '--summarize', '--log-prefix=none', ...args],
@@ -44,7 +45,12 @@ export async function runTurboTasks(options: TurboOptions): Promise<TurboRun> {
       timeoutMs,
     },
   );
-  return { code, summary: code === undefined ? { tasks: [] } : newestSummary(root) };
+  // A run that crashes writes none; an earlier one's would hide that.
+  const written = summaryFiles(root).find((file) => !earlier.includes(file));
+  return {
+    code,
+    summary: written === undefined ? { tasks: [] } : JSON.parse(readFileSync(written, 'utf8')),
+  };
 }
 
 /** The folders of the packages whose task turbo replayed. */
@@ -55,12 +61,9 @@ export function cachedFolders(summary: unknown, wanted: string): ReadonlySet<str
   return new Set(replayed.map(({ directory = '' }) => directory));
 }
 
-function newestSummary(root: string): unknown {
+function summaryFiles(root: string): string[] {
   const folder = join(root, '.turbo', 'runs');
-  const [newest] = readdirSync(folder)
-    .map((file) => join(folder, file))
-    .toSorted((left, right) => statSync(right).mtimeMs - statSync(left).mtimeMs);
-  return newest === undefined ? { tasks: [] } : JSON.parse(readFileSync(newest, 'utf8'));
+  return existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [];
 }
 
 /** How the wanted tasks of a turbo run ended, each as one test; a task that couldn't run has failed. */
@@ -69,10 +72,10 @@ export function checksResult(
   { code, summary }: TurboRun,
   wanted: readonly string[],
 ): SuiteResult {
-  const tasks = runSummary.parse(summary).tasks.filter(({ task }) => wanted.includes(task));
-  const failures = tasks
-    .filter(({ execution }) => execution?.exitCode !== 0)
-    .map(({ taskId }) => taskId.replace('#', ': '));
+  const all = runSummary.parse(summary).tasks;
+  const hasFailed = ({ execution }: (typeof all)[number]) => execution?.exitCode !== 0;
+  const tasks = all.filter(({ task }) => wanted.includes(task));
+  const failures = tasks.filter(hasFailed).map(({ taskId }) => taskId.replace('#', ': '));
   const result = {
     name,
     passed: tasks.length - failures.length,
@@ -80,7 +83,6 @@ export function checksResult(
     skipped: 0,
     failures,
   };
-  return tasks.length === 0
-    ? crashed(name, `turbo ended with ${code ?? 'no result in time'}`, result)
-    : result;
+  const isExplained = tasks.length > 0 && (code === 0 || all.some(hasFailed));
+  return isExplained ? result : crashed(name, `turbo ended with ${code ?? 'no result in time'}`, result);
 }

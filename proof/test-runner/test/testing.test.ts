@@ -132,3 +132,10 @@ test('checks that turbo did not start, or did not end in time, are a failure', (
     failures: ['turbo ended with no result in time'],
   });
 });
+
+test('checks that passed in a run of turbo that failed for another reason are a failure', () => {
+  const summary = { tasks: [{ taskId: 'a#lint', task: 'lint', execution: { exitCode: 0 } }] };
+
+  expect(checksResult('checks', { code: 0, summary }, ['lint'])).toMatchObject({ passed: 1, failed: 0 });
+  expect(checksResult('checks', { code: 1, summary }, ['lint'])).toMatchObject({ passed: 1, failed: 1 });
+});
