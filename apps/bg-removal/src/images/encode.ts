@@ -105,14 +105,14 @@ export function visibleArea(image: RgbaImage): Rectangle | undefined {
   return { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** The index of the first visible pixel from `start` on; `end` if there is none before it. */
+/** Returns the index of the first visible pixel at or after `start`, or `end` if none comes before it. */
 function firstVisible(words: Uint32Array, start: number, end: number): number {
   let at = start;
   while (at < end && (words[at] ?? 0) >>> 24 === 0) at++;
   return at;
 }
 
-/** The index of the last visible pixel up to `last`; `before` if there is none after it. */
+/** Returns the index of the last visible pixel after `before`, up to `last`, or `before` if there is none. */
 function lastVisible(words: Uint32Array, before: number, last: number): number {
   let at = last;
   while (at > before && (words[at] ?? 0) >>> 24 === 0) at--;
