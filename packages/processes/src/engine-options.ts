@@ -26,6 +26,8 @@ export interface EngineOptions<Result, Ready> {
   readonly resultSchema: z.ZodType<Result>;
   /** Engine processes; each does one job at a time. */
   readonly poolSize: number;
+  /** The other processes start with `startOthers()` instead of after the first one. */
+  readonly othersWait?: boolean;
   /** Jobs that may wait for a process. Beyond that, we reject the newest job of the client with the most waiting jobs (`overloaded`). */
   readonly maxQueue: number;
   /** Time allowed until `ready`, counted from the start or from the engine's last `starting` message. */

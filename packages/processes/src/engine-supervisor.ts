@@ -49,11 +49,13 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   readonly #queue: FairQueue<WaitingJob<EngineSlot<Job, Result, Ready>>>;
   readonly #firstReady = deferred<undefined>();
   #averageRunMs = 1000;
+  #othersMayStart: boolean;
   #draining = false;
 
   constructor(options: EngineOptions<Result, Ready>) {
     this.#options = options;
-    const { maxRunningPerClient = options.poolSize } = options;
+    const { maxRunningPerClient = options.poolSize, othersWait = false } = options;
+    this.#othersMayStart = !othersWait;
     this.#queue = new FairQueue((client, queue) => queue.runningOf(client) < maxRunningPerClient);
     this.#slots = Array.from(
       { length: options.poolSize },
@@ -72,6 +74,12 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     const onAbort = (): void => this.#firstReady.reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     await this.#firstReady.promise.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  /** Starts the other engines once the first one is ready, if they wait for this. */
+  startOthers(): void {
+    this.#othersMayStart = true;
+    this.#startOthersIfDue();
   }
 
   /**
@@ -217,7 +225,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
 
   #onChange(): void {
     if (this.#slots.some(({ readyInfo }) => readyInfo !== undefined)) this.#firstReady.resolve(undefined);
-    this.#startOthers();
+    this.#startOthersIfDue();
     const unavailability = this.#draining ? undefined : this.#unavailability();
     if (unavailability !== undefined) {
       this.#rejectWaiting(unavailability);
@@ -227,9 +235,9 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   /** Once the first engine has started or failed to. */
-  #startOthers(): void {
+  #startOthersIfDue(): void {
     const [first, ...others] = this.#slots;
-    if (this.#draining || first === undefined) return;
+    if (this.#draining || !this.#othersMayStart || first === undefined) return;
     if (first.readyInfo !== undefined || first.failedStarts > 0) for (const slot of others) slot.start();
   }
 

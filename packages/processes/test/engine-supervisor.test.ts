@@ -42,6 +42,18 @@ describe('an engine pool', () => {
     });
   });
 
+  it('starts its other engines after the first one, or when told', async () => {
+    const together = await start({ poolSize: 2 });
+    await together.nextEvent('ready');
+    const waiting = await start({ poolSize: 2, othersWait: true });
+    expect(together.supervisor.pids()).toHaveLength(2);
+    expect(waiting.supervisor.pids()).toHaveLength(1);
+    const isReady = waiting.nextEvent('ready');
+    waiting.supervisor.startOthers();
+    await isReady;
+    expect(waiting.supervisor.pids()).toHaveLength(2);
+  });
+
   it.each(['json-lines', 'ipc'] as const)('runs jobs over %s', async (channel) => {
     const { supervisor } = await start({ channel });
     await expect(supervisor.run({ do: 'echo', value: 'grüße\n' }, { signal: noAbort() })).resolves.toEqual({

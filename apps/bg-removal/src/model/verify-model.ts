@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { ModelLocation } from './known-models.js';
-import { ModelError, type ModelManifest, readManifest } from './manifest.js';
+import { manifestFileName, ModelError, type ModelManifest, readManifest } from './manifest.js';
 
 /** A model whose files are complete and intact. */
 export interface VerifiedModel {
@@ -37,6 +38,23 @@ export async function verifyModel({ folder, known }: ModelLocation): Promise<Ver
     }
   }
   return { folder, manifest };
+}
+
+/**
+ * Whether an installed model is the pinned one, and each of its files is older than the manifest,
+ * which set-up writes last. Takes no time, unlike {@link verifyModel}, but misses what a damaged disk
+ * has changed.
+ */
+export async function isUnchanged({ folder, known }: ModelLocation): Promise<boolean> {
+  try {
+    const { files } = await readManifest(folder);
+    const timeOf = async (name: string) => (await stat(path.join(folder, name))).mtimeMs;
+    const [installedAt, ...times] = await Promise.all([manifestFileName, ...Object.keys(files)].map(timeOf));
+    const isPinned = Object.entries(known?.pinned ?? {}).every(([name, sha256]) => files[name] === sha256);
+    return isPinned && times.every((time) => time <= (installedAt ?? 0));
+  } catch {
+    return false; // whoever installs it finds out why
+  }
 }
 
 /** SHA-256 of a file in lower-case hexadecimal, without loading the file into memory. */

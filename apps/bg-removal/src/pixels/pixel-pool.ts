@@ -76,6 +76,7 @@ export class PixelPool implements AsyncDisposable {
       readySchema,
       resultSchema: pixelResultSchema,
       poolSize: processes,
+      othersWait: true,
       maxQueue,
       readyTimeoutMs,
       jobTimeoutMs: taskTimeoutMs,
@@ -86,16 +87,17 @@ export class PixelPool implements AsyncDisposable {
     });
   }
 
-  /** Resolves when one process is ready. */
+  /** Starts one process; the others start with {@link warmUp}. Resolves when it is ready. */
   async start(): Promise<void> {
     await this.#supervisor.start();
   }
 
   /**
-   * Lets every process warm up, and later ones too, which takes seconds of CPU time. They stop soon
-   * after a task begins in any of them, because its inference needs all cores.
+   * Starts the other processes and lets all warm up, and later ones too, which takes seconds of CPU
+   * time. They stop soon after a task begins in any of them, because its inference needs all cores.
    */
   warmUp(): void {
+    this.#supervisor.startOthers();
     let warming: readonly number[] = [];
     let pulses = 0;
     const pulse = (): void => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
@@ -10,6 +10,7 @@ import parseSpdx from 'spdx-expression-parse';
 import { type KnownModel, knownModels, manifestBase } from '../../dist/model/known-models.js';
 import { manifestSchema, ModelError } from '../../dist/model/manifest.js';
 import { setUpModel } from '../../dist/model/set-up-model.js';
+import { isUnchanged } from '../../dist/model/verify-model.js';
 import { picture, pixelsOf } from '../support/pictures.js';
 import { health, postImage, startWarmService } from '../support/service.js';
 import { tinyModel, tinySize } from '../support/tiny-model.js';
@@ -91,20 +92,22 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
+const recipe = (sha256: string): KnownModel => ({
+  id: repository,
+  source: { kind: 'hub', repository, revision, file: graph, sha256 },
+  licence: 'MIT',
+  graph,
+  pinned: { [graph]: sha256 },
+  inputSize: size,
+  mean: [0, 0, 0],
+  std: [1, 1, 1],
+  activation: 'none',
+  outputName: 'mask',
+});
+
 /** Installs the small network from the hub like set-up does. Returns its folder. */
 async function install(sha256: string): Promise<string> {
-  const model: KnownModel = {
-    id: repository,
-    source: { kind: 'hub', repository, revision, file: graph, sha256 },
-    licence: 'MIT',
-    graph,
-    pinned: { [graph]: sha256 },
-    inputSize: size,
-    mean: [0, 0, 0],
-    std: [1, 1, 1],
-    activation: 'none',
-    outputName: 'mask',
-  };
+  const model = recipe(sha256);
   const folder = await mkdtemp(path.join(place, 'model-'));
   const downloadsDir = path.join(place, 'downloads');
   await mkdir(downloadsDir, { recursive: true });
@@ -131,4 +134,30 @@ test('a hub model installed from its pinned commit cuts out an image', async () 
 
 test('a hub model with a different checksum is not installed', async () => {
   await expect(install('0'.repeat(64))).rejects.toThrow(WeightsError);
+});
+
+describe('an installed model', () => {
+  let folder: string;
+  let known: KnownModel;
+  beforeEach(async () => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    folder = await install(sha256);
+    known = recipe(sha256);
+    expect(await isUnchanged({ folder, known })).toBe(true);
+  });
+
+  it('has changed if a file is newer than the manifest', async () => {
+    const later = new Date(Date.now() + 60_000);
+    await utimes(path.join(folder, graph), later, later);
+    expect(await isUnchanged({ folder, known })).toBe(false);
+  });
+
+  it.each([graph, 'manifest.json'])('has changed if %s is missing', async (name) => {
+    await rm(path.join(folder, name));
+    expect(await isUnchanged({ folder, known })).toBe(false);
+  });
+
+  it('has changed if another version is pinned', async () => {
+    expect(await isUnchanged({ folder, known: recipe('0'.repeat(64)) })).toBe(false);
+  });
 });

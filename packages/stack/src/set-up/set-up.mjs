@@ -114,8 +114,8 @@ async function installTestTools(progress) {
 
 /**
  * Installs the model named by MODEL (default: the ISNet weights) for bg-removal and verifies
- * its SHA-256. Skips a model that is already intact. Requires the built service, which contains
- * the installer.
+ * its SHA-256. Skips a model that hasn't changed since; the service verifies it at each start.
+ * Requires the built service, which contains the installer.
  * @param {{ root: string, log: (line: string) => void }} options
  */
 async function setUpModel({ root, log }) {
@@ -124,11 +124,11 @@ async function setUpModel({ root, log }) {
     throw new Error('bg-removal is not built yet: build first (npm run build), then set up the model.');
   }
   const load = (/** @type {string} */ file) => import(pathToFileURL(join(dist, file)).href);
+  const { defaultModelId, defaultModelsDir, locateModel } = await load('model/known-models.js');
+  const { isUnchanged } = await load('model/verify-model.js');
+  const model = process.env.MODEL || defaultModelId;
+  const modelsDir = process.env.MODELS_DIR || defaultModelsDir;
+  if (await isUnchanged(locateModel(model, modelsDir))) return;
   const { setUpModel: install } = await load('model/set-up-model.js');
-  const { defaultModelId, defaultModelsDir } = await load('model/known-models.js');
-  await install({
-    model: process.env.MODEL || defaultModelId,
-    modelsDir: process.env.MODELS_DIR || defaultModelsDir,
-    log,
-  });
+  await install({ model, modelsDir, log });
 }
