@@ -119,7 +119,7 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
     settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS), warmUpRounds },
     logger,
   });
-  const rateLimiter = createRateLimiter({
+  const rateLimiter = await createRateLimiter({
     name: 'images-per-minute',
     limit: config.IMAGES_PER_MINUTE,
     windowMs: rateWindowMs,

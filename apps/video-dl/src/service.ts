@@ -105,7 +105,7 @@ export async function createVideoDlService(
   health.add('parsers', parsersCheck(context));
 
   // Applies to API keys only; the gateway limits everyone else.
-  const rateLimiter = createRateLimiter({
+  const rateLimiter = await createRateLimiter({
     name: 'videos-per-minute',
     limit: 0,
     windowMs: 60_000,

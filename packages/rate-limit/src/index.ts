@@ -1,5 +1,4 @@
 export { clientKey, createRateLimiter, type RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
-export { RedisWindowLog, type RedisWindowLogOptions } from './redis-window-log.js';
 export {
   WindowLog,
   type Hit,

@@ -1,7 +1,6 @@
 import { DomainError, gatewayClient, type Logger } from '@media-services/http-common';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
-import { RedisWindowLog } from './redis-window-log.js';
 import { inMemory, type WindowLimit, type WindowLogStatus, type WindowLogStore } from './window-log.js';
 import { WindowStore } from './window-store.js';
 
@@ -31,11 +30,11 @@ export interface RateLimiter extends AsyncDisposable {
  * At most `limit` requests per client in any window, with the `RateLimit` and
  * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key if the
  * gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may have its own
- * limit. All limits share one connection to Redis. A limit of 0 disables limiting.
+ * limit. All limits share one connection to Redis, whose client is loaded only if needed. A limit of 0 disables
+ * limiting.
  */
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { redisUrl = '', prefix, logger } = options;
-  const shared = redisUrl === '' ? undefined : new RedisWindowLog({ url: redisUrl, prefix, logger });
+export async function createRateLimiter(options: RateLimiterOptions): Promise<RateLimiter> {
+  const shared = await sharedLog(options);
   /** Limits by number of requests; a deployment's keys have few distinct limits. */
   const limits = new Map<number, Limit>();
   const limitOf = (limit: number): Limit => {
@@ -76,6 +75,12 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       await shared?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function sharedLog({ redisUrl = '', prefix, logger }: RateLimiterOptions) {
+  if (redisUrl === '') return undefined;
+  const { RedisWindowLog } = await import('./redis-window-log.js');
+  return new RedisWindowLog({ url: redisUrl, prefix, logger });
 }
 
 interface Limit {

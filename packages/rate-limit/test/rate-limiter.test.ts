@@ -20,7 +20,7 @@ import { startRedis } from './support/redis-server.js';
  */
 async function startService(limit: number, trustProxyHops: number, redisUrl = '') {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const limiter = createRateLimiter({
+  const limiter = await createRateLimiter({
     name: 'test',
     limit,
     windowMs: 60_000,

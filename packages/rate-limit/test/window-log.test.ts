@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@media-services/http-common';
 import fc from 'fast-check';
-import { RedisWindowLog, WindowLog } from '../dist/index.js';
+import { WindowLog } from '../dist/index.js';
+import { RedisWindowLog } from '../dist/redis-window-log.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 
 /**
