@@ -30,8 +30,7 @@ export interface RateLimiter extends AsyncDisposable {
  * At most `limit` requests per client in any window, with the `RateLimit` and
  * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key if the
  * gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may have its own
- * limit. All limits share one connection to Redis, whose client is loaded only if needed. A limit of 0 disables
- * limiting.
+ * limit. All limits share one connection to Redis. A limit of 0 disables limiting.
  */
 export async function createRateLimiter(options: RateLimiterOptions): Promise<RateLimiter> {
   const shared = await sharedLog(options);
@@ -77,6 +76,7 @@ export async function createRateLimiter(options: RateLimiterOptions): Promise<Ra
   };
 }
 
+/** Without Redis, its client isn't even loaded. */
 async function sharedLog({ redisUrl = '', prefix, logger }: RateLimiterOptions) {
   if (redisUrl === '') return undefined;
   const { RedisWindowLog } = await import('./redis-window-log.js');
