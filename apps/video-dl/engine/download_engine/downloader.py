@@ -10,7 +10,7 @@ from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import format_check, hls_playlists, limits, pristine
+from . import embed_modules, format_check, hls_playlists, limits, pristine
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
@@ -85,11 +85,22 @@ def _all_extractors():
 
 @functools.lru_cache(maxsize=None)
 def _embed_finders():
-    classes = [getattr(extractor, 'real_class', extractor) for extractor in dict.values(_all_extractors())]
-    return [cls for cls in classes if cls._EMBED_REGEX
-            or cls._extract_embed_urls.__func__ is not InfoExtractor._extract_embed_urls.__func__
-            or getattr(cls._extract_from_webpage, '__func__', cls._extract_from_webpage)
-            is not InfoExtractor._extract_from_webpage.__func__]
+    modules = embed_modules.names()
+    candidates = [extractor for extractor in dict.values(_all_extractors())
+                  if modules is None or getattr(extractor, '_module', extractor.__module__) in modules]
+    return [cls for cls in map(_real_class, candidates) if _finds_embeds(cls)]
+
+
+def _real_class(extractor):
+    """Imports the module of an extractor that yt-dlp imports only when it is used."""
+    return getattr(extractor, 'real_class', extractor)
+
+
+def _finds_embeds(cls):
+    return bool(cls._EMBED_REGEX
+                or cls._extract_embed_urls.__func__ is not InfoExtractor._extract_embed_urls.__func__
+                or getattr(cls._extract_from_webpage, '__func__', cls._extract_from_webpage)
+                is not InfoExtractor._extract_from_webpage.__func__)
 
 
 class Downloader(yt_dlp.YoutubeDL):
