@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
 import { DamagedMediaError } from '../../dist/containers/structure/structure-check.js';
-import { expectLinearTime } from '../support/cpu-time.js';
+import { expectLinearTime } from '../support/expectations.js';
 import { noise } from './support/noise.js';
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 500);

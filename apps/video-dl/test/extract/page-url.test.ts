@@ -1,5 +1,5 @@
 import { parsePageUrl } from '../../dist/extract/page-url.js';
-import { codeOf } from '../support/errors.js';
+import { codeOf } from '../support/expectations.js';
 
 describe('parsePageUrl', () => {
   it.each([

@@ -10,7 +10,7 @@ import { collect, inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
-import { expectLinearTime } from '../support/cpu-time.js';
+import { expectLinearTime } from '../support/expectations.js';
 
 const video = (action: 'copy' | 'transcode', codec = 'h264', maxShortSide = 720): TrackPlan['video'] => ({
   action,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expectLinearTime, timed } from '../support/cpu-time.js';
+import { expectLinearTime, timed } from '../support/expectations.js';
 import { otherFiles, streamingParsers } from './streaming-parsers.js';
 import { wholeParsers } from './whole-parsers.js';
 

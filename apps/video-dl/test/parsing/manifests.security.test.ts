@@ -7,7 +7,7 @@ import { SegmentList } from '../../dist/relay/segment-list.js';
 import { joinerFor } from '../../dist/relay/join/sniff.js';
 import { SourceCookies } from '../../dist/upstream/cookies.js';
 import { TransferFault } from '../../dist/upstream/transfer-fault.js';
-import { expectLinearTime } from '../support/cpu-time.js';
+import { expectLinearTime } from '../support/expectations.js';
 
 /**
  * Parsers of untrusted input. For any input they return a result or their own error, in

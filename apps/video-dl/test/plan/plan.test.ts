@@ -1,5 +1,5 @@
 import { planTarget, tooLarge } from '../../dist/plan/plan.js';
-import { codeOf } from '../support/errors.js';
+import { codeOf } from '../support/expectations.js';
 import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
 
 const limits = { maxDurationSeconds: 1000, maxOutputBytes: 1e9, mp4Video: 'copy' } as const;

@@ -1,3 +1,16 @@
+import { DomainError, type ErrorCode } from '@media-services/http-common';
+
+/** The error code of failing work. */
+export function codeOf(work: () => unknown): ErrorCode {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
 /** Milliseconds of CPU time that some work takes. */
 export function timed<Result>(work: () => Result): { readonly result: Result; readonly ms: number } {
   const before = process.cpuUsage();
