@@ -44,6 +44,7 @@ export async function runTests(options: {
   const wanted = all.filter((name) => only.length === 0 || only.includes(name));
 
   const mark = randomUUID();
+  process.once('exit', () => killMarked(mark, runMark)); // interrupted
   const chosen = { ...options.env, TEST_NIGHTLY: nightly ? '1' : '' };
   const env = { ...chosen, TEST_TOOLS: await toolVersions(root, chosen), [runMark]: mark };
   const results: SuiteResult[] = [];

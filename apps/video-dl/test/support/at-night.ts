@@ -2,7 +2,7 @@
  * Cases that only `npm run test:nightly` runs: by day, others take the same way through the
  * code with another container, codec or output.
  */
-export function atNight<const Case>(cases: readonly Case[]): readonly Case[] {
+export function atNight<Case>(cases: readonly Case[]): readonly Case[] {
   return isNight ? cases : [];
 }
 
