@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
+import { atNight } from '../../jest/at-night.js';
 
 const figures = z.object({
   mae: z.number(),
@@ -14,9 +15,7 @@ const table = z.record(z.string(), z.record(z.string(), figures));
 type Table = z.output<typeof table>;
 
 /** The hardest edges. The others are measured at night. */
-const groups = ['hair'];
-if (process.env['TEST_NIGHTLY'] === '1')
-  groups.push('solid', 'holes', 'thin', 'creature', 'soft', 'translucent');
+const groups = ['hair', ...atNight(['solid', 'holes', 'thin', 'creature', 'soft', 'translucent'])];
 const measuredOf = (...names: string[]) => names.filter((name) => groups.includes(name));
 
 const harness = path.resolve(import.meta.dirname, '../dist/matting.js');

@@ -34,7 +34,7 @@ export async function runTests(options: {
   readonly progress: Pick<Progress, 'say'>;
   readonly env: NodeJS.ProcessEnv;
   readonly only: readonly string[];
-  /** Also the tests of the tools, the second yt-dlp and what takes minutes. */
+  /** Also the tests of the tools, the second yt-dlp, what takes minutes, and cases that differ only in format. */
   readonly nightly?: boolean;
 }): Promise<number> {
   const { progress, only, nightly = false } = options;

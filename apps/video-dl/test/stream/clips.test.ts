@@ -7,7 +7,7 @@ import { media, sendFile, startSite, type Site } from '@media-services/fault-sit
 import { execa } from 'execa';
 import { readBoxHeader } from '../../dist/containers/mp4/box.js';
 import { inspect } from '../media/support/inspect.js';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive, type Received } from './support/receive.js';

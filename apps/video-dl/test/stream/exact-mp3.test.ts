@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { constantFrames, readMp3FrameHeader, silentFrame } from '../../dist/containers/mp3-frames.js';
 import { inspect } from '../media/support/inspect.js';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 

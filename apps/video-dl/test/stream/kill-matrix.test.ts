@@ -2,7 +2,7 @@ import { kill } from 'node:process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { open, receive } from './support/receive.js';
 import type { Answer } from './support/receive.js';
 import { ServiceProcess } from './support/service-process.js';

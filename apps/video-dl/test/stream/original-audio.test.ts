@@ -7,7 +7,7 @@ import { execa } from 'execa';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { locatePython } from '../../dist/extract/engine.js';
 import { inspect } from '../media/support/inspect.js';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { made, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { inspect } from '../media/support/inspect.js';
-import { atNight, isNight } from '../support/at-night.js';
+import { atNight, isNight } from '../../../../proof/jest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive, type Received } from './support/receive.js';
 

@@ -8,7 +8,7 @@ import { makeBox } from '../../dist/containers/mp4/box.js';
 import { remuxLayout } from '../../dist/parsing/remux.js';
 import { filmOf } from '../parsers/smallest-units.js';
 import { inspect } from '../media/support/inspect.js';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { receive, type Received } from './support/receive.js';
 import { extraction, format, StreamApp } from './support/stream-app.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { recipes, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../support/at-night.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 import type { TestService } from '../support/service.js';
