@@ -72,7 +72,7 @@ function runTests(env, long) {
   const { status, error } = spawnSync(process.execPath, args, {
     cwd: join(root, 'apps/video-dl'),
     stdio: 'inherit',
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, TEST_NIGHTLY: '1' },
   });
   if (error) throw error;
   return status ?? 1;

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
+import { atNight } from '../../jest/at-night.js';
 
 const figures = z.object({
   mae: z.number(),
@@ -13,9 +14,8 @@ const figures = z.object({
 const table = z.record(z.string(), z.record(z.string(), figures));
 type Table = z.output<typeof table>;
 
-/** The others are measured at night. */
-const groups = ['solid', 'hair'];
-if (process.env['TEST_NIGHTLY'] === '1') groups.push('holes', 'thin', 'creature', 'soft', 'translucent');
+/** The hardest edges. The others are measured at night. */
+const groups = ['hair', ...atNight(['solid', 'holes', 'thin', 'creature', 'soft', 'translucent'])];
 const measuredOf = (...names: string[]) => names.filter((name) => groups.includes(name));
 
 const harness = path.resolve(import.meta.dirname, '../dist/matting.js');

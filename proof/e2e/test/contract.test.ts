@@ -159,16 +159,6 @@ describe('every response is as documented', () => {
     const { service, path, method = 'get' } = example;
     expect(await contracts[service].violations(path, method, answer)).toEqual([]);
   });
-
-  it('bg-removal: the sixth image of a minute → 429, and rejected images are refunded', async () => {
-    const send = async (body: FormData) =>
-      fetch(`${client.url}/bg-removal/api/remove-background`, { method: 'POST', body });
-    expect((await send(formOf({ x: '1' }))).status).toBe(400);
-    for (let count = 1; count <= 5; count++) expect((await send(await imageForm())).status).toBe(200);
-    const answer = await send(await imageForm());
-    expect(answer.status).toBe(429);
-    expect(await contracts['bg-removal'].violations('/api/remove-background', 'post', answer)).toEqual([]);
-  });
 });
 
 describe('undocumented requests', () => {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { film, startSampleSite, type SampleSite } from '@media-services/fault-site';
 import { expectProblem } from '../../../nginx/test/support/problem.js';
 import { newClient, type Client } from './support/client.js';
+import { Contract } from './support/contract.js';
 import { imageForm } from './support/form.js';
 import { descendantsOf } from './support/process-tree.js';
 import { stack } from './support/stack.js';
@@ -103,11 +104,14 @@ test("a request's id is in the logs of the gateway and of the service", async ()
   }
 });
 
-test('five images per minute, whatever address the client claims', async () => {
+test('five images per minute, whatever address the client claims; rejected images are refunded', async () => {
   const upload = async (index: number, form: FormData) => {
     const headers = { 'X-Forwarded-For': `203.0.113.${index}` };
     return fetch(`${client.url}/api/remove-background`, { method: 'POST', body: form, headers });
   };
+  const unknownField = new FormData();
+  unknownField.append('x', '1');
+  await expectProblem(await upload(0, unknownField), 400, 'invalid_request');
   for (let index = 1; index <= 5; index += 1) {
     const response = await upload(index, await imageForm());
     expect(response.status).toBe(200);
@@ -115,10 +119,14 @@ test('five images per minute, whatever address the client claims', async () => {
     await response.arrayBuffer();
   }
 
+  const contract = new Contract('bg-removal');
   // The complete problem arrives for both a small and a large upload.
   for (const size of [10, 14_000_000]) {
     const form = await imageForm({}, { bytes: new Uint8Array(size), name: 'large.jpg' });
-    await expectProblem(await upload(size, form), 429, 'rate_limited');
+    const response = await upload(size, form);
+    const violations = contract.violations('/api/remove-background', 'post', response.clone());
+    await expectProblem(response, 429, 'rate_limited');
+    expect(await violations).toEqual([]);
   }
 });
 

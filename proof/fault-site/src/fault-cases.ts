@@ -22,7 +22,11 @@ export interface FaultCase {
   clip?: { readonly start: number; readonly end: number };
   /** Duration of the result. */
   seconds: number;
+  /** Other cases, which run by day, take the same way through the code with another container, codec or manifest. */
+  isNightly?: true;
 }
+
+const nightly = (faultCase: FaultCase): FaultCase => ({ ...faultCase, isNightly: true });
 
 /** In the middle of `long.mp4`, `long-qt.mp4` and `long-dubbed.mp4`, which have about 5 MB. */
 const middle = 2_500_000;
@@ -121,12 +125,14 @@ const untrueLengths = [
     mp4: 'reset',
     seconds: 4,
   }),
-  other('FLV that understates its length', 'film.flv', flvSeconds('3fd999999999999a'), {
-    mp3: 'complete',
-    mp4: 'complete',
-    seconds: 4,
-  }),
-  other('AVI: none', 'film.avi', '', { mp3: 'complete', mp4: 'complete', seconds: 4 }),
+  nightly(
+    other('FLV that understates its length', 'film.flv', flvSeconds('3fd999999999999a'), {
+      mp3: 'complete',
+      mp4: 'complete',
+      seconds: 4,
+    }),
+  ),
+  nightly(other('AVI: none', 'film.avi', '', { mp3: 'complete', mp4: 'complete', seconds: 4 })),
   other('AVI without sizes and lengths', 'streamed.avi', '', {
     mp3: 'complete',
     mp4: 'complete',
@@ -152,7 +158,7 @@ const unusualMedia = [
   other('MP4 in fragments that states an unknown length', 'fragments.mp4', unknownDuration, allComplete),
   other('MP4 in fragments that starts at 1000 s', 'late-fragments.mp4', '', allComplete),
   other('MP4 that starts after a day', 'late.mp4', '', allComplete),
-  other('FLV that starts after a day', 'late.flv', '', allComplete),
+  nightly(other('FLV that starts after a day', 'late.flv', '', allComplete)),
   other('FLV that starts after a day, its end missing', 'late.flv', 'short=150000', {
     mp3: 'reset',
     mp4: 'reset',
@@ -160,18 +166,18 @@ const unusualMedia = [
   }),
   other('MP4 whose first 1.2 s an edit list hides', 'trimmed.mp4', '', allComplete),
   other('MPEG Layer II in MP4', 'mp2.mp4', '', allComplete),
-  other('MPEG Layer II in an MP4 of audio', 'mp2.m4a', '', { mp3: 'complete', seconds: 4 }),
+  nightly(other('MPEG Layer II in an MP4 of audio', 'mp2.m4a', '', { mp3: 'complete', seconds: 4 })),
   other('LATM', 'latm.ts', '', { ...allComplete, audio: '422 no_media' }),
   other('Audio without names of its channels', 'tta.mkv', '', { ...allComplete, audio: '422 no_media' }),
   // Its MP4 has audio of 1 s.
   { ...made('FLV whose audio is shorter than its video', 'short-audio.flv', '', 'complete'), seconds: 1 },
   other('WavPack', 'sound.wv', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
-  other('TTA', 'sound.tta', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 }),
-  made('Telephone audio (G.726)', 'telephone.wav', '', 'complete'),
+  nightly(other('TTA', 'sound.tta', '', { mp3: 'complete', audio: '422 no_media', seconds: 4 })),
+  nightly(made('Telephone audio (G.726)', 'telephone.wav', '', 'complete')),
   other('IVF', 'film.ivf', '', { mp3: '422 no_media', mp4: 'complete', seconds: 4 }),
-  other('NUT', 'film.nut', '', allComplete),
-  made('VOC', 'sound.voc', '', 'complete'),
-  other('Flash Screen Video', 'screen.flv', '', allComplete),
+  nightly(other('NUT', 'film.nut', '', allComplete)),
+  nightly(made('VOC', 'sound.voc', '', 'complete')),
+  nightly(other('Flash Screen Video', 'screen.flv', '', allComplete)),
   made('Audio with samples that are not numbers', 'not-numbers.wav', '', 'complete'),
   other('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, allComplete),
   other(
@@ -248,14 +254,18 @@ const clips = [
   clipOf('connection cut after its end, always', 'long.mp4', `cut=${afterClip}`, 'complete'),
   clipOf('no ranges', 'long.mp4', 'ignoreRange', 'complete'),
   clipOf('no Content-Length', 'long.mp4', 'chunked', 'complete'),
-  clipOf('no Content-Length, validators or ranges', 'long.mp4', 'bare', 'complete'),
+  nightly(clipOf('no Content-Length, validators or ranges', 'long.mp4', 'bare', 'complete')),
   clipOf('index at the end: none', 'numbered-end.mp4', '', 'complete'),
   clipOf('Matroska: none', 'long.mkv', '', 'complete'),
-  clipOf('Matroska: connection cut inside it, always', 'long.mkv', `cut=${inClip}`, 'reset'),
-  clipOf('Matroska: connection cut after its end, always', 'long.mkv', `cut=${afterClip}`, 'complete'),
+  nightly(clipOf('Matroska: connection cut inside it, always', 'long.mkv', `cut=${inClip}`, 'reset')),
+  nightly(
+    clipOf('Matroska: connection cut after its end, always', 'long.mkv', `cut=${afterClip}`, 'complete'),
+  ),
   ...clipOfSegments('HLS', 'hls-long/index.m3u8', { start: 3, segmentSeconds: 1 }),
-  ...clipOfSegments('HLS in fMP4', 'hls-numbered-fmp4/index.m3u8', { start: 6, segmentSeconds: 2 }),
-  ...clipOfSegments('DASH', 'dash-long/manifest.mpd', { start: 3, segmentSeconds: 1 }),
+  ...clipOfSegments('HLS in fMP4', 'hls-numbered-fmp4/index.m3u8', { start: 6, segmentSeconds: 2 }).map(
+    nightly,
+  ),
+  ...clipOfSegments('DASH', 'dash-long/manifest.mpd', { start: 3, segmentSeconds: 1 }).map(nightly),
 ] satisfies FaultCase[];
 
 /** Each fault of the sample site, with the outcome for each kind of stream. */
@@ -284,7 +294,9 @@ export const faultCases: readonly FaultCase[] = [
     'rangeStatus=501',
     'complete',
   ),
-  other('Ogg: parts rejected with 403', 'long.ogg', 'rangeStatus=403', { mp3: 'complete', seconds: 60 }),
+  nightly(
+    other('Ogg: parts rejected with 403', 'long.ogg', 'rangeStatus=403', { mp3: 'complete', seconds: 60 }),
+  ),
   other('Matroska: parts rejected with 403', 'long.mkv', 'rangeStatus=403', {
     mp3: 'complete',
     mp4: 'complete',
@@ -293,7 +305,7 @@ export const faultCases: readonly FaultCase[] = [
   other('MP4 in fragments: parts rejected with 405', 'fragments.mp4', 'rangeStatus=405', allComplete),
   long('parts sent as one of several', 'multipart', 'complete'),
   long('the file compressed', 'compressed', 'complete'),
-  other('MP3: the file compressed', 'long.mp3', 'compressed', { mp3: 'complete', seconds: 60 }),
+  nightly(other('MP3: the file compressed', 'long.mp3', 'compressed', { mp3: 'complete', seconds: 60 })),
   long('no Content-Length', 'chunked', 'complete'),
   long('no Content-Length, validators or ranges', 'bare', 'complete'),
   other('no Content-Length, validators or ranges, less than 128 kB', 'small.mp4', 'bare', {
@@ -393,13 +405,13 @@ export const faultCases: readonly FaultCase[] = [
       seconds: 4,
     }),
   ),
-  other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 }),
+  nightly(other('Matroska: none', 'long.mkv', '', { mp3: 'complete', mp4: 'complete', seconds: 20 })),
   other('Matroska: 40 kB of noise in the middle', 'long.mkv', 'noise=2500000&slow=1500000', {
     mp3: 'reset',
     mp4: 'reset',
     seconds: 20,
   }),
-  other('MP3, passed on: none', 'long.mp3', '', { mp3: 'complete', seconds: 60 }),
+  nightly(other('MP3, passed on: none', 'long.mp3', '', { mp3: 'complete', seconds: 60 })),
   other('MP3, passed on: 40 kB of noise in the middle', 'long.mp3', 'noise=500000', {
     mp3: 'reset',
     seconds: 60,
@@ -409,7 +421,7 @@ export const faultCases: readonly FaultCase[] = [
     mp3: 'reset',
     seconds: 60,
   }),
-  other('ADTS: none', 'long.aac', '', { mp3: 'complete', seconds: 60 }),
+  nightly(other('ADTS: none', 'long.aac', '', { mp3: 'complete', seconds: 60 })),
   other('ADTS: 40 kB of noise in the middle', 'long.aac', 'noise=300000&slow=150000', {
     mp3: 'reset',
     seconds: 60,
@@ -420,7 +432,7 @@ export const faultCases: readonly FaultCase[] = [
     seconds: 60,
   }),
   segment('none', {}, 'complete'),
-  segment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found'),
+  nightly(segment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found')),
   segment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
   segment(
     'first segment redirects to a private address',
@@ -429,10 +441,12 @@ export const faultCases: readonly FaultCase[] = [
   ),
   segment('segment missing', { query: 'status=404' }, 'reset'),
   segment('segment fails once', { query: 'status=503&times=1' }, 'complete'),
-  segment('segment cut, once', { query: 'cut=50000&times=1' }, 'complete'),
+  nightly(segment('segment cut, once', { query: 'cut=50000&times=1' }, 'complete')),
   segment('segment cut, always', { query: 'cut=50000' }, 'reset'),
-  segment('segment silent, always', { query: 'stall=50000' }, 'reset'),
-  segment('segment too short, by its own Content-Length', { query: 'ignoreRange&length=-100000' }, 'reset'),
+  nightly(segment('segment silent, always', { query: 'stall=50000' }, 'reset')),
+  nightly(
+    segment('segment too short, by its own Content-Length', { query: 'ignoreRange&length=-100000' }, 'reset'),
+  ),
   segment('garbage instead of a segment', { query: 'garbage' }, 'reset'),
   segment('a web page instead of a segment', { query: 'page' }, 'reset'),
   segment('segment empty', { query: 'empty' }, 'reset'),
@@ -444,38 +458,44 @@ export const faultCases: readonly FaultCase[] = [
     { query: 'garbage', playlist: '&discontinuous' },
     'reset',
   ),
-  segment(
-    'discontinuities: a web page instead of a segment',
-    { query: 'page', playlist: '&discontinuous' },
-    'reset',
+  nightly(
+    segment(
+      'discontinuities: a web page instead of a segment',
+      { query: 'page', playlist: '&discontinuous' },
+      'reset',
+    ),
   ),
   segment('discontinuities: half a segment', { query: 'half', playlist: '&discontinuous' }, 'reset'),
   segment('lengths understated: none', { playlist: '&extinf=0.1' }, 'complete'),
   segment('lengths understated: half a segment', { query: 'half', playlist: '&extinf=0.1' }, 'reset'),
-  segment('lengths understated: segment empty', { query: 'empty', playlist: '&extinf=0.1' }, 'reset'),
+  nightly(
+    segment('lengths understated: segment empty', { query: 'empty', playlist: '&extinf=0.1' }, 'reset'),
+  ),
   dashSegment('none', {}, 'complete'),
   dashSegment('first segment missing', { query: 'status=404', place: 0 }, '404 video_not_found'),
-  dashSegment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error'),
+  nightly(dashSegment('first segment is a web page', { query: 'page', place: 0 }, '502 upstream_error')),
   dashSegment(
     'first segment redirects to a private address',
     { query: `redirect=${privateUrl}`, place: 0 },
     '403 forbidden_address',
   ),
-  dashSegment('segment missing', { query: 'status=404' }, 'reset'),
-  dashSegment('segment fails once', { query: 'status=503&times=1' }, 'complete'),
+  nightly(dashSegment('segment missing', { query: 'status=404' }, 'reset')),
+  nightly(dashSegment('segment fails once', { query: 'status=503&times=1' }, 'complete')),
   dashSegment('segment cut, once', { query: 'cut=5000&times=1' }, 'complete'),
-  dashSegment('segment cut, always', { query: 'cut=5000' }, 'reset'),
+  nightly(dashSegment('segment cut, always', { query: 'cut=5000' }, 'reset')),
   dashSegment('segment silent, always', { query: 'stall=5000' }, 'reset'),
   dashSegment(
     'segment too short, by its own Content-Length',
     { query: 'ignoreRange&length=-100000' },
     'reset',
   ),
-  dashSegment('garbage instead of a segment', { query: 'garbage' }, 'reset'),
-  dashSegment('a web page instead of a segment', { query: 'page' }, 'reset'),
-  dashSegment('segment empty', { query: 'empty' }, 'reset'),
+  nightly(dashSegment('garbage instead of a segment', { query: 'garbage' }, 'reset')),
+  nightly(dashSegment('a web page instead of a segment', { query: 'page' }, 'reset')),
+  nightly(dashSegment('segment empty', { query: 'empty' }, 'reset')),
   dashSegment('half a segment', { query: 'half' }, 'reset'),
-  dashSegment('segment redirects to a private address', { query: `redirect=${privateUrl}` }, 'reset'),
+  nightly(
+    dashSegment('segment redirects to a private address', { query: `redirect=${privateUrl}` }, 'reset'),
+  ),
   dashSegment('segment cut between two fragments', { query: 'halfFragments' }, 'reset'),
   ...clips,
 ];

@@ -10,7 +10,7 @@ export async function runPythonSuite(options: {
   readonly env: NodeJS.ProcessEnv;
   /** The interpreter that set-up has chosen. */
   readonly python: string;
-}): Promise<SuiteResult> {
+}): Promise<{ readonly output: string; readonly result: SuiteResult }> {
   const { root, env, python } = options;
   let output = '';
   const { code, timedOut } = await runGroup(python, ['-m', 'unittest', 'discover', '-s', 'tests'], {
@@ -19,12 +19,11 @@ export async function runPythonSuite(options: {
     timeoutMs: 15 * 60_000,
     onOutput: (text) => (output += text),
   });
-  if (code !== 0) process.stdout.write(output);
-  const result = unittestResult(output);
-  if (result === undefined || timedOut) {
-    return crashed(name, timedOut ? 'no result in time' : `ended with ${code}`);
-  }
-  return result;
+  const result = timedOut ? undefined : unittestResult(output);
+  return {
+    output: code === 0 ? '' : output,
+    result: result ?? crashed(name, timedOut ? 'no result in time' : `ended with ${code}`),
+  };
 }
 
 /** unittest's closing lines as a suite result; undefined without them. */

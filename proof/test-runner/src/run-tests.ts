@@ -12,11 +12,15 @@ import { readJestReport, resultsFolder } from './jest-reports.js';
 import { runPythonSuite } from './python-suite.js';
 import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
 import { toolVersions } from './tool-versions.js';
-import { cachedFolders, checksResult, runTurboTasks } from './turbo-tasks.js';
+import { checksResult, packageResult, runTurbo } from './turbo.js';
 import { testedFolders } from './workspace.js';
 
 /** Checks of all code, tests included. */
 const checkTasks = ['lint', 'format:check', 'check:imports', 'check:unused'];
+/** The suites that take longest start first. Started last, they would run alone at the end. */
+const longest = ['apps/video-dl', 'proof/e2e', 'apps/bg-removal', 'nginx', 'proof/bench'];
+/** On two cores, a third slows down the others by more than it gains. */
+const suitesAtOnce = 2;
 const timeoutMs = 90 * 60_000;
 const runMark = 'MEDIA_SERVICES_TEST_RUN';
 
@@ -30,20 +34,31 @@ export async function runTests(options: {
   readonly progress: Pick<Progress, 'say'>;
   readonly env: NodeJS.ProcessEnv;
   readonly only: readonly string[];
-  /** Also the tests of the tools, the second yt-dlp and what takes minutes. */
+  /** Also the tests of the tools, the second yt-dlp, what takes minutes, and cases that differ only in format. */
   readonly nightly?: boolean;
 }): Promise<number> {
   const { progress, only, nightly = false } = options;
-  const env = { ...options.env, TEST_NIGHTLY: nightly ? '1' : '' };
-  const wanted = (name: string) => only.length === 0 || only.includes(name);
-  const folders = testedFolders(root).filter(wanted);
-  const unknown = only.filter((name) => !['checks', 'engine', ...folders].includes(name));
+  const all = [...new Set([...longest, ...testedFolders(root), 'engine', 'checks'])];
+  const unknown = only.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new UserError(`There is nothing to test called ${unknown.join(', ')}.`);
+  const wanted = all.filter((name) => only.length === 0 || only.includes(name));
 
-  const results = await Promise.all([
-    ...(wanted('engine') ? [runEngineTests(env)] : []),
-    runTasks({ progress, env, checks: wanted('checks'), folders }),
-  ]).then((suites) => suites.flat());
+  const mark = randomUUID();
+  process.once('exit', () => killMarked(mark, runMark)); // interrupted
+  const chosen = { ...options.env, TEST_NIGHTLY: nightly ? '1' : '' };
+  const env = { ...chosen, TEST_TOOLS: await toolVersions(root, chosen), [runMark]: mark };
+  const results: SuiteResult[] = [];
+  const waiting = wanted.entries();
+  const runWaiting = async () => {
+    for (const [index, name] of waiting) {
+      progress.say(`… ${name}`);
+      const { output, result } = await runSuite(name, env);
+      progress.say(`\n── ${name}\n${output.trim()}\n`);
+      results[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: suitesAtOnce }, runWaiting));
+  results.push(leftBehind(mark));
 
   const report = [summaryLines(results), slowestFiles(results), [totalLine(results)]];
   progress.say(
@@ -55,41 +70,22 @@ export async function runTests(options: {
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-async function runEngineTests(env: NodeJS.ProcessEnv): Promise<SuiteResult> {
-  const { python } = await setUpPythonEngine({ root });
-  return runPythonSuite({ root, env, python });
-}
-
-/** Three tasks at a time: while one waits for a browser or a timeout, the others work. */
-async function runTasks(options: {
-  readonly progress: Pick<Progress, 'say'>;
-  readonly env: NodeJS.ProcessEnv;
-  readonly checks: boolean;
-  readonly folders: readonly string[];
-}): Promise<SuiteResult[]> {
-  const { progress, env, checks, folders } = options;
-  const tasks = [...(checks ? checkTasks : []), ...(folders.length > 0 ? ['test'] : [])];
-  if (tasks.length === 0) return [];
-  for (const folder of folders) rmSync(resultsFolder(root, folder), { recursive: true, force: true });
-  const mark = randomUUID();
-  progress.say(`\n── ${tasks.join(', ')}`);
-  const run = await runTurboTasks({
-    tasks,
-    root,
-    env: { ...env, TEST_TOOLS: await toolVersions(root, env), [runMark]: mark },
-    timeoutMs,
-    args: [
-      ...['--concurrency=3', '--log-order=grouped', '--output-logs=new-only'],
-      ...(checks ? ['--filter=//'] : []),
-      ...folders.map((folder) => `--filter=./${folder}`),
-    ],
-  });
-  const cached = cachedFolders(run.summary, 'test');
-  return [
-    ...(checks ? [checksResult('checks', run, checkTasks)] : []),
-    ...folders.map((folder) => ({ ...readJestReport(root, folder), cached: cached.has(folder) })),
-    leftBehind(mark),
-  ];
+/** Runs the checks, the engine's tests or those of a package. Set-up has built everything. */
+async function runSuite(
+  name: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly output: string; readonly result: SuiteResult }> {
+  if (name === 'engine') {
+    const { python } = await setUpPythonEngine({ root });
+    return runPythonSuite({ root, env, python });
+  }
+  if (name === 'checks') {
+    const run = await runTurbo({ root, env, timeoutMs, args: [...checkTasks, '--filter=//'] });
+    return { output: run.output, result: checksResult(name, run, checkTasks) };
+  }
+  rmSync(resultsFolder(root, name), { recursive: true, force: true });
+  const run = await runTurbo({ root, env, timeoutMs, args: ['test', `--filter=./${name}`] });
+  return { output: run.output, result: packageResult(readJestReport(root, name), run) };
 }
 
 /** Fails if the tests leave a process running (checked only on Linux). */

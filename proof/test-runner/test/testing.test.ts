@@ -2,7 +2,7 @@ import { root } from '@media-services/stack/set-up';
 import { jestResult } from '../dist/jest-reports.js';
 import { unittestResult } from '../dist/python-suite.js';
 import { crashed, slowestFiles, summaryLines, totalLine } from '../dist/suite-result.js';
-import { checksResult } from '../dist/turbo-tasks.js';
+import { checksResult, packageResult } from '../dist/turbo.js';
 import { testedFolders } from '../dist/workspace.js';
 
 test('every package of the workspace that has tests is run', () => {
@@ -138,4 +138,22 @@ test('checks that passed in a run of turbo that failed for another reason are a 
 
   expect(checksResult('checks', { code: 0, summary }, ['lint'])).toMatchObject({ passed: 1, failed: 0 });
   expect(checksResult('checks', { code: 1, summary }, ['lint'])).toMatchObject({ passed: 1, failed: 1 });
+});
+
+test("a package's tests that passed in a run of turbo that failed are a failure", () => {
+  const summary = { tasks: [{ taskId: 'a#test', task: 'test', cache: { status: 'MISS' } }] };
+
+  expect(packageResult(suite(3, 0), { code: 0, summary })).toMatchObject({
+    passed: 3,
+    failed: 0,
+    cached: false,
+  });
+  expect(packageResult(suite(3, 0), { code: 1, summary })).toMatchObject({ passed: 3, failed: 1 });
+  expect(packageResult(suite(3, 1), { code: 1, summary })).toMatchObject({ passed: 3, failed: 1 });
+});
+
+test('a package whose tests turbo replayed is marked as cached', () => {
+  const summary = { tasks: [{ taskId: 'a#test', task: 'test', cache: { status: 'HIT' } }] };
+
+  expect(packageResult(suite(3, 0), { code: 0, summary })).toMatchObject({ passed: 3, cached: true });
 });

@@ -2,6 +2,7 @@ import net from 'node:net';
 import { createLogger } from '@media-services/http-common';
 import fc from 'fast-check';
 import sharp from 'sharp';
+import { isNight } from '../../../../proof/jest/at-night.js';
 import { imageLimits } from '../../dist/images/image-limits.js';
 import { defaultOutput } from '../../dist/images/output.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
@@ -12,7 +13,7 @@ import { colourPng, pngChunk } from '../support/unusual-files.js';
 
 /** Runs of a fuzz test: few in `npm test`, three times as many at night, `FUZZ_FACTOR` times as many in a long one. */
 function fuzzRuns(few: number): number {
-  return few * Number(process.env['FUZZ_FACTOR'] ?? (process.env['TEST_NIGHTLY'] === '1' ? '3' : '1'));
+  return few * Number(process.env['FUZZ_FACTOR'] ?? (isNight ? '3' : '1'));
 }
 
 /**

@@ -87,3 +87,12 @@ it('takes back a release that does not start in the place of the old one', async
   expect(await service.info(`${site.url}/watch?after=rollback`)).toMatchObject({ status: 200 });
   expect(engine.health().ready?.version).toBe(before);
 });
+
+it('leaves the old version running if no release is available', async () => {
+  const { engine, updater } = service.context;
+  const before = engine.health().ready?.version;
+  releases.withdraw();
+  await expect(updater.update()).resolves.toBe('failed');
+  expect(await service.info(`${site.url}/watch?after=failure`)).toMatchObject({ status: 200 });
+  expect(engine.health().ready?.version).toBe(before);
+});

@@ -41,13 +41,6 @@ describe('an update of yt-dlp in the running service', () => {
     expect(service.context.engine.health()).toMatchObject({ ready: { version: before } });
   }
 
-  it('that is unavailable leaves the old version running', async () => {
-    const before = version();
-    releases.withdraw();
-    await expect(service.context.updater.update()).resolves.toBe('failed');
-    await expectUnchanged(before);
-  });
-
   it('that fails its self-test is not taken', async () => {
     const before = version();
     await releases.publish('broken', newVersion);

@@ -65,6 +65,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
       res.writeHead(200, { 'content-type': 'image/jpeg' }).end(await readFile(await media('cover.jpg')));
     });
     site.on('/redirect-loop', (_req, res) => void res.writeHead(302, { location: '/redirect-loop' }).end());
+    process.env['AN_OPERATORS_SECRET'] = 'secret';
     service = await startService(
       { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
       { engineScript: fixtureEngine },
@@ -72,6 +73,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
   });
 
   afterAll(async () => {
+    delete process.env['AN_OPERATORS_SECRET'];
     await service[Symbol.asyncDispose]();
     await site.close();
   });
@@ -109,13 +111,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
   });
 
   it('passes only the necessary environment variables to the engine', async () => {
-    process.env['AN_OPERATORS_SECRET'] = 'secret';
-    await using fresh = await startService(
-      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_PYTHON: python },
-      { engineScript: fixtureEngine },
-    );
-    delete process.env['AN_OPERATORS_SECRET'];
-    const { body } = await fresh.info(`${site.url}/fixture/environment`);
+    const { body } = await service.info(`${site.url}/fixture/environment`);
     expect(body['description']).toContain('PATH');
     expect(body['description']).not.toContain('SECRET');
   });
@@ -185,20 +181,6 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
   });
 });
 
-describe('an allowed source', () => {
-  it('that rejects or drops connections is upstream_unreachable', async () => {
-    const sockets = new Set<Socket>();
-    const dropping = createServer((socket) => sockets.add(socket).delete(socket.destroy()));
-    dropping.listen(0, '127.0.0.1');
-    await once(dropping, 'listening');
-    const { port } = dropping.address() as AddressInfo;
-    await using service = await startService({ ALLOWED_PRIVATE_SOURCES: '127.0.0.0/8' });
-    expectProblem(await service.info('http://127.0.0.1:1/'), 'upstream_unreachable', 502);
-    expectProblem(await service.info(`http://127.0.0.1:${port}/`), 'upstream_unreachable', 502);
-    dropping.close();
-  });
-});
-
 function expectProblem({ status, headers, body }: Answer, code: string, expectedStatus: number): void {
   expect({ code: body['code'], status }).toEqual({ code, status: expectedStatus });
   expect(headers.get('content-type')).toContain('application/problem+json');
@@ -209,19 +191,30 @@ function expectProblem({ status, headers, body }: Answer, code: string, expected
   });
 }
 
-/** Media whose server rejects requests, trickles or recovers while the service probes it. */
-describe('probing media', () => {
+/** Sites that are unreachable, and media whose server rejects requests, trickles or recovers while the service probes it. */
+describe('an allowed source', () => {
   let site: Site;
   let service: TestService;
 
   beforeAll(async () => {
     site = await startSite();
-    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: '127.0.0.0/8' });
   });
 
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
     await site.close();
+  });
+
+  it('that rejects or drops connections is upstream_unreachable', async () => {
+    const sockets = new Set<Socket>();
+    const dropping = createServer((socket) => sockets.add(socket).delete(socket.destroy()));
+    dropping.listen(0, '127.0.0.1');
+    await once(dropping, 'listening');
+    const { port } = dropping.address() as AddressInfo;
+    expectProblem(await service.info('http://127.0.0.1:1/'), 'upstream_unreachable', 502);
+    expectProblem(await service.info(`http://127.0.0.1:${port}/`), 'upstream_unreachable', 502);
+    dropping.close();
   });
 
   const page = (title: string, mediaPath: string): string => {

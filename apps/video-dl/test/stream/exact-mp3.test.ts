@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import { constantFrames, readMp3FrameHeader, silentFrame } from '../../dist/containers/mp3-frames.js';
 import { inspect } from '../media/support/inspect.js';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 
@@ -31,22 +32,24 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 describe('the Content-Length of an MP3 is exact', () => {
   it.each([
     ['sound.m4a', 4],
-    ['sound-end.m4a', 4],
     ['short-sound.m4a', 0.05],
     ['long-sound.m4a', 61.7],
-    ['sound-11025.m4a', 4],
-    ['sound-22050.m4a', 4],
-    ['sound-32000.m4a', 4],
     ['sound-48000.m4a', 4],
-    ['sound-96000.m4a', 4],
     ['mono-8000.m4a', 4],
     ['surround.m4a', 4],
     ['indexed.m4a', 4],
     ['alac.m4a', 4],
-    ['front.mp4', 4],
     ['end.mp4', 4],
-    ['hevc.mp4', 4],
     ['h264-opus.mp4', 4],
+    ...atNight<[string, number]>([
+      ['sound-end.m4a', 4],
+      ['sound-11025.m4a', 4],
+      ['sound-22050.m4a', 4],
+      ['sound-32000.m4a', 4],
+      ['sound-96000.m4a', 4],
+      ['front.mp4', 4],
+      ['hevc.mp4', 4],
+    ]),
   ])('of %s', async (name, seconds) => {
     const { status, headers, body, complete } = await receive(address(`/media/${name}`));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
@@ -60,23 +63,25 @@ describe('the Content-Length of an MP3 is exact', () => {
     expect(Math.abs((format.duration ?? 0) - seconds)).toBeLessThan(0.1);
   });
 
-  it.each(['vbr.mp3', 'sound.mp3'])('of %s, which is sent unchanged', async (name) => {
+  it.each(['vbr.mp3', ...atNight(['sound.mp3'])])('of %s, which is sent unchanged', async (name) => {
     const { headers, body } = await receive(address(`/media/${name}`));
     expect(headers['content-length']).toBe(String((await readFile(await media(name))).length));
     expect(sha256(body)).toBe(sha256(await readFile(await media(name))));
   });
 
-  it.each(['opus.webm', 'sound.ogg', 'sound.flac', 'h264.mkv', 'fragments.m4a', 'hls-ts/index.m3u8'])(
-    'and estimated where the source does not state the samples: %s',
-    async (name) => {
-      const { headers, body, complete } = await receive(address(`/media/${name}`));
-      expect(complete).toBe(true);
-      expect(headers['content-length']).toBeUndefined();
-      expect(headers['accept-ranges']).toBe('none');
-      const estimate = Number(headers['estimated-content-length']);
-      expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.05);
-    },
-  );
+  it.each([
+    'opus.webm',
+    'sound.flac',
+    'fragments.m4a',
+    ...atNight(['sound.ogg', 'h264.mkv', 'hls-ts/index.m3u8']),
+  ])('and estimated where the source does not state the samples: %s', async (name) => {
+    const { headers, body, complete } = await receive(address(`/media/${name}`));
+    expect(complete).toBe(true);
+    expect(headers['content-length']).toBeUndefined();
+    expect(headers['accept-ranges']).toBe('none');
+    const estimate = Number(headers['estimated-content-length']);
+    expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.05);
+  });
 });
 
 describe('an MP3 of known size', () => {

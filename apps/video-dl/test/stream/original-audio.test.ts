@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { locatePython } from '../../dist/extract/engine.js';
 import { inspect } from '../media/support/inspect.js';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 
@@ -34,16 +35,18 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 describe('an audio file is sent byte for byte', () => {
   it.each([
     ['sound.m4a', 'audio/mp4', 'm4a'],
-    ['sound-end.m4a', 'audio/mp4', 'm4a'],
-    ['indexed.m4a', 'audio/mp4', 'm4a'],
-    ['fragments.m4a', 'audio/mp4', 'm4a'],
-    ['alac.m4a', 'audio/mp4', 'm4a'],
     ['vbr.mp3', 'audio/mpeg', 'mp3'],
     ['sound.ogg', 'audio/ogg', 'ogg'],
-    ['long.ogg', 'audio/ogg', 'opus'],
     ['opus.webm', 'audio/webm', 'webm'],
     ['sound.flac', 'audio/flac', 'flac'],
     ['sound.wav', 'audio/wav', 'wav'],
+    ...atNight([
+      ['sound-end.m4a', 'audio/mp4', 'm4a'],
+      ['indexed.m4a', 'audio/mp4', 'm4a'],
+      ['fragments.m4a', 'audio/mp4', 'm4a'],
+      ['alac.m4a', 'audio/mp4', 'm4a'],
+      ['long.ogg', 'audio/ogg', 'opus'],
+    ]),
   ])('%s as %s, .%s, with its length, ranges and ETag', async (name, mediaType, extension) => {
     const original = await readFile(await media(name));
     const { status, headers, body, complete } = await receive(address(name));
@@ -98,16 +101,18 @@ const plainAac = ['-bsf:a', 'aac_adtstoasc'];
 describe('audio in other files is copied', () => {
   it.each([
     ['front.mp4', 'audio/mp4', 'm4a', 'aac'],
-    ['end.mp4', 'audio/mp4', 'm4a', 'aac'],
-    ['h264.mkv', 'audio/mp4', 'm4a', 'aac'],
     ['sound.aac', 'audio/mp4', 'm4a', 'aac'],
     ['hls-ts/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
-    ['hls-fmp4/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
-    ['h264-opus.mp4', 'audio/ogg', 'opus', 'opus'],
     ['vp9.webm', 'audio/ogg', 'opus', 'opus'],
     ['vp8.webm', 'audio/ogg', 'ogg', 'vorbis'],
     ['flac.mkv', 'audio/ogg', 'ogg', 'flac'],
     ['mp3.mkv', 'audio/mpeg', 'mp3', 'mp3'],
+    ...atNight([
+      ['end.mp4', 'audio/mp4', 'm4a', 'aac'],
+      ['h264.mkv', 'audio/mp4', 'm4a', 'aac'],
+      ['hls-fmp4/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
+      ['h264-opus.mp4', 'audio/ogg', 'opus', 'opus'],
+    ]),
   ])('%s as %s, .%s, %s', async (name, mediaType, extension, codec) => {
     // Encoding it may take longer than a stream waits for its first byte.
     const source = await sourceOf(name);
@@ -135,10 +140,9 @@ describe('audio in other files is copied', () => {
   });
 
   it.each([
-    'hls-master/index.m3u8',
-    'hls-aes/index.m3u8',
     'dash-timeline/manifest.mpd',
     'dash-list/manifest.mpd',
+    ...atNight(['hls-master/index.m3u8', 'hls-aes/index.m3u8']),
   ])('completely from %s', async (name) => {
     const { headers, body, complete } = await receive(address(name));
     expect(complete).toBe(true);
@@ -151,7 +155,7 @@ describe('audio in other files is copied', () => {
     expect(streams[0]?.nb_read_frames).toBeGreaterThanOrEqual(172);
   });
 
-  it.each(['h264.mkv', 'vp9.webm'])('states the title in its tags: %s', async (name) => {
+  it.each(['vp9.webm', ...atNight(['h264.mkv'])])('states the title in its tags: %s', async (name) => {
     const { body } = await receive(address(name));
     const file = join(folder, `tagged-${name}`);
     await writeFile(file, body);
@@ -192,9 +196,9 @@ describe('audio in other files has the title, the author and the cover', () => {
   it.each([
     ['front.mp4', 'm4a'],
     ['vp9.webm', 'opus'],
-    ['vp8.webm', 'ogg'],
     ['flac.mkv', 'ogg'],
     ['mp3.mkv', 'mp3'],
+    ...atNight([['vp8.webm', 'ogg']]),
   ])('of a page with %s, as .%s', async (name, extension) => {
     const url = `${site.url}/json-ld?media=${name}`;
     const query = new URLSearchParams({ url, fmt: 'original' }).toString();

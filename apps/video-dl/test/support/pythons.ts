@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { atNight } from '../../../../proof/jest/at-night.js';
 import { locatePython } from '../../dist/extract/engine.js';
 
 /** A Python interpreter to test with. */
@@ -18,7 +19,7 @@ export const fixtureEngine = fileURLToPath(new URL('../engine/support/fixture_en
 export async function interpreters(): Promise<Interpreter[]> {
   const chosen = await locatePython(process.env['YTDLP_PYTHON'] ?? '');
   const found: Interpreter[] = [];
-  const others = process.env['TEST_NIGHTLY'] === '1' ? ['/usr/bin/python3'] : [];
+  const others = atNight(['/usr/bin/python3']);
   for (const python of new Set([chosen, ...others])) {
     const ytDlp = await version(python);
     if (ytDlp !== undefined && !found.some((other) => other.ytDlp === ytDlp)) found.push({ python, ytDlp });

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { answerFileChooser, chooseImage, cutOutShown, launchBrowser, visit } from '../support/browser.js';
+import {
+  answerFileChooser,
+  answerImages,
+  chooseImage,
+  cutOutShown,
+  launchBrowser,
+  visit,
+} from '../support/browser.js';
 import { newClient } from '../support/client.js';
 import { imageForm } from '../support/form.js';
 
@@ -37,13 +44,13 @@ async function openAdjusted(page: Page, values: Readonly<Record<string, string>>
   for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
 }
 
-/** The service's response when it tunes the matte itself. */
-async function fromService(fields: Readonly<Record<string, string>>): Promise<Pixels> {
+/** The service's cut-out when it tunes the matte itself. */
+async function fromService(fields: Readonly<Record<string, string>>): Promise<Buffer> {
   await using client = await newClient();
   const body = await imageForm(fields);
   const answer = await fetch(`${client.url}/api/remove-background`, { method: 'POST', body });
   expect(answer.status).toBe(200);
-  return await pixelsOf(Buffer.from(await answer.arrayBuffer()));
+  return Buffer.from(await answer.arrayBuffer());
 }
 
 /**
@@ -70,7 +77,7 @@ function differences(page: Pixels, service: Pixels, untuned: Pixels) {
 
 describe('the page tunes a cut-out like the service', () => {
   const neutral = { threshold: '0', feather: '0', foreground_strength: '1' };
-  let untuned: Pixels;
+  let untuned: Buffer;
   beforeAll(async () => {
     untuned = await fromService(neutral);
   });
@@ -82,15 +89,18 @@ describe('the page tunes a cut-out like the service', () => {
   ])('%s', async (_name, sliders: Readonly<Record<string, string>>) => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
+    await answerImages(page, untuned);
     await openAdjusted(page, sliders);
     const made = await pixelsOf(await save(page));
-    const service = await fromService({
-      threshold: sliders.Threshold ?? '12',
-      feather: sliders.Feather ?? '2',
-      foreground_strength: sliders.Strength ?? '1',
-    });
+    const service = await pixelsOf(
+      await fromService({
+        threshold: sliders.Threshold ?? '12',
+        feather: sliders.Feather ?? '2',
+        foreground_strength: sliders.Strength ?? '1',
+      }),
+    );
     expect([made.width, made.height]).toEqual([service.width, service.height]);
-    const { alpha, colour, fringe } = differences(made, service, untuned);
+    const { alpha, colour, fringe } = differences(made, service, await pixelsOf(untuned));
     expect(alpha).toBeLessThanOrEqual(1);
     expect(colour).toBeLessThanOrEqual(1);
     // Outside the subject, the service extends its estimate and the page the nearest colours.
@@ -134,6 +144,7 @@ describe('a background', () => {
   it('is in the saved file: a colour, then an image', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
+    await answerImages(page);
     await chooseImage(page);
     await cutOutShown(page);
     const corner = ({ data }: Pixels) => [...data.subarray(0, 4)];
@@ -162,6 +173,7 @@ describe('a background', () => {
 it('the cut-out can be copied to the clipboard', async () => {
   await using reader = await visit(browser, '/', { permissions: ['clipboard-read', 'clipboard-write'] });
   const { page, faults } = reader;
+  await answerImages(page);
   await chooseImage(page);
   await cutOutShown(page);
   await page.getByRole('button', { name: 'Copy' }).click();

@@ -4,12 +4,14 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import {
+  answerImages,
   chooseImage,
   cutOutShown,
   drop,
   keptForReload,
   launchBrowser,
   paste,
+  rectangleCutOut,
   visit,
 } from '../support/browser.js';
 import { healthy, sendJson, startPageServer, type Handler } from '../support/page-server.js';
@@ -32,15 +34,6 @@ function countUploads(page: Page): { count: number } {
   const uploads = { count: 0 };
   page.on('request', (request) => (uploads.count += request.method() === 'POST' ? 1 : 0));
   return uploads;
-}
-
-/** A cut-out in the service's format: a grey square in the middle of 40 × 30 pixels. */
-async function smallCutOut(): Promise<Buffer> {
-  const square = { create: { width: 20, height: 10, channels: 4 as const, background: '#808080' } };
-  return sharp({ create: { width: 40, height: 30, channels: 4, background: '#00000000' } })
-    .composite([{ input: await sharp(square).png().toBuffer() }])
-    .png()
-    .toBuffer();
 }
 
 /** X of the red primary in an ICC profile; a file without one is sRGB. */
@@ -111,7 +104,7 @@ describe('an image', () => {
       .waitFor();
     await page.locator('#image-cancel').click();
     await problem(page).getByRole('heading', { name: 'Cancelled' }).waitFor();
-    await page.unroute('**/api/remove-background');
+    await answerImages(page);
     await problem(page).getByRole('button', { name: 'Try again' }).click();
     await cutOutShown(page);
   });
@@ -120,7 +113,7 @@ describe('an image', () => {
     ['two at once', 1],
     ['the same one many times, as when a key is held', 8],
   ])('that arrives while another is processed does not stop the tool: %s', async (_name, times) => {
-    const png = await smallCutOut();
+    const png = await rectangleCutOut();
     await using server = await startPageServer({
       'api/health': healthy,
       'api/remove-background': (req, res) => {
@@ -154,7 +147,7 @@ describe('several images', () => {
   };
 
   it('wait for the rate limit automatically, and are saved together', async () => {
-    const png = await smallCutOut();
+    const png = await rectangleCutOut();
     let answers = 0;
     let secondIsShown = (): void => undefined;
     const first = new Promise<void>((resolve) => (secondIsShown = resolve));
@@ -215,7 +208,7 @@ describe('an image that the service would reject', () => {
   /** Opens a file on a page with limits, and returns what the page sends instead. */
   async function sentInstead(upload: object, name: string, bytes: Buffer) {
     const sent: Buffer[] = [];
-    const png = await smallCutOut();
+    const png = await rectangleCutOut();
     await using server = await startPageServer({
       'api/health': limits(upload),
       'api/remove-background': (req, res) => {
@@ -291,7 +284,7 @@ describe('an image that the service would reject', () => {
 
 describe('a finished cut-out', () => {
   async function finished() {
-    const png = await smallCutOut();
+    const png = await rectangleCutOut();
     const server = await startPageServer({
       'api/health': healthy,
       'api/remove-background': (req, res) => {
@@ -424,7 +417,7 @@ describe('a problem with an image is explained:', () => {
   const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1');
 
   it('an unusable file, without an upload and without losing earlier results', async () => {
-    const png = await smallCutOut();
+    const png = await rectangleCutOut();
     const upload = { maxFileBytes: 15 * 1024 * 1024 };
     const bgRemoval = { status: 'ok', checks: { upload } };
     await using server = await startPageServer({
@@ -482,7 +475,7 @@ describe('a problem with an image is explained:', () => {
     expect(await problem(page).locator('.problem-detail').textContent()).toMatch(
       /The image \([1-9][\d.]*\s[kM]B\)/,
     );
-    await page.unroute('**/api/remove-background');
+    await answerImages(page);
     await problem(page).getByRole('button', { name: 'Try again' }).click();
     await cutOutShown(page);
   });

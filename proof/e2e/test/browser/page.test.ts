@@ -6,6 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import {
   accessibilityProblems,
   answerFileChooser,
+  answerImages,
   chooseImage,
   cutOutShown,
   drop,
@@ -41,6 +42,7 @@ async function expectAccessible(page: Page): Promise<void> {
 async function useBothTools(page: Page): Promise<void> {
   await lookUp(page, film);
   await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
+  await answerImages(page);
   await chooseImage(page);
   await cutOutShown(page);
 }
@@ -162,6 +164,7 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
   it('a landscape image fills its frame', async () => {
     await using reader = await visit(browser, '/', phone);
     const { page } = reader;
+    await answerImages(page);
     await page.locator('#image-sample').click();
     await cutOutShown(page);
     await enlarge(page, 200);
@@ -173,6 +176,7 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
   it('a unit stays beside its field', async () => {
     await using reader = await visit(browser, '/', { ...phone, locale: 'de' });
     const { page } = reader;
+    await answerImages(page);
     await page.locator('#image-sample').click();
     await cutOutShown(page);
     await page.locator('#image-save-options').click();
@@ -404,6 +408,7 @@ describe('a first visit on a phone, by keyboard alone, in at most six key presse
     await using reader = await visit(browser, '/', phone);
     const { page } = reader;
     const keyboard = keys(page);
+    await answerImages(page);
     await paste(page, { name: 'photo.jpg', type: 'image/jpeg', bytes: readFileSync(stack.photo) });
     await cutOutShown(page);
     const download = page.waitForEvent('download');
@@ -423,6 +428,7 @@ it('everything can be reached by keyboard: sliders, backgrounds, the comparison'
     }
     throw new Error(`Tab does not lead to ${selector}.`);
   };
+  await answerImages(page);
   await focusOn('#image-file');
   await answerFileChooser(page, () => page.keyboard.press('Space'), stack.photo);
   await cutOutShown(page);
@@ -519,6 +525,7 @@ it('a disabled button looks disabled, even under the pointer', async () => {
 it('with the system’s forced colours, chosen tools and backgrounds still show', async () => {
   await using reader = await visit(browser, '/', { forcedColors: 'active' });
   const { page } = reader;
+  await answerImages(page);
   await page.locator('#image-sample').click();
   await cutOutShown(page);
   const style = (selector: string, property: string) =>

@@ -8,6 +8,7 @@ import {
   type FileChooser,
   type Page,
 } from 'playwright-core';
+import sharp from 'sharp';
 import { newClient, type Client } from './client.js';
 import { stack } from './stack.js';
 
@@ -180,6 +181,23 @@ export async function answerFileChooser(
   };
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), opened()]);
   await chooser.setFiles(files);
+}
+
+/** A cut-out in the service's format: a grey rectangle in the middle. */
+export async function rectangleCutOut(width = 40, height = 30): Promise<Buffer> {
+  const rectangle = {
+    create: { width: width / 2, height: height / 3, channels: 4 as const, background: '#808080' },
+  };
+  return sharp({ create: { width, height, channels: 4, background: '#00000000' } })
+    .composite([{ input: await sharp(rectangle).png().toBuffer() }])
+    .png()
+    .toBuffer();
+}
+
+/** Answers the page's images without the model, for tests that are not about the cut-out itself. */
+export async function answerImages(page: Page, cutOut?: Buffer): Promise<void> {
+  const body = cutOut ?? (await rectangleCutOut(1600, 1200));
+  await page.route('**/api/remove-background', (route) => route.fulfill({ contentType: 'image/png', body }));
 }
 
 /** Resolves when the cut-out is shown. */

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 /** Nothing may hold the event loop for longer. */
 const maxBlockedMs = 200;
+/** How far a measured time may be below the real one. */
+const pollMs = 20;
 /** Other programs and the garbage collector slow down some rounds; a blocked loop slows down all. */
 const maxRounds = 8;
 
@@ -54,7 +56,7 @@ async function watchLoop(
       const cpuMs = (await mainThreadCpuMs(pid)) - cpuBefore;
       watch.blockedMs = Math.max(watch.blockedMs, Math.min(elapsedMs, cpuMs));
       watch.residentBytes = Math.max(watch.residentBytes, await residentBytes(pid));
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   })();
   try {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { runGroup } from './run-group.js';
@@ -10,20 +10,11 @@ const runSummary = z.object({
     z.object({
       taskId: z.string(),
       task: z.string(),
-      directory: z.string().optional(),
       cache: z.object({ status: z.string() }).optional(),
       execution: z.object({ exitCode: z.number() }).nullish(),
     }),
   ),
 });
-
-interface TurboOptions {
-  readonly tasks: readonly string[];
-  readonly root: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly timeoutMs: number;
-  readonly args?: readonly string[];
-}
 
 /** How a run of turbo ended, and its summary. */
 export interface TurboRun {
@@ -32,38 +23,43 @@ export interface TurboRun {
   readonly summary: unknown;
 }
 
-/** Runs turbo tasks and shows their output. A failed task doesn't stop the others. */
-export async function runTurboTasks(options: TurboOptions): Promise<TurboRun> {
-  const { tasks, root, env, timeoutMs, args = [] } = options;
-  const earlier = summaryFiles(root);
+/** Runs turbo tasks, one at a time. A failed task doesn't stop the others. */
+export async function runTurbo(options: {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  /** The tasks, and in which packages. */
+  readonly args: readonly string[];
+}): Promise<TurboRun & { readonly output: string }> {
+  const { root, env, timeoutMs, args } = options;
+  let output = '';
   const { code } = await runGroup(
     join(root, 'node_modules', '.bin', 'turbo'),
-    ['run', ...tasks, '--continue=always', '--summarize', '--log-prefix=none', ...args],
+    [
+      ...['run', ...args, '--concurrency=1', '--continue=always', '--summarize'],
+      ...['--log-order=grouped', '--log-prefix=none', '--output-logs=new-only'],
+    ],
     {
       cwd: root,
       env: { ...env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
       timeoutMs,
+      onOutput: (text) => (output += text),
     },
   );
-  // A run that crashes writes none; an earlier one's would hide that.
-  const written = summaryFiles(root).find((file) => !earlier.includes(file));
-  return {
-    code,
-    summary: written === undefined ? { tasks: [] } : JSON.parse(readFileSync(written, 'utf8')),
-  };
+  return { code, output, summary: readSummary(output) };
 }
 
-/** The folders of the packages whose task turbo replayed. */
-export function cachedFolders(summary: unknown, wanted: string): ReadonlySet<string> {
-  const replayed = runSummary
-    .parse(summary)
-    .tasks.filter(({ task, cache }) => task === wanted && cache?.status === 'HIT');
-  return new Set(replayed.map(({ directory = '' }) => directory));
+/** The summary that a run of turbo names in its last lines. One that crashes writes none. */
+function readSummary(output: string): unknown {
+  const file = [...output.matchAll(/^Summary: +(\S.*)$/gm)].at(-1)?.[1];
+  return file === undefined ? { tasks: [] } : JSON.parse(readFileSync(file, 'utf8'));
 }
 
-function summaryFiles(root: string): string[] {
-  const folder = join(root, '.turbo', 'runs');
-  return existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [];
+/** What jest reported about a package, unless turbo failed for another reason. */
+export function packageResult(reported: SuiteResult, { code, summary }: TurboRun): SuiteResult {
+  if (code !== 0 && reported.failed === 0) return crashed(reported.name, endOf(code), reported);
+  const { tasks } = runSummary.parse(summary);
+  return { ...reported, cached: tasks.some(({ task, cache }) => task === 'test' && cache?.status === 'HIT') };
 }
 
 /** How the wanted tasks of a turbo run ended, each as one test; a task that couldn't run has failed. */
@@ -84,5 +80,9 @@ export function checksResult(
     failures,
   };
   const isExplained = tasks.length > 0 && (code === 0 || all.some(hasFailed));
-  return isExplained ? result : crashed(name, `turbo ended with ${code ?? 'no result in time'}`, result);
+  return isExplained ? result : crashed(name, endOf(code), result);
+}
+
+function endOf(code: TurboRun['code']): string {
+  return `turbo ended with ${code ?? 'no result in time'}`;
 }
