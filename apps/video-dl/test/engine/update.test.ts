@@ -33,21 +33,6 @@ describe('an update of yt-dlp in the running service', () => {
     await site.close();
   });
 
-  const version = () => service.context.engine.health().ready?.version;
-
-  async function expectUnchanged(before: string | undefined): Promise<void> {
-    expect(await service.info(`${site.url}/watch?after=${Math.random()}`)).toMatchObject({ status: 200 });
-    while (service.context.engine.health().enginesReady < 2) await delay(20);
-    expect(service.context.engine.health()).toMatchObject({ ready: { version: before } });
-  }
-
-  it('that fails its self-test is not taken', async () => {
-    const before = version();
-    await releases.publish('broken', newVersion);
-    await expect(service.context.updater.update()).resolves.toBe('failed');
-    await expectUnchanged(before);
-  });
-
   it('that is good is taken by all engines while a stream goes on', async () => {
     const film = await readFile(await media('front.mp4'));
     let release = (): void => undefined;
@@ -78,7 +63,9 @@ describe('an update of yt-dlp in the running service', () => {
     );
     await expect(service.context.updater.update()).resolves.toBe('updated');
     for (const answer of await extractions) expect(answer.status).toBe(200);
-    await expectUnchanged(newVersion);
+    expect(await service.info(`${site.url}/watch?after`)).toMatchObject({ status: 200 });
+    while (service.context.engine.health().enginesReady < 2) await delay(20);
+    expect(service.context.engine.health()).toMatchObject({ ready: { version: newVersion } });
 
     release();
     const { status, bytes } = await streamed;

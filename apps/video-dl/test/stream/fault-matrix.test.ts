@@ -106,7 +106,7 @@ const answers = new Map<string, Promise<Answered>>();
 function targetsOf(faultCase: FaultCase): MatrixTarget[] {
   const all = targets.filter((target) => faultCase[target] !== undefined);
   if (isNight) return all;
-  const first = tested.indexOf(faultCase) % all.length;
+  const first = faultCases.indexOf(faultCase) % all.length;
   const inTurn = [...all.slice(first), ...all.slice(0, first)];
   return inTurn.filter(
     (target, index) => inTurn.findIndex((other) => faultCase[other] === faultCase[target]) === index,
