@@ -88,14 +88,11 @@ it('takes back a release that does not start in the place of the old one', async
   expect(engine.health().ready?.version).toBe(before);
 });
 
-it.each<[string, () => unknown]>([
-  ['no release is available', () => releases.withdraw()],
-  ['a release fails its self-test', () => releases.publish('broken', '2999.1.4')],
-])('leaves the old version running if %s', async (_what, prepare) => {
+it('leaves the old version running if no release is available', async () => {
   const { engine, updater } = service.context;
   const before = engine.health().ready?.version;
-  await prepare();
+  releases.withdraw();
   await expect(updater.update()).resolves.toBe('failed');
-  expect(await service.info(`${site.url}/watch?after=${Math.random()}`)).toMatchObject({ status: 200 });
+  expect(await service.info(`${site.url}/watch?after=failure`)).toMatchObject({ status: 200 });
   expect(engine.health().ready?.version).toBe(before);
 });

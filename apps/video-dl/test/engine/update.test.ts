@@ -33,6 +33,14 @@ describe('an update of yt-dlp in the running service', () => {
     await site.close();
   });
 
+  it('that fails its self-test is not taken', async () => {
+    const before = service.context.engine.health().ready?.version;
+    await releases.publish('broken', newVersion);
+    await expect(service.context.updater.update()).resolves.toBe('failed');
+    expect(await service.info(`${site.url}/watch?after=broken`)).toMatchObject({ status: 200 });
+    expect(service.context.engine.health().ready?.version).toBe(before);
+  });
+
   it('that is good is taken by all engines while a stream goes on', async () => {
     const film = await readFile(await media('front.mp4'));
     let release = (): void => undefined;
