@@ -131,7 +131,7 @@ const upload = form(await readFile(picture.file));
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
     const conditions = `Gateway, services, the site and the clients share the ${cores} cores. Requests arrive at a fixed rate, each from another address; the rate rises by half every ${stepSeconds} s until one in a hundred takes longer than the bound, or one fails.`;
-    const notes = `CPU and memory are those of the service with all its processes. *People per core* is how many a core serves when each sends one such request a minute. Multiply by the cores: more than ${cores} and several replicas have not been measured. The limits of streams and of requests a minute were lifted.`;
+    const notes = `CPU and memory are those of the service with all its processes. *People per core* is how many a core serves when each sends one such request a minute. Multiply by the cores: more than ${cores} have not been measured. The limits of streams and of requests a minute were lifted.`;
     await keep(
       'bench:load',
       `## Load\n\n\`npm run bench:load\` on ${ranOn}. ${conditions}\n\n${table}\n\n${notes}`,
