@@ -53,7 +53,7 @@ export async function isUnchanged({ folder, known }: ModelLocation): Promise<boo
     const isPinned = Object.entries(known?.pinned ?? {}).every(([name, sha256]) => files[name] === sha256);
     return isPinned && times.every((time) => time <= (installedAt ?? 0));
   } catch {
-    return false; // whoever installs it finds out why
+    return false; // verifyModel says why
   }
 }
 
