@@ -1,8 +1,8 @@
 export const isNight = process.env['TEST_NIGHTLY'] === '1';
 
 /**
- * Cases that only `npm run test:nightly` runs. By day, other cases take the same way through
- * the code, with another container, codec or output.
+ * Cases that only `npm run test:nightly` runs. By day, other cases follow the same path
+ * through the code, with another container, codec or output.
  */
 export function atNight<Case>(cases: readonly Case[]): readonly Case[] {
   return isNight ? cases : [];

@@ -22,7 +22,7 @@ export interface FaultCase {
   clip?: { readonly start: number; readonly end: number };
   /** Duration of the result. */
   seconds: number;
-  /** Other cases, which run by day, take the same way through the code with another container, codec or manifest. */
+  /** Other cases, which run by day, follow the same path through the code with another container, codec or manifest. */
   isNightly?: true;
 }
 

@@ -1,5 +1,5 @@
 """Finds the extractor modules that can find players embedded in other sites' pages, from their source: importing
-all of yt-dlp's modules would take 0.4 s and 20 MB in every engine."""
+all of yt-dlp's modules would take 0.3 s longer and 13 MB more in every engine."""
 
 import os
 

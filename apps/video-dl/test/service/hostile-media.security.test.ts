@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startSite, type Site } from '@media-services/fault-site';
 import { makeBox } from '../../dist/containers/mp4/box.js';
 import { adts, fragment, movie, packet, words } from '../parsers/smallest-units.js';
-import { isNight } from '../../../../proof/jest/at-night.js';
 import { receive } from '../stream/support/receive.js';
 import { ServiceProcess } from '../stream/support/service-process.js';
 import { expectFreeLoop, residentBytes } from './support/watch-loop.js';
@@ -15,8 +14,6 @@ import { expectFreeLoop, residentBytes } from './support/watch-loop.js';
 
 const maxOtherClientMs = 5_000;
 const maxGrowthBytes = 256 * 1024 ** 2;
-/** Bytes of the smallest units: by day a quarter. */
-const streamBytes = (isNight ? 2 : 0.5) * 1024 ** 2;
 
 let site: Site;
 let service: ServiceProcess;
@@ -113,11 +110,11 @@ const attacks: Readonly<Record<string, () => string | Promise<string>>> = {
       movie(),
     ),
   '5500 streams in a transport stream': () => playlist(manyStreams()),
-  'audio frames of 7 bytes': () => playlist([repeated(adts(), streamBytes)]),
+  'audio frames of 7 bytes': () => playlist([repeated(adts(), 2 * 1024 ** 2)]),
   'boxes of 8 bytes': () => playlist([Buffer.concat([fragment(), repeated(free, 2 * 1024 ** 2)])], movie()),
   'a segment in HTTP chunks of one byte': () => {
     const path = `/hostile-${(pages += 1)}`;
-    const bytes = repeated(packet.padding(), streamBytes);
+    const bytes = repeated(packet.padding(), 2 * 1024 ** 2);
     site.on(
       `${path}.m3u8`,
       (_request, response) =>
@@ -146,7 +143,7 @@ const attacks: Readonly<Record<string, () => string | Promise<string>>> = {
   },
   'a page in HTTP chunks of one byte': () => {
     const path = `/hostile-${(pages += 1)}`;
-    const bytes = Buffer.from(`<html><body>${'x '.repeat(streamBytes / 2)}</body></html>`);
+    const bytes = Buffer.from(`<html><body>${'x '.repeat(1024 ** 2)}</body></html>`);
     site.on(path, (_request, response) => sendSingly(response, 'text/html', bytes));
     return `${site.url}${path}`;
   },
