@@ -4,6 +4,7 @@ import collections
 import functools
 import http.cookiejar
 import io
+import re
 
 import yt_dlp
 from yt_dlp.extractor import gen_extractor_classes
@@ -71,8 +72,15 @@ _BROADCAST_ERRORS = {
 
 
 class _Extractors(dict):
-    """All extractors, keyed by their key. The generic extractor scans a page with those in
-    `values()`, so it returns only the ones that can find an embedded player."""
+    """All extractors, keyed by their key. yt-dlp asks each in `items()` whether it suits a URL, which takes 4 ms,
+    so it yields only those that may suit `url`. The generic extractor scans a page with those in `values()`,
+    so it returns only the ones that can find an embedded player."""
+
+    url = ''
+
+    def items(self):
+        url = self.url
+        return ((key, extractor) for key, extractor, match in _url_patterns() if match is None or match(url))
 
     def values(self):
         return _embed_finders()
@@ -81,6 +89,23 @@ class _Extractors(dict):
 @functools.lru_cache(maxsize=None)
 def _all_extractors():
     return _Extractors((extractor.ie_key(), extractor) for extractor in gen_extractor_classes())
+
+
+@functools.lru_cache(maxsize=None)
+def _url_patterns():
+    return [(key, extractor, _url_pattern(extractor)) for key, extractor in dict.items(_all_extractors())]
+
+
+def _url_pattern(extractor):
+    """Matches the URLs that an extractor suits; None if the extractor itself decides."""
+    pattern = extractor._VALID_URL
+    decides = any(_defines(extractor, name) for name in ('suitable', '_match_valid_url'))
+    return None if decides or not isinstance(pattern, str) else re.compile(pattern).match
+
+
+def _defines(extractor, name):
+    owner = next(cls for cls in extractor.__mro__ if name in vars(cls))
+    return owner.__name__ not in ('InfoExtractor', 'LazyLoadExtractor')
 
 
 @functools.lru_cache(maxsize=None)
@@ -119,6 +144,10 @@ class Downloader(yt_dlp.YoutubeDL):
         self.check_error = None
         # URLs that turned out to be images.
         self.images = set()
+
+    def extract_info(self, url, *args, **kwargs):
+        self._ies.url = url
+        return super().extract_info(url, *args, **kwargs)
 
     def urlopen(self, req):
         self._budget.count_request()

@@ -15,8 +15,10 @@ _EXEMPT = {'_TEST', '_TESTS', '_WEBPAGE_TESTS'}
 
 # Per owner (a module or class): its values by name, as (value, copy of a container or None).
 _remembered = {}
-# Per owner: its whole namespace with copies of the containers, so that one comparison detects any change.
-_snapshots = {}
+# Per owner, in the order of `_remembered`: its namespace, and the same with copies of the containers. Comparing the
+# two lists detects any change.
+_namespaces = []
+_snapshots = []
 _modules = set()
 _modules_seen = 0
 
@@ -31,23 +33,26 @@ def remember():
         module = sys.modules[name]
         _modules.add(name)
         for owner in (module, *_classes(module)):
+            if owner in _remembered:
+                continue
             saved = _remembered[owner] = {key: _saved(value) for key, value in _data(owner)}
-            _snapshots[owner] = _snapshot(owner, saved)
+            _namespaces.append(vars(owner))
+            _snapshots.append(_snapshot(owner, saved))
 
 
 def restore():
     """Reverts every change and records the state of new modules."""
-    for owner, snapshot in _snapshots.items():
-        if not _is_unchanged(owner, snapshot):
-            saved = _remembered[owner]
-            _put_back(owner, saved)
-            _snapshots[owner] = _snapshot(owner, saved)
+    if not _are_equal(_namespaces, _snapshots):
+        for number, (owner, saved) in enumerate(_remembered.items()):
+            if not _are_equal(_namespaces[number], _snapshots[number]):
+                _put_back(owner, saved)
+                _snapshots[number] = _snapshot(owner, saved)
     remember()
 
 
-def _is_unchanged(owner, snapshot):
+def _are_equal(namespaces, snapshots):
     try:
-        return vars(owner) == snapshot
+        return namespaces == snapshots
     except Exception:
         # A value that can't be compared may have changed.
         return False

@@ -81,3 +81,32 @@ class EmbedModulesTest(unittest.TestCase):
 
 if __name__ == '__main__':
     unittest.main()
+
+
+class UrlPatternsTest(unittest.TestCase):
+    def test_every_extractor_gets_the_urls_that_it_suits(self):
+        urls = [
+            'https://www.youtube.com/watch?v=BaW_jenozKc&list=PL1',
+            'https://www.youtube.com/playlist?list=PLrEnWoR732',
+            'https://vimeo.com/76979871',
+            'https://vimeo.com/channels/staffpicks',
+            'https://www.dailymotion.com/video/x5kesuj',
+            'https://soundcloud.com/artist/title',
+            'https://www.bbc.co.uk/iplayer/episode/b00yng5w',
+            'https://video.example/watch/1',
+            'ytsearch:film',
+            'film',
+        ]
+        extractors = downloader._Extractors(downloader._all_extractors())
+        suited = set()
+        for url in urls:
+            expected = [key for key, extractor in dict.items(extractors) if extractor.suitable(url)]
+            extractors.url = url
+            self.assertEqual([key for key, extractor in extractors.items() if extractor.suitable(url)], expected)
+            suited.update(expected[:1])
+        self.assertGreater(len(suited), 6)
+
+    def test_few_extractors_are_asked(self):
+        extractors = downloader._Extractors(downloader._all_extractors())
+        extractors.url = 'https://video.example/watch/1'
+        self.assertLess(len(list(extractors.items())), len(extractors) / 10)
