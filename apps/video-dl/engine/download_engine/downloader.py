@@ -72,9 +72,9 @@ _BROADCAST_ERRORS = {
 
 
 class _Extractors(dict):
-    """All extractors, keyed by their key. yt-dlp asks each in `items()` whether it suits a URL, which takes 4 ms,
-    so it yields only those that may suit `url`. The generic extractor scans a page with those in `values()`,
-    so it returns only the ones that can find an embedded player."""
+    """All extractors, keyed by their key. yt-dlp asks each in `items()` whether it suits a URL. Comparing the
+    patterns here takes less than half the time, so `items()` yields only those that may suit `url`. The generic
+    extractor scans a page with those in `values()`, which returns only the ones that can find an embedded player."""
 
     url = ''
 
