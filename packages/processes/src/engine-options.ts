@@ -26,8 +26,11 @@ export interface EngineOptions<Result, Ready> {
   readonly resultSchema: z.ZodType<Result>;
   /** Engine processes; each does one job at a time. */
   readonly poolSize: number;
-  /** The other processes start with `startOthers()` instead of after the first one. */
-  readonly othersWait?: boolean;
+  /**
+   * The other processes start this long after the first one is ready, or as soon as a job waits; absent: at once;
+   * Infinity: not before `startOthers()`.
+   */
+  readonly othersAfterMs?: number;
   /** Jobs that may wait for a process. Beyond that, we reject the newest job of the client with the most waiting jobs (`overloaded`). */
   readonly maxQueue: number;
   /** Time allowed until `ready`, counted from the start or from the engine's last `starting` message. */

@@ -50,12 +50,13 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   readonly #firstReady = deferred<undefined>();
   #averageRunMs = 1000;
   #othersMayStart: boolean;
+  #othersTimer: NodeJS.Timeout | undefined;
   #draining = false;
 
   constructor(options: EngineOptions<Result, Ready>) {
     this.#options = options;
-    const { maxRunningPerClient = options.poolSize, othersWait = false } = options;
-    this.#othersMayStart = !othersWait;
+    const { maxRunningPerClient = options.poolSize, othersAfterMs = 0 } = options;
+    this.#othersMayStart = othersAfterMs === 0;
     this.#queue = new FairQueue((client, queue) => queue.runningOf(client) < maxRunningPerClient);
     this.#slots = Array.from(
       { length: options.poolSize },
@@ -66,7 +67,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   }
 
   /**
-   * Starts one engine, which is then ready sooner, and the others after it. Resolves when one is
+   * Starts one engine, which is then ready sooner, and the others later. Resolves when one is
    * ready. Crashes are retried with back-off until then.
    */
   async start(signal?: AbortSignal): Promise<void> {
@@ -76,7 +77,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     await this.#firstReady.promise.finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
-  /** Starts the other engines once the first one is ready, if they wait for this. */
+  /** Starts the other engines once the first one is ready, without their delay. */
   startOthers(): void {
     this.#othersMayStart = true;
     this.#startOthersIfDue();
@@ -166,6 +167,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   /** Terminates every engine's process group; unfinished jobs fail as `engine_unavailable`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.drain();
+    clearTimeout(this.#othersTimer);
     const error = this.#unavailableError('is shutting down');
     this.#firstReady.reject(error);
     this.#rejectWaiting(error);
@@ -215,6 +217,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     this.#queue.add(waiting);
     if (this.#queue.waiting > this.#options.maxQueue)
       this.#queue.evict(waiting).reject(this.#overloadedError());
+    this.#startOthersIfDue();
     signal.addEventListener('abort', onAbort, { once: true });
     return turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
   }
@@ -237,8 +240,14 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   /** Once the first engine has started or failed to. */
   #startOthersIfDue(): void {
     const [first, ...others] = this.#slots;
-    if (this.#draining || !this.#othersMayStart || first === undefined) return;
-    if (first.readyInfo !== undefined || first.failedStarts > 0) for (const slot of others) slot.start();
+    if (this.#draining || first === undefined) return;
+    if (first.readyInfo === undefined && first.failedStarts === 0) return;
+    const { othersAfterMs = 0 } = this.#options;
+    if (this.#othersMayStart || (this.#queue.waiting > 0 && othersAfterMs !== Infinity)) {
+      for (const slot of others) slot.start();
+    } else if (othersAfterMs !== Infinity) {
+      this.#othersTimer ??= setTimeout(() => this.startOthers(), othersAfterMs);
+    }
   }
 
   /** Why the pool can't accept any job, if it can't. */

@@ -42,16 +42,32 @@ describe('an engine pool', () => {
     });
   });
 
-  it('starts its other engines after the first one, or when told', async () => {
+  it('starts its other engines after the first one, after a delay, or when told', async () => {
     const together = await start({ poolSize: 2 });
     await together.nextEvent('ready');
-    const waiting = await start({ poolSize: 2, othersWait: true });
+    const delayed = await start({ poolSize: 2, othersAfterMs: 20 });
+    await delayed.nextEvent('ready');
+    const waiting = await start({ poolSize: 2, othersAfterMs: Infinity });
     expect(together.supervisor.pids()).toHaveLength(2);
+    expect(delayed.supervisor.pids()).toHaveLength(2);
     expect(waiting.supervisor.pids()).toHaveLength(1);
     const isReady = waiting.nextEvent('ready');
     waiting.supervisor.startOthers();
     await isReady;
     expect(waiting.supervisor.pids()).toHaveLength(2);
+  });
+
+  it('starts its other engines as soon as a job waits, whatever their delay', async () => {
+    const { supervisor, nextEvent } = await start({ poolSize: 2, othersAfterMs: 3_600_000 });
+    const isReady = nextEvent('ready');
+    const ending = new AbortController();
+    const hung = supervisor.run({ do: 'stall' }, { signal: ending.signal });
+    await expect(supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() })).resolves.toEqual({
+      echo: 'x',
+    });
+    await isReady;
+    ending.abort(new Error('the test is over'));
+    await expect(hung).rejects.toThrow('the test is over');
   });
 
   it.each(['json-lines', 'ipc'] as const)('runs jobs over %s', async (channel) => {

@@ -76,7 +76,7 @@ export class PixelPool implements AsyncDisposable {
       readySchema,
       resultSchema: pixelResultSchema,
       poolSize: processes,
-      othersWait: true,
+      othersAfterMs: Infinity,
       maxQueue,
       readyTimeoutMs,
       jobTimeoutMs: taskTimeoutMs,

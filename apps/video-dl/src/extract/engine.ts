@@ -66,6 +66,9 @@ export function engineCommand(
   };
 }
 
+/** At a start, the first engine and everything else that starts need the processor more. */
+const othersAfterMs = 5_000;
+
 const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
 
 /** The supervised pool of Python processes that keep yt-dlp imported. */
@@ -84,6 +87,7 @@ export function createDownloadEngine(options: DownloadEngineOptions): DownloadEn
     readyTimeoutMs: 120_000,
     cancelGraceMs: 500,
     killGraceMs: 500,
+    othersAfterMs,
     onEvent: engineMetrics(metrics, () => engine.health()),
   });
   return engine;

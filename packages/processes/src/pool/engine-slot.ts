@@ -175,7 +175,8 @@ export class EngineSlot<Job, Result, Ready> {
       this.#options.onEvent?.({ type: 'ready', startMs: performance.now() - startedAt });
       this.#onChange();
     } catch (error) {
-      this.#options.logger.warn({ engine: this.#options.name, err: error }, 'engine did not become ready');
+      if (!this.#isStopped())
+        this.#options.logger.warn({ engine: this.#options.name, err: error }, 'engine did not become ready');
       await engine.stop();
     }
     const reason = await engine.exited;
