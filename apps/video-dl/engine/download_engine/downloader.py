@@ -80,6 +80,7 @@ class _Extractors(dict):
 
     def items(self):
         url = self.url
+        # A list: closing a suspended generator takes memory, which a page may have used up.
         return [(key, extractor) for key, extractor, match in _url_patterns() if match is None or match(url)]
 
     def values(self):
