@@ -83,19 +83,23 @@ function filterColumns(
   for (let y = 0; y < height; y++) {
     const share = shares[y]!;
     const row = y * width;
-    const entering = y + reach < height ? row + reach * width : undefined;
-    const leaving = y - reach > 0 ? row - (reach + 1) * width : undefined;
-    if (entering !== undefined && leaving !== undefined) {
+    const entering = row + reach * width;
+    const leaving = row - (reach + 1) * width;
+    // Two rows at once if both have whole windows, so that each sum is read and stored only once.
+    if (y > reach && y + reach + 1 < height) {
       for (let x = left; x < right; x++) {
         const sum = sums[x]! + data[entering + x]! - data[leaving + x]!;
-        sums[x] = sum;
+        const next = sum + data[entering + width + x]! - data[leaving + width + x]!;
+        sums[x] = next;
         out[row + x] = sum * share;
+        out[row + width + x] = next * share;
       }
+      y++;
       continue;
     }
     for (let x = left; x < right; x++) {
-      if (entering !== undefined) sums[x]! += data[entering + x]!;
-      if (leaving !== undefined) sums[x]! -= data[leaving + x]!;
+      if (y + reach < height) sums[x]! += data[entering + x]!;
+      if (y > reach) sums[x]! -= data[leaving + x]!;
       out[row + x] = sums[x]! * share;
     }
   }
