@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { atNight } from '../../../jest/at-night.js';
 import {
   accessibilityProblems,
   answerFileChooser,
@@ -29,6 +30,8 @@ afterAll(async () => {
 });
 
 const pages = ['/', '/docs/', '/docs/errors', '/docs/examples'];
+/** The longest texts, and right to left. */
+const locales = ['de', 'ar', ...atNight(['en'])];
 const phone = { viewport: { width: 360, height: 780 } };
 
 async function expectAccessible(page: Page): Promise<void> {
@@ -236,7 +239,7 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     }
   });
 
-  it.each(['en', 'de', 'ar'])('both tools fit with results and problems, in %s', async (locale) => {
+  it.each(locales)('both tools fit with results and problems, in %s', async (locale) => {
     const film = { video: 'copy', audio: 'copy', formatIds: [], estimatedBytes: 48e6 };
     let refused = false;
     await using server = await startPageServer({
