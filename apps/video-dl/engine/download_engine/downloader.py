@@ -72,15 +72,15 @@ _BROADCAST_ERRORS = {
 
 
 class _Extractors(dict):
-    """All extractors, keyed by their key. yt-dlp asks each in `items()` whether it suits a URL. Comparing the
-    patterns here takes less than half the time, so `items()` has only those that may suit `url`. The generic
-    extractor scans a page with those in `values()`, which returns only the ones that can find an embedded player."""
+    """All extractors by key. yt-dlp asks every extractor in `items()` whether it suits a URL. Comparing the patterns
+    here takes less than half the time, so `items()` returns only those that may suit `url`. The generic extractor
+    scans a page with those in `values()`, which returns only the ones that can find an embedded player."""
 
     url = ''
 
     def items(self):
         url = self.url
-        # A list: closing a suspended generator takes memory, which a page may have used up.
+        # Not a generator: closing a suspended one takes memory, which a page may have used up.
         return [(key, extractor) for key, extractor, match in _url_patterns() if match is None or match(url)]
 
     def values(self):

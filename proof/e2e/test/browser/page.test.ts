@@ -30,8 +30,6 @@ afterAll(async () => {
 });
 
 const pages = ['/', '/docs/', '/docs/errors', '/docs/examples'];
-/** The longest texts, and right to left. */
-const locales = ['de', 'ar', ...atNight(['en'])];
 const phone = { viewport: { width: 360, height: 780 } };
 
 async function expectAccessible(page: Page): Promise<void> {
@@ -239,6 +237,8 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     }
   });
 
+  /** The longest texts, and right to left. */
+  const locales = ['de', 'ar', ...atNight(['en'])];
   it.each(locales)('both tools fit with results and problems, in %s', async (locale) => {
     const film = { video: 'copy', audio: 'copy', formatIds: [], estimatedBytes: 48e6 };
     let refused = false;
