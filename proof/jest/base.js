@@ -12,8 +12,6 @@ const nightly = process.env.TEST_NIGHTLY === '1';
  */
 export default {
   maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
-  // Node 20 keeps a finished file's modules. A large worker collects garbage and starts programs slowly.
-  workerIdleMemoryLimit: '120MB',
   testEnvironment: fileURLToPath(new URL('environment.js', import.meta.url)),
   // The default, `soft`, recurses for ever when a finished test file's global is set again.
   testEnvironmentOptions: { globalsCleanup: 'off' },
