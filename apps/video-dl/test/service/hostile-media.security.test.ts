@@ -14,6 +14,8 @@ import { expectFreeLoop, residentBytes } from './support/watch-loop.js';
 
 const maxOtherClientMs = 5_000;
 const maxGrowthBytes = 256 * 1024 ** 2;
+/** Of what costs much for every byte: reading it takes seconds. */
+const slowBytes = 512 * 1024;
 
 let site: Site;
 let service: ServiceProcess;
@@ -110,11 +112,11 @@ const attacks: Readonly<Record<string, () => string | Promise<string>>> = {
       movie(),
     ),
   '5500 streams in a transport stream': () => playlist(manyStreams()),
-  'audio frames of 7 bytes': () => playlist([repeated(adts(), 2 * 1024 ** 2)]),
+  'audio frames of 7 bytes': () => playlist([repeated(adts(), slowBytes)]),
   'boxes of 8 bytes': () => playlist([Buffer.concat([fragment(), repeated(free, 2 * 1024 ** 2)])], movie()),
   'a segment in HTTP chunks of one byte': () => {
     const path = `/hostile-${(pages += 1)}`;
-    const bytes = repeated(packet.padding(), 2 * 1024 ** 2);
+    const bytes = repeated(packet.padding(), slowBytes);
     site.on(
       `${path}.m3u8`,
       (_request, response) =>
@@ -143,7 +145,7 @@ const attacks: Readonly<Record<string, () => string | Promise<string>>> = {
   },
   'a page in HTTP chunks of one byte': () => {
     const path = `/hostile-${(pages += 1)}`;
-    const bytes = Buffer.from(`<html><body>${'x '.repeat(1024 ** 2)}</body></html>`);
+    const bytes = Buffer.from(`<html><body>${'x '.repeat(slowBytes / 2)}</body></html>`);
     site.on(path, (_request, response) => sendSingly(response, 'text/html', bytes));
     return `${site.url}${path}`;
   },
