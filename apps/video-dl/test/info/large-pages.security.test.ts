@@ -5,23 +5,29 @@ import { parsePageUrl } from '../../dist/extract/page-url.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
-describe('an endless page', () => {
-  let site: Site;
-  let service: TestService;
+let site: Site;
+let service: TestService;
 
-  beforeAll(async () => {
-    site = await startSite();
+beforeAll(async () => {
+  site = await startSite();
+  service = await startService(
+    { ALLOWED_PRIVATE_SOURCES: site.host, PAGE_MAX_BYTES: '2MiB' },
+    { engineScript: fixtureEngine },
+  );
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+describe('an endless page', () => {
+  beforeAll(() => {
     site.on('/endless', (_req, res) => {
       res.on('error', () => undefined);
       res.writeHead(200, { 'content-type': 'text/html' });
       const more = (): void => void res.write(`<p>${'endless '.repeat(8000)}</p>`, more);
       more();
     });
-    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host, PAGE_MAX_BYTES: '2MiB' });
-  });
-  afterAll(async () => {
-    await service[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   it('is abandoned at PAGE_MAX_BYTES with a clear error, and the engine keeps running', async () => {
@@ -35,18 +41,6 @@ describe('an endless page', () => {
 describe('a page with the maximum number of formats', () => {
   /** Nothing may block the event loop for longer. */
   const maxBlockedMs = 200;
-
-  let site: Site;
-  let service: TestService;
-
-  beforeAll(async () => {
-    site = await startSite();
-    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
-  });
-  afterAll(async () => {
-    await service[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
-  });
 
   /** The longest time that the event loop was blocked. */
   async function blockedMs(work: () => Promise<void>): Promise<number> {
@@ -84,11 +78,7 @@ describe('a page with the maximum number of formats', () => {
 });
 
 describe('the thumbnail of a page', () => {
-  let site: Site;
-  let service: TestService;
-
-  beforeAll(async () => {
-    site = await startSite();
+  beforeAll(() => {
     site.on('/pictured', (req, res) => {
       const picture = new URL(req.url ?? '', 'http://x').searchParams.get('picture') ?? '';
       res.writeHead(200, { 'content-type': 'text/html' });
@@ -97,11 +87,6 @@ describe('the thumbnail of a page', () => {
           '<body><video src="/media/front.mp4"></video></body></html>',
       );
     });
-    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
-  });
-  afterAll(async () => {
-    await service[Symbol.asyncDispose]();
-    await site[Symbol.asyncDispose]();
   });
 
   const thumbnailOf = async (picture: string): Promise<unknown> => {

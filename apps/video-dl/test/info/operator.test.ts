@@ -12,12 +12,14 @@ import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
 let site: Site;
-/** With the default settings. */
 let service: TestService;
 
 beforeAll(async () => {
   site = await startSite();
-  service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+  service = await startService(
+    { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_EXTRACTOR_ARGS: 'fixture:said=first,second' },
+    { engineScript: fixtureEngine },
+  );
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -31,11 +33,7 @@ const freshPage = (name: string) => `${site.url}/fixture/${name}?n=${(pages += 1
 /** Settings for sites that treat a server's IP differently. */
 describe('settings for sites', () => {
   it("reach yt-dlp's extractors (YTDLP_EXTRACTOR_ARGS)", async () => {
-    await using told = await startService(
-      { ALLOWED_PRIVATE_SOURCES: site.host, YTDLP_EXTRACTOR_ARGS: 'fixture:said=first,second' },
-      { engineScript: fixtureEngine },
-    );
-    const { body } = await told.info(`${site.url}/fixture/arguments`);
+    const { body } = await service.info(`${site.url}/fixture/arguments`);
     expect(body['description']).toBe('first second');
   });
 

@@ -7,14 +7,24 @@ import { startService, type TestService } from '../support/service.js';
 describe('/api/info', () => {
   let site: Site;
   let service: TestService;
+  /** With low limits. */
+  let strict: TestService;
 
   beforeAll(async () => {
     site = await startSite();
-    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+    const env = { ALLOWED_PRIVATE_SOURCES: site.host };
+    service = await startService(env, { engineScript: fixtureEngine });
+    strict = await startService({
+      ...env,
+      VIDEO_MAX_SECONDS: '2',
+      STREAM_QUEUE_MAX: '0',
+      ENGINE_PROCESSES: '2',
+    });
     await service.info(`${site.url}/watch`);
   });
 
   afterAll(async () => {
+    await strict[Symbol.asyncDispose]();
     await service[Symbol.asyncDispose]();
     await site.close();
   });
@@ -111,10 +121,6 @@ describe('/api/info', () => {
   });
 
   it('rejects videos above its limits with too_long, and offers no downloads', async () => {
-    await using strict = await startService({
-      ALLOWED_PRIVATE_SOURCES: site.host,
-      VIDEO_MAX_SECONDS: '2',
-    });
     const { status, body } = await strict.info(`${site.url}/watch`);
     expect({ status, downloads: body['downloads'] }).toEqual({ status: 200, downloads: [] });
     const stream = await request(strict.url)
@@ -128,14 +134,9 @@ describe('/api/info', () => {
     let onStalled = (): void => undefined;
     const stalled = new Promise<void>((resolve) => (onStalled = resolve));
     site.on('/slow', () => onStalled());
-    await using small = await startService({
-      ALLOWED_PRIVATE_SOURCES: site.host,
-      STREAM_QUEUE_MAX: '0',
-      ENGINE_PROCESSES: '2',
-    });
     const leaving = new AbortController();
     const asked = [1, 2, 3, 4, 5, 6, 7, 8].map((number) =>
-      small.get('/api/info', { url: `${site.url}/slow?number=${number}` }, { signal: leaving.signal }),
+      strict.get('/api/info', { url: `${site.url}/slow?number=${number}` }, { signal: leaving.signal }),
     );
     const refused = await Promise.race(asked);
     expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, 'overloaded']);

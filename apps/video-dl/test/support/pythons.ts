@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { atNight } from '../../../../proof/jest/at-night.js';
@@ -30,11 +32,12 @@ export async function interpreters(): Promise<Interpreter[]> {
 
 async function version(python: string): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)(python, [
-      '-c',
-      'import yt_dlp.version as v; print(v.__version__)',
-    ]);
-    return stdout.trim();
+    // Importing yt-dlp would take longer than most tests.
+    const program =
+      'from importlib.util import find_spec; print(find_spec("yt_dlp").submodule_search_locations[0])';
+    const { stdout } = await promisify(execFile)(python, ['-c', program]);
+    const source = await readFile(join(stdout.trim(), 'version.py'), 'utf8');
+    return /^__version__ = '(.+)'$/mu.exec(source)?.[1];
   } catch {
     // This interpreter has no yt-dlp.
     return undefined;
