@@ -27,16 +27,20 @@ const lookUp = () => fetch(`${gateway.url}/api/info?url=x`);
 const upload = () => fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
 
 test.each([
-  ['8 requests for details', 8, lookUp],
-  ['5 images', 5, upload],
-])('one client has %s at once, and no more', async (what, limit, ask) => {
-  const running = await Promise.all(Array.from({ length: limit }, ask));
-  expect(running.map(({ status }) => status)).toEqual(Array.from({ length: limit }, () => 200));
+  ['8 requests for details', 8, lookUp, '/api/info?url=x'],
+  ['5 images', 5, upload, '/api/remove-background'],
+])(
+  'one client has %s at once, and no more, which does not affect another',
+  async (what, limit, ask, path) => {
+    const running = await Promise.all(Array.from({ length: limit }, ask));
+    expect(running.map(({ status }) => status)).toEqual(Array.from({ length: limit }, () => 200));
 
-  const problem = await expectProblem(await ask(), 429, 'rate_limited');
+    const problem = await expectProblem(await ask(), 429, 'rate_limited');
 
-  expect(problem.detail).toContain(what);
-});
+    expect(problem.detail).toContain(what);
+    expect(await statusFrom(gateway.port, '127.0.0.2', path)).toBe(200);
+  },
+);
 
 test('an upload counts from its start, so that slow ones cannot accumulate', async () => {
   gateway.bgRemoval.respondWith((req) => req.resume());
@@ -51,15 +55,14 @@ test('an upload counts from its start, so that slow ones cannot accumulate', asy
   for (const socket of slow) socket.destroy();
 });
 
-test('another client is not affected', async () => {
-  await Promise.all(Array.from({ length: 8 }, lookUp));
-
-  expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(200);
-});
-
 test('thousands of unfinished requests from one IP address do not block others', async () => {
   let turnedAway = 0;
-  const halfOpen = await Promise.all(Array.from({ length: 8600 }, () => openHalf(() => (turnedAway += 1))));
+  const halfOpen: Socket[] = [];
+  // In groups that the queue of new connections can hold; the kernel tries others again after a second.
+  while (halfOpen.length < 8600) {
+    const group = Array.from({ length: 200 }, () => openHalf(() => (turnedAway += 1)));
+    halfOpen.push(...(await Promise.all(group)));
+  }
 
   const statuses: number[] = [];
   for (let count = 0; count < 20; count += 1) statuses.push(await statusFrom(gateway.port, '127.0.0.2', '/'));
@@ -72,7 +75,8 @@ test('thousands of unfinished requests from one IP address do not block others',
 
 async function openHalf(onRejected: () => void): Promise<Socket> {
   const opened = performance.now();
-  const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+  // Without `localAddress`, with which the kernel takes long to find thousands of free ports.
+  const socket = connect({ port: gateway.port, host: '127.0.0.1' });
   socket.on('error', () => undefined); // it closes, which is looked at here:
   socket.on('close', () => {
     if (performance.now() - opened < 10_000) onRejected();

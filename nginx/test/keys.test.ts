@@ -14,7 +14,7 @@ let gateway: TestGateway;
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 const line = (name: string, key: string, limits = '') => `${name} ${hashOf(key)} ${limits}\n`;
 
-beforeEach(async () => {
+async function start(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
   file = join(folder, 'keys');
   writeFileSync(
@@ -22,12 +22,12 @@ beforeEach(async () => {
     `# clients\n\n${line('alice', 'key-of-alice')}${line('bob', 'key-of-bob', 'images=60 videos=100')}`,
   );
   gateway = await startGateway({ env: { API_KEYS_FILE: file } });
-});
+}
 
-afterEach(async () => {
+async function stop(): Promise<void> {
   await gateway[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
-});
+}
 
 const ask = (path: string, key?: string, headers: Record<string, string> = {}) =>
   fetch(gateway.url + path, {
@@ -41,38 +41,80 @@ interface Echo {
 const seen = async (path: string, key: string, headers: Record<string, string> = {}) =>
   ((await (await ask(path, key, headers)).json()) as Echo).headers;
 
-const dataPaths = [
-  '/api/info?url=x',
-  '/api/stream?url=x',
-  '/api/stream/video?url=x',
-  '/api/remove-background',
-  '/video-dl/api/info?url=x',
-  '/video-dl/api/stream?url=x',
-  '/video-dl//api//INFO?url=x',
-  '/bg-removal/api/remove-background',
-];
+describe('a request', () => {
+  beforeAll(start);
+  beforeEach(() => gateway.resetServices());
+  afterAll(stop);
 
-test.each(dataPaths)('%s needs a key', async (path) => {
-  const response = await ask(path);
+  const dataPaths = [
+    '/api/info?url=x',
+    '/api/stream?url=x',
+    '/api/stream/video?url=x',
+    '/api/remove-background',
+    '/video-dl/api/info?url=x',
+    '/video-dl/api/stream?url=x',
+    '/video-dl//api//INFO?url=x',
+    '/bg-removal/api/remove-background',
+  ];
 
-  expect(response.headers.get('www-authenticate')).toBe('Bearer');
-  await expectProblem(response, 401, 'unauthorized');
-  expect([...gateway.videoDl.requests, ...gateway.bgRemoval.requests]).toHaveLength(0);
-  expect((await ask(path, 'key-of-alice')).status).toBe(200);
-});
+  test.each(dataPaths)('%s needs a key', async (path) => {
+    const response = await ask(path);
 
-test.each([
-  ['a wrong key', 'Bearer nobody'],
-  ['the hash instead of the key', `Bearer ${createHash('sha256').update('key-of-alice').digest('hex')}`],
-  ['another scheme', 'Basic key-of-alice'],
-  ['nothing after the scheme', 'Bearer '],
-  ['two keys', 'Bearer key-of-alice key-of-bob'],
-])('%s is rejected', async (_name, authorization) => {
-  const response = await ask('/api/info?url=x', undefined, { Authorization: authorization });
-  await expectProblem(response, 401, 'unauthorized');
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    await expectProblem(response, 401, 'unauthorized');
+    expect([...gateway.videoDl.requests, ...gateway.bgRemoval.requests]).toHaveLength(0);
+    expect((await ask(path, 'key-of-alice')).status).toBe(200);
+  });
+
+  test.each([
+    ['a wrong key', 'Bearer nobody'],
+    ['the hash instead of the key', `Bearer ${createHash('sha256').update('key-of-alice').digest('hex')}`],
+    ['another scheme', 'Basic key-of-alice'],
+    ['nothing after the scheme', 'Bearer '],
+    ['two keys', 'Bearer key-of-alice key-of-bob'],
+  ])('%s is rejected', async (_name, authorization) => {
+    const response = await ask('/api/info?url=x', undefined, { Authorization: authorization });
+    await expectProblem(response, 401, 'unauthorized');
+  });
+
+  test('an upload with a wrong key is rejected for the key, whatever its size', async () => {
+    const body = Buffer.alloc(1024 * 1024);
+    const response = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body });
+    await expectProblem(response, 401, 'unauthorized');
+  });
+
+  test('health, the page and the documentation need no key', async () => {
+    for (const path of ['/', '/docs/', '/video-dl/api/health', '/bg-removal/api/health']) {
+      expect((await ask(path)).status).toBe(200);
+    }
+    expect((await ask('/api/health')).status).not.toBe(401);
+  });
+
+  test('the service gets the name and the limit, but not the key or forged headers', async () => {
+    const lies = { 'X-Client-Name': 'root', 'X-Client-Limit': '0' };
+
+    expect(await seen('/api/info?url=x', 'key-of-bob', lies)).toMatchObject({
+      'x-client-name': 'bob',
+      'x-client-limit': '100',
+    });
+    expect(await seen('/api/remove-background', 'key-of-bob', lies)).toMatchObject({
+      'x-client-limit': '60',
+    });
+    const alice = await seen('/api/info?url=x', 'key-of-alice', lies);
+    expect(alice).toMatchObject({ 'x-client-name': 'alice' });
+    expect(alice).not.toHaveProperty('x-client-limit');
+    expect(alice).not.toHaveProperty('authorization');
+    expect(await (await fetch(`${gateway.url}/video-dl/api/health`, { headers: lies })).text()).not.toContain(
+      'root',
+    );
+  });
 });
 
 describe('a key sent as a cookie, for downloads by the browser', () => {
+  beforeAll(start);
+  beforeEach(() => gateway.resetServices());
+  afterAll(stop);
+
   const withCookie = (path: string, cookie: string, method = 'GET') =>
     fetch(gateway.url + path, { method, headers: { Cookie: cookie } });
 
@@ -104,81 +146,76 @@ describe('a key sent as a cookie, for downloads by the browser', () => {
   });
 });
 
-test('an upload with a wrong key is rejected for the key, whatever its size', async () => {
-  const body = Buffer.alloc(1024 * 1024);
-  const response = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body });
-  await expectProblem(response, 401, 'unauthorized');
-});
+describe('limits and changes', () => {
+  beforeEach(start);
+  afterEach(stop);
 
-test('an IP address that tries many keys is limited; valid keys and other addresses are not', async () => {
-  const statuses: number[] = [];
-  for (let count = 0; count < 23; count += 1)
-    statuses.push((await ask('/api/info?url=x', `guess-${count}`)).status);
-  expect(statuses.slice(0, 21)).toEqual(Array.from({ length: 21 }, () => 401));
-  expect(statuses.slice(22)).toEqual([429]);
+  test('an IP address that tries many keys is limited; valid keys and other addresses are not', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 23; count += 1)
+      statuses.push((await ask('/api/info?url=x', `guess-${count}`)).status);
+    expect(statuses.slice(0, 21)).toEqual(Array.from({ length: 21 }, () => 401));
+    expect(statuses.slice(22)).toEqual([429]);
 
-  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(200);
-  expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(401);
-});
-
-test('requests without a key are counted by IP address, so that one cannot lock out others', async () => {
-  const held = Array.from({ length: 70 }, () =>
-    connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
-  );
-  for (const socket of held) {
-    socket.on('error', () => undefined);
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\nx');
-  }
-  while ((await statusFrom(gateway.port, '127.0.0.2', '/')) !== 429)
-    await new Promise((resolve) => setImmediate(resolve));
-
-  expect(await statusFrom(gateway.port, '127.0.0.3', '/')).toBe(200);
-  expect(await statusFrom(gateway.port, '127.0.0.3', '/video-dl/api/health')).toBe(200);
-  for (const socket of held) socket.destroy();
-});
-
-test('health, the page and the documentation need no key', async () => {
-  for (const path of ['/', '/docs/', '/video-dl/api/health', '/bg-removal/api/health']) {
-    expect((await ask(path)).status).toBe(200);
-  }
-  expect((await ask('/api/health')).status).not.toBe(401);
-});
-
-test('the service gets the name and the limit, but not the key or forged headers', async () => {
-  const lies = { 'X-Client-Name': 'root', 'X-Client-Limit': '0' };
-
-  expect(await seen('/api/info?url=x', 'key-of-bob', lies)).toMatchObject({
-    'x-client-name': 'bob',
-    'x-client-limit': '100',
+    expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(200);
+    expect(await statusFrom(gateway.port, '127.0.0.2', '/api/info?url=x')).toBe(401);
   });
-  expect(await seen('/api/remove-background', 'key-of-bob', lies)).toMatchObject({ 'x-client-limit': '60' });
-  const alice = await seen('/api/info?url=x', 'key-of-alice', lies);
-  expect(alice).toMatchObject({ 'x-client-name': 'alice' });
-  expect(alice).not.toHaveProperty('x-client-limit');
-  expect(alice).not.toHaveProperty('authorization');
-  expect(await (await fetch(`${gateway.url}/video-dl/api/health`, { headers: lies })).text()).not.toContain(
-    'root',
-  );
-});
 
-test('a key is counted by its name; a key with its own limit is left to the service', async () => {
-  const inTurn: number[] = [];
-  for (let count = 0; count < 12; count += 1)
-    inTurn.push((await ask('/api/info?url=x', 'key-of-alice')).status);
-  expect(inTurn).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+  test('requests without a key are counted by IP address, so that one cannot lock out others', async () => {
+    const held = Array.from({ length: 70 }, () =>
+      connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
+    );
+    for (const socket of held) {
+      socket.on('error', () => undefined);
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\nx');
+    }
+    while ((await statusFrom(gateway.port, '127.0.0.2', '/')) !== 429)
+      await new Promise((resolve) => setImmediate(resolve));
 
-  for (let count = 0; count < 30; count += 1) {
-    expect((await ask('/api/info?url=x', 'key-of-bob')).status).toBe(200);
-  }
-});
+    expect(await statusFrom(gateway.port, '127.0.0.3', '/')).toBe(200);
+    expect(await statusFrom(gateway.port, '127.0.0.3', '/video-dl/api/health')).toBe(200);
+    for (const socket of held) socket.destroy();
+  });
 
-test('a change of the file takes effect at once', async () => {
-  expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(401);
-  // Like `sed -i` and editors, replace the file with a new one.
-  writeFileSync(`${file}.new`, `# ${hashOf('key-of-alice')}\n${line('carol', 'key-of-carol')}`);
-  renameSync(`${file}.new`, file);
-  expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
-  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+  test('a key is counted by its name; a key with its own limit is left to the service', async () => {
+    const inTurn: number[] = [];
+    for (let count = 0; count < 12; count += 1)
+      inTurn.push((await ask('/api/info?url=x', 'key-of-alice')).status);
+    expect(inTurn).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+
+    for (let count = 0; count < 30; count += 1) {
+      expect((await ask('/api/info?url=x', 'key-of-bob')).status).toBe(200);
+    }
+  });
+
+  test('a change of the file takes effect at once', async () => {
+    expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(401);
+    // Like `sed -i` and editors, replace the file with a new one.
+    writeFileSync(`${file}.new`, `# ${hashOf('key-of-alice')}\n${line('carol', 'key-of-carol')}`);
+    renameSync(`${file}.new`, file);
+    expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
+    expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+  });
+
+  test('keys are found even if no index can be written', async () => {
+    mkdirSync(join(gateway.runDir, 'keys.index'));
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(await seen('/api/info?url=x', 'key-of-bob')).toMatchObject({ 'x-client-name': 'bob' });
+    expect((await ask('/api/info?url=x', 'key-of-nobody')).status).toBe(401);
+  });
+
+  test('a missing file rejects everyone', async () => {
+    rmSync(file);
+    expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+  });
+
+  test('an invalid file is rejected at start, with its line number', async () => {
+    writeFileSync(file, `${line('alice', 'key-of-alice')}bob plain-text-key\n`);
+    await expect(startGateway({ env: { API_KEYS_FILE: file } })).rejects.toThrow(
+      /API_KEYS_FILE must be .*line 2 of/s,
+    );
+    await expect(startGateway({ env: { API_KEYS_FILE: `${file}-gone` } })).rejects.toThrow(/a readable file/);
+  });
 });
 
 describe('with a file of 10 000 keys that has an index', () => {
@@ -198,13 +235,15 @@ describe('with a file of 10 000 keys that has an index', () => {
     return counts.reduce((sum, count) => sum + Number(count), 0);
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
+    await start();
     const lines = Array.from({ length: 10_000 }, (_, index) =>
       line(`client-${index}`, `key-${index}`, 'videos=0'),
     );
     writeFileSync(file, `# Ge\u00e4ndert\n${lines.join('')}${line('twice', 'key-5')}`, 'latin1');
     await waitForIndex();
   });
+  afterAll(stop);
 
   test('each key is found, and no other', async () => {
     for (const number of [0, 5, 4999, 9999]) {
@@ -214,45 +253,26 @@ describe('with a file of 10 000 keys that has an index', () => {
     }
   });
 
-  test('revoked and new keys take effect at once, with and without an index', async () => {
-    const lines = readFileSync(file, 'latin1').replace(
-      line('client-7', 'key-7', 'videos=0'),
-      line('new', 'key-new', 'videos=0'),
-    );
-    writeFileSync(file, lines, 'latin1');
-    for (let round = 0; round < 2; round += 1) {
-      expect((await ask('/api/info?url=x', 'key-7')).status).not.toBe(200);
-      expect(await seen('/api/info?url=x', 'key-new')).toMatchObject({ 'x-client-name': 'new' });
-      rmSync(indexFile());
-      await new Promise((resolve) => setTimeout(resolve, 2500));
-      await waitForIndex();
-    }
-  });
-
   test('a wrong key costs a few reads of the index, not of the whole file', async () => {
     const before = bytesRead();
     for (let count = 0; count < 50; count += 1)
       await (await ask('/api/info?url=x', `wrong-${count}`)).arrayBuffer();
     expect(bytesRead() - before).toBeLessThan(readFileSync(file).length);
   });
-});
 
-test('keys are found even if no index can be written', async () => {
-  mkdirSync(join(gateway.runDir, 'keys.index'));
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  expect(await seen('/api/info?url=x', 'key-of-bob')).toMatchObject({ 'x-client-name': 'bob' });
-  expect((await ask('/api/info?url=x', 'key-of-nobody')).status).toBe(401);
-});
-
-test('a missing file rejects everyone', async () => {
-  rmSync(file);
-  expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
-});
-
-test('an invalid file is rejected at start, with its line number', async () => {
-  writeFileSync(file, `${line('alice', 'key-of-alice')}bob plain-text-key\n`);
-  await expect(startGateway({ env: { API_KEYS_FILE: file } })).rejects.toThrow(
-    /API_KEYS_FILE must be .*line 2 of/s,
-  );
-  await expect(startGateway({ env: { API_KEYS_FILE: `${file}-gone` } })).rejects.toThrow(/a readable file/);
+  test('revoked and new keys take effect at once, with and without an index', async () => {
+    const lines = readFileSync(file, 'latin1').replace(
+      line('client-7', 'key-7', 'videos=0'),
+      line('new', 'key-new', 'videos=0'),
+    );
+    writeFileSync(file, lines, 'latin1');
+    const expectChanged = async () => {
+      expect((await ask('/api/info?url=x', 'key-7')).status).not.toBe(200);
+      expect(await seen('/api/info?url=x', 'key-new')).toMatchObject({ 'x-client-name': 'new' });
+    };
+    await expectChanged();
+    rmSync(indexFile());
+    await waitForIndex();
+    await expectChanged();
+  });
 });

@@ -5,14 +5,6 @@ import { expectProblem } from './support/problem.js';
 
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  gateway = await startGateway();
-});
-
-afterEach(async () => {
-  await gateway[Symbol.asyncDispose]();
-});
-
 /** Allows so many requests at once, then one each `regainSeconds`. */
 interface Burst {
   readonly size: number;
@@ -41,131 +33,132 @@ async function exhaust(
   return response;
 }
 
-const lookUp = (from = gateway) => fetch(`${from.url}/api/info?url=x`);
+const lookUp = () => fetch(`${gateway.url}/api/info?url=x`);
 
-test('video: a burst of 10 beyond the first request, then 429', async () => {
-  await exhaust(videoBurst, () => lookUp());
-});
-
-test('a rejected request does not reach the service', async () => {
-  let allowed = 0;
-  while ((await lookUp()).status === 200) allowed += 1;
-
-  expect(gateway.videoDl.requests).toHaveLength(allowed);
-});
-
-test('info, both streams and the service path share the limit', async () => {
-  const paths = [
-    '/api/info?url=x',
-    '/api/stream?url=x',
-    '/api/stream/video?url=x',
-    '/video-dl/api/info?url=x',
-    '/video-dl/api/stream?url=x',
-    '/video-dl/api//stream?url=x',
-    '/video-dl/api/INFO?url=x',
-  ];
-
-  await exhaust(videoBurst, (index) => fetch(`${gateway.url}${paths[index % paths.length] ?? ''}`));
-});
-
-test('the rejection is a problem with Retry-After', async () => {
-  const response = await exhaust(videoBurst, () => lookUp());
-
-  const problem = await expectProblem(response, 429, 'rate_limited');
-  expect(response.headers.get('retry-after')).toBe('2');
-  expect(problem.detail).toContain('too many requests');
-  expect(problem.detail).not.toContain('operator');
-});
-
-test("the rejection names the operator's contact if there is one", async () => {
-  await using gateway = await startGateway({ env: { OPERATOR_CONTACT: 'limits@example.org "quoted"' } });
-  const response = await exhaust(videoBurst, () => lookUp(gateway));
-
-  const problem = await expectProblem(response, 429, 'rate_limited');
-  expect(problem.detail).toContain('limits@example.org "quoted"');
-});
-
-test('a new X-Forwarded-For with each request changes nothing', async () => {
-  await exhaust(videoBurst, (index) =>
-    fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': `203.0.113.${index}` } }),
-  );
-});
-
-test('allows four concurrent streams; a fifth must wait', async () => {
-  gateway.videoDl.respondWith((_req, res) => {
-    res.writeHead(200, { 'Content-Type': 'video/mp4' });
-    res.write('first bytes');
+describe('per minute', () => {
+  beforeEach(async () => {
+    gateway = await startGateway();
   });
-  const abort = new AbortController();
-  const stream = (signal?: AbortSignal) =>
-    fetch(`${gateway.url}/api/stream/video?url=x`, signal === undefined ? {} : { signal });
-  const first = await stream(abort.signal);
-  const others = await Promise.all([stream(), stream(), stream()]);
-  expect([first, ...others].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 
-  const problem = await expectProblem(await stream(), 429, 'rate_limited');
-  expect(problem.detail).toContain('4 streams');
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]();
+  });
 
-  const upstream = gateway.videoDl.requests[0];
-  if (upstream === undefined) throw new Error('the first stream did not arrive');
-  const upstreamClosed = once(upstream.socket, 'close');
-  abort.abort();
-  await upstreamClosed;
-  expect((await stream()).status).toBe(200);
-});
-
-test('allows eight concurrent look-ups; a ninth must wait', async () => {
-  const held: ServerResponse[] = [];
-  const eightArrived = new Promise<void>((resolve) => {
-    gateway.videoDl.respondWith((_req, res) => {
-      if (held.push(res) === 8) resolve();
+  test('video: a burst of 10 beyond the first request, then 429 with Retry-After, without asking the service', async () => {
+    let allowed = 0;
+    const response = await exhaust(videoBurst, async () => {
+      const answer = await lookUp();
+      if (answer.status === 200) allowed += 1;
+      return answer;
     });
+
+    const problem = await expectProblem(response, 429, 'rate_limited');
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(problem.detail).toContain('too many requests');
+    expect(problem.detail).not.toContain('operator');
+    expect(gateway.videoDl.requests).toHaveLength(allowed);
+
+    // These do not count towards the video limit.
+    expect((await fetch(`${gateway.url}/video-dl/api/health`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/`)).status).toBe(200);
+    const upload = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
+    expect(upload.status).toBe(200);
   });
-  const running = Array.from({ length: 8 }, () => lookUp());
-  await eightArrived;
 
-  const problem = await expectProblem(await lookUp(), 429, 'rate_limited');
+  test('info, both streams and the service path share the limit', async () => {
+    const paths = [
+      '/api/info?url=x',
+      '/api/stream?url=x',
+      '/api/stream/video?url=x',
+      '/video-dl/api/info?url=x',
+      '/video-dl/api/stream?url=x',
+      '/video-dl/api//stream?url=x',
+      '/video-dl/api/INFO?url=x',
+    ];
 
-  expect(problem.detail).toContain('8 requests for details');
-  for (const response of held) response.end();
-  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array.from(held, () => 200));
-});
-
-test('metadata is not counted as a stream', async () => {
-  gateway.videoDl.respondWith((req, res) => {
-    res.writeHead(200);
-    if (req.url?.startsWith('/api/stream')) res.write('first bytes');
-    else res.end();
+    await exhaust(videoBurst, (index) => fetch(`${gateway.url}${paths[index % paths.length] ?? ''}`));
   });
-  await Promise.all(Array.from({ length: 4 }, () => fetch(`${gateway.url}/api/stream?url=x`)));
 
-  expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
+  test('a new X-Forwarded-For with each request changes nothing', async () => {
+    await exhaust(videoBurst, (index) =>
+      fetch(`${gateway.url}/api/info?url=x`, { headers: { 'X-Forwarded-For': `203.0.113.${index}` } }),
+    );
+  });
+
+  test('images: a flood is stopped at the gateway, far above what the service allows', async () => {
+    await exhaust({ size: 21, regainSeconds: 1 }, (index) =>
+      fetch(`${gateway.url}${index % 2 ? '/bg-removal' : ''}/api/remove-background`, {
+        method: 'POST',
+        body: 'x',
+      }),
+    );
+  });
 });
 
-test('health, the page and the image service do not count towards the video limit', async () => {
-  await exhaust(videoBurst, () => lookUp());
+describe('at once', () => {
+  beforeAll(async () => {
+    gateway = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
+  });
 
-  expect((await fetch(`${gateway.url}/video-dl/api/health`)).status).toBe(200);
-  expect((await fetch(`${gateway.url}/`)).status).toBe(200);
-  const upload = await fetch(`${gateway.url}/api/remove-background`, { method: 'POST', body: 'x' });
-  expect(upload.status).toBe(200);
-});
+  beforeEach(() => gateway.resetServices());
 
-test('images: a flood is stopped at the gateway, far above what the service allows', async () => {
-  await exhaust({ size: 21, regainSeconds: 1 }, (index) =>
-    fetch(`${gateway.url}${index % 2 ? '/bg-removal' : ''}/api/remove-background`, {
-      method: 'POST',
-      body: 'x',
-    }),
-  );
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  test('allows four concurrent streams, and metadata besides; a fifth must wait', async () => {
+    gateway.videoDl.respondWith((req, res) => {
+      res.writeHead(200, { 'Content-Type': 'video/mp4' });
+      if (req.url?.startsWith('/api/stream')) res.write('first bytes');
+      else res.end();
+    });
+    const abort = new AbortController();
+    const stream = (signal?: AbortSignal) =>
+      fetch(`${gateway.url}/api/stream/video?url=x`, signal === undefined ? {} : { signal });
+    const first = await stream(abort.signal);
+    const others = await Promise.all([stream(), stream(), stream()]);
+    expect([first, ...others].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
+    const problem = await expectProblem(await stream(), 429, 'rate_limited');
+    expect(problem.detail).toContain('4 streams');
+    expect((await lookUp()).status).toBe(200);
+
+    const upstream = gateway.videoDl.requests[0];
+    if (upstream === undefined) throw new Error('the first stream did not arrive');
+    const upstreamClosed = once(upstream.socket, 'close');
+    abort.abort();
+    await upstreamClosed;
+    expect((await stream()).status).toBe(200);
+  });
+
+  test('allows eight concurrent look-ups; a ninth must wait', async () => {
+    const held: ServerResponse[] = [];
+    const eightArrived = new Promise<void>((resolve) => {
+      gateway.videoDl.respondWith((_req, res) => {
+        if (held.push(res) === 8) resolve();
+      });
+    });
+    const running = Array.from({ length: 8 }, () => lookUp());
+    await eightArrived;
+
+    const problem = await expectProblem(await lookUp(), 429, 'rate_limited');
+
+    expect(problem.detail).toContain('8 requests for details');
+    for (const response of held) response.end();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array.from(held, () => 200));
+  });
 });
 
 describe('whom a limit counts', () => {
-  let gateway: TestGateway;
-
   // The test is the trusted proxy in front, so that it can speak for any address.
   beforeAll(async () => {
-    gateway = await startGateway({ env: { TRUSTED_PROXIES: '127.0.0.1', VIDEO_REQUESTS_PER_MINUTE: '6' } });
+    gateway = await startGateway({
+      env: {
+        TRUSTED_PROXIES: '127.0.0.1',
+        VIDEO_REQUESTS_PER_MINUTE: '6',
+        OPERATOR_CONTACT: 'limits@example.org "quoted"',
+      },
+    });
   });
 
   afterAll(async () => {
@@ -177,8 +170,10 @@ describe('whom a limit counts', () => {
   const from = async (address: string) => (await askFrom(address)).status;
   const exhaustFrom = (address: string) => exhaust({ size: 3, regainSeconds: 10 }, () => askFrom(address));
 
-  test('an IPv4 address is counted separately', async () => {
-    await exhaustFrom('198.51.100.1');
+  test("an IPv4 address is counted separately, and its rejection names the operator's contact", async () => {
+    const rejection = await exhaustFrom('198.51.100.1');
+    const { detail } = await expectProblem(rejection, 429, 'rate_limited');
+    expect(detail).toContain('limits@example.org "quoted"');
     expect(await from('198.51.100.2')).toBe(200);
   });
 

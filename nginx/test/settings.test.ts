@@ -12,7 +12,7 @@ test('the video rate is a setting; a third may come in one burst, and 0 disables
   expect(await statusesOf(3, () => fetch(`${strict.url}/api/info?url=x`))).toEqual([200, 200, 429]);
 
   await using free = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
-  expect(new Set(await statusesOf(60, () => fetch(`${free.url}/api/info?url=x`)))).toEqual(new Set([200]));
+  expect(new Set(await statusesOf(30, () => fetch(`${free.url}/api/info?url=x`)))).toEqual(new Set([200]));
 });
 
 test('the number of concurrent streams is a setting, which the rejection states', async () => {
@@ -54,14 +54,10 @@ test("the operator's own additions are included in both blocks", async () => {
   expect(await (await fetch(`${gateway.url}/greeting`)).text()).toBe('hello');
 });
 
-test('works in a folder with spaces and umlauts in its name', async () => {
+test('works in a folder with spaces and umlauts in its name, and tells a proxy in front not to buffer streams', async () => {
   await using gateway = await startGateway({ folderPrefix: 'gate way ü-' });
   expect((await fetch(`${gateway.url}/`)).status).toBe(200);
   expect((await fetch(`${gateway.url}/api/health`)).status).toBe(503);
-});
-
-test('streams tell a proxy in front not to buffer', async () => {
-  await using gateway = await startGateway();
   for (const path of ['/api/stream?url=x', '/api/stream/video?url=x', '/video-dl/api/stream?url=x']) {
     expect((await fetch(gateway.url + path)).headers.get('x-accel-buffering')).toBe('no');
   }

@@ -8,11 +8,15 @@ import { startGateway, type TestGateway } from './support/gateway.js';
 
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  gateway = await startGateway();
+beforeAll(async () => {
+  gateway = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
 });
 
-afterEach(async () => {
+beforeEach(async () => {
+  await gateway.resetServices();
+});
+
+afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
@@ -70,9 +74,11 @@ test('the first bytes arrive while the service is still working', async () => {
   });
 
   const response = await fetch(`${gateway.url}/api/stream?url=x`);
-  const first = await response.body?.getReader().read();
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
 
   expect(new TextDecoder().decode(first?.value as Uint8Array)).toBe('a few bytes');
+  await reader?.cancel();
 });
 
 test('a slow client slows the service down, and nothing is buffered on disk', async () => {

@@ -14,6 +14,8 @@ import { tmpdir } from 'node:os';
 import type { ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { isNight } from '../../../proof/jest/at-night.js';
+import { startCommandLines, type Outcome } from './support/command-lines.js';
 import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 import { progressLine, timeText } from '../dist/cli/terminal.js';
 
@@ -21,6 +23,9 @@ const program = resolve(import.meta.dirname, '../bin/media-services.js');
 const page = 'https://example.com/film';
 
 let folder: string;
+const commandLines = startCommandLines();
+
+afterAll(() => commandLines[Symbol.asyncDispose]());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'media-services command-'));
@@ -30,12 +35,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 interface RunOptions {
   readonly program?: string;
   readonly env?: Record<string, string>;
@@ -43,7 +42,8 @@ interface RunOptions {
   readonly onStart?: (child: ChildProcess) => void;
 }
 
-function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+/** Starts the program as a user does. */
+function start(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { env = {}, input, onStart } = options;
   return new Promise((settle) => {
     const child = execFile(
@@ -55,6 +55,11 @@ function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome
     onStart?.(child);
     child.stdin?.end(input);
   });
+}
+
+/** Runs a command line. By day, all of them share a process, because each takes long to start. */
+function run(args: readonly string[], options: Pick<RunOptions, 'env'> = {}): Promise<Outcome> {
+  return isNight ? start(args, options) : commandLines.run({ args, env: options.env ?? {}, folder });
 }
 
 function shell(command: string): Promise<Outcome> {
@@ -74,7 +79,7 @@ it('says how to build it where that has not happened', async () => {
   const copy = join(folder, 'bin', 'media-services.js');
   cpSync(program, copy);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  const outcome = await run(['--help'], { program: copy });
+  const outcome = await start(['--help'], { program: copy });
   expect(outcome).toMatchObject({ code: 1, stdout: '' });
   expect(outcome.stderr).toBe('media-services is not built yet. Run `npm run setup` once, then try again.\n');
 });
@@ -84,7 +89,7 @@ describe('video', () => {
     await using server = await startServer(named('audio', 'Film.mp3'));
     const env = { MEDIA_SERVICES_URL: server.url };
 
-    const outcome = await run(['video', page, '--mp3', '--output', 'my music'], { env });
+    const outcome = await start(['video', page, '--mp3', '--output', 'my music'], { env });
 
     expect(outcome).toMatchObject({ code: 0, stdout: `${join('my music', 'Film.mp3')}\n` });
     expect(read('my music', 'Film.mp3')).toBe('audio');
@@ -121,9 +126,9 @@ describe('video', () => {
     await using server = await startServer(named('audio'));
     const args = ['video', page, '--mp3', '--server', server.url];
 
-    expect(await run([...args, '-o', '-'])).toMatchObject({ code: 0, stdout: 'audio' });
+    expect(await start([...args, '-o', '-'])).toMatchObject({ code: 0, stdout: 'audio' });
     expect(await run([...args, '-o', 'a.mp3'])).toMatchObject({ code: 0, stdout: 'a.mp3\n' });
-    const again = await run([...args, '-o', 'a.mp3']);
+    const again = await start([...args, '-o', 'a.mp3']);
 
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('a.mp3 already exists. Use --force');
@@ -212,7 +217,7 @@ describe('video', () => {
         await new Promise((resume) => setImmediate(resume));
     };
 
-    const interrupted = await run(args, {
+    const interrupted = await start(args, {
       onStart: (child) => void partSaved().then(() => child.kill('SIGINT')),
     });
     expect(interrupted).toMatchObject({
@@ -383,9 +388,9 @@ describe('cutout', () => {
     expect(await run(['cutout', ...args])).toMatchObject({ code: 0 });
     expect(readdirSync(join(folder, 'results'))).toEqual(['a-cutout.png', 'b-cutout.png', 'c.png']);
 
-    const piped = await run(['cutout', '-', '--server', server.url], { input: 'jpeg' });
+    const piped = await start(['cutout', '-', '--server', server.url], { input: 'jpeg' });
     expect(piped).toMatchObject({ code: 0, stdout: 'cut' });
-    const toFile = await run(['cutout', '-', '-o', 'x.png', '--server', server.url], { input: 'jpeg' });
+    const toFile = await start(['cutout', '-', '-o', 'x.png', '--server', server.url], { input: 'jpeg' });
     expect(toFile).toMatchObject({ code: 0, stdout: 'x.png\n' });
   });
 
@@ -496,7 +501,7 @@ describe('cutout', () => {
     await using server = await startServer(png());
     const outcome = await run(['cutout', 'a.jpg', '--server', server.url]);
     expect(outcome).toMatchObject({ code: 1, stderr: 'a.jpg: The file is empty.\n' });
-    const piped = await run(['cutout', '-', '--server', server.url], { input: '' });
+    const piped = await start(['cutout', '-', '--server', server.url], { input: '' });
     expect(piped).toMatchObject({ code: 1, stderr: 'image: Standard input is empty.\n' });
     expect(server.requests).toEqual([]);
   });
@@ -555,7 +560,7 @@ test.each([
 });
 
 test('ends quietly when the reader of its output has seen enough', async () => {
-  const outcome = await run(['--help'], { onStart: (child) => child.stdout?.destroy() });
+  const outcome = await start(['--help'], { onStart: (child) => child.stdout?.destroy() });
   expect(outcome).toMatchObject({ code: 0, stderr: '' });
 });
 
@@ -571,7 +576,7 @@ test('ends quietly when the reader of its output has seen enough', async () => {
 
 test('prints its version and its help', async () => {
   expect((await run(['help'])).stdout).toContain('Usage');
-  expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await start(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await run(['video', '--help'])).stdout).toContain('Exit codes');
 });
 

@@ -33,7 +33,8 @@ describe('an image that is already cut out', () => {
     cutOut(image, maskOf(own), tuning);
     const opaque = [...own.keys()].filter((i) => image.data[i * 4 + 3] !== 0);
     expect(opaque.length).toBeGreaterThan(own.length / 20);
-    for (const i of opaque) expect([...image.data.subarray(i * 4, i * 4 + 3)]).toEqual([...subject]);
+    const others = opaque.filter((i) => subject.some((value, c) => image.data[i * 4 + c] !== value));
+    expect(others).toEqual([]);
   });
 
   test('keeps its soft edge if the matte has the same one, without multiplying them', () => {
@@ -47,11 +48,11 @@ describe('an image that is already cut out', () => {
     const { image, own } = alreadyCutOut(0);
     cutOut(image, maskOf(own), defaultTuning);
     const served = featherMatte(tuneMatte(own, defaultTuning), width, height, defaultTuning.feather);
-    alphaOf(image).forEach((value, i) => {
-      const expected = Math.min(own[i] ?? 0, served[i] ?? 0);
-      expect(value).toBeLessThanOrEqual(own[i] ?? 0);
-      expect(value).toBeGreaterThanOrEqual(expected - 12);
+    const wrong = alphaOf(image).findIndex((value, i) => {
+      const [before = 0, expected = 0] = [own[i], served[i]];
+      return value > before || value < Math.min(before, expected) - 12;
     });
+    expect(wrong).toBe(-1);
   });
 
   test('gives the same result for any hidden colours', () => {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { isNight } from '../../../../proof/jest/at-night.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import { cutOut } from '../../dist/matte/cut-out.js';
 import type { Plane } from '../../dist/matte/plane.js';
@@ -65,7 +66,7 @@ test('two threads return the same bytes as one', async () => {
         expect(Buffer.compare(shared.image.data, expected.data)).toBe(0);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: isNight ? 30 : 15 },
   );
 });
 

@@ -77,7 +77,7 @@ onLinux('a pixel process warms up once it may', async () => {
   await once(child, 'message');
   const start = userTicks(child.pid);
   // It uses processor time without a task.
-  while (userTicks(child.pid) < start + 100) {
+  while (userTicks(child.pid) < start + 30) {
     child.send({ type: 'prepare' });
     await delay(20);
   }
@@ -97,8 +97,12 @@ onLinux('no process warms up while one has a task, and they go on after it', asy
   expect(pool.pids()).toHaveLength(1);
   pool.warmUp();
   while (pool.pids().length < 2) await delay(20);
-  const busiest = (): number => Math.max(...pool.pids().map(userTicks));
-  while (busiest() < 100) await delay(20);
+  const ticksOfAll = (): number => pool.pids().reduce((sum, pid) => sum + userTicks(pid), 0);
+  const untilBusy = async (): Promise<void> => {
+    const before = ticksOfAll();
+    while (ticksOfAll() < before + 30) await delay(20);
+  };
+  await untilBusy();
   const task = {
     file: await picture().png().toBuffer(),
     limits: imageLimits(1e6),
@@ -107,7 +111,6 @@ onLinux('no process warms up while one has a task, and they go on after it', asy
     output: defaultOutput,
     refineSmallSubjects: false,
   };
-  const ticksOfAll = (): number => pool.pids().reduce((sum, pid) => sum + userTicks(pid), 0);
   // The task gets its mask only when neither process uses processor time.
   const maskWhenQuiet = async () => {
     for (let before = -2; ticksOfAll() > before + 1;) {
@@ -118,8 +121,7 @@ onLinux('no process warms up while one has a task, and they go on after it', asy
   };
   const result = await pool.run(task, maskWhenQuiet, AbortSignal.timeout(30_000));
   expect(result.kind).toBe('rejected');
-  const after = busiest();
-  while (busiest() < after + 20) await delay(20);
+  await untilBusy();
 });
 
 function userTicks(pid = 0): number {

@@ -14,25 +14,29 @@ import {
 } from '../support/service.js';
 
 /** A few greedy IP addresses, and another client that must still be served. */
-let service: TestService | undefined;
+let running: TestService;
 let file: Buffer;
 beforeAll(async () => {
   file = await picture().png().toBuffer();
 });
 const sockets: net.Socket[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await service?.stop();
-  service = undefined;
 });
 
-const start = (env: Record<string, string> = {}) =>
-  startWarmService({ TRUST_PROXY_HOPS: '1', ...env }, { ...fakeInference('slow'), paceWindowMs: 1000 });
+/** Starts a service for the tests of a group. */
+function withService(env: Record<string, string>): void {
+  beforeAll(async () => {
+    const overrides = { ...fakeInference('slow'), paceWindowMs: 1000 };
+    running = await startWarmService({ TRUST_PROXY_HOPS: '1', ...env }, overrides);
+  });
+  afterAll(() => running.stop());
+}
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
 /** Starts an upload and then stalls. */
-function stalledUpload(running: TestService, address: string, bytes = 100_000): http.ClientRequest {
+function stalledUpload(address: string, bytes = 100_000): http.ClientRequest {
   const request = http.request(running.endpoint, {
     method: 'POST',
     agent: false,
@@ -54,13 +58,13 @@ interface UnreadResponse {
 }
 
 /** Resolves when the service has counted a truncated response. */
-async function interruptedResponse(running: TestService): Promise<void> {
+async function interruptedResponse(): Promise<void> {
   const counted = /media_http_outcomes_total\{[^}]*outcome="truncated"[^}]*\} [1-9]/;
   while (!counted.test(await (await fetch(`${running.metricsUrl}/metrics`)).text())) await delay(100);
 }
 
 /** Sends another client's image, retrying while all slots are in use. Returns the status. */
-async function statusWhenFree(running: TestService): Promise<number> {
+async function statusWhenFree(): Promise<number> {
   for (;;) {
     const { status } = await postImage(running, file, from('198.51.100.7'));
     if (status !== 503) return status;
@@ -68,7 +72,7 @@ async function statusWhenFree(running: TestService): Promise<number> {
 }
 
 /** Sends an image without reading the response. */
-async function unreadResponse(running: TestService, image: Buffer, address: string): Promise<UnreadResponse> {
+async function unreadResponse(image: Buffer, address: string): Promise<UnreadResponse> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect(Number(port), hostname);
   sockets.push(socket);
@@ -110,103 +114,106 @@ async function statusOf(request: http.ClientRequest): Promise<number | undefined
   return response.statusCode;
 }
 
-test('slow uploads block nobody and are aborted', async () => {
-  const running = await start({ IMAGE_QUEUE_MAX: '0' });
-  service = running;
-  const slow = Array.from({ length: 9 }, (_, i) => statusOf(stalledUpload(running, `203.0.113.${i % 2}`)));
-  for (const request of ['first', 'second']) {
-    expect([request, (await postImage(running, file, from('198.51.100.7'))).status]).toEqual([request, 200]);
-  }
-  expect(await Promise.all(slow)).toEqual(Array<number>(9).fill(504));
-});
+describe('without a queue', () => {
+  withService({ IMAGE_QUEUE_MAX: '0' });
 
-test('the memory of slow uploads is reclaimed from the client that holds the most', async () => {
-  const running = await start({
-    IMAGE_QUEUE_MAX: '0',
-    IMAGE_MAX_BYTES: '300000',
-    CLIENT_MIN_BYTES_PER_MINUTE: '0',
+  test('slow uploads block nobody and are aborted', async () => {
+    const slow = Array.from({ length: 9 }, (_, i) => statusOf(stalledUpload(`203.0.113.${i % 2}`)));
+    for (const request of ['first', 'second']) {
+      expect([request, (await postImage(running, file, from('198.51.100.7'))).status]).toEqual([
+        request,
+        200,
+      ]);
+    }
+    expect(await Promise.all(slow)).toEqual(Array<number>(9).fill(504));
   });
-  service = running;
-  const greedy = statusOf(stalledUpload(running, '203.0.113.1', 300_000));
-  let status: number | undefined;
-  void greedy.then((answered) => (status = answered));
-  // The first attempt may arrive before the slow one.
-  while (status === undefined) {
+
+  test('an unread result blocks nobody and is aborted', async () => {
+    // Its result of 10 MB is larger than the connection's buffers, so that it can't be sent completely.
+    const large = await sharp({
+      create: {
+        width: 2000,
+        height: 1600,
+        channels: 3,
+        background: '#fff',
+        noise: { type: 'gaussian', mean: 128, sigma: 60 },
+      },
+    })
+      .jpeg({ quality: 60 })
+      .toBuffer();
+    const reader = await unreadResponse(large, '203.0.113.1');
+    await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
+    expect(await statusWhenFree()).toBe(200);
     expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
-  }
-  expect(status).toBe(503);
+    await interruptedResponse();
+    expect(await reader.wasWhole()).toBe(false);
+  });
 });
 
-test('an unread result blocks nobody and is aborted', async () => {
-  const running = await start({ IMAGE_QUEUE_MAX: '0' });
-  service = running;
-  // Larger than the connection's buffers, so that the result can't be sent completely.
-  const large = await sharp({
-    create: {
-      width: 3000,
-      height: 2500,
-      channels: 3,
-      background: '#fff',
-      noise: { type: 'gaussian', mean: 128, sigma: 60 },
-    },
-  })
-    .jpeg({ quality: 60 })
-    .toBuffer();
-  const reader = await unreadResponse(running, large, '203.0.113.1');
-  await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
-  expect(await statusWhenFree(running)).toBe(200);
-  expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
-  await interruptedResponse(running);
-  expect(await reader.wasWhole()).toBe(false);
+describe('while slow uploads need all memory', () => {
+  withService({ IMAGE_QUEUE_MAX: '0', IMAGE_MAX_BYTES: '300000', CLIENT_MIN_BYTES_PER_MINUTE: '0' });
+
+  test('the memory of slow uploads is reclaimed from the client that holds the most', async () => {
+    const greedy = statusOf(stalledUpload('203.0.113.1', 300_000));
+    let status: number | undefined;
+    void greedy.then((answered) => (status = answered));
+    // The first attempt may arrive before the slow one.
+    while (status === undefined) {
+      expect((await postImage(running, file, from('198.51.100.7'))).status).toBe(200);
+    }
+    expect(status).toBe(503);
+  });
 });
 
-test('an image that turns out damaged while decoding counts towards the limit', async () => {
-  const running = await start({ IMAGES_PER_MINUTE: '2' });
-  service = running;
-  const whole = await sharp({
-    create: {
-      width: 800,
-      height: 600,
-      channels: 3,
-      background: '#888',
-      noise: { type: 'gaussian', mean: 128, sigma: 60 },
-    },
-  })
-    .png()
-    .toBuffer();
-  const cut = whole.subarray(0, Math.round(whole.length * 0.95));
-  const statuses: number[] = [];
-  for (let i = 0; i < 3; i++) statuses.push((await postImage(running, cut, from('203.0.113.1'))).status);
-  expect(statuses).toEqual([422, 422, 429]);
+describe('with six images per minute', () => {
+  withService({ IMAGE_QUEUE_MAX: '11', IMAGES_PER_MINUTE: '6' });
+
+  test('an image that turns out damaged while decoding counts towards the limit', async () => {
+    const whole = await sharp({
+      create: {
+        width: 320,
+        height: 240,
+        channels: 3,
+        background: '#888',
+        noise: { type: 'gaussian', mean: 128, sigma: 60 },
+      },
+    })
+      .png()
+      .toBuffer();
+    const cut = whole.subarray(0, Math.round(whole.length * 0.95));
+    const statuses: number[] = [];
+    for (let i = 0; i < 7; i++) statuses.push((await postImage(running, cut, from('203.0.113.2'))).status);
+    expect(statuses).toEqual([...Array<number>(6).fill(422), 429]);
+  });
+
+  test('a client that sends many images waits behind its own: a new client is served before the rest', async () => {
+    const done: string[] = [];
+    const send = async (name: string, address: string) => {
+      const { status } = await postImage(running, file, from(address));
+      done.push(name);
+      return status;
+    };
+    const greedy = Array.from({ length: 6 }, (_, i) => send(`greedy ${i}`, '203.0.113.1'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const newcomer = send('newcomer', '198.51.100.7');
+    expect(await newcomer).toBe(200);
+    expect(done.length).toBeLessThanOrEqual(4);
+    expect(await Promise.all(greedy)).toEqual(Array<number>(6).fill(200));
+  });
 });
 
-test('a client that sends many images waits behind its own: a new client is served before the rest', async () => {
-  service = await start({ IMAGE_QUEUE_MAX: '11', PIXEL_PROCESSES: '1' });
-  const running = service;
-  const done: string[] = [];
-  const send = async (name: string, address: string) => {
-    const { status } = await postImage(running, file, from(address));
-    done.push(name);
-    return status;
-  };
-  const greedy = Array.from({ length: 6 }, (_, i) => send(`greedy ${i}`, '203.0.113.1'));
-  await new Promise((resolve) => setImmediate(resolve));
-  const newcomer = send('newcomer', '198.51.100.7');
-  expect(await newcomer).toBe(200);
-  expect(done.length).toBeLessThanOrEqual(4);
-  expect(await Promise.all(greedy)).toEqual(Array<number>(6).fill(200));
-});
+describe('with a short queue', () => {
+  withService({ IMAGE_QUEUE_MAX: '3' });
 
-test('a client that has its full share is rejected, and others are not', async () => {
-  service = await start({ IMAGE_QUEUE_MAX: '3' });
-  const running = service;
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, () => postImage(running, file, from('203.0.113.1'))),
-  );
-  const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused.length).toBeGreaterThanOrEqual(1);
-  for (const response of refused) {
-    expect(response.get('retry-after')).toMatch(/^\d+$/);
-    expect(problemOf(response)).toMatchObject({ status: 429, code: 'rate_limited' });
-  }
+  test('a client that has its full share is rejected, and others are not', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => postImage(running, file, from('203.0.113.1'))),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    for (const response of refused) {
+      expect(response.get('retry-after')).toMatch(/^\d+$/);
+      expect(problemOf(response)).toMatchObject({ status: 429, code: 'rate_limited' });
+    }
+  });
 });

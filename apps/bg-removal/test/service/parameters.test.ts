@@ -5,7 +5,7 @@ import { postImage, problemOf, startWarmService, type TestService } from '../sup
 let service: TestService;
 let file: Buffer;
 beforeAll(async () => {
-  service = await startWarmService();
+  service = await startWarmService({ IMAGES_PER_MINUTE: '0' });
   file = await picture().png().toBuffer();
 });
 afterAll(() => service.stop());
@@ -95,4 +95,12 @@ test('only POST is allowed', async () => {
   const response = await request(service.url).get('/api/remove-background');
   expect(response.get('allow')).toBe('POST');
   expect(problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+});
+
+test('IMAGES_PER_MINUTE=0 disables the rate limit', async () => {
+  for (let i = 0; i < 7; i++) {
+    const response = await postImage(service, file);
+    expect(response.status).toBe(200);
+    expect(response.get('ratelimit')).toBeUndefined();
+  }
 });

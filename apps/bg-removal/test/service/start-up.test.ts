@@ -1,8 +1,16 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { ConfigError, loadConfig, thisMachine } from '@media-services/http-common';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ConfigError,
+  createLogger,
+  createMetrics,
+  loadConfig,
+  thisMachine,
+} from '@media-services/http-common';
 import { configSchema } from '../../dist/config.js';
+import { MattingEngine } from '../../dist/inference/matting-engine.js';
 import { picture } from '../support/pictures.js';
 import {
   health,
@@ -22,9 +30,9 @@ afterEach(async () => {
   service = model = undefined;
 });
 
-/** Starts with an unusable model and returns the message from health. */
-async function failure(folder: string, env: Record<string, string> = {}): Promise<string> {
-  service = await startService({ MODEL: folder, ...env });
+/** Starts a service with an unusable model and returns the message from health. */
+async function serviceFailure(folder: string): Promise<string> {
+  service = await startService({ MODEL: folder });
   const { status, body } = await healthUntil(service, (now) => now.body.status === 'error');
   expect(status).toBe(503);
   const response = await postImage(service, await picture().png().toBuffer());
@@ -33,8 +41,23 @@ async function failure(folder: string, env: Record<string, string> = {}): Promis
   return String(body.checks['engine']?.['message']);
 }
 
-test('health is 503 and starting until the model is warm, then names the model', async () => {
-  service = await startService();
+/** Starts the engine alone with an unusable model and returns the message from its health. */
+async function failure(folder: string, env: Record<string, string> = {}): Promise<string> {
+  const config = loadConfig(configSchema, { MODEL: folder, INFERENCE_DEVICE: 'cpu', ...env });
+  await using engine = new MattingEngine({
+    config,
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    metrics: createMetrics({ service: 'test', version: '0' }),
+    capacity: { processes: 1, threadsPerProcess: 1 },
+  });
+  // With a broken network, this ends only when the engine is disposed of.
+  engine.start().catch(() => undefined);
+  while (engine.health().status !== 'error') await delay(10);
+  return String(engine.health()['message']);
+}
+
+test('health is 503 and starting until the model is warm, then names the model, and the CPU if there is no GPU; stopping ends the processes', async () => {
+  service = await startService({ INFERENCE_DEVICE: 'auto', INFERENCE_PROCESSES: '2' });
   const early = await health(service);
   expect(early.status).toBe(503);
   expect(early.body.status).toBe('starting');
@@ -46,24 +69,30 @@ test('health is 503 and starting until the model is warm, then names the model',
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     loadMs: expect.any(Number) as number,
     queueLength: 0,
+    device: 'cpu',
+    precision: 'fp32',
+    processes: 2,
+    threadsPerProcess: Math.max(1, Math.floor(thisMachine().cores / 2)),
   });
+
+  const pids = service.enginePids();
+  expect(pids).not.toEqual([]);
+  await service.stop();
+  service = undefined;
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
 test('an unknown model is an error that lists the known ones', async () => {
   expect(await failure('no-such-model')).toMatch(/"no-such-model" is not known.*isnet-general-use/);
 });
 
-test('a folder without a manifest', async () => {
-  model = await tinyModel();
-  await rm(path.join(model.folder, 'manifest.json'));
-  expect(await failure(model.folder)).toMatch(/no readable manifest\.json.*set-up/);
-});
-
-test('a model installed later is loaded without a restart', async () => {
+test('a folder without a manifest is an error; a model installed there later is loaded without a restart', async () => {
   model = await tinyModel();
   const manifest = path.join(model.folder, 'manifest.json');
   await rename(manifest, `${manifest}.later`);
-  expect(await failure(model.folder)).toContain('as soon as it exists');
+  const message = await serviceFailure(model.folder);
+  expect(message).toMatch(/no readable manifest\.json.*set-up/);
+  expect(message).toContain('as soon as it exists');
   await rename(`${manifest}.later`, manifest);
   if (service === undefined) throw new Error('the service does not run');
   const { body } = await healthUntil(service, ({ status }) => status === 200);
@@ -126,20 +155,6 @@ test('fails if a requested GPU is missing, instead of using the CPU', async () =
   expect(await failure(model.folder, { INFERENCE_DEVICE: 'cuda' })).toMatch(
     /INFERENCE_DEVICE is cuda.*cannot run there/,
   );
-});
-
-test('auto runs the model on the CPU if there is no GPU, and health reports it', async () => {
-  service = await startService({
-    INFERENCE_DEVICE: 'auto',
-    INFERENCE_PROCESSES: '2',
-  });
-  const { body } = await healthUntil(service, ({ status }) => status === 200);
-  expect(body.checks['engine']).toMatchObject({
-    device: 'cpu',
-    precision: 'fp32',
-    processes: 2,
-    threadsPerProcess: Math.max(1, Math.floor(thisMachine().cores / 2)),
-  });
 });
 
 test('every problem of the configuration is reported at once', () => {

@@ -111,14 +111,17 @@ export function problemOf(response: Response): Problem {
 
 const fakeInferenceScript = fileURLToPath(new URL('../fixtures/fake-inference.mjs', import.meta.url));
 
-/** Starts the service with a misbehaving inference process. Later processes may behave differently. */
+/**
+ * Starts the service with a misbehaving inference process. Later processes may behave differently.
+ * @param behaviour one of `fixtures/fake-inference.mjs`, or a file with its name, which is read for each job
+ */
 export function fakeInference(behaviour: string, later: string = behaviour): ServiceOverrides {
   let started = 0;
   return {
     command: () => ({
       file: process.execPath,
       args: [
-        '--max-old-space-size=100',
+        '--max-old-space-size=50',
         fakeInferenceScript,
         started++ === 0 ? behaviour : later,
         String(tinySize),
