@@ -37,14 +37,13 @@ describe('the command media-services, through the gateway', () => {
     expect(firstBytes(await command(client.url, 'video', page, '--1080'))).toMatch(/^.{4}ftyp/s);
   });
 
-  it('cuts out the images of a folder', async () => {
+  it('cuts out the image of a folder', async () => {
     await using client = await newClient();
     copyFileSync(stack.photo, join(folder, 'one.jpg'));
-    copyFileSync(stack.photo, join(folder, 'two.jpg'));
 
     await command(client.url, 'cutout', '.');
 
-    expect(readdirSync(join(folder, 'cutouts')).sort()).toEqual(['one.png', 'two.png']);
-    expect(readFileSync(join(folder, 'cutouts/two.png')).subarray(1, 4).toString()).toBe('PNG');
+    expect(readdirSync(join(folder, 'cutouts')).sort()).toEqual(['one.png']);
+    expect(readFileSync(join(folder, 'cutouts/one.png')).subarray(1, 4).toString()).toBe('PNG');
   });
 });

@@ -101,7 +101,7 @@ async function decoded(file: string): Promise<{ seconds: number; firstFrame: Buf
 async function frameAt(file: string, seconds: number): Promise<Buffer> {
   const small = ['-frames:v', '1', '-vf', 'scale=64:36', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'];
   const options = { encoding: 'buffer' } as const;
-  return (await run('ffmpeg', ['-v', 'error', '-i', file, '-ss', String(seconds), ...small], options)).stdout;
+  return (await run('ffmpeg', ['-v', 'error', '-ss', String(seconds), '-i', file, ...small], options)).stdout;
 }
 
 /** The mean difference of two frames, of 255. */
@@ -141,9 +141,9 @@ it('a clip of a real page starts and ends at the typed times', async () => {
   }
 });
 
-it('impossible times are rejected without a request', async () => {
+it('impossible times are rejected without a request; the original audio is one of the downloads, under its own type', async () => {
   await using site = await startSite();
-  await using reader = await visit(browser, '/', { url: site.url });
+  await using reader = await visit(browser, '/', { url: site.url, fileAccess: true });
   const { page } = reader;
   await lookUp(page, 'https://example.com/film');
   for (const [start, end, words, field] of [
@@ -158,6 +158,14 @@ it('impossible times are rejected without a request', async () => {
     expect(await page.getByRole('textbox', { name: field }).getAttribute('aria-invalid')).toBe('true');
   }
   expect(site.asked).toHaveLength(1);
+
+  const row = page.locator('#video-downloads [data-target="original"]');
+  expect(await row.locator('h4').innerText()).toBe('Original audio\nOPUS');
+  const about = await row.locator('.download-about').textContent();
+  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · Opus · not converted');
+  await row.getByRole('link').click();
+  await page.getByText(/^Saved as audio\.opus/).waitFor();
+  expect((await writtenFile(page, 'audio.opus'))?.toString()).toBe('original');
 });
 
 it('a page about a part of a video also offers the whole one', async () => {
@@ -169,20 +177,6 @@ it('a page about a part of a video also offers the whole one', async () => {
   await page.getByRole('button', { name: 'Whole video' }).click();
   await page.locator('[href*="start=0&end=200"]').waitFor();
   expect(site.asked.at(-1)).toEqual({ start: '0', end: '200' });
-});
-
-it('the original audio is one of the downloads, under its own type', async () => {
-  await using site = await startSite();
-  await using reader = await visit(browser, '/', { url: site.url, fileAccess: true });
-  const { page } = reader;
-  await lookUp(page, 'https://example.com/film');
-  const row = page.locator('#video-downloads [data-target="original"]');
-  expect(await row.locator('h4').innerText()).toBe('Original audio\nOPUS');
-  const about = await row.locator('.download-about').textContent();
-  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · Opus · not converted');
-  await row.getByRole('link').click();
-  await page.getByText(/^Saved as audio\.opus/).waitFor();
-  expect((await writtenFile(page, 'audio.opus'))?.toString()).toBe('original');
 });
 
 it('a server without clips gets no clip controls', async () => {

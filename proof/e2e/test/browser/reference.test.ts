@@ -19,17 +19,18 @@ async function unfold(page: Page, id: string): Promise<void> {
 }
 
 describe('the reference of the API', () => {
-  it('requests nothing from other servers, and is collapsed at first', async () => {
+  it('is collapsed at first, and shows the gateway’s own responses and the codes of each status, linked to their explanations and back', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page, outside, faults } = reader;
     expect(await page.locator('details.endpoint').count()).toBe(6);
     expect(await page.locator('details[open]').count()).toBe(0);
-    expect([...outside, ...faults]).toEqual([]);
-  });
+    await unfold(page, 'bg-removal-removeBackground');
+    const ofGateway = endpoint(page, 'bg-removal-removeBackground').locator('[data-status="502"]');
+    await ofGateway.locator('summary').click();
+    const examples = await ofGateway.locator('pre').allTextContents();
+    expect(examples.join('\n')).toContain('"code": "service_unavailable"');
+    expect(await ofGateway.innerText()).toContain('Retry-After');
 
-  it('shows the codes of each status, linked to their explanations and back', async () => {
-    await using reader = await visit(browser, '/docs/');
-    const { page } = reader;
     await unfold(page, 'video-dl-getInfo');
     const answer = endpoint(page, 'video-dl-getInfo').locator('[data-status="451"]');
     await answer.locator('summary').click();
@@ -38,27 +39,12 @@ describe('the reference of the API', () => {
     await page.waitForURL('**/docs/errors#geo-blocked');
     await page.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
     await page.waitForURL('**/docs/#video-dl');
-  });
-
-  it('shows the gateway’s own responses', async () => {
-    await using reader = await visit(browser, '/docs/');
-    const { page } = reader;
-    await unfold(page, 'bg-removal-removeBackground');
-    const answer = endpoint(page, 'bg-removal-removeBackground').locator('[data-status="502"]');
-    await answer.locator('summary').click();
-    const examples = await answer.locator('pre').allTextContents();
-    expect(examples.join('\n')).toContain('"code": "service_unavailable"');
-    expect(await answer.innerText()).toContain('Retry-After');
-  });
-
-  it('expands the endpoint that a link points to', async () => {
-    await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
-    await reader.page.getByText('Width of hard edges').waitFor();
+    expect([...outside, ...faults]).toEqual([]);
   });
 });
 
 describe('trying an endpoint out, against the gateway that serves the reference,', () => {
-  it('shows status, headers and details of a video', async () => {
+  it('shows status, headers and details of a video, and can be cancelled', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page, client, faults } = reader;
     await unfold(page, 'video-dl-getInfo');
@@ -72,16 +58,12 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     await outcome(page, 'video-dl-getInfo').getByText('"title": "A short sample film"').waitFor();
     expect(await outcome(page, 'video-dl-getInfo').textContent()).toMatch(/^200 after .*x-request-id: /s);
     expect(faults).toEqual([]);
-  });
 
-  it('shows a problem unchanged', async () => {
-    await using reader = await visit(browser, '/docs/');
-    const { page } = reader;
-    await unfold(page, 'video-dl-streamVideo');
-    const form = endpoint(page, 'video-dl-streamVideo');
-    await form.getByLabel('url').fill(`${stack.pages}/gone`);
+    await form.getByLabel('url').fill(`${stack.pages}/hangs`);
     await form.getByRole('button', { name: 'Send' }).click();
-    await outcome(page, 'video-dl-streamVideo').getByText('"code": "video_not_found"').waitFor();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await outcome(page, 'video-dl-getInfo').getByText('Cancelled.').waitFor();
+    await form.getByRole('button', { name: 'Send' }).waitFor();
   });
 
   it('reads only the headers of media, and saves the file on request', async () => {
@@ -97,11 +79,15 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     expect((await started).suggestedFilename()).toBe('A short sample film.mp3');
   });
 
-  it('sends a range as a header', async () => {
+  it('shows a problem unchanged, and sends a range as a header', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
     await unfold(page, 'video-dl-streamVideo');
     const form = endpoint(page, 'video-dl-streamVideo');
+    await form.getByLabel('url').fill(`${stack.pages}/gone`);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await outcome(page, 'video-dl-streamVideo').getByText('"code": "video_not_found"').waitFor();
+
     await form.getByLabel('url').fill(film);
     await form.getByLabel('Range', { exact: true }).fill('bytes=100-');
     expect(await form.locator('.curl').innerText()).toContain("-H 'Range: bytes=100-'");
@@ -112,10 +98,10 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     expect(new URL(request.url()).searchParams.get('fmt')).toBe('mp4-720');
   });
 
-  it('shows the cut-out of an image', async () => {
-    await using reader = await visit(browser, '/docs/');
+  it('expands the endpoint that a link points to, and shows the cut-out of an image', async () => {
+    await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
     const { page, faults } = reader;
-    await unfold(page, 'bg-removal-removeBackground');
+    await page.getByText('Width of hard edges').waitFor();
     const form = endpoint(page, 'bg-removal-removeBackground');
     await form.getByLabel('file').setInputFiles(stack.photo);
     expect(await form.locator('.curl').innerText()).toContain("-F 'file=@photo.jpg'");
@@ -126,18 +112,6 @@ describe('trying an endpoint out, against the gateway that serves the reference,
       await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
     ).toBe(1600);
     expect(faults).toEqual([]);
-  });
-
-  it('can be cancelled', async () => {
-    await using reader = await visit(browser, '/docs/');
-    const { page } = reader;
-    await unfold(page, 'video-dl-getInfo');
-    const form = endpoint(page, 'video-dl-getInfo');
-    await form.getByLabel('url').fill(`${stack.pages}/hangs`);
-    await form.getByRole('button', { name: 'Send' }).click();
-    await form.getByRole('button', { name: 'Cancel' }).click();
-    await outcome(page, 'video-dl-getInfo').getByText('Cancelled.').waitFor();
-    await form.getByRole('button', { name: 'Send' }).waitFor();
   });
 
   it('sends requests below the path that it is served from', async () => {

@@ -159,15 +159,18 @@ describe('a look-up', () => {
         asked += 1;
         if (asked > 1) infoWith([audio])(req, res);
         else {
-          res.setHeader('Retry-After', '1');
+          res.setHeader('Retry-After', '30');
           sendJson(res, { title: 'T', detail: 'D', code: 'rate_limited', retryable: true }, 429);
         }
       },
     });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page } = reader;
+    await page.clock.install();
     await lookUp(page, 'https://example.com/one');
-    await page.getByText('Continues automatically in 1 second').waitFor();
+    await page.getByText(/Continues automatically in \d+\sseconds/).waitFor();
+    expect(asked).toBe(1);
+    await page.clock.fastForward('00:30');
     await offer(page, 'mp3').waitFor();
   });
 });
@@ -212,7 +215,7 @@ describe('several links', () => {
         asked.push(new URL(req.url ?? '', 'http://page').searchParams.get('url'));
         if (asked.length !== 2) infoWith([audio])(req, res);
         else {
-          res.setHeader('Retry-After', '1');
+          res.setHeader('Retry-After', '30');
           sendJson(res, { title: 'T', detail: 'D', code: 'rate_limited', retryable: true }, 429);
         }
       },
@@ -220,8 +223,11 @@ describe('several links', () => {
     await using reader = await visit(browser, '/', { url: server.url });
     const { page, faults } = reader;
     const links = ['https://example.com/1', 'https://example.com/2', 'https://example.com/3'];
+    await page.clock.install();
     await paste(page, links.join('\n'));
     await page.getByRole('heading', { name: '3 links' }).waitFor();
+    await page.getByText(/^Rate limit reached\. Continues automatically/).waitFor();
+    await page.clock.fastForward('00:30');
     await page.locator('.link[data-state="ready"]').nth(2).waitFor();
     expect(asked).toEqual([links[0], links[1], links[1], links[2]]);
 

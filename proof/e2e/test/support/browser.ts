@@ -196,7 +196,7 @@ export async function rectangleCutOut(width = 40, height = 30): Promise<Buffer> 
 
 /** Answers the page's images without the model, for tests that are not about the cut-out itself. */
 export async function answerImages(page: Page, cutOut?: Buffer): Promise<void> {
-  const body = cutOut ?? (await rectangleCutOut(1600, 1200));
+  const body = cutOut ?? (await rectangleCutOut(400, 300));
   await page.route('**/api/remove-background', (route) => route.fulfill({ contentType: 'image/png', body }));
 }
 

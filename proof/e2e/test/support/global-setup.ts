@@ -25,6 +25,8 @@ export default async function setUp(): Promise<void> {
         ALLOWED_PRIVATE_SOURCES: `${site.host},127.0.0.1:${ownSitePort}`,
         IMAGES_PER_MINUTE: '5',
         IMAGE_URLS: 'true',
+        // New pixel processes warm up for seconds, on the cores that the tests need.
+        PIXEL_PROCESSES: '1',
       },
       logsDir: join(logsDir, 'e2e'),
     });
