@@ -7,11 +7,14 @@ const nightly = process.env.TEST_NIGHTLY === '1';
 /**
  * Tests run against the compiled `dist/` that ships; only the test files
  * themselves are transformed. Processes, ports and media are real. `npm test` runs two packages at
- * once, so two workers each keep two cores busy. More than four would need much memory for their networks.
+ * once. Three workers each keep two cores busy while some tests wait; more than four would need much
+ * memory for their networks.
  * @type {import('jest').Config}
  */
 export default {
-  maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
+  maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
+  // Node 20 keeps the modules of finished files. A large worker starts programs and collects garbage slowly.
+  workerIdleMemoryLimit: '250MB',
   testEnvironment: fileURLToPath(new URL('environment.js', import.meta.url)),
   // The default, `soft`, recurses for ever when a finished test file's global is set again.
   testEnvironmentOptions: { globalsCleanup: 'off' },
