@@ -57,7 +57,7 @@ function start(args: readonly string[], options: RunOptions = {}): Promise<Outco
   });
 }
 
-/** Runs a command line. By day, all of them share a process, because each takes long to start. */
+/** Runs a command line: in a shared process by day, in its own at night. */
 function run(args: readonly string[], options: Pick<RunOptions, 'env'> = {}): Promise<Outcome> {
   return isNight ? start(args, options) : commandLines.run({ args, env: options.env ?? {}, folder });
 }

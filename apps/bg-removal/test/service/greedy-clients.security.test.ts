@@ -114,6 +114,14 @@ async function statusOf(request: http.ClientRequest): Promise<number | undefined
   return response.statusCode;
 }
 
+const noise = (width: number, height: number) =>
+  sharp({
+    create: {
+      ...{ width, height, channels: 3, background: '#888' },
+      noise: { type: 'gaussian', mean: 128, sigma: 60 },
+    },
+  });
+
 describe('without a queue', () => {
   withService({ IMAGE_QUEUE_MAX: '0' });
 
@@ -130,17 +138,7 @@ describe('without a queue', () => {
 
   test('an unread result blocks nobody and is aborted', async () => {
     // Its result of 10 MB is larger than the connection's buffers, so that it can't be sent completely.
-    const large = await sharp({
-      create: {
-        width: 2000,
-        height: 1600,
-        channels: 3,
-        background: '#fff',
-        noise: { type: 'gaussian', mean: 128, sigma: 60 },
-      },
-    })
-      .jpeg({ quality: 60 })
-      .toBuffer();
+    const large = await noise(2000, 1600).jpeg({ quality: 60 }).toBuffer();
     const reader = await unreadResponse(large, '203.0.113.1');
     await healthUntil(running, ({ body }) => body.checks['engine']?.['active'] === 1);
     expect(await statusWhenFree()).toBe(200);
@@ -169,17 +167,7 @@ describe('with six images per minute', () => {
   withService({ IMAGE_QUEUE_MAX: '11', IMAGES_PER_MINUTE: '6' });
 
   test('an image that turns out damaged while decoding counts towards the limit', async () => {
-    const whole = await sharp({
-      create: {
-        width: 320,
-        height: 240,
-        channels: 3,
-        background: '#888',
-        noise: { type: 'gaussian', mean: 128, sigma: 60 },
-      },
-    })
-      .png()
-      .toBuffer();
+    const whole = await noise(320, 240).png().toBuffer();
     const cut = whole.subarray(0, Math.round(whole.length * 0.95));
     const statuses: number[] = [];
     for (let i = 0; i < 7; i++) statuses.push((await postImage(running, cut, from('203.0.113.2'))).status);

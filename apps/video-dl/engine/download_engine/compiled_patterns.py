@@ -1,10 +1,12 @@
 """Keeps compiled regular expressions in a file, as Python keeps compiled modules. yt-dlp has 2000 of them, and
 compiling them takes half of an engine's start.
 
-`re` has no public way to do this. Where its private parts differ, every pattern is compiled as usual.
+This uses private parts of `re`, which has no public way to do it. If they differ, no file is written and every
+pattern is compiled at every start.
 """
 
 import array
+import contextlib
 import importlib.util
 import marshal
 import os
@@ -40,7 +42,8 @@ def release():
     _compiler.compile = _compile
     # Not for a few: engines with other extractors would write it in turn.
     if not sys.dont_write_bytecode and len(_missing) * 10 > len(_kept):
-        _write({**_kept, **{key: _compiled(*key) for key in _missing}})
+        with contextlib.suppress(AttributeError, TypeError, ValueError, OverflowError):
+            _write({**_kept, **{key: _compiled(*key) for key in _missing}})
     _kept.clear()
     _missing.clear()
 
@@ -96,5 +99,6 @@ def _write(patterns):
             marshal.dump({'format': _FORMAT, 'patterns': patterns}, file)
         os.replace(unfinished, _file)
     except OSError:
-        # Installed where this user may not write.
-        pass
+        # The folder is read-only, or the disk is full.
+        with contextlib.suppress(OSError):
+            os.remove(unfinished)

@@ -30,7 +30,7 @@ def compiled(patterns):
     return [re.compile(*pattern) for pattern in patterns]
 
 
-@unittest.skipIf(compiled_patterns._compiler is None, 'this Python compiles every pattern as usual')
+@unittest.skipIf(compiled_patterns._compiler is None, 'needs Python 3.11 or later')
 class CompiledPatternsTest(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -91,3 +91,15 @@ class CompiledPatternsTest(unittest.TestCase):
         self.assertFalse(os.path.exists(self.file))
         self.enterContext(mock.patch.object(compiled_patterns, '_file', '/proc/patterns'))
         self.keep(PATTERNS)
+
+    def test_nothing_is_left_behind_when_the_disk_is_full(self):
+        with mock.patch.object(marshal, 'dump', side_effect=OSError('No space left on device')):
+            self.keep(PATTERNS)
+        self.assertEqual(os.listdir(os.path.dirname(self.file)), [])
+
+    def test_nothing_is_written_where_re_works_differently(self):
+        with engaged():
+            compiled(PATTERNS)
+            with mock.patch.object(compiled_patterns, '_compile'):
+                compiled_patterns.release()
+        self.assertFalse(os.path.exists(self.file))

@@ -16,7 +16,7 @@ export interface CommandLine {
   readonly folder: string;
 }
 
-/** A process that runs the program with one command line after the other. */
+/** Starts a process that runs any number of command lines, one at a time. */
 export function startCommandLines() {
   const script = fileURLToPath(new URL('../fixtures/command-lines.mjs', import.meta.url));
   const child = fork(script, { cwd: tmpdir(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
