@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findNginx, gatewayArguments, UserError } from '@media-services/stack/set-up';
 import { execa } from 'execa';
@@ -55,7 +56,9 @@ export async function startNginx(options: {
     reject: false,
   });
   const death = child.then(({ stderr }) => stderr);
-  while (!(await accepts(port))) {
+  // nginx writes its pid once it listens; a connection could reach another program on this port.
+  const pidFile = join(runDir, 'nginx.pid');
+  while (Number(await readFile(pidFile, 'utf8').catch(() => '')) !== child.pid) {
     const stderr = await Promise.race([death, delay(10)]);
     if (stderr !== undefined) throw new Error(`nginx did not start:\n${stderr}`);
   }
@@ -67,15 +70,4 @@ export async function startNginx(options: {
       await child;
     },
   };
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { systemErrorCode, UserError } from '../user-error.mjs';
 
@@ -17,15 +17,17 @@ export function listenFailure(port, host) {
   });
 }
 
+/**
+ * A port that was free, from below those that systems give to programs which ask for any: otherwise
+ * another program could be given the same one before ours listens.
+ */
 export async function freePort(host = '127.0.0.1') {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('A TCP server without a port.');
-  const { port } = address;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const failure = await listenFailure(port, host);
+    if (failure === undefined) return port;
+    if (failure !== 'EADDRINUSE') throw new Error(`Cannot listen on ${host}:${port} (${failure}).`);
+  }
 }
 
 /**
