@@ -38,6 +38,9 @@ export class HeaderRejectionError extends DomainError {
   override readonly name = 'HeaderRejectionError';
 }
 
+/** An image was rejected after it was cut out, which cost as much as a result. */
+export class RejectedAfterWorkError extends InvalidRequestError {}
+
 /**
  * Turns an uploaded file into its cut-out.
  * @throws DomainError with one of the codes of bg-removal
@@ -95,13 +98,11 @@ function rejectionError(rejection: Rejection, { maxPixels, maxSide }: ImageLimit
       return new HeaderRejectionError('unreadable_image', damaged);
     case 'damaged_pixels':
       return new DomainError('unreadable_image', damaged);
-    case 'too_large_for_webp':
-      return new InvalidRequestError([
-        {
-          field: 'format',
-          message: `must not be webp for more than ${maxWebpSide} pixels per side; use png, or max_width and max_height`,
-        },
-      ]);
+    case 'too_large_for_webp': {
+      const message = `must not be webp for more than ${maxWebpSide} pixels per side; use png, or max_width and max_height`;
+      const fields = [{ field: 'format', message }];
+      return rejection.isCutOut ? new RejectedAfterWorkError(fields) : new InvalidRequestError(fields);
+    }
     case 'no_foreground':
       return new DomainError(
         'no_foreground',

@@ -4,6 +4,7 @@ export * from './errors/domain-error.js';
 export * from './errors/error-table.js';
 export * from './errors/problem.js';
 export * from './health/health.js';
+export { attachment } from './http/attachment.js';
 export * from './http/http-app.js';
 export {
   gatewayClient,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { spawn } from 'node:child_process';
-import { codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
+import { attachment, codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
 let test: TestService;
@@ -193,4 +193,25 @@ it('reports the memory of child processes and drops those that have ended', asyn
   child.kill();
   await once(child, 'exit');
   expect(await memory()).not.toContain('program="sleep"');
+});
+
+describe('the name of a download', () => {
+  it.each([
+    ['My video.mp4', 'attachment; filename="My video.mp4"'],
+    [
+      'Café 日本.mp3',
+      `attachment; filename="Cafe _.mp3"; filename*=UTF-8''Caf%C3%A9%20%E6%97%A5%E6%9C%AC.mp3`,
+    ],
+    ['Müller.png', `attachment; filename="Muller.png"; filename*=UTF-8''M%C3%BCller.png`],
+    ['日本.mp3', `attachment; filename="download.mp3"; filename*=UTF-8''%E6%97%A5%E6%9C%AC.mp3`],
+  ])('%s has an ASCII form that is readable', (name, header) => {
+    expect(attachment(name)).toBe(header);
+  });
+
+  it('is a valid header for any character', () => {
+    for (let code = 0; code < 0x11000; code += 64) {
+      const characters = String.fromCodePoint(...Array.from({ length: 64 }, (_, i) => code + i));
+      expect(attachment(`a${characters}.mp4`)).toMatch(/^[\x20-\x7e]+$/);
+    }
+  });
 });

@@ -90,6 +90,6 @@ export async function withMinRate<T>(
 function tooSlowClient(bytesPerSecond: number): DomainError {
   return new DomainError(
     'timeout',
-    `The connection transferred less than ${bytesPerSecond} bytes per second. Try again with a faster connection or a smaller image.`,
+    `The connection transferred less than ${Math.ceil(bytesPerSecond)} bytes per second. Try again with a faster connection or a smaller image.`,
   );
 }

@@ -4,11 +4,11 @@ import colourNames from 'color-name';
 import { defaultOutput, formats, type Output } from '../images/output.js';
 import { defaultTuning, type Tuning } from '../matte/tuning.js';
 import { isWebUrl, maxUrlLength } from './fetch-image.js';
-import { fileField, type Upload } from './upload.js';
+import { fileField, isText, type Upload } from './upload.js';
 
 /** A decimal number in plain notation within a range. Nothing is rounded, clamped or guessed. */
 function decimal(min: number, max: number, fallback: number, description: string) {
-  const message = `must be a number from ${min} to ${max}`;
+  const message = `must be a number from ${min} to ${max}, written like 0.5`;
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
     .regex(/^-?\d+(\.\d+)?$/, message)
@@ -203,13 +203,16 @@ export function readParameters(
   }
   if (url !== undefined) return { source: { url }, tuning, output };
   if (!hasFile) {
-    const detail =
-      fileAsText === undefined
-        ? `The form has no image. Send it in the field "${fileField}"${allowsUrls ? ', or its URL in "image_url"' : ''}.`
-        : `The field "${fileField}" is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg.`;
-    throw new DomainError('missing_file', detail);
+    throw new DomainError('missing_file', missingFile(file, fileAsText, allowsUrls));
   }
   return { source: file, tuning, output };
+}
+
+function missingFile(file: Upload['file'], fileAsText: unknown, allowsUrls: boolean): string {
+  if (file !== undefined) return 'The file is empty. Check it and send it again.';
+  if (fileAsText !== undefined) return `The field "${fileField}" ${isText}.`;
+  const otherwise = allowsUrls ? ', or its URL in "image_url"' : '';
+  return `The form has no image. Send it as a file, with a file name, in the field "${fileField}"${otherwise}.`;
 }
 
 const urlsDisabled = `is disabled on this server; send the image in the field "${fileField}". If you run this server: set IMAGE_URLS=true`;

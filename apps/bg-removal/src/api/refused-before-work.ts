@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
 import { PixelProcessError } from '../pixels/pixel-pool.js';
-import { HeaderRejectionError } from '../remove-background.js';
+import { HeaderRejectionError, RejectedAfterWorkError } from '../remove-background.js';
 
 const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
@@ -12,11 +12,14 @@ const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'engine_unavailable',
 ]);
 
-/** A request that failed after its image was fetched. It counts, because the download has cost traffic. */
-class FailedAfterFetchError extends DomainError {
-  override readonly name = 'FailedAfterFetchError';
+/** A failure of a stage that decides whether the request counts. */
+class StageError extends DomainError {
+  override readonly name = 'StageError';
 
-  constructor(cause: DomainError) {
+  constructor(
+    cause: DomainError,
+    readonly counts: boolean,
+  ) {
     const { code, message, fields, retryAfterSeconds } = cause;
     super(code, message, {
       cause,
@@ -26,12 +29,21 @@ class FailedAfterFetchError extends DomainError {
   }
 }
 
-/** Makes every failure of `work` count towards the client's limit. */
-export async function countFailures<T>(work: () => Promise<T>): Promise<T> {
+/** Makes every failure of `work` count towards the client's limit: a fetched image has cost traffic. */
+export function countFailures<T>(work: () => Promise<T>): Promise<T> {
+  return decide(work, true);
+}
+
+/** Makes no failure of `work` count, such as an upload that is too slow. */
+export function excuseFailures<T>(work: () => Promise<T>): Promise<T> {
+  return decide(work, false);
+}
+
+async function decide<T>(work: () => Promise<T>, counts: boolean): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof DomainError ? new FailedAfterFetchError(error) : error;
+    throw error instanceof DomainError ? new StageError(error, counts) : error;
   }
 }
 
@@ -40,11 +52,8 @@ export async function countFailures<T>(work: () => Promise<T>): Promise<T> {
  * client's limit. A crash counts, because the image may have caused it.
  */
 export function isRejectedBeforeWork(thrown: unknown): boolean {
-  if (
-    !(thrown instanceof DomainError) ||
-    thrown instanceof PixelProcessError ||
-    thrown instanceof FailedAfterFetchError
-  )
-    return false;
+  if (thrown instanceof StageError) return !thrown.counts;
+  if (thrown instanceof PixelProcessError || thrown instanceof RejectedAfterWorkError) return false;
+  if (!(thrown instanceof DomainError)) return false;
   return thrown instanceof HeaderRejectionError || codes.has(thrown.code);
 }

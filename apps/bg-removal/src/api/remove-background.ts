@@ -1,6 +1,5 @@
 import type { Guard } from '@media-services/egress-guard';
-import { DomainError, requestContext, withDeadline } from '@media-services/http-common';
-import contentDisposition from 'content-disposition';
+import { attachment, DomainError, requestContext, withDeadline } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import {
   removeBackground,
@@ -11,7 +10,7 @@ import { withMinRate, type MinRate, multipartOverheadBytes } from './body-limit.
 import { ByteBudget } from './byte-budget.js';
 import { fetchImage, type FetchedImage } from './fetch-image.js';
 import { readParameters } from './parameters.js';
-import { countFailures } from './refused-before-work.js';
+import { countFailures, excuseFailures } from './refused-before-work.js';
 import { outputFileName, sendBytes } from './send-bytes.js';
 import { uploadReader } from './upload.js';
 
@@ -48,7 +47,9 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
     options.turns.assertRoom(client);
 
     const made = await withDeadline(deadline(options.requestTimeoutMs), async (signal) => {
-      const upload = await timings.measure('upload', () => transfers.receive(req, res, client, signal));
+      const upload = await timings.measure('upload', () =>
+        excuseFailures(() => transfers.receive(req, res, client, signal)),
+      );
       const { source, tuning, output } = readParameters(upload, req.query, options.guard !== undefined);
       const cutOut = async ({ bytes: file, name: fileName }: FetchedImage) => {
         const onStage = (stage: string, milliseconds: number) => timings.set(stage, milliseconds);
@@ -119,7 +120,7 @@ function setImageHeaders(
 ): void {
   res.setHeader('Content-Type', image.mediaType);
   res.setHeader('Content-Length', String(image.bytes.length));
-  res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, image.extension)));
+  res.setHeader('Content-Disposition', attachment(outputFileName(fileName, image.extension)));
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Width', String(image.width));
   res.setHeader('X-Height', String(image.height));

@@ -7,6 +7,8 @@ import { isImageFault, sharp } from './sharp.js';
 
 /** libvips reports this if a file has no density. */
 const defaultDensity = 72;
+/** What a PNG can state: pixels per metre in 32 bits. */
+const maxDensity = 0xffff_ffff * 0.0254;
 
 /** Reads only the first frame. Damaged or incomplete files are errors; harmless deviations are not. */
 function options(): SharpOptions {
@@ -17,6 +19,8 @@ function options(): SharpOptions {
 /** An image whose header passed the checks, ready to be decoded. */
 export interface OpenedImage {
   readonly file: Uint8Array;
+  /** Of the upright image. */
+  readonly size: { readonly width: number; readonly height: number };
   /** Has 16 bits per channel and a profile, which sharp converts incorrectly. */
   readonly isDeepWithProfile: boolean;
   /** Pixels per inch, if stated in the file. */
@@ -46,12 +50,13 @@ export async function openImage(
     if (scans > maxScans) return { rejection: { code: 'too_many_scans', scans, maxScans } };
   }
   const coloured = type === 'png' ? addIccProfile(file) : file;
-  const { density, depth } = metadata;
+  const { density = defaultDensity, depth } = metadata;
   const hasProfile = metadata.icc !== undefined || coloured !== file;
   return {
     file: coloured,
+    size: { width, height },
     isDeepWithProfile: hasProfile && depth === 'ushort',
-    density: density === defaultDensity ? undefined : density,
+    density: density === defaultDensity || !(density >= 1 && density < maxDensity) ? undefined : density,
   };
 }
 
@@ -77,10 +82,11 @@ export async function decodeFull({ file, isDeepWithProfile }: OpenedImage): Prom
 async function reduceToEightBits(file: Uint8Array): Promise<Uint8Array> {
   const deep = sharp(file, { ...options(), ignoreIcc: true });
   const isGrey = (await deep.metadata()).space === 'grey16';
+  // Not upright yet: rotated pixels sometimes lose their profile. `decodeFull` rotates, by Exif.
   return deep
-    .autoOrient()
     .toColourspace(isGrey ? 'b-w' : 'srgb')
     .keepIccProfile()
+    .keepExif()
     .png({ compressionLevel: 1 })
     .toBuffer();
 }

@@ -17,12 +17,14 @@ export async function encode(
   subject: Rectangle,
   density: number | undefined,
 ): Promise<ImageOutput | undefined> {
-  const background = output.background ?? (output.format === 'jpg' ? opaqueWhite : undefined);
+  const { background } = output;
   if (background !== undefined) paintBehind(image, background);
+  // JPEG has no alpha: white shows through a missing or translucent background.
+  if (output.format === 'jpg') paintBehind(image, opaqueWhite);
   const { cropMargin, maxWidth, maxHeight, format } = output;
   const area = cropMargin === undefined ? undefined : grow(subject, cropMargin, image);
+  if (exceedsWebp(output, area ?? image)) return undefined;
   const { width, height } = fittingSize(area ?? image, maxWidth, maxHeight);
-  if (format === 'webp' && Math.max(width, height) > maxWebpSide) return undefined;
   const resized = width !== (area ?? image).width || height !== (area ?? image).height;
   const size = { width, height };
   if (format === 'png' && area === undefined && !resized && output.channels === 'rgba') {
@@ -134,12 +136,19 @@ function grow(
   return { left, top, width: right - left, height: bottom - top };
 }
 
+/** Whether a result of this size, scaled down as requested, is larger than WebP allows. */
+export function exceedsWebp({ format, maxWidth, maxHeight }: Output, uncropped: Size): boolean {
+  const { width, height } = fittingSize(uncropped, maxWidth, maxHeight);
+  return format === 'webp' && Math.max(width, height) > maxWebpSide;
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Scales a size down proportionally to fit the limits. */
-function fittingSize(
-  { width, height }: { width: number; height: number },
-  maxWidth = width,
-  maxHeight = height,
-): { width: number; height: number } {
+function fittingSize({ width, height }: Size, maxWidth = width, maxHeight = height): Size {
   const scale = Math.min(1, maxWidth / width, maxHeight / height);
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }

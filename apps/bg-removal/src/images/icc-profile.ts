@@ -24,6 +24,14 @@ const bradford: Matrix = [
 ];
 const curvePoints = 4096;
 
+/** The limit for a primary's X, Y or Z. Those of real spaces are below 1, imaginary ones slightly above. */
+const maxComponent = 4;
+
+/** Whether primaries span a colour space. Those on a line do not, and almost on one give absurd colours. */
+export function spanColours(primaries: Primaries): boolean {
+  return toD50(primaries).every((row) => row.every((value) => Math.abs(value) < maxComponent));
+}
+
 /** Builds a version 2 ICC profile (ICC.1:2001-04): a matrix and a curve, or only a curve for grey. */
 export function iccProfile({ primaries, toLinear }: ColourSpace, isGrey: boolean): Buffer {
   const curve = Buffer.alloc(4 + 2 * curvePoints);

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { type ColourSpace, iccProfile, type Primaries } from './icc-profile.js';
+import { type ColourSpace, iccProfile, type Primaries, spanColours } from './icc-profile.js';
 
 /** Length of the PNG signature. */
 const signatureBytes = 8;
@@ -148,7 +148,7 @@ function primariesFromChrm(data: Buffer | undefined): Primaries | undefined {
   const pairs = (['white', 'red', 'green', 'blue'] as const).map(
     (name) => [stated[name], srgbPrimaries[name]] as const,
   );
-  if (!pairs.every(([[x, y]]) => y > 0 && x + y <= 1)) return undefined;
+  if (!pairs.every(([[x, y]]) => y > 0 && x + y <= 1) || !spanColours(stated)) return undefined;
   const distance = ([[x, y], [u, v]]: (typeof pairs)[number]): number => Math.hypot(x - u, y - v);
   return pairs.every((pair) => distance(pair) <= chromaticityTolerance) ? undefined : stated;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
-import { encode, visibleArea } from '../images/encode.js';
+import { encode, exceedsWebp, visibleArea } from '../images/encode.js';
 import { viewForModel } from '../images/model-view.js';
 import type { Rectangle } from '../images/output.js';
 import { cropped } from '../images/rgba-image.js';
@@ -64,6 +64,9 @@ async function run(
   const clock = stopwatch();
   const opened = await openImage(file, limits);
   if ('rejection' in opened) return { kind: 'rejected', rejection: opened.rejection };
+  // The size of a crop is known only once the subject is.
+  if (output.cropMargin === undefined && exceedsWebp(output, opened.size))
+    return { kind: 'rejected', rejection: { code: 'too_large_for_webp', isCutOut: false } };
   const decoded = await decodeFull(opened);
   // The header is valid, so the pixels are damaged or incomplete.
   if (decoded === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
@@ -89,7 +92,8 @@ async function run(
   await new Promise((resolve) => setImmediate(resolve));
   if (conversation.isCancelled) throw new Error('The image was cancelled.');
   const encoded = await encode(image, output, subject, opened.density);
-  if (encoded === undefined) return { kind: 'rejected', rejection: { code: 'too_large_for_webp' } };
+  if (encoded === undefined)
+    return { kind: 'rejected', rejection: { code: 'too_large_for_webp', isCutOut: true } };
   return { kind: 'cut-out', image: encoded, subject, stages: { matte, encode: clock() } };
 }
 

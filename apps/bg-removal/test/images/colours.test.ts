@@ -72,10 +72,12 @@ const gamma = (exponent: number) => pngChunk('gAMA', be32(Math.round(100_000 / e
 const iccp = (profile: Buffer) =>
   pngChunk('iCCP', Buffer.concat([Buffer.from('test\0\0', 'latin1'), deflateSync(profile)]));
 const cicp = (primaries: number, transfer: number) => pngChunk('cICP', Buffer.of(primaries, transfer, 0, 1));
-const adobeChromaticities = pngChunk(
-  'cHRM',
-  be32(31_270, 32_900, 64_000, 33_000, 21_000, 71_000, 15_000, 6000),
+/** An orientation (Exif 3.0, 4.6.5.1.6): upside down. */
+const upsideDown = pngChunk(
+  'eXIf',
+  Buffer.from('4d4d002a00000008000101120003000000010003000000000000', 'hex'),
 );
+const chromaticities = (...values: number[]) => pngChunk('cHRM', be32(...values));
 const power = (exponent: number) => (v: number) => v ** exponent;
 
 const statements: Record<string, Statement> = {
@@ -89,9 +91,19 @@ const statements: Record<string, Statement> = {
   'gAMA of 1': { chunks: [gamma(1)], space: 'srgb', toLinear: power(1) },
   'gAMA of 2.2, meant as sRGB': { chunks: [gamma(2.2)], space: 'srgb', toLinear: srgbToLinear },
   'gAMA and cHRM of Adobe RGB': {
-    chunks: [gamma(2.2), adobeChromaticities],
+    chunks: [gamma(2.2), chromaticities(31_270, 32_900, 64_000, 33_000, 21_000, 71_000, 15_000, 6000)],
     space: 'adobe',
     toLinear: power(2.2),
+  },
+  'gAMA of 1, and a cHRM on a line, which is ignored': {
+    chunks: [gamma(1), chromaticities(31_270, 32_900, 60_000, 30_000, 40_000, 45_000, 20_000, 60_000)],
+    space: 'srgb',
+    toLinear: power(1),
+  },
+  'gAMA of 1, and a cHRM almost on a line, which is ignored': {
+    chunks: [gamma(1), chromaticities(31_270, 32_900, 60_000, 30_000, 40_000, 45_000, 20_000, 60_001)],
+    space: 'srgb',
+    toLinear: power(1),
   },
   'sRGB, which overrules gAMA': {
     chunks: [gamma(1), pngChunk('sRGB', Buffer.of(0))],
@@ -135,11 +147,12 @@ describe.each(Object.entries(statements))('a PNG that states %s', (_name, { chun
       [16, false],
     ]),
   ])('%d bits, alpha %s: within 2 of 255 of the formulas', async (depth, alpha) => {
+    const turn = depth === 16 ? [upsideDown] : [];
     await fc.assert(
       fc.asyncProperty(colour, async (rgb) => {
         const scale = depth === 16 ? 257 : 1;
         const samples = [...rgb, ...(alpha ? [255] : [])].map((value) => value * scale);
-        const file = colourPng({ depth, colourType: alpha ? 6 : 2, samples, chunks });
+        const file = colourPng({ depth, colourType: alpha ? 6 : 2, samples, chunks: [...chunks, ...turn] });
         const right = expected(rgb.map((value) => value / 255) as unknown as Rgb, space, toLinear);
         const [r = 0, g = 0, b = 0, a] = await decoded(file);
         expect(a).toBe(255);
@@ -236,6 +249,21 @@ describe('the resulting PNG', () => {
     expect(png.toString('latin1', 37, 41)).toBe('sRGB');
     expect(png.includes('pHYs')).toBe(false);
     expect((await sharp(png).raw().toBuffer())[0]).toBe(200);
+  });
+
+  test('has no density if the upload states an absurd one', async () => {
+    const resolution = pngChunk(
+      'eXIf',
+      Buffer.from(
+        '49492a000800000003001a0105000100000032000000' +
+          '1b010500010000003a00000028010300010000000200000000000000' +
+          '00c2eb0b0100000000c2eb0b01000000',
+        'hex',
+      ),
+    );
+    const file = colourPng({ depth: 8, colourType: 2, samples: [0, 0, 0], chunks: [resolution] });
+    expect((await sharp(file).metadata()).density).toBe(200_000_000);
+    expect(await openImage(file, imageLimits(1000))).toMatchObject({ density: undefined });
   });
 
   test("has the upload's density", async () => {

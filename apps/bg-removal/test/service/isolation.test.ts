@@ -93,7 +93,10 @@ describe('an inference process', () => {
 
 test('a job that stalls and an upload that never ends are aborted at the deadline, the process is replaced, and the next image works', async () => {
   // Its process may go on for as long as that again.
-  service = await startWarmService({ IMAGE_TIMEOUT_SECONDS: '4' }, fakeInference('stall', 'slow'));
+  service = await startWarmService(
+    { IMAGE_TIMEOUT_SECONDS: '4', IMAGES_PER_MINUTE: '3' },
+    fakeInference('stall', 'slow'),
+  );
   const [pid] = service.enginePids();
   const upload = http.request(service.endpoint, {
     method: 'POST',
@@ -105,5 +108,8 @@ test('a job that stalls and an upload that never ends are aborted at the deadlin
   expect((await answered)[0].statusCode).toBe(504);
   upload.destroy();
   await healthUntil(service, () => service?.enginePids().every((now) => now !== pid) ?? false);
-  expect((await postImage(service, file)).status).toBe(200);
+  const next = await postImage(service, file);
+  expect(next.status).toBe(200);
+  // The upload that never ended does not count.
+  expect(next.get('ratelimit')).toMatch(/; r=1; /);
 });

@@ -61,7 +61,7 @@ test('format=webp keeps the alpha losslessly', async () => {
   expect(alphaOf(webp)).toEqual(alphaOf(png));
 });
 
-test('format=jpg has a white background, or bg_color', async () => {
+test('format=jpg has a white background, or bg_color, which may be translucent', async () => {
   const white = await result({ format: 'jpg' });
   expect(white.response.get('content-type')).toBe('image/jpeg');
   expect(white.response.get('content-disposition')).toBe('attachment; filename="picture.jpg"');
@@ -69,6 +69,8 @@ test('format=jpg has a white background, or bg_color', async () => {
   expect(Math.min(...white.at(290, 190))).toBeGreaterThanOrEqual(253);
   const [r = 0, g = 0, b = 0] = (await result({ format: 'jpg', bg_color: 'navy' })).at(290, 190);
   expect([r <= 3, g <= 3, Math.abs(b - 128) <= 3]).toEqual([true, true, true]);
+  const pink = (await result({ format: 'jpg', bg_color: 'ff000080' })).at(290, 190);
+  [255, 127, 127].forEach((value, i) => expect(Math.abs((pink[i] ?? 0) - value)).toBeLessThanOrEqual(3));
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { once } from 'node:events';
+import sharp from 'sharp';
 import request from 'supertest';
 import { picture } from '../support/pictures.js';
 import {
@@ -16,6 +17,11 @@ let file: Buffer;
 beforeAll(async () => {
   file = await picture().png().toBuffer();
 });
+/** A bright line, longer than WebP allows. */
+const wideImage = () =>
+  sharp({ create: { width: 16_400, height: 1, channels: 3, background: '#fff' } })
+    .png()
+    .toBuffer();
 afterEach(async () => {
   await service?.stop();
   service = undefined;
@@ -24,14 +30,15 @@ afterEach(async () => {
 test('five images per minute, the sixth is 429; an image rejected before it is decoded does not count, and the headers say so', async () => {
   service = await startWarmService({
     IMAGES_PER_MINUTE: '5',
-    IMAGE_MAX_PIXELS: '10000',
+    IMAGE_MAX_PIXELS: '20000',
     IMAGE_MAX_BYTES: '50000',
     OPERATOR_CONTACT: 'ops@example.org',
   });
   const refused: [Uint8Array, Record<string, string>, number][] = [
     [Buffer.from('no image'), {}, 415],
     [file, { threshold: 'x' }, 400],
-    [await picture(200, 100).png().toBuffer(), {}, 413],
+    [await picture(210, 100).png().toBuffer(), {}, 413],
+    [await wideImage(), { format: 'webp' }, 400],
     [file.subarray(0, 60), {}, 422],
     [Buffer.alloc(60_000), {}, 413],
   ];
@@ -40,7 +47,10 @@ test('five images per minute, the sixth is 429; an image rejected before it is d
     expect(response.status).toBe(status);
     expect(response.get('ratelimit')).toMatch(/; r=5; /);
   }
-  for (let i = 1; i <= 4; i++) {
+  // The size of a crop is known only after the work.
+  const cropped = await postImage(service, await wideImage(), { fields: { format: 'webp', crop: 'true' } });
+  expect(cropped.status).toBe(400);
+  for (let i = 2; i <= 4; i++) {
     const response = await postImage(service, file);
     expect(response.status).toBe(200);
     expect(response.get('ratelimit-policy')).toMatch(/^"images-per-minute"; q=5; w=60; pk=:.+:$/);

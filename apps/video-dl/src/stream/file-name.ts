@@ -1,5 +1,3 @@
-import contentDisposition from 'content-disposition';
-
 const maxNameBytes = 180;
 
 /** Invisible characters. The group captures joiners inside emoji, which are kept. */
@@ -26,23 +24,6 @@ export function fileName(title: string, extension: string): string {
   const stem = cutToBytes(clean, maxNameBytes).replace(/(?<![\s.])[\s.]+$/u, '');
   if (stem === '') return `download.${extension}`;
   return `${reservedNames.test(stem) ? `_${stem}` : stem}.${extension}`;
-}
-
-/** `Content-Disposition` of a download (RFC 6266): an ASCII fallback, plus the UTF-8 name (RFC 8187) if it differs. */
-export function attachment(title: string, extension: string): string {
-  const name = fileName(title, extension);
-  return contentDisposition(name, { type: 'attachment', fallback: asciiName(name, extension) });
-}
-
-function asciiName(name: string, extension: string): string {
-  const stem = name
-    .slice(0, -extension.length - 1)
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .replace(/[^\x20-\x7e]+/gu, '_')
-    // Some browsers percent-decode the plain parameter.
-    .replace(/[%"\\/]/gu, '_');
-  return /[a-z0-9]/iu.test(stem) ? `${stem}.${extension}` : `download.${extension}`;
 }
 
 /** Cuts between grapheme clusters. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '@media-services/http-common';
+import { attachment, DomainError } from '@media-services/http-common';
 import type { Plan } from '../plan/plan.js';
-import { attachment } from './file-name.js';
+import { fileName } from './file-name.js';
 import type { Selection } from './ranges.js';
 
 /** Media types and file extensions of streams. */
@@ -45,7 +45,7 @@ export function streamHeaders(
   const { seconds } = plan.expected;
   return {
     'Content-Type': format.mediaType,
-    'Content-Disposition': attachment(plan.title, format.extension),
+    'Content-Disposition': attachment(fileName(plan.title, format.extension)),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.

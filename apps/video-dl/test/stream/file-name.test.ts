@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { attachment, fileName } from '../../dist/stream/file-name.js';
+import { fileName } from '../../dist/stream/file-name.js';
 
 describe('fileName', () => {
   it.each([
@@ -42,32 +42,6 @@ describe('fileName', () => {
           expect(Buffer.byteLength(name)).toBeLessThanOrEqual(190);
         },
       ),
-    );
-  });
-});
-
-describe('attachment', () => {
-  it('is plain for an ASCII title', () => {
-    expect(attachment('My video', 'mp4')).toBe('attachment; filename="My video.mp4"');
-  });
-
-  it('has the UTF-8 name and an ASCII fallback for other titles', () => {
-    expect(attachment('Café 日本', 'mp3')).toBe(
-      `attachment; filename="Cafe _.mp3"; filename*=UTF-8''Caf%C3%A9%20%E6%97%A5%E6%9C%AC.mp3`,
-    );
-  });
-
-  it('has a readable fallback for a title without ASCII', () => {
-    expect(attachment('日本語', 'mp3')).toMatch(
-      /^attachment; filename="download\.mp3"; filename\*=UTF-8''%E6/u,
-    );
-  });
-
-  it('is a valid header value for any title', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (title) => {
-        expect(attachment(title, 'mp4')).toMatch(/^[\x20-\x7e]{1,900}$/u);
-      }),
     );
   });
 });
