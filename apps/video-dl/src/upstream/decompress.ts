@@ -5,20 +5,33 @@ import { protocolFault } from './transfer-fault.js';
 import type { UpstreamBody } from './upstream-request.js';
 
 /** By the name of the Content-Encoding. */
-const decoders: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
-/** Some storage services label uncompressed bytes with an empty encoding or `aws-chunked`. */
-const plainCodings = new Set(['', 'identity', 'aws-chunked']);
+/** The other codings in IANA's registry. */
+const unreadableCodings = new Set([
+  'aes128gcm',
+  'compress',
+  'x-compress',
+  'dcb',
+  'dcz',
+  'exi',
+  'pack200-gzip',
+  'zstd',
+]);
 
-/** The encoding of a body; null if it is the file's own bytes. @param header `Content-Encoding` */
+/**
+ * The encoding of a body; null if it is the file's own bytes. Any other label isn't an encoding: storage services
+ * send what an upload stated, such as `utf-8` or `aws-chunked`, and browsers ignore it.
+ * @param header `Content-Encoding`
+ */
 export function contentEncoding(header: string | undefined): string | null {
   const codings = (header ?? '').split(',').map((each) => each.trim().toLowerCase());
-  const real = codings.filter((each) => !plainCodings.has(each));
+  const real = codings.filter((each) => decoders.has(each) || unreadableCodings.has(each));
   return real.length === 0 ? null : real.join(',');
 }
 
@@ -27,7 +40,7 @@ export function contentEncoding(header: string | undefined): string | null {
  * @returns undefined for an encoding that we can't read
  */
 export function decompressed(body: UpstreamBody, encoding: string): UpstreamBody | undefined {
-  const decoder = decoders[encoding];
+  const decoder = decoders.get(encoding);
   if (decoder === undefined) return undefined;
   return {
     chunks: (idleTimeoutMs) => decode(body, decoder(), idleTimeoutMs),

@@ -183,6 +183,20 @@ describe('reads complete bytes', () => {
       ['bytes=3-', undefined],
     ],
     [
+      'from bytes with a label that is no encoding',
+      [compressed('utf-8', object)],
+      {},
+      '0123456789',
+      [undefined],
+    ],
+    [
+      'from compressed bytes with such a label',
+      [compressed('gzip, binary', gzipSync(object))],
+      {},
+      '0123456789',
+      [undefined],
+    ],
+    [
       'from a server that compresses parts',
       [part(3, 5, 10, { 'content-encoding': 'gzip' }), whole()],
       from(3, 5),
