@@ -23,9 +23,14 @@ const attributes = new Set([
 /** More than any real site sets. We ignore cookie strings longer than this. */
 const maxCharacters = 65_536;
 
+/** A browser ignores longer cookies too (RFC 6265 §6.1). */
+const maxReceivedCharacters = 4096;
+/** Of one response. */
+const maxReceived = 20;
+
 /** The cookies of a source, each sent only within its scope. */
 export class SourceCookies {
-  readonly #cookies: readonly Cookie[];
+  #cookies: readonly Cookie[];
 
   /**
    * @param text `a=1; Domain=.x.org; Path=/; Secure; b=2; …` as yt-dlp writes it, or a plain `Cookie` header
@@ -33,6 +38,18 @@ export class SourceCookies {
    */
   constructor(text: string, sourceUrl: string) {
     this.#cookies = text.length > maxCharacters ? [] : parse(text, new URL(sourceUrl).hostname);
+  }
+
+  /** These cookies, changed as a response asks. @param headers its `Set-Cookie` headers @param url its URL */
+  changedBy(headers: readonly string[], url: URL): SourceCookies {
+    const changed = new SourceCookies('', url.href);
+    changed.#cookies = headers.slice(0, maxReceived).reduce<readonly Cookie[]>((cookies, header) => {
+      const received = header.length > maxReceivedCharacters ? null : parseReceived(header, url);
+      if (received === null) return cookies;
+      const others = cookies.filter((cookie) => !isSame(cookie, received.cookie));
+      return received.isExpired ? others : [...others, received.cookie];
+    }, this.#cookies);
+    return changed;
   }
 
   /** The `Cookie` header for a URL; undefined when no cookie matches (RFC 6265 §5.4). */
@@ -53,7 +70,7 @@ function parse(text: string, sourceHost: string): Cookie[] {
     const last = cookies.at(-1);
     if (last && attributes.has(name.toLowerCase())) {
       cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
-    } else if (/^[!#$%&'*+\-.^_`|~\w]+$/.test(name)) {
+    } else if (isName(name)) {
       cookies.push({
         name,
         value: headerSafe(unquote(value)),
@@ -65,6 +82,48 @@ function parse(text: string, sourceHost: string): Cookie[] {
     }
   }
   return cookies;
+}
+
+function isName(text: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~\w]+$/.test(text);
+}
+
+/**
+ * A cookie of a `Set-Cookie` header (RFC 6265 §5.2). It belongs to the host that sent it, whatever its Domain: only a
+ * list of public suffixes could tell which other hosts belong to the same site.
+ * @returns null if browsers would ignore it
+ */
+function parseReceived(header: string, url: URL): { cookie: Cookie; isExpired: boolean } | null {
+  const [pair = '', ...rest] = header.split(';');
+  const equals = pair.indexOf('=');
+  const name = pair.slice(0, Math.max(equals, 0)).trim();
+  if (!isName(name)) return null;
+  const attribute = new Map(
+    rest.map((each) => {
+      const [key = '', ...value] = each.split('=');
+      return [key.trim().toLowerCase(), value.join('=').trim()];
+    }),
+  );
+  const domain = attribute.get('domain')?.replace(/^\./, '').toLowerCase() ?? '';
+  if (domain !== '' && !`.${url.hostname}`.endsWith(`.${domain}`)) return null;
+  const path = attribute.get('path') ?? '';
+  const maxAge = attribute.get('max-age') ?? '';
+  const isExpired = /^-?\d+$/.test(maxAge)
+    ? Number(maxAge) <= 0
+    : Date.parse(attribute.get('expires') ?? '') <= Date.now();
+  const cookie = {
+    name,
+    value: headerSafe(pair.slice(equals + 1).trim()),
+    domain: url.hostname,
+    includesSubdomains: false,
+    path: path.startsWith('/') ? path : url.pathname.replace(/\/[^/]*$/, '') || '/',
+    secure: attribute.has('secure'),
+  };
+  return { cookie, isExpired };
+}
+
+function isSame(one: Cookie, other: Cookie): boolean {
+  return one.name === other.name && one.domain === other.domain && one.path === other.path;
 }
 
 function withAttribute(cookie: Cookie, name: string, value: string): Cookie {

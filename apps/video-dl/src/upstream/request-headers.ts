@@ -54,6 +54,9 @@ function cookieFromHeaders(
   url: URL,
   sourceUrl: URL,
 ): string | undefined {
-  if (url.hostname !== sourceUrl.hostname) return undefined;
+  return url.hostname === sourceUrl.hostname ? cookieHeaderOf(headers) : undefined;
+}
+
+export function cookieHeaderOf(headers: Readonly<Record<string, string>>): string | undefined {
   return Object.entries(headers).find(([name]) => name.toLowerCase() === 'cookie')?.[1];
 }

@@ -1,8 +1,8 @@
 import { Coalescer } from '@media-services/egress-guard';
 import { DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
-import type { SourceCookies } from './cookies.js';
-import { requestHeaders } from './request-headers.js';
+import { SourceCookies } from './cookies.js';
+import { cookieHeaderOf, requestHeaders } from './request-headers.js';
 import type { UpstreamLimits } from './media-source.js';
 
 /** A URL with the headers and cookies to request it. */
@@ -25,6 +25,8 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The first value of a header. */
   header(name: string): string | undefined;
+  /** The `Set-Cookie` headers. */
+  readonly setCookies: readonly string[];
   readonly body: UpstreamBody;
   /** After redirects; the base of relative URLs in the body. */
   readonly url: string;
@@ -44,15 +46,16 @@ export interface UpstreamBody {
 
 /**
  * Sends one GET and follows redirects. Each hop goes through the guard and gets only
- * the headers and cookies meant for it.
+ * the headers and cookies meant for it, including those that earlier hops set.
  * @throws DomainError of the guard, `upstream_timeout`, `upstream_error`; undici's errors; `signal.reason`
  */
 export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamResponse> {
   const { locator, limits } = input;
   const sourceUrl = webUrl(locator.url, undefined);
   let url = sourceUrl;
+  let { cookies } = locator;
   for (let redirects = 0; ; redirects++) {
-    const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies: locator.cookies });
+    const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies });
     const response = await requestOnce(url, { ...headers, ...input.extraHeaders }, input);
     const location = [301, 302, 303, 307, 308].includes(response.status)
       ? response.header('location')
@@ -64,6 +67,10 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
         'upstream_error',
         `The site's media server redirected more than ${limits.maxRedirects} times.`,
       );
+    }
+    if (response.setCookies.length > 0) {
+      cookies ??= new SourceCookies(cookieHeaderOf(locator.headers) ?? '', sourceUrl.href);
+      cookies = cookies.changedBy(response.setCookies, url);
     }
     url = webUrl(location, url.href);
   }
@@ -129,7 +136,8 @@ function dispatch(
         if (status < 200) return;
         body = new ResponseBody(started);
         const header = (name: string) => [received[name]].flat()[0];
-        resolve({ status, header, body, url: url.href });
+        const setCookies = [received['set-cookie'] ?? []].flat();
+        resolve({ status, header, setCookies, body, url: url.href });
       },
       onResponseData: (_controller, piece) => body?.push(piece),
       onResponseEnd: () => {

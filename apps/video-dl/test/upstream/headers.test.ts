@@ -100,3 +100,39 @@ describe('SourceCookies', () => {
     expect(header(text, url)).toBe(expected);
   });
 });
+
+describe('SourceCookies of a redirect', () => {
+  const redirect = 'https://video.example/play/file.mp4';
+  it.each([
+    ['b=2; Path=/', redirect, 'a=1; b=2'],
+    ['b=2; Path=/; HttpOnly; Partitioned; Priority=High', redirect, 'a=1; b=2'],
+    ['a="2"; path=/', redirect, 'a="2"'],
+    ['b=2=3', redirect, 'a=1; b=2=3'],
+    ['b=2', 'https://video.example/play/2', 'a=1; b=2'],
+    ['b=2', 'https://video.example/', 'a=1'],
+    ['b=2; Path=elsewhere', 'https://video.example/', 'a=1'],
+    ['b=2; Path=/; Secure', 'http://video.example/', 'a=1'],
+    ['b=2; Path=/; Domain=VIDEO.example', redirect, 'a=1; b=2'],
+    ['b=2; Path=/; Domain=.example', redirect, 'a=1; b=2'],
+    ['b=2; Path=/; Domain=.example', 'https://other.example/', undefined],
+    ['b=2; Path=/', 'https://cdn.video.example/', undefined],
+    ['b=2; Path=/; Domain=deo.example', redirect, 'a=1'],
+    ['b=2; Path=/; Domain=cdn.video.example', 'https://cdn.video.example/', undefined],
+    ['a=; Path=/; Max-Age=0', redirect, undefined],
+    ['a=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT', redirect, undefined],
+    ['b=2; Path=/; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT', redirect, 'a=1; b=2'],
+    ['b=2\r\nEvil: 1; Path=/', redirect, 'a=1; b=2Evil: 1'],
+    ['b', redirect, 'a=1'],
+    ['=2', redirect, 'a=1'],
+    [`b=${'2'.repeat(5000)}; Path=/`, redirect, 'a=1'],
+  ])('after %j sends to %s %j', (setCookie, url, expected) => {
+    const cookies = new SourceCookies('a=1', sourceUrl).changedBy([setCookie], new URL(redirect));
+    expect(cookies.headerFor(new URL(url))).toBe(expected);
+  });
+
+  it('are limited in number', () => {
+    const many = Array.from({ length: 1000 }, (_none, index) => `c${index}=1; Path=/`);
+    const cookies = new SourceCookies('', sourceUrl).changedBy(many, new URL(redirect));
+    expect(cookies.headerFor(new URL(redirect))?.split('; ')).toHaveLength(20);
+  });
+});

@@ -100,6 +100,7 @@ const status =
 interface Reading {
   readonly range?: { start: number; end: number | null } | null;
   readonly chunkBytes?: number;
+  readonly headers?: Headers;
   readonly limits?: Partial<UpstreamLimits>;
   readonly renew?: () => Promise<boolean>;
   readonly signal?: AbortSignal;
@@ -108,7 +109,7 @@ interface Reading {
 function open(list: readonly Answer[], reading: Reading = {}): Promise<Transfer> {
   answers = [...list];
   const url = {
-    locate: () => Promise.resolve({ url: origin, headers: {}, cookies: undefined }),
+    locate: () => Promise.resolve({ url: origin, headers: reading.headers ?? {}, cookies: undefined }),
     renew: reading.renew ?? (() => Promise.resolve(false)),
   };
   const limits = { ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 2, ...reading.limits };
@@ -553,6 +554,22 @@ describe('a transfer', () => {
       url: `${origin}/moved`,
     });
     transfer.discard();
+  });
+
+  it('keeps the cookies of a redirect for the rest of its chain', async () => {
+    const port = new URL(origin).port;
+    const to = (location: string, cookie: string) => status(302, { location, 'set-cookie': cookie });
+    const chain = [to('/2', 'a=1'), to('/3', 'b=2'), to(`http://localhost:${port}/`, 'c=3'), whole()];
+    expect(await read(chain)).toBe('0123456789');
+    expect(asked.map(({ cookie }) => cookie)).toEqual([undefined, 'a=1', 'a=1; b=2', undefined]);
+    await read([whole()]);
+    expect(asked.at(-1)?.cookie).toBeUndefined();
+  });
+
+  it("keeps them beside the extractor's Cookie header", async () => {
+    const headers = { Cookie: 'a=1; b=2' };
+    await read([status(302, { location: '/2', 'set-cookie': 'b=3' }), whole()], { headers });
+    expect(asked.map(({ cookie }) => cookie)).toEqual(['a=1; b=2', 'a=1; b=3']);
   });
 
   it('reports a range past the end', async () => {
