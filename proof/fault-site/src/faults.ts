@@ -22,6 +22,7 @@ import { paced, type SiteHandler, type SiteOptions } from './server.js';
  * | `compressed` | the whole file for any range, compressed with gzip |
  * | `expire=N` | 403 once N bytes have been sent from this URL |
  * | `ignoreRange` | the whole file for any range |
+ * | `unsizedParts` | a `Content-Range` without the size of the file |
  * | `wrongRange` | a `Content-Range` other than requested, from the second part on |
  * | `etag=change`, `modified=change`, `size=change` | another version of the file in every response |
  * | `length=N` | a `Content-Length` that is N bytes too large, or too small when negative |
@@ -124,6 +125,7 @@ export class Faults {
     const answers = this.#answers.get(key) ?? 0;
     this.#answers.set(key, answers + 1);
     const version = (name: string) => (query.get(name) === 'change' ? answers : 0);
+    const total = query.has('unsizedParts') ? '*' : size + version('size');
     const shift = query.has('wrongRange') && start > 0 && this.#strikes(request) ? 1 : 0;
     res.writeHead(range ? 206 : 200, {
       'content-type': type,
@@ -134,7 +136,7 @@ export class Faults {
       ...(!isBare && !query.has('ignoreRange') && { 'accept-ranges': 'bytes' }),
       ...(!isBare &&
         !query.has('chunked') && { 'content-length': end - start + 1 + Number(query.get('length') ?? 0) }),
-      ...(range && { 'content-range': `bytes ${start - shift}-${end - shift}/${size + version('size')}` }),
+      ...(range && { 'content-range': `bytes ${start - shift}-${end - shift}/${total}` }),
     });
     return { start, end };
   }
@@ -213,6 +215,7 @@ const faultNames = new Set([
     'wrongRange',
     'etag',
     'modified',
+    'unsizedParts',
   ],
   ...[
     'noise',

@@ -28,14 +28,22 @@ export function formatRange({ start, end }: ByteRange): string {
   return `bytes=${start}-${end ?? ''}`;
 }
 
+const contentRange = /^bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
+
 /** @returns null when the header is missing or invalid */
 export function parseContentRange(header: string | undefined): ContentRange | null {
-  const match = /^bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(header?.trim() ?? '');
+  const match = contentRange.exec(header?.trim() ?? '');
   if (!match) return null;
   const start = Number(match[1]);
   const end = Number(match[2]);
   const total = match[3] === '*' ? null : Number(match[3]);
   return end < start || (total !== null && end >= total) ? null : { start, end, total };
+}
+
+/** Whether an invalid `Content-Range` ends before it starts, as simple servers send it past the end of a file. */
+export function isEmptyRange(header: string | undefined): boolean {
+  const match = contentRange.exec(header?.trim() ?? '');
+  return match !== null && Number(match[2]) < Number(match[1]);
 }
 
 /** The size in the `bytes *\/1234` header of a 416 response. */

@@ -1,13 +1,14 @@
 import { DomainError } from '@media-services/http-common';
 import {
   formatRange,
+  isEmptyRange,
   parseContentLength,
   parseContentRange,
   parseUnsatisfiedTotal,
   type ByteRange,
 } from './byte-range.js';
 import { contentEncoding, decompressed } from './decompress.js';
-import type { RemoteObject } from './remote-object.js';
+import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import type { TransferContext } from './media-source.js';
 import { protocolFault, faultFromStatus, TransferFault } from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
@@ -65,11 +66,39 @@ export async function requestPart(
     response = await request({});
   }
   try {
-    return checkPart(response, object, range, wantedEnd, context);
+    const part = checkPart(response, object, range, wantedEnd, context);
+    const hasNoSize = part.kind === 'bytes' && response.status === 206 && identity.total === null;
+    if (hasNoSize && range?.start === 0 && object.chunkBytes === null) {
+      // The file can be read without its size.
+      const whole = await request({}).catch(() => null);
+      if (whole !== null) learnSize(identity, part, whole, context);
+    }
+    return part;
   } catch (error) {
     response.body.destroy();
     throw error;
   }
+}
+
+/** Some servers state the size of a file only if they send all of it. @param whole isn't read */
+function learnSize(
+  identity: ObjectIdentity,
+  { response, end }: UpstreamPart,
+  whole: UpstreamResponse,
+  { limits: { maxBytes } }: TransferContext,
+): void {
+  whole.body.destroy();
+  const isFile = isWhole(whole) && whole.header('content-type') === response.header('content-type');
+  const isPlain = contentEncoding(whole.header('content-encoding')) === null;
+  const total = isFile && isPlain ? parseContentLength(whole.header('content-length')) : null;
+  // A response that contradicts the part tells nothing.
+  if (total === null || total <= (end ?? 0) || identity.mismatch(whole, total) !== null) return;
+  if (total > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** Whether the body is the whole file. A proxy that changes a header may send 203 instead of 200. */
+function isWhole({ status }: UpstreamResponse): boolean {
+  return status === 200 || status === 203;
 }
 
 /** How servers without ranges reject them, apart from 416. The file itself may be rejected too, which a request without a range shows. */
@@ -89,7 +118,8 @@ function deliversRange(
     // The part may be one of the compressed file, or one of several parts.
     const isPlain = contentEncoding(response.header('content-encoding')) === null;
     const position = response.header('content-range');
-    return isPlain && position !== undefined && (parseContentRange(position)?.start ?? start) === start;
+    // A part that ends before it starts is past the end of the file, and the whole file wouldn't help.
+    return isPlain && (parseContentRange(position)?.start === start || isEmptyRange(position));
   }
   if (status !== 416) return true;
   const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
@@ -118,10 +148,10 @@ function checkPart(
   }
   if (response.status === 416 && parseUnsatisfiedTotal(response.header('content-range')) === 0)
     throw emptyFile();
-  if (response.status !== 200 && response.status !== 206) {
+  if (!isWhole(response) && response.status !== 206) {
     throw faultFromStatus(response.status, response.header('retry-after'));
   }
-  if (response.status === 200) {
+  if (isWhole(response)) {
     if (start > 0 && identity.hasNoValidators)
       throw protocolFault("broke the connection and can't identify the file to resume it");
     checkIdentity(response, declared);
@@ -136,14 +166,14 @@ function checkPart(
   const part = parseContentRange(response.header('content-range'));
   if (!part) throw protocolFault('sent a part of the file without its position');
   if (part.start !== start) throw protocolFault('sent a different part of the file than requested');
-  if (range?.end !== null && range?.end !== undefined && part.end > range.end) {
-    throw protocolFault('sent more of the file than requested');
-  }
   if (declared !== null && declared !== part.end - part.start + 1) {
     throw protocolFault('contradicted itself about the length of a part');
   }
   checkIdentity(response, part.total);
-  return { kind: 'bytes', response, skip: 0, end: part.end, hasSurplus: false, isOpenEnded: false };
+  if (identity.total !== null && part.end >= identity.total)
+    throw protocolFault('changed the size of the file while it was being read');
+  const end = Math.min(part.end, range?.end ?? part.end);
+  return { kind: 'bytes', response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
 
   function checkIdentity(seen: UpstreamResponse, total: number | null): void {
     const mismatch = identity.mismatch(seen, total);
@@ -156,8 +186,8 @@ function checkPart(
 /** The same response, uncompressed. */
 function plain(response: UpstreamResponse): UpstreamResponse {
   const encoding = contentEncoding(response.header('content-encoding'));
-  if (encoding === null || ![200, 206].includes(response.status)) return response;
-  const body = response.status === 200 ? decompressed(response.body, encoding) : undefined;
+  if (encoding === null || (!isWhole(response) && response.status !== 206)) return response;
+  const body = isWhole(response) ? decompressed(response.body, encoding) : undefined;
   if (body === undefined) throw protocolFault(`compressed the file (${encoding.slice(0, 20)})`);
   return { ...response, body };
 }

@@ -341,7 +341,7 @@ function renderTable(): string {
     '',
     'A film that was cut out of a recording may begin with frames that refer to one before the cut (B-frames). No player can decode them, so they are not counted as missing.',
     '',
-    'A file whose index is at its end needs a server that states a length: without one it can only be read once, from the front.',
+    'A file whose index is at its end needs a server that states a length, in its parts or with the whole file: without one it can only be read once, from the front.',
     '',
     "A length that `/api/info` and the headers state is right or absent. We measure MP3 and ADTS, and compare the clocks of transport streams, Ogg, FLAC and fragmented MP4 at several places, because joined files state the length of one part. A Matroska file's length is compared with the last times in it: with those of its blocks if the last 256 kB contain the beginning of a cluster, else with its index. Three cases we take as stated: a Matroska file with neither there, one that overstates its length by less than two frames or key frame intervals, and any of these files on a server without ranges.",
     '',

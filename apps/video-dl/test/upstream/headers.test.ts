@@ -1,5 +1,6 @@
 import {
   formatRange,
+  isEmptyRange,
   parseContentLength,
   parseContentRange,
   parseRange,
@@ -31,6 +32,16 @@ describe('parseRange', () => {
   ])('%j is formatted as %s', (range, header) => {
     expect(formatRange(range)).toBe(header);
   });
+});
+
+it.each([
+  ['bytes 5-4/10', true],
+  ['bytes 10-9/*', true],
+  ['bytes 5-5/10', false],
+  ['bytes=5-4/10', false],
+  [undefined, false],
+])('isEmptyRange(%j) returns %p', (header, isEmpty) => {
+  expect(isEmptyRange(header)).toBe(isEmpty);
 });
 
 describe('parseContentRange', () => {

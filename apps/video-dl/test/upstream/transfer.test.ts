@@ -49,6 +49,10 @@ const whole =
   (_request, response) =>
     void response.writeHead(200, { 'content-length': object.length, ...headers }).end(object);
 
+/** A whole response that a proxy changed. */
+const changed: Answer = (_request, response) =>
+  void response.writeHead(203, { 'content-length': object.length }).end(object);
+
 /** A whole response without a length. */
 const unmeasured: Answer = (_request, response) =>
   void response.writeHead(200).write(object, () => response.end());
@@ -86,6 +90,9 @@ const compressed =
   (encoding: string, bytes: Buffer): Answer =>
   (_request, response) =>
     void response.writeHead(200, { 'content-encoding': encoding, 'content-length': bytes.length }).end(bytes);
+
+/** The server states the size only with the whole file. */
+const unsized = (headers: Headers = {}): Answer[] => [part(0, 9, '*', { etag: '"a"' }), whole(headers)];
 
 const several: Answer = (_request, response) =>
   void response
@@ -184,6 +191,15 @@ describe('reads complete bytes', () => {
       ['bytes=3-', undefined],
     ],
     [
+      'from a server that states the position in another form',
+      [part(3, 5, 10, { 'content-range': 'bytes=3-5/10' }), whole()],
+      from(3, 5),
+      '345',
+      ['bytes=3-5', undefined],
+    ],
+    ['from a part that extends past the range', [part(3, 9)], from(3, 5), '345', ['bytes=3-5']],
+    ['from a response that a proxy changed', [changed], from(3), '3456789', ['bytes=3-']],
+    [
       'from bytes with a label that is no encoding',
       [compressed('utf-8', object)],
       {},
@@ -224,7 +240,7 @@ describe('reads complete bytes', () => {
       [part(0, 9, '*'), status(416)],
       from(0, 20),
       '0123456789',
-      ['bytes=0-20', 'bytes=10-20'],
+      ['bytes=0-20', undefined, 'bytes=10-20'],
     ],
     ['from a response without a length that ends cleanly', [unmeasured], {}, '0123456789', [undefined]],
     [
@@ -232,7 +248,7 @@ describe('reads complete bytes', () => {
       [part(0, 9, '*'), status(416)],
       from(0),
       '0123456789',
-      ['bytes=0-', 'bytes=10-'],
+      ['bytes=0-', undefined, 'bytes=10-'],
     ],
     [
       'where the connection breaks behind the last byte that was wanted',
@@ -360,7 +376,6 @@ describe('a transfer fails', () => {
   it.each<[string, Answer[], Reading, ReturnType<typeof fault>]>([
     ['a part without a position', [status(206)], from(3), fault('without its position')],
     ['a different part', [part(4, 9)], from(3), fault('different part')],
-    ['more than requested', [part(3, 6)], from(3, 5), fault('more of the file than')],
     [
       'of the length that they say',
       [part(3, 9, 10, { 'content-length': '5', connection: 'close' })],
@@ -384,6 +399,7 @@ describe('a transfer fails', () => {
 
   it.each<[string, Answer[], ReturnType<typeof fault>]>([
     ['a changed size', [cut(0, 9, 4, 'breaks'), part(4, 8, 9)], fault('changed the size')],
+    ['a part past the end', [cut(0, 9, 4, 'breaks'), part(4, 10, '*')], fault('changed the size')],
     [
       'of one size, by a refusal',
       [cut(0, 9, 4, 'breaks'), status(416, { 'content-range': 'bytes */4' })],
@@ -570,6 +586,24 @@ describe('a transfer', () => {
     const headers = { Cookie: 'a=1; b=2' };
     await read([status(302, { location: '/2', 'set-cookie': 'b=3' }), whole()], { headers });
     expect(asked.map(({ cookie }) => cookie)).toEqual(['a=1; b=2', 'a=1; b=3']);
+  });
+
+  it('learns the size from the whole file if parts state none', async () => {
+    const transfer = await open(unsized({ etag: '"a"' }), from(0));
+    expect([transfer.total, transfer.isPart]).toEqual([10, true]);
+    expect(ranges()).toEqual(['bytes=0-', undefined]);
+    transfer.discard();
+  });
+
+  it.each<[string, Headers]>([
+    ['another version', { etag: '"b"' }],
+    ['another type', { 'content-type': 'text/html' }],
+    ['a length that the part exceeds', { 'content-length': '9' }],
+    ['a length in compressed bytes', { 'content-encoding': 'gzip' }],
+  ])('learns no size from %s', async (_what, headers) => {
+    const transfer = await open(unsized(headers), from(0));
+    expect(transfer.total).toBeNull();
+    transfer.discard();
   });
 
   it('reports a range past the end', async () => {
