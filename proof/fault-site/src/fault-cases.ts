@@ -330,6 +330,7 @@ export const faultCases: readonly FaultCase[] = [
   ),
   long('wrong Content-Range after a cut', 'cutEvery=2500000&wrongRange', 'reset'),
   short('parts without the size, index at the end of the file', 'end{kind}.mp4', 'unsizedParts', 'complete'),
+  long('another date for the same ETag', 'cutEvery=2500000&modified=change', 'complete'),
   long('another ETag for the same date and size', 'cutEvery=2500000&etag=change', 'complete'),
   long(
     'another ETag and date after a cut',

@@ -502,10 +502,20 @@ describe('two responses belong to one version', () => {
       from(0),
     );
 
+  const timeAt = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1000).toUTCString();
+  /** Of a script that states when it runs, here a second before its server sends the response. */
+  const sentAt = (seconds: number) => ({ date: timeAt(seconds), 'last-modified': timeAt(seconds - 1) });
+
   it.each<[string, Headers, Headers]>([
     ['state only their size', {}, {}],
     ['have the same validator', { etag: '"a"' }, { etag: '"a"' }],
     ['have a validator weakened by compression', { etag: '"a"' }, { etag: 'W/"a"' }],
+    [
+      'have the same strong validator',
+      { etag: '"a"', 'last-modified': 'x' },
+      { etag: '"a"', 'last-modified': 'y' },
+    ],
+    ['state their size and the time of each response', sentAt(0), sentAt(60)],
     ['have a validator that one omits', { etag: '"a"', 'last-modified': 'x' }, {}],
     ['have the same date', { 'last-modified': 'x' }, { 'last-modified': 'x', etag: '"a"' }],
     [
@@ -521,7 +531,15 @@ describe('two responses belong to one version', () => {
     ['validator', { etag: '"a"' }, { etag: '"b"' }],
     ['weak validator', { etag: 'W/"a"' }, { etag: 'W/"b"' }],
     ['validator and no date', { etag: '"a"', 'last-modified': 'x' }, { etag: '"b"' }],
-    ['date', { etag: '"a"', 'last-modified': 'x' }, { etag: '"a"', 'last-modified': 'y' }],
+    ['date', { 'last-modified': 'x' }, { 'last-modified': 'y' }],
+    [
+      'date and a weak validator',
+      { etag: 'W/"a"', 'last-modified': 'x' },
+      { etag: 'W/"a"', 'last-modified': 'y' },
+    ],
+    ['date, the second of which is new', { ...sentAt(0), 'last-modified': timeAt(-60) }, sentAt(60)],
+    ['date, the first of which was new', sentAt(0), { ...sentAt(60), 'last-modified': timeAt(30) }],
+    ['validator in the same second', { ...sentAt(0), etag: '"a"' }, { ...sentAt(0), etag: '"b"' }],
   ])('but not with a different %s', async (_what, first, second) => {
     await expect(resumed(first, second)).rejects.toMatchObject(fault('changed the version'));
   });
@@ -548,6 +566,11 @@ describe('two responses belong to one version', () => {
       response.write('0123', () => response.destroy());
     };
     await expect(read([nameless])).rejects.toMatchObject(fault("can't identify the file"));
+    const clock: Answer = (_request, response) => {
+      response.writeHead(200, sentAt(0));
+      response.write('0123', () => response.destroy());
+    };
+    await expect(read([clock])).rejects.toMatchObject(fault("can't identify the file"));
     const named: Answer = (_request, response) => {
       response.writeHead(200, { etag: '"a"' });
       response.write('0123', () => response.destroy());
