@@ -1,7 +1,7 @@
 import { DomainError, gatewayClient, type Logger } from '@media-services/http-common';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
-import { inMemory, type WindowLimit, type WindowLogStatus, type WindowLogStore } from './window-log.js';
+import { inMemory, WindowLog, type WindowLimit, type WindowLogStatus } from './window-log.js';
 import { WindowStore } from './window-store.js';
 
 export interface RateLimiterOptions extends WindowLimit {
@@ -30,16 +30,18 @@ export interface RateLimiter extends AsyncDisposable {
  * At most `limit` requests per client in any window, with the `RateLimit` and
  * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key if the
  * gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may have its own
- * limit. All limits share one connection to Redis. A limit of 0 disables limiting.
+ * limit; when it changes, the key's earlier requests still count. All limits share one connection
+ * to Redis. A limit of 0 disables limiting.
  */
 export async function createRateLimiter(options: RateLimiterOptions): Promise<RateLimiter> {
   const shared = await sharedLog(options);
+  const memory = new WindowLog(options.windowMs);
   /** Limits by number of requests; a deployment's keys have few distinct limits. */
   const limits = new Map<number, Limit>();
   const limitOf = (limit: number): Limit => {
     const known = limits.get(limit);
     if (known !== undefined) return known;
-    const made = createLimit({ ...options, limit }, shared);
+    const made = createLimit({ ...options, limit }, new WindowStore({ ...options, limit }, shared, memory));
     limits.set(limit, made);
     return made;
   };
@@ -88,8 +90,7 @@ interface Limit {
   readonly store: WindowStore;
 }
 
-function createLimit(options: RateLimiterOptions, shared: WindowLogStore | undefined): Limit {
-  const store = new WindowStore(options, shared);
+function createLimit(options: RateLimiterOptions, store: WindowStore): Limit {
   const middleware = rateLimit({
     windowMs: options.windowMs,
     limit: options.limit,

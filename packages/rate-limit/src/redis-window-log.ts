@@ -18,13 +18,17 @@ while oldest and tonumber(oldest) <= now - window do
 end
 local hits = redis.call('LLEN', KEYS[1])
 local accepted = 0
+-- With a lowered limit, several hits must leave before there is room.
+local leaves = oldest
 if hits < tonumber(ARGV[1]) then
   accepted = 1
   hits = hits + 1
   redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
+else
+  leaves = redis.call('LINDEX', KEYS[1], ARGV[1] - 1)
 end
-local reset = (oldest and tonumber(oldest) or now) + window - now
+local reset = (leaves and tonumber(leaves) or now) + window - now
 return { accepted, hits, reset, now }
 `;
 

@@ -9,7 +9,7 @@ export interface Hit {
   readonly accepted: boolean;
   /** Accepted hits in the window that ends now, including this one. */
   readonly hits: number;
-  /** Milliseconds until the oldest of them leaves the window and makes room for one more. */
+  /** Milliseconds until the oldest of them leaves the window or, after a rejection, until there is room for one more. */
   readonly resetMs: number;
 }
 
@@ -43,19 +43,20 @@ export interface WindowLogStore extends AsyncDisposable {
 export const inMemory: WindowLogStatus = { status: 'ok', store: 'memory' };
 
 /**
- * A sliding-window log in memory: the times of each key's accepted hits. Rejected hits are not
- * kept, so a client that keeps trying is accepted as soon as there is room. A hit leaves the
- * window after exactly `windowMs`. The number of keys is bounded: above the limit, we drop the
- * key whose last hit is oldest.
+ * A sliding-window log in memory: the times of each key's accepted hits. Each hit states its
+ * limit, so a key whose limit changes keeps its hits. Rejected hits are not kept, so a client that
+ * keeps trying is accepted as soon as there is room. A hit leaves the window after exactly
+ * `windowMs`. The number of keys is bounded: above the limit, we drop the key whose last hit is
+ * oldest.
  */
 export class WindowLog {
-  readonly #limit: WindowLimit;
+  readonly #windowMs: number;
   readonly #maxKeys: number;
   /** Ordered by the last accepted hit. */
   readonly #times = new Map<string, number[]>();
 
-  constructor(limit: WindowLimit, maxKeys = 100_000) {
-    this.#limit = limit;
+  constructor(windowMs: number, maxKeys = 100_000) {
+    this.#windowMs = windowMs;
     this.#maxKeys = maxKeys;
   }
 
@@ -65,27 +66,27 @@ export class WindowLog {
   }
 
   /** @param nowMs milliseconds on a monotonic clock */
-  hit(key: string, nowMs: number): Hit {
-    const current = this.peek(key, nowMs);
+  hit(key: string, limit: number, nowMs: number): Hit {
+    const current = this.peek(key, limit, nowMs);
     if (!current.accepted) return current;
     this.record(key, nowMs);
-    return { ...current, resetMs: current.hits === 1 ? this.#limit.windowMs : current.resetMs };
+    return { ...current, resetMs: current.hits === 1 ? this.#windowMs : current.resetMs };
   }
 
   /** Returns what {@link hit} would return, without counting. */
-  peek(key: string, nowMs: number): Hit {
-    const { limit, windowMs } = this.#limit;
+  peek(key: string, limit: number, nowMs: number): Hit {
     const times = this.#live(key, nowMs);
     const accepted = times.length < limit;
-    const oldest = times[0] ?? nowMs;
-    return { accepted, hits: times.length + (accepted ? 1 : 0), resetMs: oldest + windowMs - nowMs };
+    // With a lowered limit, several hits must leave before there is room.
+    const next = times[accepted ? 0 : times.length - limit] ?? nowMs;
+    return { accepted, hits: times.length + (accepted ? 1 : 0), resetMs: next + this.#windowMs - nowMs };
   }
 
   /** Adds a hit that was accepted elsewhere. */
   record(key: string, nowMs: number): void {
     const times = this.#live(key, nowMs);
     this.#times.delete(key);
-    this.#times.set(key, [...times, nowMs].slice(-this.#limit.limit));
+    this.#times.set(key, [...times, nowMs]);
     this.#dropIdleKeys(nowMs);
   }
 
@@ -103,12 +104,12 @@ export class WindowLog {
   }
 
   #live(key: string, nowMs: number): number[] {
-    return (this.#times.get(key) ?? []).filter((time) => time > nowMs - this.#limit.windowMs);
+    return (this.#times.get(key) ?? []).filter((time) => time > nowMs - this.#windowMs);
   }
 
   #dropIdleKeys(nowMs: number): void {
     for (const [key, times] of this.#times) {
-      const isIdle = (times.at(-1) ?? 0) <= nowMs - this.#limit.windowMs;
+      const isIdle = (times.at(-1) ?? 0) <= nowMs - this.#windowMs;
       if (!isIdle && this.#times.size <= this.#maxKeys) return;
       this.#times.delete(key);
     }

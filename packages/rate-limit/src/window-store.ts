@@ -25,10 +25,17 @@ export class WindowStore implements Store {
   /** express-rate-limit passes the key but not the request, so we find a request's hit by its async context. */
   readonly #counted = new AsyncLocalStorage<CountedRequest>();
 
-  /** @param shared owned by the caller; if absent, each process counts on its own */
-  constructor({ limit, windowMs }: WindowLimit, shared?: WindowLogStore) {
+  /**
+   * @param shared owned by the caller; if absent, each process counts on its own
+   * @param memory shared by stores whose clients may move from one limit to another
+   */
+  constructor(
+    { limit, windowMs }: WindowLimit,
+    shared?: WindowLogStore,
+    memory: WindowLog = new WindowLog(windowMs),
+  ) {
     this.#limit = { limit, windowMs };
-    this.#memory = new WindowLog(this.#limit);
+    this.#memory = memory;
     this.#shared = shared;
   }
 
@@ -74,7 +81,7 @@ export class WindowStore implements Store {
     const shared = this.#shared;
     if (!shared?.isReady) return this.#hitInMemory(key, nowMs);
     // This process's own hits alone may already reach the limit.
-    const own = this.#memory.peek(key, nowMs);
+    const own = this.#memory.peek(key, this.#limit.limit, nowMs);
     if (!own.accepted) return { ...own, refund: () => Promise.resolve() };
     try {
       const hit = await shared.hit(key, this.#limit);
@@ -92,7 +99,7 @@ export class WindowStore implements Store {
   }
 
   #hitInMemory(key: string, nowMs: number): RefundableHit {
-    const hit = this.#memory.hit(key, nowMs);
+    const hit = this.#memory.hit(key, this.#limit.limit, nowMs);
     const refund = (): Promise<void> => {
       this.#memory.refund(key, nowMs);
       return Promise.resolve();

@@ -93,6 +93,14 @@ test('a client with a key is counted by its name, with its own limit if it has o
   expect(new Set(await service.ask(20, key('carol', 0)))).toEqual(new Set([200]));
 });
 
+test('a key whose limit changes keeps what it has used', async () => {
+  await using service = await startService(5, 1);
+  expect(await service.ask(3, key('alice', 2))).toEqual([200, 200, 429]);
+  expect(await service.ask(2, key('alice', 3))).toEqual([200, 429]);
+  expect(await service.ask(1, key('alice', 1))).toEqual([429]);
+  expect(await service.ask(3, key('alice'))).toEqual([200, 200, 429]);
+});
+
 test('a key may have a limit when others have none', async () => {
   await using service = await startService(0, 1);
   expect(new Set(await service.ask(10))).toEqual(new Set([200]));

@@ -7,26 +7,25 @@ import { startRedis, type RedisServer } from './support/redis-server.js';
 
 /**
  * Reference implementation of a sliding-window limit. Keeps all accepted hits that were not
- * refunded, and accepts a hit if fewer than `limit` of them are younger than the window.
+ * refunded, and accepts a hit if fewer than its limit of them are younger than the window.
  */
 class Oracle {
   readonly #accepted = new Map<string, number[]>();
-  readonly #limit: number;
   readonly #window: number;
 
-  constructor(limit: number, window: number) {
-    this.#limit = limit;
+  constructor(window: number) {
     this.#window = window;
   }
 
-  hit(key: string, now: number): { accepted: boolean; hits: number; reset: number } {
+  hit(key: string, limit: number, now: number): { accepted: boolean; hits: number; reset: number } {
     const times = this.#accepted.get(key) ?? [];
     this.#accepted.set(key, times);
     const recent = times.filter((time) => now - time < this.#window);
-    const accepted = recent.length < this.#limit;
+    const accepted = recent.length < limit;
     if (accepted) times.push(now);
     const counted = accepted ? [...recent, now] : recent;
-    return { accepted, hits: counted.length, reset: Math.min(...counted) + this.#window - now };
+    const leaves = counted.sort((a, b) => a - b)[accepted ? 0 : counted.length - limit] ?? now;
+    return { accepted, hits: counted.length, reset: leaves + this.#window - now };
   }
 
   refund(key: string, time: number): void {
@@ -52,25 +51,28 @@ const five = { limit: 5, windowMs: 60_000 };
 const limits = fc.integer({ min: 1, max: 7 });
 
 describe('in memory', () => {
-  test('agrees with the oracle for any order of hits', () => {
-    const hits = fc.array(fc.record({ key: keys, after: fc.integer({ min: 0, max: 40 }) }), {
-      maxLength: 120,
-    });
+  test('agrees with the oracle for any order of hits, even if the limit of a key changes', () => {
+    const hits = fc.array(
+      fc.record({ key: keys, after: fc.integer({ min: 0, max: 40 }), limit: fc.option(limits) }),
+      { maxLength: 120 },
+    );
     fc.assert(
-      fc.property(limits, fc.integer({ min: 1, max: 200 }), hits, (limit, windowMs, sequence) => {
-        const log = new WindowLog({ limit, windowMs });
-        const oracle = new Oracle(limit, windowMs);
+      fc.property(limits, fc.integer({ min: 1, max: 200 }), hits, (usual, windowMs, sequence) => {
+        const log = new WindowLog(windowMs);
+        const oracle = new Oracle(windowMs);
         let now = 1000;
-        for (const { key, after } of sequence) {
+        for (const { key, after, limit: changed } of sequence) {
           now += after;
-          const expected = oracle.hit(key, now);
-          expect(log.hit(key, now)).toEqual({
+          const limit = changed ?? usual;
+          const expected = oracle.hit(key, limit, now);
+          expect(log.hit(key, limit, now)).toEqual({
             accepted: expected.accepted,
             hits: expected.hits,
             resetMs: expected.reset,
           });
         }
-        expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+        const highest = Math.max(usual, ...sequence.map(({ limit }) => limit ?? usual));
+        expect(oracle.busiestWindow()).toBeLessThanOrEqual(highest);
       }),
     );
   });
@@ -87,14 +89,14 @@ describe('in memory', () => {
     );
     fc.assert(
       fc.property(limits, fc.integer({ min: 1, max: 100 }), steps, (limit, windowMs, sequence) => {
-        const log = new WindowLog({ limit, windowMs });
-        const oracle = new Oracle(limit, windowMs);
+        const log = new WindowLog(windowMs);
+        const oracle = new Oracle(windowMs);
         const accepted: { key: string; now: number }[] = [];
         let now = 1000;
         for (const { key, after, refund } of sequence) {
           now += after;
-          const expected = oracle.hit(key, now);
-          expect(log.hit(key, now).accepted).toBe(expected.accepted);
+          const expected = oracle.hit(key, limit, now);
+          expect(log.hit(key, limit, now).accepted).toBe(expected.accepted);
           if (expected.accepted) accepted.unshift({ key, now });
           const [taken] = refund === null ? [] : accepted.splice(refund, 1);
           if (taken === undefined) continue;
@@ -107,8 +109,8 @@ describe('in memory', () => {
   });
 
   test('never accepts more than five, even across the boundary of a fixed window', () => {
-    const log = new WindowLog({ limit: 5, windowMs: 60_000 });
-    const at = (...times: number[]) => times.filter((time) => log.hit('client', time).accepted).length;
+    const log = new WindowLog(60_000);
+    const at = (...times: number[]) => times.filter((time) => log.hit('client', 5, time).accepted).length;
     expect(at(0)).toBe(1);
     expect(at(59_000, 59_100, 59_200, 59_300)).toBe(4);
     expect(at(59_999)).toBe(0);
@@ -116,37 +118,37 @@ describe('in memory', () => {
   });
 
   test('reports to the millisecond when the next hit is possible', () => {
-    const log = new WindowLog({ limit: 1, windowMs: 60_000 });
-    log.hit('client', 500);
-    const rejected = log.hit('client', 20_500);
+    const log = new WindowLog(60_000);
+    log.hit('client', 1, 500);
+    const rejected = log.hit('client', 1, 20_500);
     expect(rejected).toEqual({ accepted: false, hits: 1, resetMs: 40_000 });
-    expect(log.hit('client', 20_500 + rejected.resetMs - 1).accepted).toBe(false);
-    expect(log.hit('client', 20_500 + rejected.resetMs).accepted).toBe(true);
+    expect(log.hit('client', 1, 20_500 + rejected.resetMs - 1).accepted).toBe(false);
+    expect(log.hit('client', 1, 20_500 + rejected.resetMs).accepted).toBe(true);
   });
 
   test('rejected hits do not delay a client', () => {
-    const log = new WindowLog({ limit: 2, windowMs: 100 });
-    log.hit('client', 0);
-    log.hit('client', 0);
-    for (let time = 1; time < 100; time++) expect(log.hit('client', time).accepted).toBe(false);
-    expect(log.hit('client', 100).accepted).toBe(true);
+    const log = new WindowLog(100);
+    log.hit('client', 2, 0);
+    log.hit('client', 2, 0);
+    for (let time = 1; time < 100; time++) expect(log.hit('client', 2, time).accepted).toBe(false);
+    expect(log.hit('client', 2, 100).accepted).toBe(true);
   });
 
   test('keeps a bounded number of keys, and drops those without hits in the window', () => {
-    const log = new WindowLog({ limit: 3, windowMs: 1000 }, 50);
-    for (let i = 0; i < 500; i++) log.hit(`client ${i}`, 10);
+    const log = new WindowLog(1000, 50);
+    for (let i = 0; i < 500; i++) log.hit(`client ${i}`, 3, 10);
     expect(log.size).toBe(50);
-    expect(log.peek('client 499', 10).hits).toBe(2);
-    log.hit('later', 5000);
+    expect(log.peek('client 499', 3, 10).hits).toBe(2);
+    log.hit('later', 3, 5000);
     expect(log.size).toBe(1);
   });
 
   test('peeking does not count', () => {
-    const log = new WindowLog({ limit: 1, windowMs: 100 });
-    expect(log.peek('client', 0).accepted).toBe(true);
-    expect(log.peek('client', 0).accepted).toBe(true);
-    expect(log.hit('client', 0).accepted).toBe(true);
-    expect(log.peek('client', 0).accepted).toBe(false);
+    const log = new WindowLog(100);
+    expect(log.peek('client', 1, 0).accepted).toBe(true);
+    expect(log.peek('client', 1, 0).accepted).toBe(true);
+    expect(log.hit('client', 1, 0).accepted).toBe(true);
+    expect(log.peek('client', 1, 0).accepted).toBe(false);
   });
 });
 
@@ -169,21 +171,24 @@ describe('in Redis', () => {
   }
 
   test("agrees with the oracle on the server's clock", async () => {
-    const hits = fc.array(fc.record({ key: keys, afterMs: fc.integer({ min: 0, max: 12 }) }), {
-      maxLength: 30,
-    });
+    const hits = fc.array(
+      fc.record({ key: keys, afterMs: fc.integer({ min: 0, max: 12 }), limit: fc.option(limits) }),
+      { maxLength: 30 },
+    );
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(limits, fc.integer({ min: 5, max: 60 }), hits, async (limit, windowMs, sequence) => {
+      fc.asyncProperty(limits, fc.integer({ min: 5, max: 60 }), hits, async (usual, windowMs, sequence) => {
         const log = await open(`run ${run++}:`);
-        const oracle = new Oracle(limit, windowMs * 1000);
-        for (const { key, afterMs } of sequence) {
+        const oracle = new Oracle(windowMs * 1000);
+        for (const { key, afterMs, limit: changed } of sequence) {
+          const limit = changed ?? usual;
           if (afterMs > 0) await delay(afterMs);
           const { atMicroseconds, ...hit } = await log.hit(key, { limit, windowMs });
-          const { accepted, hits: counted, reset } = oracle.hit(key, atMicroseconds);
+          const { accepted, hits: counted, reset } = oracle.hit(key, limit, atMicroseconds);
           expect(hit).toEqual({ accepted, hits: counted, resetMs: reset / 1000 });
         }
-        expect(oracle.busiestWindow()).toBeLessThanOrEqual(limit);
+        const highest = Math.max(usual, ...sequence.map(({ limit }) => limit ?? usual));
+        expect(oracle.busiestWindow()).toBeLessThanOrEqual(highest);
       }),
       { numRuns: 20 },
     );
@@ -197,11 +202,11 @@ describe('in Redis', () => {
     await fc.assert(
       fc.asyncProperty(limits, steps, async (limit, sequence) => {
         const log = await open(`give back ${run++}:`);
-        const oracle = new Oracle(limit, 60_000_000);
+        const oracle = new Oracle(60_000_000);
         const accepted: { key: string; at: number }[] = [];
         for (const { key, refund } of sequence) {
           const hit = await log.hit(key, { limit, windowMs: 60_000 });
-          expect(hit.accepted).toBe(oracle.hit(key, hit.atMicroseconds).accepted);
+          expect(hit.accepted).toBe(oracle.hit(key, limit, hit.atMicroseconds).accepted);
           if (hit.accepted) accepted.unshift({ key, at: hit.atMicroseconds });
           const [taken] = refund === null ? [] : accepted.splice(refund, 1);
           if (taken === undefined) continue;
