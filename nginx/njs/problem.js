@@ -30,19 +30,36 @@ function rateLimitDetail(r) {
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }
 
+function detailOf(r, definition) {
+  return definition.detail.replace('{basePath}', r.variables.gateway_base_path);
+}
+
 function problemType(r, code) {
   return r.variables.gateway_base_path + '/docs/errors#' + code.replace(/_/g, '-');
 }
 
-/** Sends the problem for a status; unknown statuses become 500. */
+/**
+ * nginx checks a range after it has added the headers of the file. The problem's own headers would be
+ * added to them.
+ */
+function removeHeadersOfFile(r) {
+  const range = r.headersOut['Content-Range'];
+  Object.keys(r.headersOut).forEach((name) => {
+    delete r.headersOut[name];
+  });
+  r.headersOut['Content-Range'] = range;
+}
+
+/** Sends the problem for a status of nginx. */
 function send(r, status) {
-  const definition = problems[status] || problems[500];
-  const answeredStatus = problems[status] ? status : 500;
+  if (status === 416) removeHeadersOfFile(r);
+  const definition = problems[status] || problems[status < 500 ? 400 : 500];
+  const answeredStatus = definition.status || status;
   const problem = {
     type: problemType(r, definition.code),
     title: definition.title,
     status: answeredStatus,
-    detail: answeredStatus === 429 ? rateLimitDetail(r) : definition.detail,
+    detail: answeredStatus === 429 ? rateLimitDetail(r) : detailOf(r, definition),
     code: definition.code,
     retryable: definition.retryable,
     requestId: r.variables.gateway_request_id,
@@ -59,6 +76,11 @@ function send(r, status) {
 /** Handler for error_page; `$status` is nginx's original status. */
 function answer(r) {
   send(r, Number(r.variables.status));
+}
+
+/** A request that nginx answers with 400; the path ends in nginx's own status for it. */
+function invalidRequest(r) {
+  send(r, Number(r.uri.slice(r.uri.lastIndexOf('/') + 1)));
 }
 
 function unauthorized(r) {
@@ -90,4 +112,4 @@ function gatewayTimeout(r) {
   retryOrSend(r, 504);
 }
 
-export default { answer, badGateway, gatewayTimeout, send, unauthorized };
+export default { answer, badGateway, gatewayTimeout, invalidRequest, send, unauthorized };

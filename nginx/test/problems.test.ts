@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { json } from './support/fake-service.js';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { expectProblem } from './support/problem.js';
 import { sendRaw } from './support/raw-client.js';
@@ -26,6 +27,8 @@ test.each([
   '/api/infos',
   '/api/stream/audio',
   '/video-dl',
+  '/video-dl/api',
+  '/bg-removal/api',
   '/metrics',
   '/livez',
   '/.git/config',
@@ -75,6 +78,11 @@ test.each([
   ['a URL that is too long', `GET /api/info?url=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['HTTP/1.1 without a Host', 'GET / HTTP/1.1\r\n\r\n'],
+  ['another version of HTTP', 'GET / HTTP/2.0\r\nHost: x\r\n\r\n'],
+  ...['identity', 'gzip, chunked'].map((coding) => [
+    `the transfer coding ${coding}`,
+    `POST /api/remove-background HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`,
+  ]),
 ])('%s is an invalid request', async (_name, bytes) => {
   const answer = await sendRaw(gateway.port, bytes);
 
@@ -82,6 +90,19 @@ test.each([
   expect(answer.text).toContain('Content-Type: application/problem+json');
   expect(answer.text).toContain('"code":"invalid_request"');
   expect(answer.text).toContain('"requestId":"');
+});
+
+test.each([
+  ['/css/base.css', { Range: 'bytes=99999999-' }, 416, 'range_not_satisfiable'],
+  ['/css/base.css', { 'If-Match': '"x"' }, 412, 'precondition_failed'],
+  ['/docs/', { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' }, 412, 'precondition_failed'],
+  ['/api/health', { 'If-Match': '"x"' }, 412, 'precondition_failed'],
+])('%s with %o is a %i problem', async (path, headers, status, code) => {
+  for (const service of [gateway.videoDl, gateway.bgRemoval])
+    service.respondWith(json(200, { status: 'ok', checks: {} }));
+  const response = await fetch(`${gateway.url}${path}`, { headers });
+  await expectProblem(response, status, code);
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
 test('the longest allowed URL reaches the service, percent-encoded', async () => {
@@ -160,6 +181,30 @@ test('links of problems start with the base path', async () => {
   await using gateway = await startGateway({ env: { BASE_PATH: '/media' } });
 
   const problem = await expectProblem(await fetch(`${gateway.url}/nope`), 404, 'not_found');
+  await gateway.videoDl.close();
+  const down = await expectProblem(await fetch(`${gateway.url}/api/info?url=x`), 502, 'service_unavailable');
 
   expect(problem.type).toBe('/media/docs/errors#not-found');
+  expect(problem.detail).toContain('See /media/docs for');
+  expect(down.detail).toContain('; /media/api/health shows');
+});
+
+test('every error status of nginx has a problem with the same status and a documented code', async () => {
+  // All but 408 and 499, for which nginx sends nothing, and those of modules that we don't use.
+  const statuses = [
+    400, 401, 403, 404, 405, 411, 412, 413, 414, 416, 421, 429, 431, 494, 495, 496, 497, 500, 501, 502, 503,
+    504, 505,
+  ];
+  const locations = statuses.map((status) => `location = /gives/${status} { return ${status}; }`);
+  await using gateway = await startGateway({ enabled: { 'server/gives.conf': locations.join('\n') } });
+
+  for (const status of statuses) {
+    const response = await fetch(`${gateway.url}/gives/${status}`);
+    const { code } = (await response.clone().json()) as { code: string };
+    await expectProblem(response, response.status, code);
+    expect({ status, isClient: response.status < 500 }).toEqual({
+      status,
+      isClient: status < 500 || status === 501 || status === 505,
+    });
+  }
 });

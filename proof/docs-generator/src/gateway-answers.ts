@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anchorOf, documentedErrors } from './errors.js';
-import { gatewayProblems, type DocumentedError } from './gateway-errors.js';
+import { gatewayErrors, gatewayProblems, type DocumentedError } from './gateway-errors.js';
 
 const content = z.looseObject({
   schema: z.looseObject({
@@ -43,7 +43,7 @@ export function withGatewayAnswers(json: unknown): OpenApiDocument {
   const described: unknown = structuredClone(json);
   if (!isDocument(described)) throw new TypeError('This document was not made by createOpenApiDocument.');
   const { code } = described.components.schemas.Problem.properties;
-  code.enum = [...new Set([...code.enum, ...gatewayCodes])];
+  code.enum = [...new Set([...code.enum, ...gatewayErrors.map((error) => error.code)])];
   for (const [path, item] of Object.entries(described.paths)) {
     for (const [method, { responses }] of Object.entries(item)) {
       for (const error of documentedErrors()) {

@@ -9,10 +9,12 @@ export type DocumentedError = ErrorDefinition & {
 /** A problem that nginx itself returns. */
 export interface GatewayProblem {
   readonly status: number;
+  /** nginx's own status, if it isn't the one that is sent. */
+  readonly nginxStatus?: number;
   readonly code: string;
   /** Only for codes that the services don't have: their error tables define the others. */
   readonly definition?: Pick<ErrorDefinition, 'title' | 'retryable' | 'cause' | 'remedy'>;
-  /** Absent if njs creates it per request. */
+  /** Absent if njs creates it per request. njs replaces `{basePath}`. */
   readonly detail?: string;
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
@@ -27,6 +29,35 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     code: 'invalid_request',
     detail: 'The request is malformed or its URL or headers are too long. Check how the query is encoded.',
     errors: [{ field: 'request', message: 'is malformed or too long' }],
+  },
+  {
+    status: 400,
+    nginxStatus: 496,
+    code: 'invalid_request',
+    detail: 'This server requires a TLS certificate of the client. Send one that its operator accepts.',
+    errors: [{ field: 'request', message: 'needs a valid client certificate' }],
+  },
+  {
+    status: 400,
+    nginxStatus: 497,
+    code: 'invalid_request',
+    detail: 'This port expects HTTPS, and the request is plain HTTP. Use https:// in the URL.',
+    errors: [{ field: 'request', message: 'must use HTTPS' }],
+  },
+  {
+    status: 400,
+    nginxStatus: 501,
+    code: 'invalid_request',
+    detail:
+      'This server does not support the Transfer-Encoding of the request. Use "chunked", or send a Content-Length.',
+    errors: [{ field: 'Transfer-Encoding', message: 'must be chunked' }],
+  },
+  {
+    status: 400,
+    nginxStatus: 505,
+    code: 'invalid_request',
+    detail: 'This server does not support the HTTP version of the request line. Use HTTP/1.1.',
+    errors: [{ field: 'request', message: 'must use HTTP/1.1' }],
   },
   {
     status: 401,
@@ -44,7 +75,7 @@ export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 404,
     code: 'not_found',
-    detail: 'There is nothing at this path. See /docs for the endpoints.',
+    detail: 'There is nothing at this path. See {basePath}/docs for the endpoints.',
   },
   {
     status: 405,
@@ -52,9 +83,27 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     detail: 'This path does not support this method. Use one listed in the Allow header.',
   },
   {
+    status: 412,
+    code: 'precondition_failed',
+    definition: {
+      title: 'Condition not met',
+      retryable: false,
+      cause: 'The current file does not meet the `If-Match` or `If-Unmodified-Since` header of the request.',
+      remedy: 'Send the request without that header.',
+    },
+    detail:
+      'The current file does not meet the If-Match or If-Unmodified-Since header of the request. Send the request without it.',
+  },
+  {
     status: 413,
     code: 'file_too_large',
     detail: 'The request body is larger than this service accepts. Send a smaller file.',
+  },
+  {
+    status: 416,
+    code: 'range_not_satisfiable',
+    detail:
+      'The file ends before the range that the request asks for. Send the request without a Range header.',
   },
   { status: 429, code: 'rate_limited', retryAfterSeconds: 2, atEveryEndpoint: true },
   {
@@ -73,7 +122,7 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     },
     retryAfterSeconds: 5,
     detail:
-      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; /api/health shows which service it is.',
+      'The service behind the gateway is not reachable: it is starting, restarting or stopped. Try again in a few seconds; {basePath}/api/health shows which service it is.',
     atEveryEndpoint: true,
   },
   {
@@ -95,14 +144,18 @@ export const gatewayErrors = gatewayProblems.flatMap(({ status, code, definition
   definition === undefined ? [] : [{ code, status, ...definition, origins: ['gateway'] }],
 );
 
-/** Renders `nginx/njs/problems.js`, by status, in the syntax of njs 0.7.9 (nginx 1.22). */
+/** Renders `nginx/njs/problems.js`, by nginx's status, in the syntax of njs 0.7.9 (nginx 1.22). */
 export function renderGatewayProblems(errors: readonly DocumentedError[]): string {
   const documented = new Map(errors.map((each) => [each.code, each]));
-  const problems = gatewayProblems.map(({ status, code, detail, retryAfterSeconds, errors: fields }) => {
-    const { title, retryable } = documented.get(code) ?? {};
-    if (title === undefined) throw new Error(`No table defines the code ${code}.`);
-    return [status, { code, title, retryable, retryAfterSeconds, detail, errors: fields }];
-  });
+  const problems = gatewayProblems.map(
+    ({ status, nginxStatus, code, detail, retryAfterSeconds, errors: fields }) => {
+      const { title, retryable } = documented.get(code) ?? {};
+      if (title === undefined) throw new Error(`No table defines the code ${code}.`);
+      const answered = nginxStatus === undefined ? undefined : status;
+      const problem = { status: answered, code, title, retryable, retryAfterSeconds, detail, errors: fields };
+      return [nginxStatus ?? status, problem];
+    },
+  );
   return [
     '// Generated from proof/docs-generator/src/gateway-errors.ts by `npm run docs:generate`. Edit that file instead.',
     `export default ${JSON.stringify(Object.fromEntries(problems))};`,

@@ -260,6 +260,10 @@ export default {
     'Der Download lässt sich nicht fortsetzen',
     'Die Datei hat sich vielleicht geändert. Starte ihn neu.',
   ],
+  'error.precondition_failed': [
+    'Die Datei hat sich geändert',
+    'Lade die Seite neu und versuche es dann noch einmal.',
+  ],
   'error.invalid_url': [
     'Das ist kein Link zu einer Seite',
     'Füge den ganzen Link zu der Seite ein, die das Video abspielt, so wie dein Browser ihn anzeigt.',

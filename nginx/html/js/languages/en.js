@@ -249,6 +249,7 @@ export default {
     'The download can’t be resumed',
     'The file may have changed. Start it again.',
   ],
+  'error.precondition_failed': ['The file has changed', 'Reload the page, then try again.'],
   'error.invalid_url': [
     'This isn’t a link to a page',
     'Paste the whole link to the page that plays the video, as your browser shows it.',

@@ -256,6 +256,7 @@ export default {
     'La descarga no se puede reanudar',
     'Puede que el archivo haya cambiado. Empieza de nuevo.',
   ],
+  'error.precondition_failed': ['El archivo ha cambiado', 'Recarga la página y vuelve a intentarlo.'],
   'error.invalid_url': [
     'Esto no es el enlace de una página',
     'Pega el enlace completo de la página que reproduce el vídeo, tal como lo muestra tu navegador.',

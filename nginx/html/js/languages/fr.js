@@ -263,6 +263,7 @@ export default {
     'Le télé\u00adchargement ne peut pas reprendre',
     'Le fichier a peut-être changé. Recommencez-le.',
   ],
+  'error.precondition_failed': ['Le fichier a changé', 'Rechargez la page, puis réessayez.'],
   'error.invalid_url': [
     'Ce n’est pas le lien d’une page',
     'Collez le lien complet de la page qui lit la vidéo, tel que votre navigateur l’affiche.',

@@ -252,6 +252,7 @@ export default {
     'Não é possível retomar o download',
     'O arquivo pode ter mudado. Comece de novo.',
   ],
+  'error.precondition_failed': ['O arquivo mudou', 'Recarregue a página e tente de novo.'],
   'error.invalid_url': [
     'Isto não é o link de uma página',
     'Cole o link completo da página que reproduz o vídeo, como seu navegador mostra.',

@@ -233,6 +233,7 @@ export default {
 
   'error.invalid_request': ['服务器未接受请求', '请检查输入内容，然后重试。'],
   'error.range_not_satisfiable': ['无法继续下载', '文件可能已更改，请重新开始。'],
+  'error.precondition_failed': ['文件已更改', '请刷新页面后重试。'],
   'error.invalid_url': ['这不是页面链接', '请按浏览器中显示的样子，粘贴播放该视频的页面的完整链接。'],
   'error.unauthorized': ['此服务器需要访问密钥', '请输入服务器管理者给你的密钥。它只会发送到这台服务器。'],
   'error.forbidden_address': [
