@@ -106,6 +106,18 @@ describe('an error', () => {
     });
   });
 
+  it('names the documentation below the base path', async () => {
+    const below = await startTestService({ docsBaseUrl: '/media' });
+    try {
+      expect(await (await fetch(`${below.service.url}/nowhere`)).json()).toMatchObject({
+        type: '/media/docs/errors#not-found',
+        detail: expect.stringContaining('See /media/docs for') as string,
+      });
+    } finally {
+      await below.service.stop();
+    }
+  });
+
   it('for a wrong method lists the allowed ones', async () => {
     expect((await get('/api/hello', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });

@@ -25,9 +25,14 @@ export interface ProblemContext {
 
 const defaultRetryAfterSeconds = 5;
 
+/** The URL of the documentation, for example `/docs`. */
+export function docsUrl(docsBaseUrl: string): string {
+  return `${docsBaseUrl.replace(/(?<!\/)\/+$/, '')}/docs`;
+}
+
 /** The URL that documents a code, for example `/docs/errors#geo-blocked`. */
 export function problemType(code: ErrorCode, docsBaseUrl: string): string {
-  return `${docsBaseUrl.replace(/(?<!\/)\/+$/, '')}/docs/errors#${code.replaceAll('_', '-')}`;
+  return `${docsUrl(docsBaseUrl)}/errors#${code.replaceAll('_', '-')}`;
 }
 
 /** Maps a domain error to the problem sent to the client. */

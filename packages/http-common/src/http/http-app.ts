@@ -1,6 +1,7 @@
 import express, { type Express, type Router } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 import type { ErrorTable } from '../errors/error-table.js';
+import { docsUrl } from '../errors/problem.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { errorMiddleware } from './error-middleware.js';
@@ -34,7 +35,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   app.use((req) => {
     throw new DomainError(
       'not_found',
-      `There is nothing at ${req.path.slice(0, 200)}. See /docs for the endpoints.`,
+      `There is nothing at ${req.path.slice(0, 200)}. See ${docsUrl(options.docsBaseUrl)} for the endpoints.`,
     );
   });
   app.use(errorMiddleware({ errors: options.errors, docsBaseUrl: options.docsBaseUrl }));

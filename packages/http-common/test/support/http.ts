@@ -33,7 +33,7 @@ export interface TestService {
 
 /** A service with one route for every way a request can end. */
 export async function startTestService(
-  options: { graceSeconds?: number; trustProxyHops?: number } = {},
+  options: { graceSeconds?: number; trustProxyHops?: number; docsBaseUrl?: string } = {},
 ): Promise<TestService> {
   const metrics = createMetrics({ service: 'test' });
   let cut: () => void = () => undefined;
@@ -57,7 +57,7 @@ export async function startTestService(
     metrics,
     trustProxyHops: options.trustProxyHops ?? 0,
     errors: sharedErrors,
-    docsBaseUrl: '',
+    docsBaseUrl: options.docsBaseUrl ?? '',
     routes: (router) => {
       methods(router, '/api/hello', {
         get: async (_req, res) => {
