@@ -182,10 +182,12 @@ function origins(name, value,    items, total, i, entries) {
 }
 
 # Validates each line; njs/keys.js reads the file again for each request.
-function keys(name, file,    line, number, state, words, total, i, good) {
+function keys(name, file,    line, number, state, words, total, i, good, mark) {
     if (file == "") return
+    mark = "\357\273\277"
     while ((state = (getline line < file)) > 0) {
         number++
+        if (index(line, mark) == 1) line = substr(line, length(mark) + 1)
         if (line ~ /^[ \t\r]*(#|$)/) continue
         total = split(line, words, " ")
         good = length(words[1]) <= 64 && words[1] ~ /^[A-Za-z0-9_.-]+$/ && length(words[2]) == 64 && words[2] ~ /^[0-9a-f]+$/

@@ -6,8 +6,11 @@
 import crypto from 'crypto';
 import fs from 'fs';
 
-/** `name  sha256-of-the-key  images=60 videos=120`; settings.awk validates the same format at start. */
-const linePattern = /^([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
+/**
+ * `name  sha256-of-the-key  images=60 videos=120`; settings.awk validates the same format at start.
+ * Some editors put a byte order mark before the first line.
+ */
+const linePattern = /^\ufeff?([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
 /** Longer than any valid line without extra spaces. */
 const maxLineBytes = 512;
 

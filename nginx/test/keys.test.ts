@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { expectProblem } from './support/problem.js';
 import { statusFrom } from './support/raw-client.js';
@@ -195,6 +196,23 @@ describe('limits and changes', () => {
     renameSync(`${file}.new`, file);
     expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
     expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+  });
+
+  test('a byte order mark before the first line is ignored', async () => {
+    writeFileSync(
+      `${file}.new`,
+      `\ufeff${line('carol', 'key-of-carol', 'videos=0')}${line('dave', 'key-of-dave', 'videos=0')}`,
+    );
+    renameSync(`${file}.new`, file);
+    const bothAreFound = async () => {
+      expect((await ask('/api/info?url=x', 'key-of-carol')).status).toBe(200);
+      expect((await ask('/api/info?url=x', 'key-of-dave')).status).toBe(200);
+    };
+    await bothAreFound();
+    while (!existsSync(join(gateway.runDir, 'keys.index'))) await delay(100).then(bothAreFound);
+    await bothAreFound();
+    await using restarted = await startGateway({ env: { API_KEYS_FILE: file } });
+    expect((await fetch(`${restarted.url}/api/info?url=x`)).status).toBe(401);
   });
 
   test('keys are found even if no index can be written', async () => {
