@@ -170,9 +170,14 @@ export class MediaServicesClient {
 function partOf({ item, start, end }: PartOptions): { item?: number; start?: string; end?: string } {
   return {
     ...(item !== undefined && { item }),
-    ...(start !== undefined && { start: String(start) }),
-    ...(end !== undefined && { end: String(end) }),
+    ...(start !== undefined && { start: textOf(start) }),
+    ...(end !== undefined && { end: textOf(end) }),
   };
+}
+
+/** Text for a parameter: numbers have at most six decimals and no exponent, as the services expect. */
+function textOf(value: string | number | boolean): string {
+  return String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
 }
 
 type SendRequest = (
@@ -226,7 +231,7 @@ function formOf(
   if (image instanceof URL) form.set('image_url', image.href);
   else form.set('file', image, name);
   for (const [field, value] of Object.entries(fields)) {
-    if (value !== undefined) form.set(field, String(value));
+    if (value !== undefined) form.set(field, textOf(value));
   }
   return form;
 }

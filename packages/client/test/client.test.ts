@@ -35,6 +35,32 @@ test('returns a stream with its name, type and length', async () => {
   expect(server.requests[0]?.url).toBe(`/api/stream/video?url=${encodeURIComponent(page)}&fmt=mp4-1080`);
 });
 
+test('sends numbers without an exponent and with at most six decimals', async () => {
+  const bodies: Promise<string>[] = [];
+  await using server = await startServer((req, res) => {
+    bodies.push(text(req));
+    req.once('end', () => file('image/png', 'png')(req, res));
+  });
+  const client = new MediaServicesClient({ baseUrl: server.url });
+
+  await client.audio(page, { start: 0.1 * 3 - 0.3, end: 0.1 + 0.2 });
+  await client.removeBackground(new Blob(['jpeg']), 'photo.jpg', {
+    feather: 1e-7,
+    threshold: 12.5,
+    maxWidth: 800,
+  });
+
+  expect(server.requests[0]?.url).toMatch(/&start=0&end=0\.3$/);
+  const form = (await bodies[1]) ?? '';
+  expect([...form.matchAll(/name="(\w+)"\r\n\r\n(.*)\r\n/g)].map(([, name, value]) => [name, value])).toEqual(
+    [
+      ['threshold', '12.5'],
+      ['feather', '0'],
+      ['max_width', '800'],
+    ],
+  );
+});
+
 test('fails with stream_broken when the connection breaks', async () => {
   await using server = await startServer(brokenFile);
   const media = await new MediaServicesClient({ baseUrl: server.url }).audio(page);
