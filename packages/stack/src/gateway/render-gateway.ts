@@ -24,6 +24,15 @@ export type GatewayVariables = Readonly<Record<string, string>> & {
 };
 
 /**
+ * `GATEWAY_LISTEN` for an address. On `::`, nginx would take IPv6 clients only; with a socket of
+ * their own, IPv4 clients keep the usual form of their addresses.
+ */
+export function gatewayListen(host: string, port: number): string {
+  if (host === '::') return `${port}; listen [::]:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
  * Derives template variables from the operator's settings, like the container does.
  * @param env the settings; missing ones have their defaults
  * @throws {UserError} listing every invalid setting

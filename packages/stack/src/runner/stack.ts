@@ -19,7 +19,7 @@ import {
 } from '@media-services/stack/set-up';
 import { z } from 'zod';
 import { requireNginx } from '../gateway/nginx.js';
-import { renderGateway } from '../gateway/render-gateway.js';
+import { gatewayListen, renderGateway } from '../gateway/render-gateway.js';
 import { Child } from './child.js';
 
 const stopGraceMs = 10_000;
@@ -83,7 +83,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       gatewayDir,
       runDir,
       variables: {
-        GATEWAY_LISTEN: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+        GATEWAY_LISTEN: gatewayListen(host, port),
         GATEWAY_NJS_MODULE: njsModule,
         VIDEO_DL_UPSTREAM: `${loopback}:${ports.videoDl}`,
         BG_REMOVAL_UPSTREAM: `${loopback}:${ports.bgRemoval}`,
