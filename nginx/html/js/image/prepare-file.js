@@ -14,6 +14,16 @@ const gamutTolerance = 4;
  * @returns `{ file, note }` (no note if unchanged), or `{ problem }`
  */
 export async function prepareFile(file, limits) {
+  try {
+    return await prepared(file, limits);
+  } catch {
+    // A folder, or a file that is gone or that the browser may not read.
+    const detail = text('file.unreadableDetail', { name: file.name });
+    return { problem: problem(text('file.unreadable'), detail, 'unreadable-image') };
+  }
+}
+
+async function prepared(file, limits) {
   const problem = await problemWithFile(file, limits);
   const bitmap = await decoded(file);
   if (bitmap === undefined) return problem ? { problem } : { file };

@@ -239,6 +239,8 @@ export default {
   },
   'file.empty': 'هذا الملف فارغ',
   'file.emptyDetail': '«{name}» بلا محتوى.',
+  'file.unreadable': 'تتعذّر قراءة هذا الملف',
+  'file.unreadableDetail': 'يتعذّر فتح «{name}». إذا كان مجلدًا فافتحه واختر الصور التي فيه.',
   'file.type': 'لا يمكن استخدام ملفات {type}',
   'file.video': 'هذا فيديو وليس صورة',
   'file.unknown': 'لا تستطيع هذه الصفحة قراءة هذه الصورة',

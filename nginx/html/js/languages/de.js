@@ -219,6 +219,9 @@ export default {
   },
   'file.empty': 'Diese Datei ist leer',
   'file.emptyDetail': '„{name}“ hat keinen Inhalt.',
+  'file.unreadable': 'Diese Datei kann nicht gelesen werden',
+  'file.unreadableDetail':
+    '„{name}“ lässt sich nicht öffnen. Wenn es ein Ordner ist, öffne ihn und wähle die Bilder darin.',
   'file.type': '{type}-Dateien können nicht verwendet werden',
   'file.video': 'Das ist ein Video, kein Bild',
   'file.unknown': 'Dieses Bild kann die Seite nicht lesen',

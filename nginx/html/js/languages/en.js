@@ -215,6 +215,9 @@ export default {
   'file.several': { one: '{n} file can’t be used', other: '{n} files can’t be used' },
   'file.empty': 'This file is empty',
   'file.emptyDetail': '“{name}” has no content.',
+  'file.unreadable': 'This file can’t be read',
+  'file.unreadableDetail':
+    '“{name}” can’t be opened. If it is a folder, open it and choose the images in it.',
   'file.type': '{type} files can’t be used',
   'file.video': 'This is a video, not an image',
   'file.unknown': 'This isn’t an image this page can read',

@@ -216,6 +216,9 @@ export default {
   'file.several': { one: '{n} archivo no se puede usar', other: '{n} archivos no se pueden usar' },
   'file.empty': 'Este archivo está vacío',
   'file.emptyDetail': '«{name}» no tiene contenido.',
+  'file.unreadable': 'No se puede leer este archivo',
+  'file.unreadableDetail':
+    '«{name}» no se puede abrir. Si es una carpeta, ábrela y elige las imágenes que contiene.',
   'file.type': 'Los archivos {type} no se pueden usar',
   'file.video': 'Esto es un vídeo, no una imagen',
   'file.unknown': 'Esta página no puede leer esta imagen',

@@ -221,6 +221,9 @@ export default {
   },
   'file.empty': 'Ce fichier est vide',
   'file.emptyDetail': '« {name} » n’a aucun contenu.',
+  'file.unreadable': 'Ce fichier ne peut pas être lu',
+  'file.unreadableDetail':
+    '« {name} » ne peut pas être ouvert. Si c’est un dossier, ouvrez-le et choisissez les images qu’il contient.',
   'file.type': 'Les fichiers {type} ne peuvent pas être utilisés',
   'file.video': 'C’est une vidéo, pas une image',
   'file.unknown': 'Cette page ne peut pas lire cette image',

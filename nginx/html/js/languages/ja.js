@@ -213,6 +213,8 @@ export default {
   'file.several': { other: '{n} 件のファイルは使えません' },
   'file.empty': 'ファイルが空です',
   'file.emptyDetail': '「{name}」には中身がありません。',
+  'file.unreadable': 'ファイルを読み込めません',
+  'file.unreadableDetail': '「{name}」を開けません。フォルダーの場合は、開いて中の画像を選んでください。',
   'file.type': '{type} ファイルは使えません',
   'file.video': '画像ではなく動画です',
   'file.unknown': 'このページで読み込めない画像です',

@@ -215,6 +215,9 @@ export default {
   'file.several': { one: '{n} arquivo não pode ser usado', other: '{n} arquivos não podem ser usados' },
   'file.empty': 'Este arquivo está vazio',
   'file.emptyDetail': '“{name}” não tem conteúdo.',
+  'file.unreadable': 'Não é possível ler este arquivo',
+  'file.unreadableDetail':
+    '“{name}” não pode ser aberto. Se for uma pasta, abra-a e escolha as imagens dentro dela.',
   'file.type': 'Arquivos {type} não podem ser usados',
   'file.video': 'Isto é um vídeo, não uma imagem',
   'file.unknown': 'Esta página não consegue ler esta imagem',

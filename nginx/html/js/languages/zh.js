@@ -211,6 +211,8 @@ export default {
   'file.several': { other: '{n} 个文件无法使用' },
   'file.empty': '此文件为空',
   'file.emptyDetail': '“{name}”没有内容。',
+  'file.unreadable': '无法读取此文件',
+  'file.unreadableDetail': '无法打开“{name}”。如果它是文件夹，请打开它并选择其中的图片。',
   'file.type': '无法使用 {type} 文件',
   'file.video': '这是视频，不是图片',
   'file.unknown': '此页面无法读取这张图片',

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -461,6 +462,16 @@ describe('a problem with an image is explained:', () => {
       expect.stringContaining('a.txt'),
       expect.stringContaining('b.pdf'),
     ]);
+
+    // A folder can't be read, and the image beside it is used.
+    const session = await page.context().newCDPSession(page);
+    const data = { items: [], files: [dirname(stack.photo), stack.photo], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
+    await problem(page).getByRole('heading', { name: 'This file can’t be read' }).waitFor();
+    expect(await problem(page).locator('.problem-detail').textContent()).toContain('If it is a folder');
+    await page.locator('#image-strip li[data-state="done"]').nth(1).waitFor();
+    expect(uploads.count).toBe(1);
     expect(faults).toEqual([]);
   });
 
