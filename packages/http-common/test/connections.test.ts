@@ -15,12 +15,43 @@ it.each([
   ['a URL of 20 kB', `GET /api/hello?x=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a request that is not HTTP', 'HELO test\r\n\r\n'],
   ['a broken header', 'GET /api/hello HTTP/1.1\r\nHost: test\r\nno colon\r\n\r\n'],
+  ['HTTP/1.1 without a Host', 'GET /api/hello HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  [
+    'an unknown transfer coding',
+    'POST /api/upload HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: identity\r\n\r\nx',
+  ],
+  [
+    'a broken chunk',
+    'POST /api/upload HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nno length\r\n',
+  ],
 ])('%s gets a problem', async (_name, request) => {
   const { text } = await rawRequest(service.url, request);
   const [head = '', body = ''] = text.split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 400 /);
   expect(head).toMatch(/content-type: application\/problem\+json/i);
-  expect(JSON.parse(body)).toMatchObject({ code: 'invalid_request', status: 400 });
+  expect(JSON.parse(/\{.*\}/.exec(body)?.[0] ?? '')).toMatchObject({ code: 'invalid_request', status: 400 });
+});
+
+it('CONNECT is a method that no path supports', async () => {
+  const { text } = await rawRequest(service.url, 'CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n');
+  expect(text).toMatch(/^HTTP\/1\.1 405 [^]*\r\nAllow: GET, HEAD, POST\r\n/);
+  expect(text).toContain('"code":"method_not_allowed"');
+});
+
+it('an unknown Expect is ignored', async () => {
+  const { text } = await rawRequest(
+    service.url,
+    'POST /api/upload HTTP/1.1\r\nHost: test\r\nExpect: bogus\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx',
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 200 [^]*\{"bytes":1\}/);
+});
+
+it('an error in the second of two pipelined requests is not sent as the response to the first', async () => {
+  const { text } = await rawRequest(
+    service.url,
+    'GET /api/waiting HTTP/1.1\r\nHost: test\r\n\r\nno HTTP at all\r\n\r\n',
+  );
+  expect(text).toBe('');
 });
 
 it('garbage after a request in progress closes the connection without writing into its response', async () => {

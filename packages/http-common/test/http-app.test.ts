@@ -158,6 +158,22 @@ describe('a client that leaves', () => {
     await expect(response.text()).rejects.toThrow();
     expect(await logged).toMatchObject({ route: '/api/endless', outcome: 'aborted' });
   });
+
+  it('in the middle of its upload is logged as aborted; a malformed upload as failed, with its id', async () => {
+    const head = 'POST /api/upload HTTP/1.1\r\nHost: x\r\n';
+    const { hostname, port } = new URL(test.service.url);
+    const left = test.nextRequestLog();
+    connect(Number(port), hostname).end(`${head}Content-Length: 9\r\n\r\nhalf`);
+    expect(await left).toMatchObject({ route: '/api/upload', outcome: 'aborted' });
+
+    const broken = test.nextRequestLog();
+    const { text } = await rawRequest(
+      test.service.url,
+      `${head}X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n`,
+    );
+    expect(await broken).toMatchObject({ outcome: 'failed', status: 400, code: 'invalid_request' });
+    expect(text).toContain('"requestId":"mine"');
+  });
 });
 
 describe('the proxy hops', () => {

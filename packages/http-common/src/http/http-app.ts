@@ -1,5 +1,5 @@
 import express, { type Express, type Router } from 'express';
-import { DomainError } from '../errors/domain-error.js';
+import { DomainError, InvalidRequestError } from '../errors/domain-error.js';
 import type { ErrorTable } from '../errors/error-table.js';
 import { docsUrl } from '../errors/problem.js';
 import type { Logger } from '../logging/logger.js';
@@ -29,6 +29,12 @@ export function createHttpApp(options: HttpAppOptions): Express {
   app.set('case sensitive routing', true);
 
   app.use(requestLifecycle(options));
+  app.use((req, _res, next) => {
+    if (req.httpVersion === '1.1' && req.headers.host === undefined) {
+      throw new InvalidRequestError([{ field: 'Host', message: 'is a header that HTTP/1.1 requires' }]);
+    }
+    next();
+  });
   const router = express.Router({ caseSensitive: true, strict: true });
   options.routes(router);
   app.use(router);

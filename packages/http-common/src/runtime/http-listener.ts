@@ -38,7 +38,10 @@ export async function listen(options: {
   readonly port: number;
   readonly portSetting: string;
 }): Promise<HttpListener> {
-  const server = createServer({ highWaterMark }, options.handler);
+  // `createHttpApp` rejects a request without Host with a problem; Node would send only a status.
+  const server = createServer({ highWaterMark, requireHostHeader: false }, options.handler);
+  // Like the gateway, ignore an unknown `Expect`; Node would send only a status.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.headersTimeout = headersTimeoutMs;
   // Streams and uploads have their own deadlines for each stage.
@@ -54,7 +57,9 @@ export async function listen(options: {
     responses.add(response);
     response.once('close', () => responses.delete(response));
   });
-  answerMalformedRequests(server, (socket) => [...responses].some((response) => response.socket === socket));
+  const responseOn = (socket: Duplex) => [...responses].find((response) => response.socket === socket);
+  answerMalformedRequests(server, responseOn);
+  answerConnect(server, responseOn);
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options)));
@@ -114,32 +119,73 @@ function listenError(
   return error;
 }
 
+/** The response in progress on a connection. */
+type ResponseOn = (socket: Duplex) => ServerResponse | undefined;
+
 /**
- * Responds with a problem when Node's HTTP parser rejects a request (malformed request line,
- * more than 16 KiB of headers). By default, Node sends only a status.
- * @param isResponding whether a response is in progress on the connection. We can then only
- *   close it: anything we wrote would become part of that response
+ * Responds with a problem when Node's HTTP parser rejects a request (malformed request line or
+ * body, more than 16 KiB of headers). By default, Node sends only a status. If another request of
+ * the connection is being answered, we can only close it: anything we wrote would become part of
+ * that response.
  */
-function answerMalformedRequests(server: Server, isResponding: (socket: Duplex) => boolean): void {
+function answerMalformedRequests(server: Server, responseOn: ResponseOn): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET' || isResponding(socket)) {
+    const response = responseOn(socket);
+    const isOfOther = response !== undefined && (response.headersSent || response.req.complete);
+    const hasLeft =
+      error.code === 'ECONNRESET' || (response !== undefined && error.code === 'HPE_INVALID_EOF_STATE');
+    if (!socket.writable || hasLeft || isOfOther) {
       socket.destroy();
       return;
     }
-    socket.end(malformedResponse(), () => socket.destroy());
+    const problem = new InvalidRequestError(
+      [{ field: 'request', message: 'is malformed or too long' }],
+      'The request is malformed, or its URL or headers are too long. Check how its query and body are encoded.',
+    );
+    if (response !== undefined) {
+      response.statusCode = 400;
+      noteBreak(response, problem);
+    }
+    const requestId = response?.getHeader('X-Request-Id')?.toString();
+    endWith(socket, problem, { status: '400 Bad Request', requestId });
   });
 }
 
-function malformedResponse(): string {
-  const requestId = randomUUID();
-  const error = new InvalidRequestError(
-    [{ field: 'request', message: 'is malformed or too long' }],
-    'The request is malformed, or its URL or headers are too long. Check how the query is encoded.',
-  );
+/** Rejects CONNECT, for which Node would only close the connection. */
+function answerConnect(server: Server, responseOn: ResponseOn): void {
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    if (responseOn(socket) !== undefined) {
+      socket.destroy();
+      return;
+    }
+    const problem = new DomainError(
+      'method_not_allowed',
+      'This server is not a proxy. Use GET, HEAD or POST.',
+    );
+    endWith(socket, problem, { status: '405 Method Not Allowed', headers: ['Allow: GET, HEAD, POST'] });
+  });
+}
+
+/** Sends a problem that no app handles, and closes the connection. */
+function endWith(
+  socket: Duplex,
+  error: DomainError,
+  {
+    status,
+    headers = [],
+    requestId = randomUUID(),
+  }: {
+    readonly status: string;
+    readonly headers?: readonly string[];
+    readonly requestId?: string | undefined;
+  },
+): void {
   // The requested host is unknown, so the documentation's URL is a path.
   const body = JSON.stringify(toProblem(error, { errors: sharedErrors, requestId, docsBaseUrl: '' }));
-  return [
-    'HTTP/1.1 400 Bad Request',
+  const response = [
+    `HTTP/1.1 ${status}`,
+    ...headers,
     `Content-Type: ${problemMediaType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
@@ -149,4 +195,5 @@ function malformedResponse(): string {
     '',
     body,
   ].join('\r\n');
+  socket.end(response, () => socket.destroy());
 }

@@ -86,6 +86,14 @@ export async function startTestService(
           throw new DomainError('timeout', 'It took too long.');
         },
       });
+      methods(router, '/api/waiting', { get: () => new Promise(() => undefined) });
+      methods(router, '/api/upload', {
+        post: async (req, res) => {
+          let bytes = 0;
+          for await (const chunk of req) bytes += (chunk as Buffer).length;
+          res.json({ bytes });
+        },
+      });
       methods(router, '/api/endless', {
         get: async (_req, res) => {
           res.write('first part');
