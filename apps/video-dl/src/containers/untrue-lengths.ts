@@ -9,9 +9,9 @@ export interface Field {
 /** How much of a file's beginning to search. */
 export const searchedBytes = 4096;
 
-/** Whether a file that starts with this byte may have such fields. */
+/** Whether a file that starts with this byte may have such fields, or the packets of a transport stream. */
 export function isSearched(firstByte: number | undefined): boolean {
-  return firstByte === 0xff || ['R', 'F', 'I'].includes(String.fromCharCode(firstByte ?? 0));
+  return firstByte === 0xff || ['R', 'F', 'I', 'G'].includes(String.fromCharCode(firstByte ?? 0));
 }
 
 /**

@@ -15,8 +15,9 @@ import { fileObject, type RenewableSource } from '../upstream/renewable-source.j
 import { Transfer } from '../upstream/transfer.js';
 import { TransferFault } from '../upstream/transfer-fault.js';
 import type { TransferContext } from '../upstream/media-source.js';
-import { damaged } from './join/joiner.js';
+import { damaged, type TrackChanges } from './join/joiner.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
+import { TransportFile } from './transport-file.js';
 
 /** The part of the file being read; `size` is null if its server doesn't state it. */
 interface Place {
@@ -37,6 +38,8 @@ export class FileResource implements Resource {
   readonly #structure = new FileStructure();
   /** Lengths to hide from ffmpeg. */
   #untrue: readonly Field[] = [];
+  /** If it is one, known once its beginning was read. */
+  #transport: TransportFile | null = null;
   /** How often a part was requested, keyed by its first byte. */
   readonly #reads = new Map<number, number>();
   /** The whole file, requested before a reader asked for it. */
@@ -45,6 +48,10 @@ export class FileResource implements Resource {
   /** Whether the file is proven complete, whatever duration it states. */
   get isWhole(): boolean {
     return this.#structure.isWhole;
+  }
+
+  get changes(): TrackChanges {
+    return this.#transport?.tracks ?? this.#structure;
   }
 
   constructor(source: RenewableSource, context: TransferContext) {
@@ -87,8 +94,9 @@ export class FileResource implements Resource {
       return;
     }
     const isToEnd = end === null || end === (size ?? 0) - 1;
-    const beginning = start === 0 && size !== null ? withBeginning(transfer.chunks()) : transfer.chunks();
-    await writeAll(response, this.#checked(beginning, { start, size, isToEnd }), signal);
+    const chunks = start === 0 ? withBeginning(transfer.chunks()) : transfer.chunks();
+    const checked = this.#checked(chunks, { start, size, isToEnd });
+    await writeAll(response, this.#withFirstPids(checked, start), signal);
   }
 
   /** Each read is a request to the site. */
@@ -112,6 +120,21 @@ export class FileResource implements Resource {
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
     return ahead.transfer;
+  }
+
+  /** The tracks of a transport stream keep their first PIDs. */
+  async *#withFirstPids(chunks: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer, void, void> {
+    let read = start > 0 ? this.#transport?.reader(start) : undefined;
+    let isFirst = start === 0;
+    for await (const chunk of chunks) {
+      if (isFirst) {
+        this.#transport ??= TransportFile.from(chunk);
+        read = this.#transport?.reader(0);
+        isFirst = false;
+      }
+      yield read?.(chunk) ?? chunk;
+    }
+    if (read !== undefined) yield read(null);
   }
 
   /** @throws TransferFault before bytes that cannot belong to the file */

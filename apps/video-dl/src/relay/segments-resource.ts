@@ -1,7 +1,13 @@
 import { inChunks } from '@media-services/egress-guard';
 import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import { joinerFor, sniffedBytes } from './join/sniff.js';
-import { notJoinable, type FirstTimes, type Joiner, type TrackLengths } from './join/joiner.js';
+import {
+  notJoinable,
+  type FirstTimes,
+  type Joiner,
+  type TrackChanges,
+  type TrackLengths,
+} from './join/joiner.js';
 import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
@@ -70,6 +76,10 @@ export class SegmentsResource implements Resource {
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   get lengths(): TrackLengths | null {
     return this.#isDelivered ? (this.#current?.lengths ?? null) : null;
+  }
+
+  get changes(): TrackChanges {
+    return this.#current?.changes ?? {};
   }
 
   /**
@@ -227,6 +237,10 @@ class JoinedSegments {
 
   get lengths(): TrackLengths | null {
     return this.#joiner?.lengths ?? null;
+  }
+
+  get changes(): TrackChanges {
+    return this.#joiner ?? {};
   }
 
   /** @param end exclusive, and not reached yet */

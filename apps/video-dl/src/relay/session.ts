@@ -6,7 +6,7 @@ import { RenewableSource } from '../upstream/renewable-source.js';
 import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
-import type { TrackLengths } from './join/joiner.js';
+import type { TrackChanges, TrackLengths } from './join/joiner.js';
 import { abortResponse, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
@@ -33,6 +33,8 @@ export interface RelayInput {
   readonly lengths: TrackLengths | null;
   /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
   readonly isWhole: boolean;
+  /** What has changed so far. */
+  readonly changes: TrackChanges;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;
 }
@@ -197,6 +199,9 @@ export class ServedSession implements RelaySession {
       get isWhole() {
         return file.isWhole;
       },
+      get changes() {
+        return file.changes;
+      },
       readAhead: () => file.readAhead(this.#options.closing.signal),
     };
   }
@@ -213,6 +218,9 @@ export class ServedSession implements RelaySession {
       isWhole: false,
       get lengths() {
         return resource.lengths;
+      },
+      get changes() {
+        return resource.changes;
       },
       // To know when its media starts, the resource has already requested its beginning.
       readAhead: () => undefined,

@@ -143,7 +143,7 @@ export const packet = {
     for (let index = 0; index < count; index += 1)
       bytes.set([0, 1 + index, 0xe0 | 0x10, index], 13 + 4 * index);
     bytes.writeUInt16BE(0xb000 | (9 + 4 * count), 6);
-    return bytes;
+    return sealed(bytes);
   },
   map(count: number): Buffer {
     const bytes = start(0x1000, 0x4000, 0x10);
@@ -151,7 +151,7 @@ export const packet = {
     for (let index = 0; index < count; index += 1)
       bytes.set([index === 0 ? 0x0f : 0x80 + index, 0xe1, index, 0xf0, 0], 17 + 5 * index);
     bytes.writeUInt16BE(0xb000 | (13 + 5 * count), 6);
-    return bytes;
+    return sealed(bytes);
   },
   padding: (): Buffer => start(0x1fff, 0, 0x10),
 };
@@ -161,6 +161,19 @@ function start(pid: number, flags: number, control: number): Buffer {
   bytes[0] = 0x47;
   bytes.writeUInt16BE(flags | pid, 1);
   bytes[3] = control;
+  return bytes;
+}
+
+/** A table that is valid now, with its checksum. */
+function sealed(bytes: Buffer): Buffer {
+  const end = 8 + (bytes.readUInt16BE(6) & 0xfff) - 4;
+  bytes[10] = 0xc1;
+  let sum = -1;
+  for (const byte of bytes.subarray(5, end)) {
+    sum ^= byte << 24;
+    for (let bit = 0; bit < 8; bit += 1) sum = (sum << 1) ^ (sum < 0 ? 0x04c1_1db7 : 0);
+  }
+  bytes.writeInt32BE(sum, end);
   return bytes;
 }
 

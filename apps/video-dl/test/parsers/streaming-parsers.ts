@@ -6,6 +6,7 @@ import { FragmentedMp4 } from '../../dist/containers/mp4/fragmented-mp4.js';
 import { searchedBytes, untrueLengths } from '../../dist/containers/untrue-lengths.js';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
 import { joinerFor } from '../../dist/relay/join/sniff.js';
+import { TransportFile } from '../../dist/relay/transport-file.js';
 import { noise } from '../containers/support/noise.js';
 import {
   adts,
@@ -97,6 +98,11 @@ const element = Buffer.from('ec80', 'hex');
 const matroska = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex');
 const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex');
 const streamedAvi = Buffer.from('RIFF\xff\xff\xff\xffAVI LIST\0\0\0\0movi', 'latin1');
+const flv = Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0', 'latin1');
+const flvConfiguration = Buffer.concat([
+  Buffer.from('\x09\0\x10\0\0\0\0\0\0\0\0\x17\0', 'latin1'),
+  Buffer.alloc(4096 + 2),
+]);
 const tables = Buffer.concat([packet.programs(1), packet.map(1)]);
 
 export const streamingParsers: readonly StreamingParser[] = [
@@ -104,6 +110,7 @@ export const streamingParsers: readonly StreamingParser[] = [
     name: 'a joiner of transport streams',
     files: [
       'relay/join/transport-stream.ts',
+      'relay/join/transport-tracks.ts',
       'relay/join/timeline.ts',
       'relay/join/sniff.ts',
       'relay/join/joiner.ts',
@@ -118,6 +125,22 @@ export const streamingParsers: readonly StreamingParser[] = [
         Buffer.concat(times(14_000).map((time, index) => packet.media(1000 + (index % 60), time))),
       '5500 streams': () =>
         Buffer.concat(times(14_000).map((time, index) => packet.media(32 + (index % 5500), time))),
+      padding: () => many(packet.padding()),
+    },
+  },
+  {
+    name: 'a transport stream in one file',
+    files: ['relay/transport-file.ts'],
+    start: () => {
+      const first = Buffer.concat([tables, ...times(60).map((time) => packet.media(256, time))]);
+      const read = TransportFile.from(first)?.reader(0);
+      read?.(first);
+      return (chunk) => read?.(Buffer.from(chunk));
+    },
+    inputs: {
+      'only program tables': () => many(packet.programs(40)),
+      'only program maps': () => many(Buffer.concat([packet.map(30), packet.map(29)])),
+      'no packets': () => Buffer.alloc(inputBytes),
       padding: () => many(packet.padding()),
     },
   },
@@ -172,7 +195,11 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'the output of ffmpeg as MP4',
-    files: ['containers/mp4/fragmented-mp4.ts', 'containers/mp4/fragment-clock.ts'],
+    files: [
+      'containers/mp4/fragmented-mp4.ts',
+      'containers/mp4/fragment-clock.ts',
+      'containers/mp4/frame-pace.ts',
+    ],
     start: () => {
       const output = new FragmentedMp4(() => 12);
       output.push(Buffer.concat([movie(), fragment()]));
@@ -215,6 +242,7 @@ export const streamingParsers: readonly StreamingParser[] = [
       'containers/structure/file-structure.ts',
       'containers/structure/structure-check.ts',
       'containers/structure/frame-chain.ts',
+      'containers/structure/flv-tags.ts',
       'containers/structure/matroska-elements.ts',
       'containers/structure/ogg-pages.ts',
       'containers/structure/avi-chunks.ts',
@@ -249,6 +277,8 @@ export const streamingParsers: readonly StreamingParser[] = [
         Buffer.from('3026b2758e66cf11a6d900aa0062ce6c1800000000000000', 'hex'),
         Buffer.from('9107dcb7b7a9cf118ee600c00c2053651800000000000000', 'hex'),
       ),
+      'FLV tags of nothing': after(flv, Buffer.concat([Buffer.of(8), Buffer.alloc(14)])),
+      'FLV configurations': after(flv, flvConfiguration),
       'AVI lists in lists': () => many(Buffer.from('LIST\0\0\0\0rec ', 'latin1')),
     },
   },

@@ -1,4 +1,5 @@
 import { Mp4FormatError, readBoxHeader, type BoxHeader } from './box.js';
+import { FramePace } from './frame-pace.js';
 import type { Mp4Track } from './movie-header.js';
 
 const flag = {
@@ -25,6 +26,8 @@ export interface TrackProgress {
   /** Duration of its longest sample. */
   longestSeconds: number;
   samples: number;
+  /** Duration of its frames at another sample rate than at its beginning; 0 for video. */
+  changedSeconds: number;
 }
 
 /** Longer than the audio frames of any codec. */
@@ -41,6 +44,8 @@ interface TrackState {
   gap: number;
   longest: number;
   samples: number;
+  /** Null for video, whose frames may last any time. */
+  readonly pace: FramePace | null;
 }
 
 /** `tfhd` and `tfdt` in their longest form. */
@@ -85,18 +90,20 @@ export class FragmentClock {
         gap: 0,
         longest: 0,
         samples: 0,
+        pace: track.handler === 'soun' ? new FramePace() : null,
       });
   }
 
   /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
+    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples, pace }) => ({
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
       gapSeconds: gap / track.timescale,
       startSeconds: samples === 0 ? 0 : start / track.timescale + track.shiftSeconds,
       longestSeconds: longest / track.timescale,
       samples,
+      changedSeconds: (pace?.changed ?? 0) / track.timescale,
     }));
   }
 
@@ -229,6 +236,7 @@ function addEqualSamples(state: TrackState, samples: number, duration: number): 
   state.decodeTime += samples * duration;
   state.longest = Math.max(state.longest, duration);
   state.samples += samples;
+  state.pace?.add(duration, samples);
 }
 
 interface Samples {
@@ -257,6 +265,7 @@ function addSamples(
     if (duration > longest) state.gap += duration;
     if (duration > state.longest) state.longest = duration;
     state.decodeTime += duration;
+    state.pace?.add(duration, 1);
   }
   state.samples += count;
 }

@@ -2,6 +2,7 @@ import { matroskaIds } from '../ebml.js';
 import { id3TagBytes } from '../mp3-frames.js';
 import { isStreamedAvi } from '../untrue-lengths.js';
 import { AviChunks } from './avi-chunks.js';
+import { FlvTags } from './flv-tags.js';
 import { FrameChain } from './frame-chain.js';
 import { MatroskaElements } from './matroska-elements.js';
 import { Mp4Boxes } from './mp4-boxes.js';
@@ -42,6 +43,11 @@ export class FileStructure {
     const statesNoLength = this.statesNoLength || this.#firstByte === transportSync;
     const endsAt = statedBytes ?? (statesNoLength ? this.#size : Infinity);
     return endsAt <= this.#size && this.#position >= endsAt;
+  }
+
+  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
+  get changed(): ReadonlySet<'video' | 'audio'> {
+    return this.#check?.changed ?? new Set();
   }
 
   /**
@@ -94,6 +100,7 @@ function checkFor(beginning: Buffer): StructureCheck | null {
   if (word === 0x4f676753) return new OggPages();
   if (isStreamedAvi(beginning)) return new AviChunks();
   if (beginning.toString('latin1', 0, 4) === 'MPCK') return new MusepackPackets();
+  if (beginning.toString('latin1', 0, 3) === 'FLV') return new FlvTags();
   if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;

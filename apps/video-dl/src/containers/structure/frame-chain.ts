@@ -29,6 +29,9 @@ export class FrameChain implements StructureCheck {
   /** Bytes before the first frames. */
   #bytesBefore = 0;
   #isOver = false;
+  /** Of the first ADTS frame. */
+  #format: number | undefined;
+  readonly changed = new Set<'audio'>();
 
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -53,9 +56,9 @@ export class FrameChain implements StructureCheck {
 
   /** Reads the header of the next item. @returns how many stray bytes to skip */
   #readNext(bytes: Buffer, at: number): number {
-    const frameBytes = frameBytesAt(bytes, at);
-    if (frameBytes !== undefined) {
-      this.#takeFrame(frameBytes);
+    const frame = frameAt(bytes, at);
+    if (frame !== undefined) {
+      this.#takeFrame(frame);
       return 0;
     }
     // Too few to be real frames.
@@ -74,10 +77,14 @@ export class FrameChain implements StructureCheck {
     return 1;
   }
 
-  #takeFrame(sizeBytes: number): void {
+  #takeFrame({ sizeBytes, format }: Frame): void {
     this.#left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
+    if (this.#chain >= minChainFrames) {
+      this.#format ??= format;
+      if (format !== this.#format) this.changed.add('audio');
+    }
     if (this.#chain !== minChainFrames) return;
     if (this.#hasFrames) this.#stray.mediaResumed();
     this.#hasFrames = true;
@@ -95,18 +102,26 @@ function isTagLetter(byte: number | undefined): boolean {
   return byte === 0x49 || byte === 0x41 || byte === 0x4c;
 }
 
-/** Size of the MP3 or ADTS frame at `at`. */
-function frameBytesAt(bytes: Buffer, at: number): number | undefined {
+interface Frame {
+  readonly sizeBytes: number;
+  /** Of ADTS. */
+  readonly format?: number;
+}
+
+/** The MP3 or ADTS frame at `at`. */
+function frameAt(bytes: Buffer, at: number): Frame | undefined {
   if (bytes[at] !== 0xff) return undefined;
   const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
-  if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? mp3.sizeBytes : undefined;
-  return readAdtsFrame(bytes, at)?.sizeBytes;
+  if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? { sizeBytes: mp3.sizeBytes } : undefined;
+  return readAdtsFrame(bytes, at) ?? undefined;
 }
 
 export interface AdtsFrame {
   /** Header included. */
   readonly sizeBytes: number;
   readonly seconds: number;
+  /** Sample rate and channels, as a number to compare. */
+  readonly format: number;
 }
 
 /** Parses the ADTS header at `at` (ISO 14496-3, 1.A.2.2); null if the seven bytes there aren't one. */
@@ -115,5 +130,6 @@ export function readAdtsFrame(bytes: Buffer, at = 0): AdtsFrame | null {
   const rate = adtsSampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];
   const sizeBytes = ((bytes.readUInt8(at + 3) & 3) << 11) | (bytes.readUInt16BE(at + 4) >> 5);
   const blocks = (bytes.readUInt8(at + 6) & 3) + 1;
-  return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate };
+  const format = bytes.readUInt16BE(at + 2) & 0x3dc0;
+  return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate, format };
 }

@@ -7,6 +7,8 @@ export interface StructureCheck {
   /** Whether this many bytes may be skipped because they aren't checked. */
   canSkip(bytes: number): boolean;
   skip(bytes: number): void;
+  /** The tracks whose parameters have changed. */
+  readonly changed?: ReadonlySet<'video' | 'audio'>;
 }
 
 /** The bytes don't fit the format of the file. The message says what is wrong. */

@@ -1,6 +1,8 @@
 import { DomainError } from '@media-services/http-common';
 import { TransferFault } from '../../upstream/transfer-fault.js';
 
+export type TrackKind = 'video' | 'audio';
+
 /** What the playlist says about a segment. */
 export interface SegmentFacts {
   /** Stated duration; null if not stated. */
@@ -13,8 +15,18 @@ export interface SegmentFacts {
   readonly initialisation: number | object | null;
 }
 
+/** What a reader notices about tracks in the middle of a stream. */
+export interface TrackChanges {
+  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
+  readonly changed?: ReadonlySet<TrackKind>;
+  /** The kinds of track that only begin later. */
+  readonly added?: ReadonlySet<TrackKind>;
+  /** The kinds of track that begin later and are left out. */
+  readonly omitted?: ReadonlySet<TrackKind>;
+}
+
 /** Joins segments into one stream and checks each of them. */
-export interface Joiner {
+export interface Joiner extends TrackChanges {
   begin(facts: SegmentFacts): void;
   /**
    * @param chunk at most 64 KiB, to bound the work per call; the joiner may modify it

@@ -1,6 +1,13 @@
 import { id3TagBytes, readMp3FrameHeader, readXingHeader } from '../../containers/mp3-frames.js';
 import { readAdtsFrame } from '../../containers/structure/frame-chain.js';
-import { damaged, type FirstTimes, type Joiner, type SegmentFacts, type TrackLengths } from './joiner.js';
+import {
+  damaged,
+  type FirstTimes,
+  type Joiner,
+  type SegmentFacts,
+  type TrackKind,
+  type TrackLengths,
+} from './joiner.js';
 import { Timeline } from './timeline.js';
 
 const maxTagBytes = 1024 ** 2;
@@ -17,6 +24,8 @@ const timestampOwner = 'com.apple.streaming.transportStreamTimestamp\0';
 interface Frame {
   readonly sizeBytes: number;
   readonly seconds: number;
+  /** Of ADTS. */
+  readonly format?: number;
 }
 
 /**
@@ -35,6 +44,9 @@ export class PackedAudioJoiner implements Joiner {
   #seconds = 0;
   #isFirst = true;
   #hasFrames = false;
+  /** Of the first frame. */
+  #format: number | undefined;
+  readonly changed = new Set<TrackKind>();
 
   get startSeconds(): number | null {
     return this.#startSeconds;
@@ -134,6 +146,8 @@ export class PackedAudioJoiner implements Joiner {
     if (frame === null) throw damaged("a part of it isn't audio");
     if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
     this.#hasFrames = true;
+    this.#format ??= frame.format;
+    if (frame.format !== this.#format) this.changed.add('audio');
     this.#timeline.add(0, this.#seconds, frame.seconds);
     this.#seconds += frame.seconds;
     this.#frameLeft = frame.sizeBytes;

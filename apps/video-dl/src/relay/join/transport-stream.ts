@@ -1,19 +1,17 @@
 import {
   damaged,
-  notJoinable,
   type FirstTimes,
   type Joiner,
   type SegmentFacts,
+  type TrackKind,
   type TrackLengths,
 } from './joiner.js';
 import { Timeline } from './timeline.js';
+import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } from './transport-tracks.js';
 
-const packetSize = 188;
 const clockRate = 90_000;
 /** Timestamps have 33 bits and wrap after 26.5 hours. */
 const clockSpan = 2 ** 33;
-const patPid = 0;
-const nullPid = 0x1fff;
 const pidCount = 8192;
 /** Per segment. */
 const maxPids = 64;
@@ -21,12 +19,6 @@ const maxPids = 64;
 const maxHeldPackets = 12_000;
 /** Stands for "no continuity counter yet"; real counters have four bits. */
 const noCounter = 255;
-
-/** An elementary stream in the program map (ISO 13818-1, 2.4.4.8). */
-interface Elementary {
-  readonly type: number;
-  readonly pid: number;
-}
 
 /**
  * Joins segments of an MPEG transport stream (ISO 13818-1). Checks the sync byte of each
@@ -58,17 +50,26 @@ export class TransportStreamJoiner implements Joiner {
   #startSeconds: number | null = null;
   /** Keyed by PID: its first presentation time on the source's clock, in seconds. */
   readonly #firstTimes = new Map<number, number>();
-  #pmtPids = new Set<number>();
-  #tracks: readonly Elementary[] | null = null;
-  /** Maps a PID of the current segment to its PID in the output; null drops its packets. */
-  #renamed = new Map<number, number | null>();
+  readonly #tables = new TransportTracks();
+
+  get changed(): ReadonlySet<TrackKind> {
+    return this.#tables.changed;
+  }
+
+  get added(): ReadonlySet<TrackKind> {
+    return this.#tables.added;
+  }
+
+  get omitted(): ReadonlySet<TrackKind> {
+    return this.#tables.omitted;
+  }
 
   get startSeconds(): number | null {
     return this.#startSeconds;
   }
 
   get firstTimes(): FirstTimes {
-    const tracks = (this.#tracks ?? []).filter(({ type }) => kindOf(type) !== 'other');
+    const tracks = (this.#tables.tracks ?? []).filter(({ type }) => kindOf(type) !== 'other');
     const of = (kind: 'video' | 'audio') =>
       tracks.flatMap(({ type, pid }) =>
         kindOf(type) === kind ? (this.#firstTimes.get(pid) ?? []) : [],
@@ -79,7 +80,7 @@ export class TransportStreamJoiner implements Joiner {
 
   get lengths(): TrackLengths {
     return this.#timeline.lengths((pid) =>
-      kindOf(this.#tracks?.find((track) => track.pid === pid)?.type ?? 0),
+      kindOf(this.#tables.tracks?.find((track) => track.pid === pid)?.type ?? 0),
     );
   }
 
@@ -137,8 +138,8 @@ export class TransportStreamJoiner implements Joiner {
       this.#heldPackets += 1;
       const packet = packets.subarray(at, at + packetSize);
       this.#countPid(pidOf(packet));
-      this.#readTables(packet);
-      const pid = this.#outputPid(pidOf(packet));
+      if ((packet.readUInt8(1) & 0x40) !== 0) this.#tables.read(packet);
+      const pid = this.#tables.outputPid(pidOf(packet));
       const time = pid === null || !this.#isTrack(pid) ? null : this.#decodeTime(packet, pid, true);
       if (pid !== null && time !== null) this.#noteFirst(pid, time);
       if ((time !== null || this.#heldPackets >= maxHeldPackets) && this.#isPlaced()) return this.#place();
@@ -180,9 +181,9 @@ export class TransportStreamJoiner implements Joiner {
       const flags = packets[at + 1] ?? 0;
       const control = packets[at + 3] ?? 0;
       const isPlain = (flags & 0x40) === 0 && !hasProgramClock(packets, at, control);
-      if (!isPlain) this.#readTables(packets.subarray(at, at + packetSize));
+      if ((flags & 0x40) !== 0) this.#tables.read(packets.subarray(at, at + packetSize));
       const inputPid = ((flags & 0x1f) << 8) | (packets[at + 2] ?? 0);
-      const pid = this.#renamed.size === 0 ? inputPid : this.#outputPid(inputPid);
+      const pid = this.#tables.outputPid(inputPid);
       if (pid === null) continue;
       if (pid !== inputPid) {
         packets[at + 1] = (flags & 0xe0) | (pid >> 8);
@@ -225,15 +226,11 @@ export class TransportStreamJoiner implements Joiner {
     if (this.#pids > maxPids) throw damaged('it has too many streams');
   }
 
-  #outputPid(pid: number): number | null {
-    const renamed = this.#renamed.get(pid);
-    return renamed === undefined ? pid : renamed;
-  }
-
   /** Whether a PID carries audio or video. Before the first table, any PID may. */
   #isTrack(pid: number): boolean {
-    const track = this.#tracks?.find((known) => known.pid === pid);
-    return this.#tracks === null || (track !== undefined && kindOf(track.type) !== 'other');
+    const { tracks } = this.#tables;
+    const track = tracks?.find((known) => known.pid === pid);
+    return tracks === null || (track !== undefined && kindOf(track.type) !== 'other');
   }
 
   /** The decode time at the start of a PES packet (2.4.3.7), in seconds on the source's clock. */
@@ -257,57 +254,6 @@ export class TransportStreamJoiner implements Joiner {
     }
     return clock / clockRate;
   }
-
-  /** Follows the program association and map tables to see when a track changes its PID. */
-  #readTables(packet: Buffer): void {
-    const pid = pidOf(packet);
-    const isMap = this.#pmtPids.has(pid);
-    if (pid !== patPid && !isMap) return;
-    const section = sectionOf(packet);
-    if (section === null) return;
-    if (pid === patPid) this.#pmtPids = readPrograms(section);
-    else this.#readMap(readElementaries(section));
-  }
-
-  #readMap(streams: readonly Elementary[]): void {
-    if (this.#tracks === null) {
-      this.#tracks = streams;
-      return;
-    }
-    const tracks = this.#tracks;
-    const isSame = streams.every(({ pid, type }) =>
-      tracks.some((track) => track.pid === pid && track.type === type),
-    );
-    this.#renamed = new Map();
-    if (isSame) return;
-    if (isAddition(streams, tracks)) {
-      this.#tracks = streams;
-      return;
-    }
-    const free = [...tracks];
-    for (const { pid, type } of streams) {
-      const index = free.findIndex((track) => track.type === type);
-      const [track] = index === -1 ? [] : free.splice(index, 1);
-      const kind = kindOf(type);
-      if (track === undefined && kind !== 'other' && tracks.some((other) => kindOf(other.type) === kind))
-        throw notJoinable('changes its encoding in the middle');
-      this.#renamed.set(pid, track?.pid ?? null);
-    }
-    // The tables at the beginning of the output stay valid, so later ones are dropped.
-    this.#renamed.set(patPid, null);
-    for (const pid of this.#pmtPids) this.#renamed.set(pid, null);
-  }
-}
-
-function pidOf(packet: Buffer): number {
-  return packet.readUInt16BE(1) & 0x1fff;
-}
-
-/** Offset of the payload; the packet size if the packet has no payload. */
-function payloadStart(packet: Buffer): number {
-  const control = packet.readUInt8(3);
-  if ((control & 0x10) === 0) return packetSize;
-  return (control & 0x20) === 0 ? 4 : Math.min(packetSize, 5 + packet.readUInt8(4));
 }
 
 /** Offsets of the presentation and decode times in a packet, in this order; empty if it has none. */
@@ -349,56 +295,6 @@ function moveTimes(packet: Buffer, ticks: number): void {
     packet.writeUInt8((packet.readUInt8(10) & 0x7f) | ((moved % 2) << 7), 10);
   }
   for (const at of timeFields(packet)) writeTime(packet, at, modulo(readTime(packet, at) + ticks, clockSpan));
-}
-
-/** The section, if it starts and ends in this packet. */
-function sectionOf(packet: Buffer): Buffer | null {
-  if ((packet.readUInt8(1) & 0x40) === 0) return null;
-  const payload = payloadStart(packet);
-  if (payload >= packetSize) return null;
-  const start = payload + 1 + packet.readUInt8(payload);
-  if (start + 3 > packetSize) return null;
-  const end = start + 3 + (packet.readUInt16BE(start + 1) & 0xfff);
-  // The last four bytes are a checksum.
-  return end > packetSize || end < start + 12 ? null : packet.subarray(start, end - 4);
-}
-
-function readPrograms(section: Buffer): Set<number> {
-  const pids = new Set<number>();
-  if (section.readUInt8(0) !== 0) return pids;
-  for (let at = 8; at + 4 <= section.length; at += 4) {
-    if (section.readUInt16BE(at) !== 0) pids.add(section.readUInt16BE(at + 2) & 0x1fff);
-  }
-  return pids;
-}
-
-function readElementaries(section: Buffer): Elementary[] {
-  const streams: Elementary[] = [];
-  if (section.readUInt8(0) !== 2 || section.length < 12) return streams;
-  let at = 12 + (section.readUInt16BE(10) & 0xfff);
-  while (at + 5 <= section.length) {
-    streams.push({ type: section.readUInt8(at), pid: section.readUInt16BE(at + 1) & 0x1fff });
-    at += 5 + (section.readUInt16BE(at + 3) & 0xfff);
-  }
-  return streams;
-}
-
-/** Stream types (table 2-34): MPEG and H.26x video; MPEG, ADTS, private, LATM, AC-3 and E-AC-3 audio. */
-const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24]);
-const audioTypes = new Set([0x03, 0x04, 0x06, 0x0f, 0x11, 0x81, 0x87]);
-
-function kindOf(type: number): 'video' | 'audio' | 'other' {
-  if (videoTypes.has(type)) return 'video';
-  return audioTypes.has(type) ? 'audio' : 'other';
-}
-
-/** Whether all known tracks are still there and one of a new kind was added, such as audio that starts late. */
-function isAddition(streams: readonly Elementary[], tracks: readonly Elementary[]): boolean {
-  const isKept = tracks.every(({ pid, type }) =>
-    streams.some((stream) => stream.pid === pid && stream.type === type),
-  );
-  const added = streams.filter(({ pid }) => !tracks.some((track) => track.pid === pid));
-  return isKept && added.every(({ type }) => !tracks.some((track) => kindOf(track.type) === kindOf(type)));
 }
 
 function modulo(value: number, span: number): number {

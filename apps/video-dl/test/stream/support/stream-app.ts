@@ -225,6 +225,7 @@ class SessionStandIn implements RelaySession {
       statedSeconds: null,
       lengths: null,
       isWhole: false,
+      changes: {},
       readAhead: () => undefined,
     };
     return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
