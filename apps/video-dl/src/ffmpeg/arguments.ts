@@ -19,6 +19,8 @@ export interface FfmpegInput {
   offsetSeconds?: number | null;
   /** For a clip of a seekable input: how many seconds before the clip to start reading. Null means from the beginning. */
   prerollSeconds?: number | null;
+  /** How far to look for tracks, if farther than usual. */
+  analysis?: { readonly bytes: number; readonly seconds: number } | undefined;
 }
 
 /** The part of the source to output, in seconds. */
@@ -44,7 +46,7 @@ export interface TrackPlan {
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
     | (Track & { action: 'transcode'; maxShortSide: number; fps?: number | null })
     | null;
-  audio: (Track & { action: 'copy' | 'transcode' }) | null;
+  audio: (Track & { action: 'copy' | 'transcode'; ignoresTimes?: boolean | undefined }) | null;
   clip?: ClipTimes | null;
 }
 
@@ -113,7 +115,7 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
 }
 
 function inputCall(
-  { url }: FfmpegInput,
+  { url, analysis }: FfmpegInput,
   tools: CallOptions,
   { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
 ): string[] {
@@ -121,6 +123,9 @@ function inputCall(
     ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
+    ...(analysis === undefined
+      ? []
+      : ['-probesize', String(analysis.bytes), '-analyzeduration', `${Math.ceil(analysis.seconds)}M`]),
     ...['-i', url],
   ];
 }
@@ -240,7 +245,7 @@ export function mp3Arguments(
     ...generalOptions(tools),
     ...inputCall(input, tools, { delaySeconds: 0, ...start }),
     ...[...(clip === null ? skipOptions([input]) : []), '-map', `0:a:${audio.track ?? 0}`],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio.codec, trim, clipCut)),
+    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio, trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
@@ -392,9 +397,13 @@ function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipCut | 
  * MP3 supports 192 kbit/s at these sample rates. Gaps between timestamps are filled with
  * silence, because MP3 can't represent them.
  */
-function mp3EncoderOptions(codec: string, trim: AudioTrim | null, clip: ClipCut | null): string[] {
+function mp3EncoderOptions(
+  { codec, ignoresTimes = false }: NonNullable<TrackPlan['audio']>,
+  trim: AudioTrim | null,
+  clip: ClipCut | null,
+): string[] {
   const filters = [
-    ...[...finiteSamples(codec), 'aresample=async=1', ...audioClip(clip)],
+    ...[...finiteSamples(codec), ignoresTimes ? 'aresample' : 'aresample=async=1', ...audioClip(clip)],
     `aformat=sample_rates=${trim?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
     ...(trim === null ? [] : [`atrim=end_sample=${trim.samples}`]),
   ];

@@ -22,6 +22,20 @@ const invalidDataReport = /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached
 /** A packet that couldn't be decoded, as reported by ffmpeg 4 to 5 and 6 to 8. */
 const decodeError = /\[error\] (?:Error while decoding stream|Error submitting packet to decoder)/u;
 
+/** Copied audio or video whose framing is wrong. */
+const filterError = /\[error\] Error applying bitstream filters/u;
+
+/** A track that isn't among those at the beginning. */
+export interface LateTrack {
+  readonly kind: 'video' | 'audio';
+  /** Its first byte in the input. */
+  readonly at: number;
+  readonly seconds: number;
+}
+
+const lateTrack =
+  /^\[[^\]]{1,80}\] \[warning\] New (audio|video) stream \d+:\d+ at pos:(\d+) and DTS:(-?[\d.]+)s/u;
+
 /**
  * Parses ffmpeg's diagnostics (`-loglevel level+verbose`). We check the finished output
  * against the duration in the container, because the page's metadata may be wrong and a
@@ -37,6 +51,10 @@ export class InputFactsReader {
   hasInvalidData = false;
   /** Packets that couldn't be decoded. */
   decodeErrors = 0;
+  /** The first track of each kind that ffmpeg found too late to output it. */
+  readonly lateTracks: LateTrack[] = [];
+  /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
+  hasUnknownAudio = false;
   /** Keyed by `input:stream`. */
   readonly #sampleRates = new Map<string, number>();
 
@@ -50,7 +68,8 @@ export class InputFactsReader {
       return;
     }
     if (invalidDataReport.test(line)) this.hasInvalidData = true;
-    if (decodeError.test(line)) this.decodeErrors += 1;
+    if (decodeError.test(line) || filterError.test(line)) this.decodeErrors += 1;
+    this.#readLateTrack(line);
     if (line.startsWith('[info] Output #')) this.#isOutput = true;
     const opened = /^\[info\] Input #\d+, (\S{1,100}), from /u.exec(line);
     if (opened?.[1] !== undefined) {
@@ -78,7 +97,15 @@ export class InputFactsReader {
     if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds;
   }
 
+  #readLateTrack(line: string): void {
+    const [, kind, at, seconds] = lateTrack.exec(line) ?? [];
+    if (kind !== 'audio' && kind !== 'video') return;
+    if (this.lateTracks.some((track) => track.kind === kind)) return;
+    this.lateTracks.push({ kind, at: Number(at), seconds: Number(seconds) });
+  }
+
   #readAudio(line: string): void {
+    if (!this.#isOutput && unknownAudio.test(line)) this.hasUnknownAudio = true;
     const audio = /^\[info\] {3}Stream #(\d+:\d+).{0,80}?: Audio: .{1,200}?, (\d+) Hz/u.exec(line);
     if (audio !== null && !this.#isOutput) this.#sampleRates.set(audio[1] ?? '', Number(audio[2]));
     const decoded =
@@ -91,6 +118,8 @@ export class InputFactsReader {
     if (input !== undefined && sampleRate > 0 && samples > 0) input.decodedSeconds = samples / sampleRate;
   }
 }
+
+const unknownAudio = /^\[info\] {3}Stream #.{1,80}?: Audio: .{1,200}?, 0 channels/u;
 
 function isVideoStream(line: string): boolean {
   return /^\[info\] {3}Stream #.{1,80}?: Video: /u.test(line) && !line.includes('(attached pic)');

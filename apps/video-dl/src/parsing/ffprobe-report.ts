@@ -31,6 +31,7 @@ const reportSchema = z.object({
         codec_name: z.string().optional(),
         width: z.number().optional(),
         height: z.number().optional(),
+        sample_rate: z.string().optional(),
         avg_frame_rate: z.string().optional(),
         bit_rate: z.string().optional(),
         duration: positiveNumber,
@@ -73,13 +74,19 @@ export function readFfprobeReport(text: string): Probe {
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: parseKbps(stream.bit_rate),
-        durationSeconds: knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream),
+        durationSeconds: ownSeconds(stream, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         isCover: stream.disposition?.attached_pic === 1,
         isDefault: isDefault(stream),
       };
     }),
   };
+}
+
+/** Of a track without a frame at the beginning, ffprobe reports the duration of the file. */
+function ownSeconds(stream: ReportedStream, timescales: readonly number[]): number | null {
+  if (stream.codec_type === 'audio' && stream.sample_rate === '0') return null;
+  return knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream);
 }
 
 function isDefault({ disposition = {} }: ReportedStream): boolean {

@@ -34,6 +34,8 @@ export interface AudioPlan {
   readonly track?: number | undefined;
   /** Whether to leave out copied packets that an edit list hides. */
   readonly skipsHidden?: boolean;
+  /** Whether to encode the audio without gaps or cuts, whatever its timestamps say. */
+  readonly ignoresTimes?: boolean;
 }
 
 /** What the stream must contain. The relay delivers it, and verification checks the result against it. */
@@ -56,6 +58,8 @@ export interface Plan {
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
+  /** Where in the input the audio begins, if ffmpeg wouldn't look that far for it. */
+  readonly audioStart?: { readonly at: number; readonly seconds: number };
   /** Output container; null if we can't generate one and only the site's own file will do. */
   readonly container: 'mp4' | AudioContainer | null;
   /** Which site file we may send unchanged (`audio` means any audio file); null if we always generate the response. */

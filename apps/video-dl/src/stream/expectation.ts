@@ -11,6 +11,8 @@ export interface SentTrack {
   gapSeconds: number;
   /** Duration of its longest sample, if known. */
   longestSeconds?: number;
+  /** How much of it has another sample rate than its beginning, if known. */
+  changedSeconds?: number;
 }
 
 /** What the relay knows about an input, and what ffmpeg found in it. */

@@ -94,8 +94,9 @@ export class StreamJob implements Disposable {
     }
   }
 
-  /** Opens the stream's relay session. Its failure aborts the stream. */
+  /** Opens the stream's relay session, in place of an earlier one. Its failure aborts the stream. */
   openSession(source: MediaSource | undefined): RelaySession {
+    this.#session?.close();
     const { relay, renew, request } = this.#options;
     const options = { signal: this.signal, renew, exit: source?.origin?.exit, client: request.client };
     const session = relay.open(options);

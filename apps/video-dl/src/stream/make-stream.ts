@@ -7,7 +7,9 @@ import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Clip } from '../plan/clip.js';
+import { codecFamily } from '../plan/codecs.js';
 import { tooLarge, type Plan } from '../plan/plan.js';
+import { lateAudio, withEncodedAudio, withEncodedVideo, type Remedy } from '../plan/remedy.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
 import { Expectation, type ExpectedInput } from './expectation.js';
@@ -38,18 +40,22 @@ interface OpenInput extends RelayInput {
 
 /**
  * The beginning of the output shows that another plan is needed: it would start too early, with media that
- * only an edit list hides, or too late, or isn't in the format that its container states.
+ * only an edit list hides, or too late, or isn't in the format that its container states. Or what follows
+ * needs another plan, because the source changes in the middle.
  */
 export class WrongPlanError extends Error {
   override readonly name = 'WrongPlanError';
   readonly plan: Plan;
   /** Opened inputs that weren't read. */
   readonly inputs: readonly OpenInput[] | undefined;
+  /** The change to the plan, if any later stream of the source needs the same. */
+  readonly remedy: Remedy | undefined;
 
-  constructor(plan: Plan, inputs?: readonly OpenInput[]) {
+  constructor(plan: Plan, { inputs, remedy }: Partial<Pick<WrongPlanError, 'inputs' | 'remedy'>> = {}) {
     super('the output needs another plan');
     this.plan = plan;
     this.inputs = inputs;
+    this.remedy = remedy;
   }
 }
 
@@ -58,7 +64,7 @@ export class WrongPlanError extends Error {
  * doesn't end the response before everything is verified. All its processes have ended when it returns.
  *
  * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
- * @throws WrongPlanError before any header, with the plan to use instead
+ * @throws WrongPlanError with the plan to use instead; after a header only if it has a remedy
  */
 export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<void> {
   const { plan, output, session, tools } = stream;
@@ -83,6 +89,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   const client = new PartialWriter(job, plan);
   let hasBegun = false;
   for await (const parts of readMedia(child, run, job, session)) {
+    assertNoChange(plan, { run, inputs, facts });
     if (!hasBegun) {
       hasBegun = true;
       assertIsMp3(plan, run);
@@ -99,6 +106,8 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     }
     await client.send(parts);
   }
+  await assertAudioIsKnown(plan, { run, child, facts });
+  assertNoChange(plan, { run, inputs, facts });
   const { signal, renew, request } = job;
   const finished = { ...stream, signal, renew, client: request.client, child, output: run, facts, expected };
   await assertComplete(finished);
@@ -145,7 +154,56 @@ class PartialWriter {
 /** Containers name MPEG Layer II like MP3, and ffmpeg copies it. */
 function assertIsMp3(plan: Plan, run: OutputRun): void {
   if (plan.audio?.action !== 'copy' || run.isInFormat !== false) return;
-  throw new WrongPlanError({ ...plan, audio: { ...plan.audio, action: 'transcode' }, estimatedBytes: null });
+  throw new WrongPlanError(withEncodedAudio(plan));
+}
+
+interface MadeSoFar {
+  readonly run: OutputRun;
+  readonly inputs: readonly RelayInput[];
+  readonly facts: InputFactsReader;
+}
+
+/** Codecs whose frames all have the same number of samples. */
+const evenFrames = /^(?:aac|mp3|ac-?3)/u;
+const maxChangedSeconds = 1;
+
+/** @throws WrongPlanError if a copied track changes its parameters in the middle, or a track that isn't output begins there */
+function assertNoChange(plan: Plan, { run, inputs, facts }: MadeSoFar): void {
+  const isChanged = {
+    video: inputs[0]?.changes.changed?.has('video'),
+    audio:
+      inputs.at(-1)?.changes.changed?.has('audio') ||
+      (evenFrames.test(codecFamily(plan.audio?.codec ?? '')) &&
+        run.tracks.some(
+          ({ type, changedSeconds = 0 }) => type === 'audio' && changedSeconds > maxChangedSeconds,
+        )),
+  };
+  for (const track of ['video', 'audio'] as const)
+    if (plan[track]?.action === 'copy' && isChanged[track]) throw wrongPlan(plan, { kind: 'encode', track });
+  const isUntimed =
+    plan.target === 'mp3' && plan.expected.clip === null && facts.inputs.at(-1)?.format === 'aac';
+  if (isUntimed && isChanged.audio && plan.audio?.ignoresTimes !== true)
+    throw wrongPlan(plan, { kind: 'untimed_audio' });
+  if (plan.video === null || plan.audio !== null) return;
+  const late = facts.lateTracks.find(({ kind }) => kind === 'audio');
+  if (late !== undefined) throw wrongPlan(plan, { ...late, kind: 'late_audio' });
+  if (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.added?.has('audio')))
+    throw wrongPlan(plan, { kind: 'late_audio', at: 0, seconds: 0 });
+  if (inputs.some(({ changes }) => changes.omitted?.has('audio'))) throw lateAudio();
+}
+
+function wrongPlan(plan: Plan, remedy: Remedy): WrongPlanError {
+  return new WrongPlanError(plan, { remedy });
+}
+
+/** ffmpeg can copy audio only if it begins soon enough for its sample rate to be found. */
+async function assertAudioIsKnown(
+  plan: Plan,
+  { run, child, facts }: Pick<MadeSoFar, 'run' | 'facts'> & { child: Pick<ChildGroup, 'exited'> },
+): Promise<void> {
+  if (run.hasMedia || !facts.hasUnknownAudio || plan.target === 'original' || plan.audio?.action !== 'copy')
+    return;
+  if ((await child.exited).code !== 0) throw wrongPlan(plan, { kind: 'encode', track: 'audio' });
 }
 
 /** An encoder's delay is shorter, including HE-AAC, except at low sample rates. */
@@ -173,11 +231,6 @@ function assertNoHiddenStart(plan: Plan, run: OutputRun, inputs: readonly RelayI
   throw new WrongPlanError({ ...encoded, audio: hidesAudio ? { ...audio, action: 'transcode' } : audio });
 }
 
-/** The size of encoded video can't be estimated. */
-function withEncodedVideo(plan: Plan): Plan {
-  return { ...plan, video: plan.video && { ...plan.video, action: 'transcode' }, estimatedBytes: null };
-}
-
 /** A copy that starts longer than this before the clip would show frames outside it. */
 const maxCopiedLeadSeconds = 0.25;
 
@@ -188,7 +241,7 @@ function assertCanCopy(plan: Plan, inputs: readonly OpenInput[]): void {
   if (clip === null || plan.video?.action !== 'copy' || input === undefined) return;
   const isSought = input.prerollSeconds != null;
   if (!isSought && clip.startSeconds - (input.offsetSeconds ?? 0) > maxCopiedLeadSeconds)
-    throw new WrongPlanError(withEncodedVideo(plan), inputs);
+    throw new WrongPlanError(withEncodedVideo(plan), { inputs });
 }
 
 /**

@@ -8,6 +8,10 @@ import type { Expectation, SentTrack } from './expectation.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
 
+/** ffmpeg needs a few frames to learn the parameters of a track. */
+const analysisMarginBytes = 4 * 1024 ** 2;
+const analysisMarginSeconds = 5;
+
 /** A fragmented MP4 with its duration in the header. */
 export class Mp4Output implements StreamOutput {
   readonly format = formats.mp4;
@@ -26,9 +30,18 @@ export class Mp4Output implements StreamOutput {
 
   ffmpegArguments(inputs: readonly RelayInput[]): string[] {
     const { title, uploader: artist, webpageUrl: comment } = this.#plan;
-    const { video, audio, expected } = this.#plan;
+    const { video, audio, audioStart, expected } = this.#plan;
     const tracks = { video, audio, clip: expected.clip };
-    return mp4Arguments(inputs, tracks, { title, artist, comment }, this.#tools);
+    const analysis = audioStart && {
+      bytes: audioStart.at + analysisMarginBytes,
+      seconds: audioStart.seconds + analysisMarginSeconds,
+    };
+    return mp4Arguments(
+      inputs.map((input) => ({ ...input, analysis })),
+      tracks,
+      { title, artist, comment },
+      this.#tools,
+    );
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
@@ -54,11 +67,12 @@ export class Mp4Run implements OutputRun {
   }
 
   get tracks(): readonly SentTrack[] {
-    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds, longestSeconds }) => ({
+    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds, longestSeconds, changedSeconds }) => ({
       type: typeOf(handler),
       endSeconds,
       gapSeconds,
       longestSeconds,
+      changedSeconds,
     }));
   }
 

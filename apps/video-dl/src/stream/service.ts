@@ -6,6 +6,7 @@ import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
 import type { Extraction } from '../extract/types.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
+import { withRemedy, type Remedy } from '../plan/remedy.js';
 import type { ParserPool } from '../parsing/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
@@ -70,6 +71,8 @@ export class StreamingService implements AsyncDisposable {
   readonly #resumes: ResumeBudget;
   /** Files that state a wrong audio length. Their MP3 is sent without a stated length next time. */
   readonly #filesWithWrongLength = new WeakSet<MediaSource>();
+  /** What streams of a source have shown about the plan that it needs. */
+  readonly #remedies = new WeakMap<MediaSource, readonly Remedy[]>();
   readonly #active = new Map<StreamJob, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -299,7 +302,8 @@ export class StreamingService implements AsyncDisposable {
     return planTarget(refined, job.request.target, planSettings, job.request.clip);
   }
 
-  async #make(job: StreamJob, plan: Plan): Promise<void> {
+  async #make(job: StreamJob, firstPlan: Plan): Promise<void> {
+    const plan = this.#remediesOf(firstPlan).reduce(withRemedy, firstPlan);
     const { relay, upstream, tools } = this.#options;
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
@@ -328,10 +332,25 @@ export class StreamingService implements AsyncDisposable {
       await makeStream(job, stream);
     } catch (error) {
       if (!(error instanceof WrongPlanError)) throw error;
-      const { plan } = error;
+      const { inputs, remedy } = error;
+      if (remedy !== undefined) this.#remember(error.plan, remedy);
+      const plan = remedy === undefined ? error.plan : withRemedy(error.plan, remedy);
+      if (job.response.headersSent) throw changesInTheMiddle();
       const output = await this.#outputFor(plan, cover, headOptions(job));
-      await this.#makeFrom(job, { ...stream, plan, output, inputs: error.inputs }, cover);
+      // Segments are read once in a session.
+      const isReadAgain = inputs === undefined && plan.inputs.some(({ kind }) => kind !== 'file');
+      const session = isReadAgain ? job.openSession(plan.inputs[0]) : stream.session;
+      await this.#makeFrom(job, { ...stream, plan, output, session, inputs }, cover);
     }
+  }
+
+  #remediesOf({ inputs: [source] }: Plan): readonly Remedy[] {
+    return (source && this.#remedies.get(source)) ?? [];
+  }
+
+  #remember(plan: Plan, remedy: Remedy): void {
+    const [source] = plan.inputs;
+    if (source !== undefined) this.#remedies.set(source, [...this.#remediesOf(plan), remedy]);
   }
 
   async #outputFor(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
@@ -376,6 +395,12 @@ function headOptions({ signal, renew, request }: StreamJob): HeadOptions & { ren
 function endOf({ response, context }: StreamJob): StreamEnd {
   if (context.signal.aborted) return 'aborted';
   return response.headersSent ? 'truncated' : 'failed';
+}
+
+/** The stream was copied, and its beginning has been sent. The next one is made in another way. */
+function changesInTheMiddle(): DomainError {
+  const detail = "The site's media change their tracks or encoding in the middle. Try again.";
+  return new DomainError('upstream_error', detail);
 }
 
 function queueTimeout(): DomainError {

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
+import { execa } from 'execa';
+import { made, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { inspect } from '../media/support/inspect.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive, type Received } from './support/receive.js';
@@ -24,11 +25,47 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const tone = (hertz: number, seconds = 3) => [
+  ...['-f', 'lavfi', '-i', `sine=frequency=400:sample_rate=${hertz}:duration=${seconds}`],
+];
+const bars = (size = '160x90', seconds = 3) => [
+  ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25:duration=${seconds}`],
+];
+const h264 = ['-c:a', 'aac', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '25'];
+
+/** Parts of 3 s that differ in one way. */
+const ownParts: Partial<Record<string, readonly string[]>> = {
+  'usual.ts': [...bars(), ...tone(48_000), ...h264],
+  'other-pids.ts': [
+    ...[...bars(), ...tone(48_000), ...h264],
+    ...['-mpegts_start_pid', '481', '-mpegts_pmt_start_pid', '480'],
+  ],
+  'swapped.ts': [...bars(), ...tone(48_000), ...h264, '-map', '1', '-map', '0'],
+  'ac3.ts': [...bars(), ...tone(48_000), ...h264, '-c:a', 'ac3'],
+  'mpeg2.ts': [...bars(), ...tone(48_000), '-c:a', 'aac', '-c:v', 'mpeg2video'],
+  'stereo.ts': [...bars(), ...tone(44_100), ...h264, '-ac', '2'],
+  'silent.ts': [...bars(), ...h264],
+  'later.ts': [...bars(), ...tone(48_000), ...h264, '-output_ts_offset', '3'],
+  'usual.aac': tone(48_000),
+  'stereo.aac': [...tone(44_100), '-ac', '2'],
+  'usual.flv': [...bars(), ...tone(44_100), ...h264],
+  'larger.flv': [...bars('320x180'), ...tone(44_100), ...h264],
+  'stereo.flv': [...bars(), ...tone(22_050), ...h264, '-ac', '2'],
+  'silent.mpg': [...bars('160x90', 8), '-c:v', 'mpeg2video'],
+  'usual.mpg': [...bars(), ...tone(48_000), '-c:v', 'mpeg2video'],
+  'late.ts': [...bars('160x90', 9), '-itsoffset', '7.5', ...tone(48_000, 1), ...h264],
+};
+
+async function partOf(name: string): Promise<Buffer> {
+  const recipe = ownParts[name];
+  return readFile(recipe === undefined ? await media(name) : await made(name, { args: [...recipe, name] }));
+}
+
 /** Serves the joined files. Returns their URL. */
 async function joined(name: string, ...parts: string[]): Promise<string> {
   const path = join(folder, name);
-  const files = await Promise.all(parts.map(async (part) => readFile(await media(part))));
-  await writeFile(path, Buffer.concat(files));
+  const files = await Promise.all(parts.map(partOf));
+  await writeFile(path, name.endsWith('.flv') ? joinedFlv(files) : Buffer.concat(files));
   site.on(`/joined/${name}`, (request, response) => sendFile(request, response, path, 'video/mp2t'));
   return `${site.url}/joined/${name}`;
 }
@@ -41,6 +78,146 @@ async function secondsOf({ body }: Received, name: string): Promise<number[]> {
   await writeFile(path, body);
   return (await inspect(path)).streams.map(({ duration }) => duration ?? NaN);
 }
+
+/** Their tags, each file's after the times of the one before. */
+function joinedFlv(files: readonly Buffer[]): Buffer {
+  const parts = [files[0]?.subarray(0, 13) ?? Buffer.alloc(0)];
+  let start = 0;
+  for (const file of files) {
+    let last = 0;
+    for (let at = 13; at + 11 <= file.length; at += 15 + file.readUIntBE(at + 1, 3)) {
+      const tag = Buffer.from(file.subarray(at, at + 15 + file.readUIntBE(at + 1, 3)));
+      last = tag.readUIntBE(4, 3);
+      tag.writeUIntBE(start + last, 4, 3);
+      if (tag[0] !== 18) parts.push(tag);
+    }
+    start += last + 40;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Serves a playlist of the parts, each on a clock of its own. */
+async function playlist(name: string, ...parts: string[]): Promise<string> {
+  const lines = await Promise.all(
+    parts.map(async (part, index) => {
+      const bytes = await partOf(part);
+      site.on(`/joined/${name}-${index}`, (_request, response) => void response.end(bytes));
+      return `#EXT-X-DISCONTINUITY\n#EXTINF:3.0,\n${name}-${index}\n`;
+    }),
+  );
+  const body = `#EXTM3U\n#EXT-X-TARGETDURATION:3\n${lines.join('')}#EXT-X-ENDLIST\n`;
+  site.on(`/joined/${name}`, (_request, response) => {
+    response.setHeader('content-type', 'application/vnd.apple.mpegurl');
+    response.end(body);
+  });
+  return `${site.url}/joined/${name}`;
+}
+
+/** A change may show after the beginning was sent. The next response is then whole. */
+async function streamAgain(url: string, path: string): Promise<Received> {
+  const first = await stream(url, path);
+  return first.complete ? first : stream(url, path);
+}
+
+/** Decodes everything. Returns the frames of video, what its decoder complains about, and the seconds of audio. */
+async function decoded({ body }: Received, name: string) {
+  const path = join(folder, name);
+  await writeFile(path, body);
+  const decode = ['-nostdin', '-v', 'error', '-i', path];
+  const audio = await execa('ffmpeg', [...decode, '-vn', '-ac', '1', '-ar', '8000', '-f', 's16le', '-'], {
+    encoding: 'buffer',
+  });
+  const video = name.endsWith('.mp4')
+    ? await execa('ffmpeg', [...decode, '-an', '-vsync', '0', '-f', 'framehash', '-'])
+    : { stdout: '', stderr: '' };
+  return {
+    seconds: audio.stdout.length / 16_000,
+    frames: video.stdout.split('\n').filter((line) => /^\d/u.test(line)).length,
+    errors: video.stderr,
+  };
+}
+
+describe('a transport stream that changes in the middle', () => {
+  it.each([
+    ['pids.ts', 'other-pids.ts'],
+    ['swap.ts', 'swapped.ts'],
+    ['rate.ts', 'stereo.ts'],
+  ])('%s has all of its media', async (name, second) => {
+    const url = await joined(name, 'usual.ts', second);
+    const received = await streamAgain(url, 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    const { seconds, frames, errors } = await decoded(received, `${name}.mp4`);
+    expect(errors).toBe('');
+    expect(frames).toBe(150);
+    expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
+    const mp3 = await stream(url, 'stream');
+    expect(Math.abs((await decoded(mp3, `${name}.mp3`)).seconds - 6)).toBeLessThan(0.2);
+  });
+
+  it.each([
+    ['codec.ts', 'ac3.ts'],
+    ['video.ts', 'mpeg2.ts'],
+  ])('%s is never sent as if it were whole', async (name, second) => {
+    const received = await stream(await joined(name, 'usual.ts', second), 'stream/video');
+    expect(received.status === 200 && received.complete).toBe(false);
+  });
+
+  it('has all of its media in segments', async () => {
+    const url = await playlist('rate.m3u8', 'usual.ts', 'stereo.ts');
+    const received = await streamAgain(url, 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    const { seconds, frames } = await decoded(received, 'rate.m3u8.mp4');
+    expect(frames).toBe(150);
+    expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
+  });
+});
+
+describe('audio that begins late', () => {
+  const find = {
+    file: joined,
+    segments: playlist,
+  };
+
+  it.each([
+    ['late.ts', 'file', ['late.ts'], 9],
+    ['late-tables.ts', 'file', ['silent.ts', 'later.ts'], 6],
+    ['late.m3u8', 'segments', ['silent.ts', 'usual.ts'], 6],
+    ['late.mpg', 'file', ['silent.mpg', 'usual.mpg'], 11],
+  ] as const)('is in the MP4 of %s', async (name, kind, parts, end) => {
+    const received = await streamAgain(await find[kind](name, ...parts), 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    const tracks = await secondsOf(received, `${name}.mp4`);
+    expect(tracks).toHaveLength(2);
+    for (const track of tracks) expect(Math.abs(track - end)).toBeLessThan(0.6);
+  });
+
+  it('is never left out, even if it comes with other PIDs', async () => {
+    const url = await joined('late-pids.ts', 'silent.ts', 'other-pids.ts');
+    const received = await stream(url, 'stream/video');
+    expect(received.status === 200 && received.complete).toBe(false);
+  });
+});
+
+it.each([
+  ['size.flv', 'larger.flv', 150],
+  ['rate.flv', 'stereo.flv', 150],
+])('%s, whose second part has other parameters, is encoded', async (name, second, count) => {
+  const received = await streamAgain(await joined(name, 'usual.flv', second), 'stream/video');
+  expect(received).toMatchObject({ status: 200, complete: true });
+  const { seconds, frames, errors } = await decoded(received, `${name}.mp4`);
+  expect(errors).toBe('');
+  expect(frames).toBe(count);
+  expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
+});
+
+it('ADTS with two sample rates is whole as an MP3, and never copied', async () => {
+  const url = await joined('rate.aac', 'usual.aac', 'stereo.aac');
+  const mp3 = await streamAgain(url, 'stream');
+  expect(mp3).toMatchObject({ status: 200, complete: true });
+  expect(Math.abs((await decoded(mp3, 'rate.mp3')).seconds - 6)).toBeLessThan(0.2);
+  const original = await stream(url, 'stream', '&fmt=original');
+  expect(original.status === 200 && original.complete).toBe(false);
+});
 
 it.each([
   ['stream.ts', 'stream/video', ['front.ts', 'front.ts'], 8],
