@@ -12,12 +12,15 @@ import {
   type AudioLength,
   summarizeMovie,
 } from '../containers/mp4/movie-summary.js';
+import { NotRemuxableError } from '../containers/mp4/remux/layout.js';
+import { chunksOf, type Span } from '../containers/mp4/remux/samples.js';
 import { id3TagBytes, startsWithFrames } from '../containers/mp3-frames.js';
 import { readOggCodec } from '../containers/structure/ogg-pages.js';
 import { correctedLength } from './corrected-length.js';
 import type { CorrectedLength } from './matroska-length.js';
 import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
-import { fragmentTimes } from './sampled-clocks.js';
+import { Rejection } from './rejection.js';
+import { endsWithLastFragment, fragmentTimes } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
@@ -62,6 +65,7 @@ const nothing: MediaHead = {
  * @param pieces the parts read so far
  * @param totalBytes of the file, null while unknown
  * @param hasRanges whether single parts of the file can be read
+ * @throws Rejection for an MP4 that has lost a part
  */
 export function readHead(
   pieces: readonly FilePiece[],
@@ -90,16 +94,18 @@ export interface Mp4Structure {
   readonly index: Buffer | undefined;
   readonly indexEnd: number;
   readonly hasMedia: boolean;
-  /** Whether no box seen extends past the end of the file, whose size is known. */
+  /** Whether the size is known, no box seen extends past it, and `mdat` boxes hold all samples that `moov` lists. */
   readonly isWhole: boolean;
 }
 
-/** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError */
+/** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError, Rejection */
 export function readStructure(file: PartialFile, totalBytes: number): Mp4Structure {
   let movie: Buffer | undefined;
   let index: Buffer | undefined;
   let indexEnd = 0;
-  let hasMedia = false;
+  let movieAt = 0;
+  let lastSampleEnd = 0;
+  const media: Span[] = [];
   let isWhole = Number.isFinite(totalBytes);
   let offset = 0;
   for (let boxes = 0; boxes < maxBoxes && offset < totalBytes; boxes += 1) {
@@ -109,25 +115,70 @@ export function readStructure(file: PartialFile, totalBytes: number): Mp4Structu
     const isIndex = header.type === 'moov' || header.type === 'sidx';
     if (end > totalBytes) isWhole = false;
     if (isIndex && (end > totalBytes || end - offset > maxIndexBytes)) break;
-    if (header.type === 'moov') movie = file.readBox(offset, end - offset);
+    if (header.type === 'moov') {
+      movie = file.readBox(offset, end - offset);
+      movieAt = offset;
+      // In a file that isn't whole anyway, no other media are looked for.
+      lastSampleEnd = isWhole ? endOfSamples(movie) : 0;
+    }
     if (header.type === 'sidx' && index === undefined) {
       index = file.readBox(offset, end - offset);
       indexEnd = end;
     }
-    if (header.type === 'mdat') hasMedia = true;
-    if (movie !== undefined && hasMedia) break;
+    if (header.type === 'mdat') media.push({ start: offset + header.headerSize, end });
+    const mediaEnd = media.at(-1)?.end;
+    if (movie !== undefined && mediaEnd !== undefined && mediaEnd >= lastSampleEnd) break;
     // In a file of unknown size, nothing after the media can be read.
     if (end === Infinity) break;
     offset = end;
   }
-  return { movie, index, indexEnd, hasMedia, isWhole };
+  if (movie !== undefined && isWhole) isWhole = holdsSamples(media, movie, movieAt);
+  return { movie, index, indexEnd, hasMedia: media.length > 0, isWhole };
+}
+
+/** 0 if the tables of the samples are unusable. */
+function endOfSamples(movie: Buffer): number {
+  let last = 0;
+  try {
+    for (const { end } of chunksOf(movie)) last = Math.max(last, end);
+    return last;
+  } catch (error) {
+    if (error instanceof NotRemuxableError || isDamage(error)) return 0;
+    throw error;
+  }
+}
+
+/**
+ * Whether these boxes hold all samples of a movie.
+ * @throws Rejection for samples inside `moov`, which moved forward when a part of the file was lost
+ */
+function holdsSamples(media: readonly Span[], movie: Buffer, movieAt: number): boolean {
+  const isIn = (chunk: Span) => media.some(({ start, end }) => start <= chunk.start && chunk.end <= end);
+  try {
+    for (const chunk of chunksOf(movie)) {
+      if (chunk.start === chunk.end || isIn(chunk)) continue;
+      if (chunk.start < movieAt + movie.length && chunk.end > movieAt) throw incomplete();
+      return false;
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof NotRemuxableError || isDamage(error)) return false;
+    throw error;
+  }
+}
+
+function incomplete(): Rejection {
+  return new Rejection(
+    'no_media',
+    "The site's file is damaged: a part of it is missing. Check that it plays in a browser.",
+  );
 }
 
 /** After the last fragment there may be a list of random access points (`mfra`). */
 const maxTrailerBytes = 16 * 1024;
 
 function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
-  const { movie, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
+  const { movie, index, indexEnd, hasMedia, isWhole: hasBoxes } = readStructure(file, totalBytes);
   if (movie === undefined) return nothing;
   const stated = summarizeMovie(movie) ?? null;
   const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };
@@ -137,12 +188,16 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   // Apple's players reject HEVC under this name. A generated stream uses the other one.
   const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
   // Fragments up to the end that one index lists are those of one file.
-  const isIndexed = index !== undefined && indexEnd + indexedBytes(index) >= totalBytes - maxTrailerBytes;
-  const mayBeJoined = hasRanges && isWhole && isFragmented(movie) && !isIndexed;
-  const times = mayBeJoined ? fragmentTimes(file, totalBytes) : 'steady';
+  const indexedEnd = index === undefined ? 0 : indexEnd + indexedBytes(index);
+  const isIndexed = indexedEnd >= totalBytes - maxTrailerBytes;
+  const isWhole = hasBoxes && indexedEnd <= totalBytes;
+  const hasUnknownEnd = isWhole && isFragmented(movie) && !isIndexed;
+  const times = hasUnknownEnd && hasRanges ? fragmentTimes(file, totalBytes) : 'steady';
   const isJoined = times === 'restart';
   // Joined files that went unnoticed here are noticed while they are read for ffmpeg.
-  const isComplete = isMp4 && isWhole && hasMedia && times !== 'unknown';
+  const mayBeSent = isMp4 && isWhole && hasMedia && times !== 'unknown';
+  const isComplete =
+    mayBeSent && (!hasUnknownEnd || (hasRanges && endsWithLastFragment(file, totalBytes, movie)));
   // The movie's own length is that of the first fragment, and the others can't be looked at.
   const isUnknown =
     totalBytes === Infinity &&
@@ -153,7 +208,8 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
     probe,
     original: isComplete && isPlayable ? 'mp4' : null,
     audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
-    audioLength: (isComplete && !isJoined ? audioLength(movie, index) : undefined) ?? null,
+    audioLength:
+      (isComplete && !isJoined ? audioLength(movie, isIndexed ? index : undefined) : undefined) ?? null,
     correctedLength: isJoined || isUnknown ? { seconds: null } : null,
   };
 }

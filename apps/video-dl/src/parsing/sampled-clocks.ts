@@ -1,4 +1,7 @@
 import { childBoxes, findBox, isDamage } from '../containers/mp4/box.js';
+import { FragmentClock } from '../containers/mp4/fragment-clock.js';
+import { readMovieHeader } from '../containers/mp4/movie-header.js';
+import { statedSeconds } from '../containers/mp4/movie-summary.js';
 import type { PartialFile, Sample } from './partial-file.js';
 
 /** How a format counts its time. */
@@ -280,4 +283,52 @@ function decodeTimes(bytes: Buffer): Map<number, bigint> {
     if (!isDamage(error)) throw error;
   }
   return times;
+}
+
+/** The end of a file that is read if a sample of it shows no whole fragment. */
+const tailBytes = 1024 ** 2;
+/** How much earlier than stated the last fragment may end. */
+const maxMissingSeconds = 0.5;
+
+/**
+ * Whether an MP4 in fragments ends with a whole one, which is as late as its movie states.
+ * @throws MissingBytes
+ */
+export function endsWithLastFragment(file: PartialFile, totalBytes: number, movie: Buffer): boolean {
+  const sample = file.samples(0, totalBytes, fragmentSamples).at(-1)?.bytes ?? Buffer.alloc(0);
+  const tailAt = Math.max(0, totalBytes - tailBytes);
+  const fragment = lastFragment(sample) ?? lastFragment(file.read(tailAt, totalBytes - tailAt));
+  if (fragment === undefined) return false;
+  try {
+    const clock = new FragmentClock(readMovieHeader(movie).tracks);
+    clock.begin(fragment.length - 8);
+    clock.push(fragment.subarray(8));
+    clock.end();
+    const end = Math.max(...clock.progress.map(({ endSeconds }) => endSeconds));
+    return end >= statedSeconds(movie) - maxMissingSeconds;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}
+
+/** The last `moof` box that whole boxes with media follow up to the end of the file. */
+function lastFragment(end: Buffer): Buffer | undefined {
+  let at = end.lastIndexOf('moof');
+  for (let count = 0; at >= 4 && count < maxFragmentsInSample; count += 1) {
+    const boxes = boxesFrom(end.subarray(at - 4));
+    if (boxes?.some(({ type }) => type === 'mdat') === true) return boxes[0]?.bytes;
+    at = end.lastIndexOf('moof', at - 1);
+  }
+  return undefined;
+}
+
+/** Undefined if they don't end with the bytes, or the last one may have lost its end. */
+function boxesFrom(bytes: Buffer): ReturnType<typeof childBoxes> | undefined {
+  try {
+    return childBoxes(bytes, 0);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
 }

@@ -139,8 +139,72 @@ describe('the header of a file', () => {
     expect(headOf(content, null)).toMatchObject({ original: null, probe: { durationSeconds: 4 } });
   });
 
+  it('detects a truncated MP4 whose last box extends to the end, whatever its size', async () => {
+    const whole = Buffer.from(await readFile(await media('front.mp4')));
+    const mdat = whole.indexOf('mdat') - 4;
+    const cut = Buffer.from(whole.subarray(0, -1000));
+    whole.writeUInt32BE(0, mdat);
+    expect(headOf(whole).original).toBe('mp4');
+    for (const size of [0, cut.length - mdat]) {
+      cut.writeUInt32BE(size, mdat);
+      expect(headOf(cut)).toMatchObject({ original: null, audioLength: null, probe: { durationSeconds: 4 } });
+    }
+  });
+
+  it('rejects an MP4 that has lost bytes before its index', async () => {
+    const whole = await readFile(await media('end.mp4'));
+    const mdat = whole.indexOf('mdat') - 4;
+    const cut = Buffer.concat([whole.subarray(0, mdat + 5000), whole.subarray(mdat + 6000)]);
+    cut.writeUInt32BE(whole.readUInt32BE(mdat) - 1000, mdat);
+    expect(() => headOf(cut)).toThrow('a part of it is missing');
+  });
+
+  it('finds samples in several boxes, also in one with a 64-bit size', async () => {
+    const whole = await readFile(await media('end.mp4'));
+    const mdat = whole.indexOf('mdat') - 4;
+    const moov = whole.indexOf('moov') - 4;
+    const sizes = Buffer.alloc(16);
+    sizes.writeUInt32BE(1);
+    sizes.write('mdat', 4, 'latin1');
+    sizes.writeBigUInt64BE(BigInt(moov - mdat + 8), 8);
+    // ffmpeg reserves these eight bytes.
+    const wide = Buffer.concat([whole.subarray(0, mdat - 8), sizes, whole.subarray(mdat + 8)]);
+    expect(headOf(wide).original).toBe('mp4');
+    const empty = Buffer.from('\0\0\0\u0008mdat', 'latin1');
+    const [start, samples, index] = [
+      whole.subarray(0, mdat - 8),
+      whole.subarray(mdat, moov),
+      whole.subarray(moov),
+    ];
+    expect(headOf(Buffer.concat([start, empty, samples, empty, index])).original).toBe('mp4');
+  });
+
+  it.each([
+    ['with one index', 'indexed.m4a'],
+    ['without an index', 'fragments.m4a'],
+  ])('detects truncated audio in fragments %s', async (_, name) => {
+    const whole = await readFile(await media(name));
+    const end = whole.lastIndexOf('mfra') - 4;
+    expect(headOf(whole).audioFile).toBe('m4a');
+    const cut = Buffer.from(whole.subarray(0, end - 10));
+    expect(headOf(cut)).toMatchObject({ audioFile: null, audioLength: null });
+    cut.writeUInt32BE(0, cut.lastIndexOf('mdat') - 4);
+    expect(headOf(cut)).toMatchObject({ audioFile: null, audioLength: null });
+  });
+
+  it('detects that the last fragments are missing if the index or the movie states a length', async () => {
+    const lastFragment = (file: Buffer) => file.lastIndexOf('moof') - 4;
+    const indexed = await readFile(await media('indexed.m4a'));
+    expect(headOf(indexed.subarray(0, lastFragment(indexed))).audioFile).toBeNull();
+    const stated = Buffer.from(indexed.subarray(0, lastFragment(indexed)));
+    stated.write('free', stated.indexOf('sidx'));
+    expect(headOf(stated).audioFile).toBe('m4a');
+    stated.writeUInt32BE(5000, stated.indexOf('mvhd') + 20);
+    expect(headOf(stated).audioFile).toBeNull();
+  });
+
   it('supports the index of a film of several hours', async () => {
-    const content = await readFile(await media('front.mp4'));
+    const content = await readFile(await media('end.mp4'));
     const start = content.indexOf('moov') - 4;
     const moovBytes = content.readUInt32BE(start);
     const free = Buffer.alloc(20 * 1024 ** 2);

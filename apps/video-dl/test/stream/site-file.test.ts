@@ -174,6 +174,25 @@ describe("a stream that is the site's own file", () => {
   });
 });
 
+it.each([
+  ['an MP4', 'front.mp4', 'mp4-720'],
+  ['an M4A', 'sound.m4a', 'original'],
+] as const)(
+  '%s that was cut in its last box, which extends to the end, never looks whole',
+  async (_, name, target) => {
+    const cut = Buffer.from((await readFile(await media(name))).subarray(0, -20_000));
+    cut.writeUInt32BE(0, cut.indexOf('mdat') - 4);
+    const path = `/cut-${name}`;
+    site.on(path, (_request, response) => {
+      response.writeHead(200, { 'content-length': cut.length }).end(cut);
+    });
+    const fields = target === 'original' ? { ext: 'm4a', videoCodec: null, hasVideo: false } : {};
+    await using service = await app(named(path, fields), tools);
+    const { status, complete } = await receive(service.url(target));
+    expect(status === 200 && complete).toBe(false);
+  },
+);
+
 describe('a stream is generated', () => {
   it.each([
     ["its file isn't MP4", '/media/vp8.webm', {}],

@@ -159,6 +159,18 @@ function readDuration({ bytes }: Box): number | null {
   return isUnknown || timescale === 0 ? null : duration / timescale;
 }
 
+/** How long a fragmented movie is, as far as its header states: maybe only its first fragment. 0 if it doesn't. */
+export function statedSeconds(moov: Buffer): number {
+  const movie = { type: 'moov', bytes: moov, headerSize: 8 };
+  const header = findBox(movie, 'mvhd');
+  const all = findBox(movie, 'mvex', 'mehd')?.bytes;
+  if (header === undefined) return 0;
+  const timescale = header.bytes.readUInt32BE(header.bytes.readUInt8(8) === 1 ? 28 : 20);
+  const isLong = all?.readUInt8(8) === 1;
+  const units = all && (isLong ? Number(all.readBigUInt64BE(12)) : all.readUInt32BE(12));
+  return Math.max(readDuration(header) ?? 0, timescale === 0 ? 0 : (units ?? 0) / timescale);
+}
+
 /** Displayed pixels: those of the sample entry, rotated by the track's matrix. */
 function displaySize(track: Box, entry: Box): { width: number | null; height: number | null } {
   const [width, height] = [entry.bytes.readUInt16BE(32), entry.bytes.readUInt16BE(34)];

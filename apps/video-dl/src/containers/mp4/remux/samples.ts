@@ -1,4 +1,4 @@
-import { type Box, childBoxes } from '../box.js';
+import { type Box, childBoxes, findBox } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import {
   type ChosenTrack,
@@ -189,6 +189,7 @@ function readSampleRuns(
   const tables = childBoxes(stbl.bytes);
   const find = (type: string) => tables.find((table) => table.type === type)?.bytes;
   const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
+  if (sizes.count > maxSamples) throw new NotRemuxableError('it has too many samples');
   const clock = new SampleClock(required(find('stts'), 'sample durations'));
   const offsets = chunkOffsets(find('stco'), find('co64'));
   const samplesPerChunk = new ChunkCursor(required(find('stsc'), 'chunks'));
@@ -225,6 +226,45 @@ function readSampleRuns(
   return { runs, seconds: clock.time / timescale };
 }
 
+/** A part of a file. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Where the samples of a movie are in its file, chunk by chunk (ISO 14496-12, 8.7). Fragments have their own.
+ * @throws NotRemuxableError when the tables contradict each other, or media are in another file; RangeError for a damaged box
+ */
+export function* chunksOf(moov: Buffer): Generator<Span> {
+  for (const trak of childBoxes(moov)) {
+    if (trak.type !== 'trak') continue;
+    const dataReference = findBox(trak, 'mdia', 'minf', 'dinf', 'dref')?.bytes;
+    // The flag says that the media are in the same file.
+    if (dataReference !== undefined && (dataReference.readUInt32BE(24) & 1) === 0)
+      throw new NotRemuxableError('its media are in another file');
+    const stbl = findBox(trak, 'mdia', 'minf', 'stbl');
+    if (stbl !== undefined) yield* chunksOfTrack(stbl);
+  }
+}
+
+function* chunksOfTrack(stbl: Box): Generator<Span> {
+  const tables = childBoxes(stbl.bytes);
+  const find = (type: string) => tables.find((table) => table.type === type)?.bytes;
+  const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
+  if (sizes.count === 0) return;
+  const offsets = chunkOffsets(find('stco'), find('co64'));
+  const samplesPerChunk = new ChunkCursor(required(find('stsc'), 'chunks'));
+  let sample = 0;
+  for (let chunk = 0; chunk < offsets.count; chunk += 1) {
+    const next = Math.min(sizes.count, sample + samplesPerChunk.at(chunk + 1).count);
+    const start = offsets.at(chunk);
+    yield { start, end: start + sizes.sum(sample, next) };
+    sample = next;
+  }
+  if (sample < sizes.count) throw new NotRemuxableError('its tables differ in length');
+}
+
 function required(table: Buffer | undefined, what: string): Buffer {
   if (table === undefined) throw new NotRemuxableError(`it has no table of ${what}`);
   return table;
@@ -235,12 +275,22 @@ interface Column {
   at(index: number): number;
 }
 
-function sampleSizes(stsz: Buffer): Column {
+interface SampleSizes extends Column {
+  /** Of the samples before `to`. */
+  sum(from: number, to: number): number;
+}
+
+function sampleSizes(stsz: Buffer): SampleSizes {
   const [same, count] = [stsz.readUInt32BE(12), stsz.readUInt32BE(16)];
-  if (count > maxSamples) throw new NotRemuxableError('it has too many samples');
-  if (same !== 0) return { count, at: () => same };
+  if (same !== 0) return { count, at: () => same, sum: (from, to) => (to - from) * same };
   assertHolds(stsz, 20, count, 4);
-  return { count, at: (index) => stsz.readUInt32BE(20 + 4 * index) };
+  const at = (index: number) => stsz.readUInt32BE(20 + 4 * index);
+  const sum = (from: number, to: number) => {
+    let bytes = 0;
+    for (let index = from; index < to; index += 1) bytes += at(index);
+    return bytes;
+  };
+  return { count, at, sum };
 }
 
 function chunkOffsets(stco: Buffer | undefined, co64: Buffer | undefined): Column {
