@@ -74,7 +74,7 @@ export function readFfprobeReport(text: string): Probe {
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: parseKbps(stream.bit_rate),
-        durationSeconds: ownSeconds(stream, timescales),
+        durationSeconds: ownSeconds(stream, format.format_name, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         isCover: stream.disposition?.attached_pic === 1,
         isDefault: isDefault(stream),
@@ -83,10 +83,14 @@ export function readFfprobeReport(text: string): Probe {
   };
 }
 
-/** Of a track without a frame at the beginning, ffprobe reports the duration of the file. */
-function ownSeconds(stream: ReportedStream, timescales: readonly number[]): number | null {
+/** ffprobe fills in the duration of the file for a track of which it saw no frame, in Matroska also too few. */
+function ownSeconds(
+  stream: ReportedStream,
+  formatName: string,
+  timescales: readonly number[],
+): number | null {
   if (stream.codec_type === 'audio' && stream.sample_rate === '0') return null;
-  return knownSeconds(stream.duration, timescales) ?? matroskaSeconds(stream);
+  return isMatroska(formatName) ? matroskaSeconds(stream) : knownSeconds(stream.duration, timescales);
 }
 
 function isDefault({ disposition = {} }: ReportedStream): boolean {
@@ -138,9 +142,7 @@ const maxDelaySeconds = 0.1;
 
 /** Seconds from zero to a file's first timestamp. Matroska's may be far below zero. */
 export function leadOf(startSeconds: number, formatName: string): number {
-  return formatName.startsWith('matroska') && startSeconds < -maxDelaySeconds
-    ? startSeconds
-    : Math.max(0, startSeconds);
+  return isMatroska(formatName) && startSeconds < -maxDelaySeconds ? startSeconds : Math.max(0, startSeconds);
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */
@@ -166,6 +168,10 @@ export function isUnknownLength(
 function parsePositive(text: string): number | null {
   const value = Number(text);
   return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+function isMatroska(formatName: string): boolean {
+  return formatName.startsWith('matroska');
 }
 
 /** Matroska's tag states when a track ends, not how long it is. */

@@ -120,6 +120,14 @@ describe('probe', () => {
     expect(readFfprobeReport(text).streams[0]?.durationSeconds).toBeCloseTo(4.023, 3);
   });
 
+  it("doesn't take Matroska's duration for that of a track of which ffprobe saw little", () => {
+    const format = { format_name: 'matroska,webm', duration: '32.000000' };
+    const track = { codec_type: 'audio', codec_name: 'aac', duration: '32.000000' };
+    const tagged = { ...track, tags: { DURATION: '00:00:22.000000000' } };
+    const { streams } = readFfprobeReport(JSON.stringify({ format, streams: [tagged, track] }));
+    expect(streams.map(({ durationSeconds }) => durationSeconds)).toEqual([22, null]);
+  });
+
   it("subtracts the first timestamp from Matroska's duration", () => {
     const format = { format_name: 'matroska,webm', start_time: '86399.977000', duration: '86410.000000' };
     expect(readFfprobeReport(JSON.stringify({ format })).durationSeconds).toBeCloseTo(10.023, 3);
