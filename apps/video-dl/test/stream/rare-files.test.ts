@@ -156,7 +156,21 @@ it('Matroska whose audio starts before zero is as long as its media', async () =
       ...['-avoid_negative_ts', 'disabled', 'negative.mkv'],
     ],
   });
-  await expectWhole(await served('negative.mkv', await readFile(path)), { duration: 5, tracks: [5, 5] });
+  await expectWhole(await served('negative.mkv', await readFile(path)), { duration: 5, tracks: [4, 5] });
+});
+
+it.each([
+  ['whose audio starts late', 'late-audio.mkv', [], ['-itsoffset', '2'], { duration: 6, tracks: [6, 4] }],
+  ['with a single image', 'still.mkv', ['-t', '0.04'], [], { duration: 4, tracks: [4, 4] }],
+] as const)('Matroska %s is sent completely', async (_, name, forVideo, forAudio, expected) => {
+  const source = await media('small.mp4');
+  const path = await made(name, {
+    args: [
+      ...[...forVideo, '-i', source, ...forAudio, '-i', source],
+      ...['-map', '0:v', '-map', '1:a', '-c', 'copy', name],
+    ],
+  });
+  await expectWhole(await served(name, await readFile(path)), expected);
 });
 
 it.each([

@@ -11,6 +11,8 @@ export interface Mp4Track {
   timescale: number;
   /** Seconds by which the edit list shifts the track: presentation time = media time + shift. */
   shiftSeconds: number;
+  /** The part of the shift by which the track starts later than the movie. */
+  delaySeconds: number;
   /** Duration of samples for which a fragment states none, in units of `timescale`. */
   defaultSampleDuration: number;
 }
@@ -93,7 +95,8 @@ function withTrackDuration(
   seconds: number,
   movieTimescale: number,
 ): Buffer {
-  const mediaDuration = Math.round(seconds * readTrack(trak.bytes, movieTimescale).timescale);
+  const { timescale, delaySeconds } = readTrack(trak.bytes, movieTimescale);
+  const mediaDuration = Math.round(Math.max(0, seconds - delaySeconds) * timescale);
   return makeBox(
     'trak',
     childBoxes(trak.bytes).map((box) => {
@@ -146,25 +149,29 @@ function readTrack(trak: Buffer, movieTimescale: number): Omit<Mp4Track, 'defaul
     id: tkhd.bytes.readUInt32BE(tkhd.headerSize + (version(tkhd) === 1 ? 4 + 8 + 8 : 4 + 4 + 4)),
     handler: only(media, 'hdlr').bytes.toString('latin1', 16, 20),
     timescale,
-    shiftSeconds: edits === undefined ? 0 : readShift(edits.bytes, movieTimescale, timescale),
+    ...readShift(edits, movieTimescale, timescale),
   };
 }
 
 /** Empty edits (media time -1) delay a track. The first real edit skips the media before its start. */
-function readShift(edts: Buffer, movieTimescale: number, timescale: number): number {
-  const elst = childBoxes(edts).find(({ type }) => type === 'elst');
-  if (elst === undefined) return 0;
+function readShift(
+  edts: Box | undefined,
+  movieTimescale: number,
+  timescale: number,
+): Pick<Mp4Track, 'shiftSeconds' | 'delaySeconds'> {
+  const elst = edts && findBox(edts, 'elst');
+  let delaySeconds = 0;
+  if (elst === undefined) return { shiftSeconds: 0, delaySeconds };
   const wide = version(elst) === 1;
   const count = elst.bytes.readUInt32BE(12);
-  let shift = 0;
   for (let index = 0; index < count; index += 1) {
     const offset = 16 + index * (wide ? 20 : 12);
     const length = wide ? Number(elst.bytes.readBigUInt64BE(offset)) : elst.bytes.readUInt32BE(offset);
     const start = wide ? Number(elst.bytes.readBigInt64BE(offset + 8)) : elst.bytes.readInt32BE(offset + 4);
-    if (start >= 0) return shift - start / timescale;
-    shift += length / movieTimescale;
+    if (start >= 0) return { shiftSeconds: delaySeconds - start / timescale, delaySeconds };
+    delaySeconds += length / movieTimescale;
   }
-  return shift;
+  return { shiftSeconds: delaySeconds, delaySeconds };
 }
 
 function readTimescale(box: Box): number {
