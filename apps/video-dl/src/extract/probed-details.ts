@@ -1,4 +1,10 @@
-import { mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../containers/mp4/movie-summary.js';
+import {
+  lengthOf,
+  mainAudioTrack,
+  streamOf,
+  type Probe,
+  type ProbedStream,
+} from '../containers/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { mapSelections, type Extraction, type Format, type Selections } from './types.js';
 
@@ -97,6 +103,7 @@ function refine(format: Format, probe: Probe | undefined): Format {
     hasAudio: audio !== undefined,
     audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
     audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,
+    audioSeconds: isFile && videos.length > 0 ? audio && lengthOf(audio) : undefined,
     filesizeBytes: sizeBytes ?? format.filesizeBytes,
     filesizeIsEstimate: sizeBytes === null && format.filesizeIsEstimate,
   };

@@ -40,6 +40,8 @@ export interface Format {
   readonly hasAudio: boolean | null;
   readonly videoBitrateKbps: number | null;
   readonly audioBitrateKbps: number | null;
+  /** How long the audio of a file with video is; null if the file doesn't say, absent if we haven't asked. */
+  readonly audioSeconds?: number | null | undefined;
   /** All streams together. */
   readonly totalBitrateKbps: number | null;
   readonly filesizeBytes: number | null;

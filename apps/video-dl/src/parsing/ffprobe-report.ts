@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Probe } from '../containers/mp4/movie-summary.js';
+import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
 import { Rejection } from './rejection.js';
 
 /** A fragmented MP4 states this many ticks for an unknown duration. */
@@ -74,23 +74,13 @@ export function readFfprobeReport(text: string): Probe {
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: parseKbps(stream.bit_rate),
-        durationSeconds: ownSeconds(stream, format.format_name, timescales),
+        ...ownLength(stream, format.format_name, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         isCover: stream.disposition?.attached_pic === 1,
         isDefault: isDefault(stream),
       };
     }),
   };
-}
-
-/** ffprobe fills in the duration of the file for a track of which it saw no frame, in Matroska also too few. */
-function ownSeconds(
-  stream: ReportedStream,
-  formatName: string,
-  timescales: readonly number[],
-): number | null {
-  if (stream.codec_type === 'audio' && stream.sample_rate === '0') return null;
-  return isMatroska(formatName) ? matroskaSeconds(stream) : knownSeconds(stream.duration, timescales);
 }
 
 function isDefault({ disposition = {} }: ReportedStream): boolean {
@@ -143,6 +133,19 @@ const maxDelaySeconds = 0.1;
 /** Seconds from zero to a file's first timestamp. Matroska's may be far below zero. */
 export function leadOf(startSeconds: number, formatName: string): number {
   return isMatroska(formatName) && startSeconds < -maxDelaySeconds ? startSeconds : Math.max(0, startSeconds);
+}
+
+/** ffprobe fills in the file's start and duration for a track of which it saw too little. */
+function ownLength(
+  stream: ReportedStream,
+  formatName: string,
+  timescales: readonly number[],
+): Pick<ProbedStream, 'durationSeconds' | 'isUnseen'> {
+  // Matroska's tracks themselves state none.
+  if (isMatroska(formatName))
+    return { durationSeconds: matroskaSeconds(stream), isUnseen: stream.duration !== null };
+  const isUnseen = stream.sample_rate === '0';
+  return { durationSeconds: isUnseen ? null : knownSeconds(stream.duration, timescales), isUnseen };
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */

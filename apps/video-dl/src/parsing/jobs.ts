@@ -84,6 +84,7 @@ const probeSchema = z.object({
         bitrateKbps: number,
         durationSeconds: number,
         delaySeconds: z.number().optional(),
+        isUnseen: z.boolean().optional(),
         isCover: z.boolean(),
         isDefault: z.boolean(),
       }),

@@ -44,6 +44,8 @@ export interface Expected {
   readonly tracks: readonly ('all' | 'video' | 'audio')[];
   /** Duration of the stream according to the page; null if it states none. */
   readonly seconds: number | null;
+  /** Duration of the audio if only that is sent; null if unknown, absent if it is as long as the video. */
+  readonly audioSeconds?: number | null | undefined;
   /** The part of the video that the stream contains; null for all of it. */
   readonly clip: Clip | null;
   /** Whether the media state another, wrong length. */
@@ -96,9 +98,10 @@ export function planTarget(
   if (clip !== null && target === 'original') throw new InvalidRequestError([originalClipError]);
   const whole = streamsFor(extraction, target, settings);
   const streams = clip === null ? whole : withExactAudio(whole);
+  const audioSeconds = audioSecondsOf(streams, extraction, clip);
   const estimate = {
     formats: streams.formats,
-    durationSeconds,
+    durationSeconds: audioSeconds ?? durationSeconds,
     transcodesVideo: streams.video?.action === 'transcode',
     transcodesAudio: streams.audio?.action === 'transcode',
   };
@@ -106,7 +109,7 @@ export function planTarget(
   const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
   const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
   const mediaStateWrongLength = extraction.mediaDefect !== null;
-  const expected = { tracks: streams.tracks, seconds, clip, mediaStateWrongLength };
+  const expected = { tracks: streams.tracks, seconds, audioSeconds, clip, mediaStateWrongLength };
   assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
     target,
@@ -131,6 +134,27 @@ const originalClipError = {
   field: 'fmt',
   message: 'must be mp3 for a clip, because original audio is always sent whole',
 };
+
+/** How much the audio may differ from the video without mattering to a clip. */
+const maxDifferenceSeconds = 0.5;
+
+function audioSecondsOf(
+  { formats: [format], video }: Streams,
+  { durationSeconds, mediaDefect }: Extraction,
+  clip: Clip | null,
+): number | null | undefined {
+  const seconds = format?.audioSeconds;
+  if (video !== null || seconds === undefined) return undefined;
+  if (mediaDefect !== null) return null;
+  if (clip === null) return seconds;
+  const isSame = Math.abs((seconds ?? 0) - (durationSeconds ?? 0)) <= maxDifferenceSeconds;
+  return isSame ? undefined : null;
+}
+
+/** How long the output is. @param seconds of its inputs */
+export function outputSeconds({ expected }: Pick<Plan, 'expected'>, seconds: number | null): number | null {
+  return expected.audioSeconds === undefined ? seconds : expected.audioSeconds;
+}
 
 function lengthOf(clip: Clip | null): number | null {
   return clip?.endSeconds == null ? null : clip.endSeconds - clip.startSeconds;

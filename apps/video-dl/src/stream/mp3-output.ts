@@ -15,7 +15,7 @@ import type { HeadOptions, SourceHeads } from '../extract/source-heads.js';
 import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn } from '../plan/clip.js';
-import type { Plan } from '../plan/plan.js';
+import { outputSeconds, type Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import { waitMs } from '../upstream/media-source.js';
 import type { Expectation, SentTrack } from './expectation.js';
@@ -38,7 +38,8 @@ export class Mp3Output implements StreamOutput {
   }
 
   async headerBytes(): Promise<number> {
-    return makeTag(this.#plan, await this.#cover, this.#plan.expected.seconds).length;
+    const seconds = outputSeconds(this.#plan, this.#plan.expected.seconds);
+    return makeTag(this.#plan, await this.#cover, seconds).length;
   }
 
   ffmpegArguments(inputs: readonly RelayInput[]): string[] {
@@ -164,6 +165,7 @@ function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cov
   const file = {
     totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
     etag,
+    seconds: samples / sampleRate,
     hasRanges: etag !== null,
     secondsBefore: (byte: number) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
   };
@@ -285,7 +287,7 @@ function inexactHeader(
   expected: Expectation,
 ): (firstFrame: Buffer) => Promise<Buffer> {
   return async (firstFrame) => {
-    const tag = makeTag(plan, await cover, expected.seconds);
+    const tag = makeTag(plan, await cover, outputSeconds(plan, expected.seconds));
     const { audioSeconds } = expected;
     if (audioSeconds === null) return tag;
     const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';

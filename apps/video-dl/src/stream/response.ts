@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { attachment, DomainError } from '@media-services/http-common';
-import type { Plan } from '../plan/plan.js';
+import { outputSeconds, type Plan } from '../plan/plan.js';
 import { fileName } from './file-name.js';
 import type { Selection } from './ranges.js';
 
@@ -24,6 +24,8 @@ export interface KnownFile {
   readonly totalBytes: number;
   /** Strong; null if two requests may get different bytes undetected. */
   readonly etag: string | null;
+  /** Exact duration of its media; absent if the plan states it. */
+  readonly seconds?: number;
   /** Whether parts of it can be requested. */
   readonly hasRanges: boolean;
 }
@@ -42,7 +44,7 @@ export function streamHeaders(
   plan: Plan,
   { format, file, selection, headerBytes }: DescribedStream,
 ): Record<string, string> {
-  const { seconds } = plan.expected;
+  const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
     'Content-Type': format.mediaType,
     'Content-Disposition': attachment(fileName(plan.title, format.extension)),

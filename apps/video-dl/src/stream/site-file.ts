@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mainAudioTrack, streamOf, type ProbedStream } from '../containers/mp4/movie-summary.js';
+import { lengthOf, mainAudioTrack, streamOf, type ProbedStream } from '../containers/mp4/movie-summary.js';
 import type { HeadOptions, SourceHead, SourceHeads } from '../extract/source-heads.js';
 import { type Extraction, type Format, mapSelections } from '../extract/types.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
@@ -164,6 +164,7 @@ export function withStreams(
     videoCodec: video?.codec ?? null,
     hasAudio: audio !== undefined,
     audioCodec: audio?.codec ?? null,
+    audioSeconds: video && audio && lengthOf(audio),
   };
   const correct = (format: Format): Format => (format.source === source ? { ...format, ...found } : format);
   const selections = mapSelections(extraction.selections, (selected) => selected.map(correct));

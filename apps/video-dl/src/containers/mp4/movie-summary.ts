@@ -13,6 +13,8 @@ export interface ProbedStream {
   durationSeconds: number | null;
   /** Delay relative to the first stream of the file; only from ffprobe. */
   delaySeconds?: number | undefined;
+  /** ffprobe saw so little of it that it may start later than reported. */
+  isUnseen?: boolean | undefined;
   /** Cover art, not a video. */
   isCover: boolean;
   /** The file marks it as one to play unless the user chooses another, and not as a commentary or audio description. */
@@ -26,6 +28,11 @@ export function streamOf(
   track = 0,
 ): ProbedStream | undefined {
   return streams.filter(({ type, isCover }) => type === wanted && !isCover)[track];
+}
+
+/** How long a stream lasts without a delay before it; null if unknown. */
+export function lengthOf({ durationSeconds, isUnseen }: ProbedStream): number | null {
+  return isUnseen === true ? null : durationSeconds;
 }
 
 /** The number, among the audio streams, of the one that players play: the first default one, else the first. */
