@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Probe, ProbedStream } from '../containers/mp4/movie-summary.js';
+import { rareH264Profiles, type Probe, type ProbedStream } from '../containers/mp4/movie-summary.js';
 import { Rejection } from './rejection.js';
 
 /** A fragmented MP4 states this many ticks for an unknown duration. */
@@ -29,6 +29,8 @@ const reportSchema = z.object({
       z.object({
         codec_type: z.string().optional(),
         codec_name: z.string().optional(),
+        profile: z.string().optional(),
+        level: z.number().optional(),
         width: z.number().optional(),
         height: z.number().optional(),
         sample_rate: z.string().optional(),
@@ -69,7 +71,7 @@ export function readFfprobeReport(text: string): Probe {
       const [width, height] = isRotated ? [stream.height, stream.width] : [stream.width, stream.height];
       return {
         type,
-        codec,
+        codec: fullCodec(stream, codec),
         width: width ?? null,
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
@@ -81,6 +83,12 @@ export function readFfprobeReport(text: string): Probe {
       };
     }),
   };
+}
+
+function fullCodec({ profile = '', level = 0 }: ReportedStream, codec: string): string {
+  const rare = codec === 'h264' ? rareH264Profiles.get(profile) : undefined;
+  const hex = (byte: number) => (byte & 0xff).toString(16).padStart(2, '0');
+  return rare === undefined ? codec : `avc1.${hex(rare)}00${hex(level)}`;
 }
 
 function isDefault({ disposition = {} }: ReportedStream): boolean {

@@ -12,7 +12,7 @@ const mp4Audio = /^(mp4a|aac(?!_latm))/i;
 const mp3 = /^(mp3|mp4a\.(6b|69|40\.34))/i;
 
 /** H.264 in 8-bit 4:2:0. Few players support the other profiles (High 10, High 4:2:2, High 4:4:4). */
-const commonH264 = /^(avc\d?|h264)(?!\d?\.(6e|7a|f4))/i;
+const commonH264 = /^(avc\d?|h264)(?!\d?\.(2c|6e|7a|90|f4))/i;
 
 /** Which video codecs to copy into an MP4: all that some players support, or only what all players support. */
 export const mp4VideoChoices = ['copy', 'h264'] as const;
@@ -62,6 +62,11 @@ const families: readonly (readonly [RegExp, string])[] = [
   [mp3, 'mp3'],
   [mp4Audio, 'aac'],
 ];
+
+/** Whether a file has the codec that its page announces. Pages don't always say that few players support it. */
+export function isSameCodec(found: string, announced: string): boolean {
+  return codecFamily(found) === codecFamily(announced) && playersOf(found) === playersOf(announced);
+}
 
 /** ffprobe's name for a codec string such as `avc1.640028` (`h264`); unknown ones are only lowercased. */
 export function codecFamily(codec: string): string {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Layout } from '../containers/mp4/remux/layout.js';
 import type { ReadHead, SourceHead, SourceHeads } from '../extract/source-heads.js';
 import type { ParserPool } from '../parsing/parser-pool.js';
-import { codecFamily } from '../plan/codecs.js';
+import { isSameCodec } from '../plan/codecs.js';
 import type { Plan } from '../plan/plan.js';
 import { waitMs, type MediaSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
@@ -131,9 +131,12 @@ export class RemuxedFiles {
 }
 
 function hasPlannedTracks({ tracks }: Layout, { video, audio }: Plan): boolean {
-  const isSame = (type: 'video' | 'audio', planned: { codec: string } | null) =>
-    tracks.find((track) => track.type === type)?.codec ===
-    (planned === null ? undefined : codecFamily(planned.codec));
+  const isSame = (type: 'video' | 'audio', planned: { codec: string } | null) => {
+    const found = tracks.find((track) => track.type === type)?.codec;
+    return found === undefined || planned === null
+      ? found === undefined && planned === null
+      : isSameCodec(found, planned.codec);
+  };
   return isSame('video', video) && isSame('audio', audio);
 }
 

@@ -4,7 +4,7 @@ import type { HeadOptions, SourceHead, SourceHeads } from '../extract/source-hea
 import { type Extraction, type Format, mapSelections } from '../extract/types.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import { codecFamily } from '../plan/codecs.js';
+import { isSameCodec } from '../plan/codecs.js';
 import type { Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
@@ -111,7 +111,9 @@ function hasAnnouncedStreams(streams: readonly ProbedStream[], { video, audio }:
     announced: { codec: string; track?: number | undefined } | null,
   ) => {
     const found = streamOf(streams, type, announced?.track)?.codec;
-    return announced === null ? found === undefined : found === codecFamily(announced.codec);
+    return found === undefined || announced === null
+      ? found === undefined && announced === null
+      : isSameCodec(found, announced.codec);
   };
   return isSame('video', video) && isSame('audio', audio);
 }

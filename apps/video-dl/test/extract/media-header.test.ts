@@ -85,6 +85,12 @@ describe('the header of a file', () => {
     }
   });
 
+  it('names the profile of H.264 if few players support it', async () => {
+    const content = Buffer.from(await readFile(await media('front.mp4')));
+    content.writeUInt8(0x6e, content.indexOf('avcC') + 5);
+    expect(headOf(content).probe?.streams[0]?.codec).toMatch(/^avc1\.6e/u);
+  });
+
   it('is read once for all callers, and again after it was dropped', async () => {
     path = await media('front.mp4');
     requests = [];

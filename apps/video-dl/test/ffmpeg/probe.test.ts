@@ -109,6 +109,16 @@ describe('probe', () => {
     ]);
   });
 
+  it.each([
+    ['High', 'h264'],
+    ['High 10', 'avc1.6e0028'],
+    ['High 4:4:4 Predictive', 'avc1.f40028'],
+  ])('names the profile of H.264 if few players support it: %s', (profile, codec) => {
+    const stream = { codec_type: 'video', codec_name: 'h264', profile, level: 40 };
+    const text = JSON.stringify({ format: { format_name: 'mpegts' }, streams: [stream] });
+    expect(readFfprobeReport(text).streams[0]?.codec).toBe(codec);
+  });
+
   it("takes Matroska's DURATION as the end of a track that starts late", () => {
     const stream = {
       codec_type: 'audio',

@@ -2,7 +2,7 @@ import { type Box, childBoxes, findBox } from './box.js';
 
 export interface ProbedStream {
   type: 'video' | 'audio';
-  /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, … */
+  /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, …; `avc1.6e0028` for H.264 that few players support. */
   codec: string;
   /** Displayed pixels, after rotation; null for audio. */
   width: number | null;
@@ -134,7 +134,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
   const entry = description && childBoxes(description.bytes, 16)[0];
   const durationSeconds = mediaHeader && readDuration(mediaHeader);
   if (samples === undefined || entry === undefined || durationSeconds == null) return undefined;
-  const codec = entry.type === 'mp4a' ? mp4aCodec(entry) : codecs[entry.type];
+  const codec = entry.type === 'mp4a' ? mp4aCodec(entry) : videoCodec(entry);
   if (codec === undefined) return undefined;
   const isVideo = handler === 'vide';
   const size = isVideo ? displaySize(track, entry) : { width: null, height: null };
@@ -145,7 +145,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
     ...size,
     fps: isVideo ? Math.round((totals.count / durationSeconds) * 1000) / 1000 : null,
     bitrateKbps: Math.round((totals.bytes * 8) / durationSeconds / 1000) || null,
-    durationSeconds,
+    durationSeconds: isVideo ? durationSeconds : (trackSeconds(track) ?? durationSeconds),
     isCover: false,
     isDefault: isEnabled(track),
   };
@@ -196,6 +196,26 @@ function sampleTotals(samples: Box): { count: number; bytes: number } {
   let bytes = 0;
   for (let index = 0; index < count; index += 1) bytes += sizes.readUInt32BE(20 + 4 * index);
   return { count, bytes };
+}
+
+/** Profiles of H.264 other than 8-bit 4:2:0, by ffprobe's names (ISO 14496-10, A.2). */
+export const rareH264Profiles: ReadonlyMap<string, number> = new Map([
+  ['High 10', 0x6e],
+  ['High 10 Intra', 0x6e],
+  ['High 4:2:2', 0x7a],
+  ['High 4:2:2 Intra', 0x7a],
+  ['High 4:4:4', 0x90],
+  ['High 4:4:4 Predictive', 0xf4],
+  ['High 4:4:4 Intra', 0xf4],
+  ['CAVLC 4:4:4', 0x2c],
+]);
+
+/** The codec of an entry other than `mp4a`; for H.264, from its `avcC` box (ISO 14496-15, 5.3.3). */
+export function videoCodec({ type, bytes }: Box): string | undefined {
+  const codec = codecs[type];
+  const config = codec === 'h264' ? bytes.indexOf('avcC') : -1;
+  if (config < 0 || ![...rareH264Profiles.values()].includes(bytes.readUInt8(config + 5))) return codec;
+  return `avc1.${bytes.toString('hex', config + 5, config + 8)}`;
 }
 
 /** The codec of an `mp4a` entry, from its `esds` box. */

@@ -1,5 +1,5 @@
 import { type Box, makeBox, readBoxHeader } from '../box.js';
-import { decoderConfigAt } from '../movie-summary.js';
+import { decoderConfigAt, videoCodec } from '../movie-summary.js';
 import { NotRemuxableError } from './layout.js';
 
 export interface SampleDescription {
@@ -54,12 +54,13 @@ function videoEntry({ type, bytes }: Box): Entry {
   const known = videoEntries[type];
   if (known === undefined) throw new NotRemuxableError(`its video is ${type}`);
   const boxes = lenientChildren(bytes, videoEntryBytes).filter((box) => videoBoxes.includes(box.type));
+  const codec = videoCodec({ type, bytes, headerSize: 8 }) ?? known.codec;
   if (!boxes.some((box) => box.type === known.config)) throw new NotRemuxableError('its video has no header');
   const fields = Buffer.from(bytes.subarray(8, videoEntryBytes));
   // QuickTime has a version, a vendor and qualities here, which MP4 reserves.
   fields.fill(0, 8, 24);
   fields.writeInt16BE(-1, fields.length - 2);
-  return { bytes: makeBox(type, [fields, ...boxes.map(withMp4Colours)]), codec: known.codec };
+  return { bytes: makeBox(type, [fields, ...boxes.map(withMp4Colours)]), codec };
 }
 
 /** QuickTime's colours lack the range, which is limited. */
