@@ -21,7 +21,7 @@ audio=aac,aac_fixed,aac_latm,ac3,ac3_fixed,adpcm_g722,adpcm_g726,adpcm_g726le,ad
 pcm=pcm_alaw,pcm_bluray,pcm_dvd,pcm_f32be,pcm_f32le,pcm_f64be,pcm_f64le,pcm_mulaw,pcm_s16be,pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32be,pcm_s32le,pcm_s8,pcm_s8_planar,pcm_u16be,pcm_u16le,pcm_u8
 # Filters in our arguments, filters that ffmpeg inserts itself (formats, rotation, frame rates),
 # and the test signal.
-filters=aeval,aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,setpts,settb,sine,testsrc2,transpose,trim,vflip,volume
+filters=aeval,aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,concat,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,select,setpts,settb,sine,split,testsrc2,transpose,trim,vflip,volume
 
 version=$(dpkg-parsechangelog --show-field Version)
 ./configure --prefix=/usr --extra-version="${version#*-}+media-services" \

@@ -127,6 +127,11 @@ const front = source('front.mp4', av());
 const long = source('long.mp4', av({ seconds: 20 }));
 const twoMinutes = source('two-minutes.mp4', av({ seconds: 120, size: '320x180' }));
 const numberedMp4 = source('numbered.mp4', [numbered, noise()]);
+const slides = ['-vf', "select='lt(n,25)+eq(n,150)+eq(n,300)'", '-vsync', 'vfr'];
+const numberedSlides = source('numbered-slides.mp4', [
+  { ...numbered, codec: [...numbered.codec, ...slides] },
+  noise(),
+]);
 const numberedHls = (...more: string[]) =>
   copied(numberedMp4, ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more], 'index.m3u8');
 
@@ -360,6 +365,13 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'numbered-end.mp4': copied(numberedMp4, 'numbered-end.mp4'),
   'numbered.mkv': copied(numberedMp4, 'numbered.mkv'),
   'numbered.ts': copied(numberedMp4, 'numbered.ts'),
+  // Like a recording of slides: a moving second, then two frames that stay on screen for seconds.
+  'numbered-slides.mp4': numberedSlides.recipe,
+  'numbered-slides.ts': copied(numberedSlides, 'numbered-slides.ts'),
+  'numbered-short-audio.mp4': copied(
+    numberedMp4,
+    ...['-bsf:a', "noise=drop='gt(n,400)'", ...faststart, 'numbered-short-audio.mp4'],
+  ),
   'numbered.webm': file([{ ...numbered, codec: vp9 }, noise(opus)], 'numbered.webm'),
   'numbered-video.mp4': copied(numberedMp4, ...onlyVideo, ...faststart, 'numbered-video.mp4'),
   'numbered-audio.m4a': copied(numberedMp4, ...onlyAudio, ...faststart, 'numbered-audio.m4a'),

@@ -306,17 +306,57 @@ function cutOf(clip: ClipTimes, baseSeconds: number): ClipCut {
 }
 
 /** For `trim` and `atrim`. */
-function keepOptions({ startSeconds, endSeconds }: ClipCut, leadSeconds = 0): string {
+function keepOptions({ startSeconds, endSeconds }: ClipCut): string {
   const end = endSeconds === null ? '' : `:end=${endSeconds.toFixed(6)}`;
-  return `start=${(startSeconds - leadSeconds).toFixed(6)}${end}`;
+  return `start=${startSeconds.toFixed(6)}${end}`;
 }
 
-/** Keeps one more frame, because the one on screen at the clip's start may have started earlier. */
-function videoClip(cut: ClipCut | null, fps: number | null): string[] {
+/** A frame that starts later than this after the one before it stays on screen for long. */
+const longFrameSeconds = 0.5;
+/** Frame rate of a video that doesn't state one. */
+const usualFps = 25;
+/** Later than any time in a clip. */
+const neverSeconds = 1e6;
+
+/**
+ * Keeps the frames that start in the clip, at their own times, and the one on screen at its start, at 0.
+ * If the last frame stays on screen for long, it is repeated at the end, so that the clip has its length.
+ * That needs a frame after the clip: without one, the video may be incomplete.
+ *
+ * `fps` gives each of its ticks the last frame up to it. So `first` and `last` move all frames before a time into
+ * tick 0. `first` ends there. `last` moves the next frame to tick 2, so that frame ends tick 0 and, with tick 1, `last`.
+ */
+function videoClip(cut: ClipCut | null): string[] {
   if (cut === null) return [];
-  const leadSeconds = fps === null || fps <= 0 ? 0 : Math.max(0, 1 / fps - roundingSeconds);
-  const times = `setpts='max(PTS-${cut.startSeconds.toFixed(6)}/TB,0)'`;
-  return [`trim=${keepOptions(cut, leadSeconds)}`, times];
+  const { startSeconds, endSeconds } = cut;
+  const start = startSeconds.toFixed(6);
+  const afterStart = (startSeconds + roundingSeconds).toFixed(6);
+  const rest = keepOptions({ startSeconds: startSeconds + roundingSeconds, endSeconds });
+  const first = `[a]trim=end=${afterStart},settb=AVTB,setpts='0.5/${usualFps}/TB',fps=fps=${usualFps}:round=down:eof_action=pass[first]`;
+  const middle = `[b]trim=${rest},setpts='PTS-${start}/TB'[rest]`;
+  if (endSeconds === null) return [`split[a][b];${first};${middle};[first][rest]concat`];
+  const end = endSeconds.toFixed(6);
+  const ticks = `settb=AVTB,setpts='if(lt(T,${end}),0.5,2.5)/${usualFps}/TB',fps=fps=${usualFps}:round=down`;
+  const last = `[c]${ticks},trim=end=${0.5 / usualFps},setpts='${neverSeconds}/TB'[last]`;
+  const seconds = endSeconds - startSeconds;
+  return [
+    `split=3[a][b][c];${first};${middle};${last};[first][rest][last]concat=n=3`,
+    `select='lt(t,${neverSeconds})+gt(${seconds.toFixed(6)}-prev_selected_t,${longFrameSeconds})'`,
+    `setpts='if(lt(T,${neverSeconds}),PTS,${(seconds - 1 / usualFps).toFixed(6)}/TB)'`,
+  ];
+}
+
+/**
+ * What the filters of a clip leave unknown. H.264's level depends on the frame rate. A frame may last longer than
+ * the clip, so the last one must end with it.
+ */
+function clipEncoderOptions(clip: ClipCut, fps: number | null): string[] {
+  const rate = fps !== null && fps > 0 ? fps : usualFps;
+  const seconds = secondsOf(clip);
+  const known = `if(DURATION,DURATION,${1 / rate}/TB)`;
+  const left = seconds === null ? null : `${seconds.toFixed(6)}/TB+STARTDTS-STARTPTS-DTS`;
+  const duration = left === null ? known : `max(1,min(${known},${left}))`;
+  return ['-x264-params', `fps=${rate}`, '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
 }
 
 function audioClip(cut: ClipCut | null): string[] {
@@ -337,11 +377,12 @@ function videoOptions(
   cut: ClipCut | null,
 ): string[] {
   if (video.action === 'transcode') {
-    const times = cut === null ? [nearStart] : videoClip(cut, video.fps ?? null);
+    const times = cut === null ? [nearStart] : videoClip(cut);
     const filters = [...times, scaleInto(video.maxShortSide), 'format=yuv420p'];
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', filters.join(',')],
+      ...(cut === null ? [] : clipEncoderOptions(cut, video.fps ?? null)),
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }

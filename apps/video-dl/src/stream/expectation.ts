@@ -13,6 +13,8 @@ export interface SentTrack {
   longestSeconds?: number;
   /** How much of it has another sample rate than its beginning, if known. */
   changedSeconds?: number;
+  /** Number of its samples, if known. */
+  samples?: number;
 }
 
 /** What the relay knows about an input, and what ffmpeg found in it. */

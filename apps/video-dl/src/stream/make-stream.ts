@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
-import { streamOf } from '../containers/mp4/movie-summary.js';
+import { streamOf, type ProbedStream } from '../containers/mp4/movie-summary.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
@@ -36,6 +36,8 @@ export interface StreamToMake {
 interface OpenInput extends RelayInput {
   /** For a seekable file: how long before the clip to start reading. */
   readonly prerollSeconds?: number | null;
+  /** For a file: whether its audio ends before the clip or starts after it, as it states. */
+  readonly lacksAudio?: boolean;
 }
 
 /**
@@ -95,6 +97,8 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
       assertIsMp3(plan, run);
       assertNoHiddenStart(plan, run, inputs);
       assertStartsOnTime(plan, run);
+      const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
+      if (isIntact) assertHasAudio(plan, run, { inputs, expected });
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();
@@ -245,22 +249,38 @@ function assertCanCopy(plan: Plan, inputs: readonly OpenInput[]): void {
 }
 
 /**
- * The first frame of a clip may be missing. ffmpeg can't seek to it without the frame rate, and
- * after seeking there may be no key frame before the clip. Reading from the start of the file fixes both.
+ * After seeking there may be no key frame before the clip. Then its first frame is missing, or all of them.
+ * Reading from the start of the file fixes that.
  */
 function assertStartsOnTime(plan: Plan, run: OutputRun): void {
   const { clip } = plan.expected;
-  if (clip === null || plan.video === null || run.startSeconds('video') <= maxHiddenVideoSeconds) return;
+  if (clip === null || plan.video === null || clip.readFromSeconds === 0) return;
+  const video = run.tracks.find(({ type }) => type === 'video');
+  if (video?.samples !== 0 && run.startSeconds('video') <= maxHiddenVideoSeconds) return;
   const encoded = withEncodedVideo(plan);
-  const { video, expected } = encoded;
-  const frameSeconds = run.tracks.find(({ type }) => type === 'video')?.longestSeconds ?? 0;
-  if (video !== null && video.fps === null && frameSeconds > 0)
-    throw new WrongPlanError({ ...encoded, video: { ...video, fps: 1 / frameSeconds } });
-  if (clip.readFromSeconds > 0)
-    throw new WrongPlanError({
-      ...encoded,
-      expected: { ...expected, clip: { ...clip, readFromSeconds: 0 } },
-    });
+  throw new WrongPlanError({
+    ...encoded,
+    expected: { ...encoded.expected, clip: { ...clip, readFromSeconds: 0 } },
+  });
+}
+
+/**
+ * A clip may lie where a video has no audio. Many players show an error for a track without samples, so such a
+ * clip gets none. Its file must state that, or its segments must have shown it: the audio may also be missing.
+ * ffmpeg writes no header before each track has a sample or has ended.
+ */
+function assertHasAudio(
+  plan: Plan,
+  run: OutputRun,
+  { inputs, expected }: { inputs: readonly OpenInput[]; expected: Expectation },
+): void {
+  if (plan.expected.clip === null || plan.video === null || plan.audio === null) return;
+  if (!run.tracks.some(({ type, samples }) => type === 'audio' && samples === 0)) return;
+  const input = inputs.at(-1);
+  const hasNone = input?.isJoined
+    ? !expected.shortfalls(run.tracks).some(({ track }) => track.type === 'audio')
+    : input?.lacksAudio === true;
+  if (hasNone) throw new WrongPlanError({ ...plan, audio: null });
 }
 
 /**
@@ -282,7 +302,9 @@ async function openInputs(
         const chosen = track === 'all' ? found : [withTrack(found, track)];
         return clip === null
           ? chosen
-          : Promise.all(chosen.map((input) => inputWithSeek(input, { clip, track, session, tools, signal })));
+          : Promise.all(
+              chosen.map((input) => inputWithSeek(input, { plan, clip, track, session, tools, signal })),
+            );
       }),
     );
     return inputs.flat();
@@ -304,6 +326,7 @@ const maxDelaySeconds = 0.25;
 const probeTimeoutMs = 15_000;
 
 interface SeekContext {
+  readonly plan: Plan;
   readonly clip: Clip;
   readonly track: 'all' | 'video' | 'audio';
   readonly session: RelaySession;
@@ -314,7 +337,7 @@ interface SeekContext {
 /** Adds to a file what ffmpeg needs to seek to a clip. */
 async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<OpenInput> {
   if (input.isJoined) return input;
-  const { clip, track, session, tools, signal } = context;
+  const { plan, clip, track, session, tools, signal } = context;
   const { environment, parse } = session;
   try {
     const found = await probe(tools, input.url, { signal, parse, maxMs: probeTimeoutMs, environment });
@@ -327,6 +350,7 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
       ...input,
       offsetSeconds: delaySeconds > maxDelaySeconds ? 0 : -delaySeconds,
       prerollSeconds: isSought ? (type === 'audio' ? audioPrerollSeconds : 0) : null,
+      lacksAudio: isOutside(streamOf(found.streams, 'audio', plan.audio?.track), clip),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -334,6 +358,16 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
     if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
     throw error;
   }
+}
+
+/** Whether a stream states that it ends before the clip or starts after it, within the usual tolerance. */
+function isOutside(stream: ProbedStream | undefined, { startSeconds, endSeconds }: Clip): boolean {
+  if (stream?.durationSeconds == null) return false;
+  const { delaySeconds = 0, durationSeconds } = stream;
+  return (
+    startSeconds > delaySeconds + durationSeconds - maxDelaySeconds ||
+    (endSeconds ?? Infinity) < delaySeconds + maxDelaySeconds
+  );
 }
 
 function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): RelayInput {

@@ -67,13 +67,7 @@ export class Mp4Run implements OutputRun {
   }
 
   get tracks(): readonly SentTrack[] {
-    return this.#mp4.progress.map(({ handler, endSeconds, gapSeconds, longestSeconds, changedSeconds }) => ({
-      type: typeOf(handler),
-      endSeconds,
-      gapSeconds,
-      longestSeconds,
-      changedSeconds,
-    }));
+    return this.#mp4.progress.map((track) => ({ ...track, type: typeOf(track.handler) }));
   }
 
   startSeconds(type: SentTrack['type']): number {

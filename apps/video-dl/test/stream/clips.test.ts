@@ -254,6 +254,29 @@ it('starts with the exact frame of a file whose beginning an edit list hides', a
   expect(numbers.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, index) => hiddenFrames + 130 + index));
 });
 
+describe('an MP4 clip of slides starts with the one on screen and has its length', () => {
+  it.each([
+    ['/media/numbered-slides.mp4', '2.5', '5', [24, 24]],
+    ['/media/numbered-slides.mp4', '0.5', '5', [...Array.from({ length: 13 }, (_, index) => 12 + index), 24]],
+    ['/media/numbered-slides.ts', '5.5', '7', [24, 150, 150]],
+    // After the last slide there is no frame.
+    ['/media/numbered-slides.mp4', '14.5', '16', [300]],
+  ])('%s from %s to %s', async (page, start, end, frames) => {
+    const { file } = await clip(page, 'mp4', { start, end });
+    expect(await frameNumbers(file)).toEqual(frames);
+    const { streams } = await inspect(file);
+    const lengths = streams.map(({ duration }) => Math.round((duration ?? 0) * 10) / 10);
+    expect(lengths).toEqual([Number(end) - Number(start), Number(end) - Number(start)]);
+  });
+});
+
+it('has no audio track where a video has no audio', async () => {
+  const { file } = await clip('/media/numbered-short-audio.mp4', 'mp4', { start: '14.5', end: '15.5' });
+  const { streams } = await inspect(file);
+  expect(streams).toHaveLength(1);
+  expect(streams[0]).toMatchObject({ codec_type: 'video', nb_read_frames: fps });
+});
+
 it('cuts the requested video of a page with several', async () => {
   const { file } = await clip('/two-videos', 'mp4', { item: '2', start: '1', end: '2' });
   const { streams } = await inspect(file);

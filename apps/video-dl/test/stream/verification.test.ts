@@ -156,6 +156,14 @@ describe('a stream is incomplete', () => {
     await expect(assertComplete(stream(part()))).rejects.toMatchObject({ code: 'no_media' });
   });
 
+  it('permanently when a track has no samples', async () => {
+    const part = () => ({ output: output({ ...video(0), samples: 0 }, audio(8)) });
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({
+      code: 'no_media',
+      message: expect.stringContaining("site's video is empty") as string,
+    });
+  });
+
   it("with its abort's reason, whatever else is wrong", async () => {
     const reason = new Error('client gone');
     const gone = stream({ signal: AbortSignal.abort(reason), child: child(null, 'SIGTERM') });
