@@ -177,20 +177,23 @@ it.each([
   ['starts late', 'late-audio.mkv', ['-itsoffset', '2'], 4],
   ['ends early', 'short-audio.mp4', ['-t', '2'], 2],
   ['has no stated length', 'audio.flv', ['-itsoffset', '2'], null],
-] as const)('an MP3 of a video whose audio %s states its own length or none', async (_, name, forAudio, seconds) => {
-  const source = await media('small.mp4');
-  const args = ['-i', source, ...forAudio, '-i', source, '-map', '0:v', '-map', '1:a', '-c', 'copy', name];
-  const url = await served(name, await readFile(await made(name, { args })));
-  const { headers, body } = await stream(url, 'stream');
-  const stated = headers['x-content-duration'];
-  if (seconds === null) {
-    expect(stated).toBeUndefined();
-    return;
-  }
-  expect(Math.abs(Number(stated) - seconds)).toBeLessThan(0.1);
-  const bytes = Number(headers['content-length'] ?? headers['estimated-content-length']);
-  expect(Math.abs(bytes / body.length - 1)).toBeLessThan(0.05);
-});
+] as const)(
+  'an MP3 of a video whose audio %s states its own length or none',
+  async (_, name, forAudio, seconds) => {
+    const source = await media('small.mp4');
+    const args = ['-i', source, ...forAudio, '-i', source, '-map', '0:v', '-map', '1:a', '-c', 'copy', name];
+    const url = await served(name, await readFile(await made(name, { args })));
+    const { headers, body } = await stream(url, 'stream');
+    const stated = headers['x-content-duration'];
+    if (seconds === null) {
+      expect(stated).toBeUndefined();
+      return;
+    }
+    expect(Math.abs(Number(stated) - seconds)).toBeLessThan(0.1);
+    const bytes = Number(headers['content-length'] ?? headers['estimated-content-length']);
+    expect(Math.abs(bytes / body.length - 1)).toBeLessThan(0.05);
+  },
+);
 
 it.each([
   ['audio', '0', '20'],
