@@ -351,7 +351,7 @@ function videoClip(cut: ClipCut | null): string[] {
  * the clip, so the last one must end with it.
  */
 function clipEncoderOptions(clip: ClipCut, fps: number | null): string[] {
-  const rate = fps !== null && fps > 0 ? fps : usualFps;
+  const rate = Math.max(1, fps ?? usualFps);
   const seconds = secondsOf(clip);
   const known = `if(DURATION,DURATION,${1 / rate}/TB)`;
   const left = seconds === null ? null : `${seconds.toFixed(6)}/TB+STARTDTS-STARTPTS-DTS`;
