@@ -52,7 +52,7 @@ export const subjects = {
     {
       name: 'ranges',
       mutate: ['src/stream/ranges.ts'],
-      tests: ['test/stream/ranges.test.ts'],
+      tests: ['test/stream/response.test.ts'],
     },
   ],
   'egress-guard': [

@@ -399,7 +399,8 @@ function videoOptions(
 function frameTimesOptions({ version = '9' }: CallOptions): string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < 5 || (major === 5 && minor < 1);
-  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', '-1'];
+  // The two names of the input's time base: 7.0 knows both.
+  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', major < 7 ? '-1' : 'demux'];
 }
 
 /** H.264 players need 4:2:0, which needs even sizes. -2 derives an even size from the aspect ratio. */

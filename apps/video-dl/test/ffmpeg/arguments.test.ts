@@ -157,15 +157,16 @@ describe('mp4Arguments', () => {
     expect(Math.abs((output.streams[0]?.duration ?? 0) - 4)).toBeLessThan(0.1);
   });
 
-  it("uses older ffmpegs' name for that option", () => {
+  it("uses each ffmpeg's names for these options", () => {
     const tracks = { video: video('transcode', 'vp8'), audio: null };
-    const modeOf = (version: string) =>
-      mp4Arguments([{ url: 'x' }], tracks, { title: 'T' }, { version }).find((each) =>
-        /^-(?:vsync|fps_mode)$/u.test(each),
-      );
-    expect(['4.4.4', '5.0', '5.1.9', '7.1', '8.0'].map(modeOf)).toEqual([
-      ...['-vsync', '-vsync'],
-      ...['-fps_mode', '-fps_mode', '-fps_mode'],
+    const optionsOf = (version: string) => {
+      const args = mp4Arguments([{ url: 'x' }], tracks, { title: 'T' }, { version });
+      const mode = args.find((each) => /^-(?:vsync|fps_mode)$/u.test(each));
+      return `${mode} ${args[args.indexOf('-enc_time_base:v') + 1]}`;
+    };
+    expect(['4.4.4', '5.0', '5.1.9', '7.1', '9.0', 'N-1234'].map(optionsOf)).toEqual([
+      ...['-vsync -1', '-vsync -1'],
+      ...['-fps_mode -1', '-fps_mode demux', '-fps_mode demux', '-fps_mode demux'],
     ]);
   });
 

@@ -186,9 +186,11 @@ describe('audio that begins late', () => {
   ] as const)('is in the MP4 of %s', async (name, kind, parts, end) => {
     const received = await streamAgain(await find[kind](name, ...parts), 'stream/video');
     expect(received).toMatchObject({ status: 200, complete: true });
-    const tracks = await secondsOf(received, `${name}.mp4`);
-    expect(tracks).toHaveLength(2);
-    for (const track of tracks) expect(Math.abs(track - end)).toBeLessThan(0.6);
+    await writeFile(join(folder, `${name}.mp4`), received.body);
+    const { streams } = await inspect(join(folder, `${name}.mp4`));
+    expect(streams).toHaveLength(2);
+    for (const { start_time: start = NaN, duration = NaN } of streams)
+      expect(Math.abs(start + duration - end)).toBeLessThan(0.6);
   });
 
   it('is never left out, even if it comes with other PIDs', async () => {
