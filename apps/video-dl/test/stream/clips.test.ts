@@ -369,7 +369,7 @@ async function frameNumbers(file: string): Promise<number[]> {
   const squares = 'crop=320:12:0:4,scale=16:1:flags=area,format=gray';
   const { stdout } = await execa(
     'ffmpeg',
-    ['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares, '-vsync', '0', '-f', 'rawvideo', '-'],
+    ['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares, '-fps_mode', 'passthrough', '-f', 'rawvideo', '-'],
     { encoding: 'buffer' },
   );
   return Array.from({ length: stdout.length / 16 }, (_, frame) =>

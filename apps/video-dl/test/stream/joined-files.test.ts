@@ -128,7 +128,7 @@ async function decoded({ body }: Received, name: string) {
     encoding: 'buffer',
   });
   const video = name.endsWith('.mp4')
-    ? await execa('ffmpeg', [...decode, '-an', '-vsync', '0', '-f', 'framehash', '-'])
+    ? await execa('ffmpeg', [...decode, '-an', '-fps_mode', 'passthrough', '-f', 'framehash', '-'])
     : { stdout: '', stderr: '' };
   return {
     seconds: audio.stdout.length / 16_000,
