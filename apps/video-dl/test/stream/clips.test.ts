@@ -256,11 +256,11 @@ it('starts with the exact frame of a file whose beginning an edit list hides', a
 
 describe('an MP4 clip of slides starts with the one on screen and has its length', () => {
   it.each([
-    ['/media/numbered-slides.mp4', '2.5', '5', [24, 24]],
     ['/media/numbered-slides.mp4', '0.5', '5', [...Array.from({ length: 13 }, (_, index) => 12 + index), 24]],
     ['/media/numbered-slides.ts', '5.5', '7', [24, 150, 150]],
     // After the last slide there is no frame.
     ['/media/numbered-slides.mp4', '14.5', '16', [300]],
+    ...atNight<[string, string, string, number[]]>([['/media/numbered-slides.mp4', '2.5', '5', [24, 24]]]),
   ])('%s from %s to %s', async (page, start, end, frames) => {
     const { file } = await clip(page, 'mp4', { start, end });
     expect(await frameNumbers(file)).toEqual(frames);
@@ -369,7 +369,10 @@ async function frameNumbers(file: string): Promise<number[]> {
   const squares = 'crop=320:12:0:4,scale=16:1:flags=area,format=gray';
   const { stdout } = await execa(
     'ffmpeg',
-    ['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares, '-fps_mode', 'passthrough', '-f', 'rawvideo', '-'],
+    [
+      ...['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares],
+      ...['-fps_mode', 'passthrough', '-f', 'rawvideo', '-'],
+    ],
     { encoding: 'buffer' },
   );
   return Array.from({ length: stdout.length / 16 }, (_, frame) =>
