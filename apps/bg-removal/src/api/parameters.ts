@@ -4,7 +4,7 @@ import colourNames from 'color-name';
 import { defaultOutput, formats, type Output } from '../images/output.js';
 import { defaultTuning, type Tuning } from '../matte/tuning.js';
 import { isWebUrl, maxUrlLength } from './fetch-image.js';
-import { fileField, isText, type Upload } from './upload.js';
+import { fileField, sentAsText, type Upload } from './upload.js';
 
 /** A decimal number in plain notation within a range. Nothing is rounded, clamped or guessed. */
 function decimal(min: number, max: number, fallback: number, description: string) {
@@ -210,7 +210,7 @@ export function readParameters(
 
 function missingFile(file: Upload['file'], fileAsText: unknown, allowsUrls: boolean): string {
   if (file !== undefined) return 'The file is empty. Check it and send it again.';
-  if (fileAsText !== undefined) return `The field "${fileField}" ${isText}.`;
+  if (fileAsText !== undefined) return `The field "${fileField}" ${sentAsText}.`;
   const otherwise = allowsUrls ? ', or its URL in "image_url"' : '';
   return `The form has no image. Send it as a file, with a file name, in the field "${fileField}"${otherwise}.`;
 }

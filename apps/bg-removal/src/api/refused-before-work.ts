@@ -31,15 +31,15 @@ class StageError extends DomainError {
 
 /** Makes every failure of `work` count towards the client's limit: a fetched image has cost traffic. */
 export function countFailures<T>(work: () => Promise<T>): Promise<T> {
-  return decide(work, true);
+  return markFailures(work, true);
 }
 
 /** Makes no failure of `work` count, such as an upload that is too slow. */
 export function excuseFailures<T>(work: () => Promise<T>): Promise<T> {
-  return decide(work, false);
+  return markFailures(work, false);
 }
 
-async function decide<T>(work: () => Promise<T>, counts: boolean): Promise<T> {
+async function markFailures<T>(work: () => Promise<T>, counts: boolean): Promise<T> {
   try {
     return await work();
   } catch (error) {

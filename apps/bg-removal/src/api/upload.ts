@@ -6,7 +6,9 @@ import { maxUrlLength } from './fetch-image.js';
 import { fileTooLarge, multipartOverheadBytes } from './body-limit.js';
 
 export const fileField = 'file';
-export const isText = `is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg`;
+/** Other labels are mistakes that change nothing. */
+const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/iu;
+export const sentAsText = `is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg`;
 
 /** A parsed form: the file, if any, and the unvalidated text fields. */
 export interface Upload {
@@ -42,11 +44,11 @@ export function uploadReader(
         `The body must be multipart/form-data with the image in the field "${fileField}" (${acceptedTypes}).`,
       );
     }
-    const encoding = req.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') {
+    const encoding = req.headers['content-encoding'] ?? '';
+    if (compressions.test(encoding)) {
       throw new DomainError(
         'unsupported_media_type',
-        `The body is encoded (Content-Encoding: ${encoding}). Send it without an encoding.`,
+        `The body is compressed (Content-Encoding: ${encoding}). Send it uncompressed.`,
       );
     }
     const read = new AbortController();
@@ -100,7 +102,7 @@ function toDomainError(error: unknown, maxFileBytes: number): DomainError {
     case 'LIMIT_FIELD_KEY':
       return invalid(`has a name of more than ${limits.fieldNameSize} bytes`);
     case 'LIMIT_FIELD_VALUE':
-      return invalid(field === fileField ? isText : `has a value of more than ${limits.fieldSize} bytes`);
+      return invalid(field === fileField ? sentAsText : `has a value of more than ${limits.fieldSize} bytes`);
     case 'LIMIT_FIELD_COUNT':
     case 'LIMIT_PART_COUNT':
       return invalid('has too many parts', 'body');

@@ -46,7 +46,7 @@ test('reports every invalid and unknown field at once, and the missing file', as
   ]);
 });
 
-test('a form without a usable file is told what is wrong with it', async () => {
+test('the error for a form without a usable file says what is wrong', async () => {
   const detail = async (test: request.Test) => {
     const { detail, errors } = problemOf(await test);
     return errors?.map(({ message }) => message).join() ?? detail;
@@ -57,7 +57,7 @@ test('a form without a usable file is told what is wrong with it', async () => {
     expect(await detail(post().field('file', 'x'.repeat(length)))).toContain('is text. Send it as a file');
   }
   const encoded = post().set('Content-Encoding', 'gzip').attach('file', file, 'a.png');
-  expect(await detail(encoded)).toContain('Send it without an encoding');
+  expect(await detail(encoded)).toContain('Send it uncompressed');
 });
 
 test('rejects a repeated field', async () => {

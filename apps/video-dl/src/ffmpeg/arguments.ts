@@ -350,13 +350,16 @@ function videoClip(cut: ClipCut | null): string[] {
  * What the filters of a clip leave unknown. H.264's level depends on the frame rate. A frame may last longer than
  * the clip, so the last one must end with it.
  */
-function clipEncoderOptions(clip: ClipCut, fps: number | null): string[] {
+function clipEncoderOptions(clip: ClipCut, fps: number | null, tools: CallOptions): string[] {
   const rate = Math.max(1, fps ?? usualFps);
+  const encoder = ['-x264-params', `fps=${rate}`];
+  // Before 5.1, this filter can't set durations.
+  if (isBefore51(tools)) return encoder;
   const seconds = secondsOf(clip);
   const known = `if(DURATION,DURATION,${1 / rate}/TB)`;
   const left = seconds === null ? null : `${seconds.toFixed(6)}/TB+STARTDTS-STARTPTS-DTS`;
   const duration = left === null ? known : `max(1,min(${known},${left}))`;
-  return ['-x264-params', `fps=${rate}`, '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
+  return [...encoder, '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
 }
 
 function audioClip(cut: ClipCut | null): string[] {
@@ -382,7 +385,7 @@ function videoOptions(
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', filters.join(',')],
-      ...(cut === null ? [] : clipEncoderOptions(cut, video.fps ?? null)),
+      ...(cut === null ? [] : clipEncoderOptions(cut, video.fps ?? null, tools)),
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
@@ -396,11 +399,20 @@ function videoOptions(
  * Outputs each frame once, at its own time. By default ffmpeg repeats and drops frames to make the
  * rate constant, which breaks screen and phone recordings.
  */
-function frameTimesOptions({ version = '9' }: CallOptions): string[] {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOld = major < 5 || (major === 5 && minor < 1);
+function frameTimesOptions(tools: CallOptions): string[] {
+  const [major] = versionOf(tools);
   // The two names of the input's time base: 7.0 knows both.
-  return [isOld ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', major < 7 ? '-1' : 'demux'];
+  return [isBefore51(tools) ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', major < 7 ? '-1' : 'demux'];
+}
+
+function isBefore51(tools: CallOptions): boolean {
+  const [major, minor] = versionOf(tools);
+  return major < 5 || (major === 5 && minor < 1);
+}
+
+function versionOf({ version = '9' }: CallOptions): readonly [number, number] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return [major, minor];
 }
 
 /** H.264 players need 4:2:0, which needs even sizes. -2 derives an even size from the aspect ratio. */

@@ -143,7 +143,7 @@ export function leadOf(startSeconds: number, formatName: string): number {
   return isMatroska(formatName) && startSeconds < -maxDelaySeconds ? startSeconds : Math.max(0, startSeconds);
 }
 
-/** ffprobe fills in the file's start and duration for a track of which it saw too little. */
+/** ffprobe fills in the file's start and duration for a track it has seen too little of. */
 function ownLength(
   stream: ReportedStream,
   formatName: string,

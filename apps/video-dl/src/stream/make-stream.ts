@@ -360,8 +360,9 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
   }
 }
 
-/** Whether a stream states that it ends before the clip or starts after it, within the usual tolerance. */
+/** Whether a stream ends before the clip or starts after it: it states that, within the usual tolerance, or starts late. */
 function isOutside(stream: ProbedStream | undefined, { startSeconds, endSeconds }: Clip): boolean {
+  if (stream?.isUnseen === true) return true;
   if (stream?.durationSeconds == null) return false;
   const { delaySeconds = 0, durationSeconds } = stream;
   return (

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Cover } from '../containers/cover.js';
 import type { ExtractionService } from '../extract/service.js';
@@ -303,7 +304,11 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #make(job: StreamJob, firstPlan: Plan): Promise<void> {
-    const plan = this.#remediesOf(firstPlan).reduce(withRemedy, firstPlan);
+    // A clip may lie before what the whole stream has shown, and shows itself what it needs.
+    const remedies = this.#remediesOf(firstPlan).filter(
+      ({ kind }) => firstPlan.expected.clip === null || kind === 'encode',
+    );
+    const plan = remedies.reduce(withRemedy, firstPlan);
     const { relay, upstream, tools } = this.#options;
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
@@ -350,7 +355,8 @@ export class StreamingService implements AsyncDisposable {
 
   #remember(plan: Plan, remedy: Remedy): void {
     const [source] = plan.inputs;
-    if (source !== undefined) this.#remedies.set(source, [...this.#remediesOf(plan), remedy]);
+    const others = this.#remediesOf(plan).filter((known) => !isDeepStrictEqual(known, remedy));
+    if (source !== undefined) this.#remedies.set(source, [...others, remedy]);
   }
 
   async #outputFor(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {

@@ -46,8 +46,10 @@ export class SourceCookies {
     changed.#cookies = headers.slice(0, maxReceived).reduce<readonly Cookie[]>((cookies, header) => {
       const received = header.length > maxReceivedCharacters ? null : parseReceived(header, url);
       if (received === null) return cookies;
-      const others = cookies.filter((cookie) => !isSame(cookie, received.cookie));
-      return received.isExpired ? others : [...others, received.cookie];
+      const known = cookies.find((cookie) => isReplacedBy(cookie, received));
+      const others = cookies.filter((cookie) => cookie !== known);
+      const { value, secure } = received.cookie;
+      return received.isExpired ? others : [...others, known ? { ...known, value, secure } : received.cookie];
     }, this.#cookies);
     return changed;
   }
@@ -84,6 +86,13 @@ function parse(text: string, sourceHost: string): Cookie[] {
   return cookies;
 }
 
+interface ReceivedCookie {
+  readonly cookie: Cookie;
+  /** Stated; empty if it isn't. */
+  readonly domain: string;
+  readonly isExpired: boolean;
+}
+
 function isName(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~\w]+$/.test(text);
 }
@@ -93,7 +102,7 @@ function isName(text: string): boolean {
  * list of public suffixes could tell which other hosts belong to the same site.
  * @returns null if browsers would ignore it
  */
-function parseReceived(header: string, url: URL): { cookie: Cookie; isExpired: boolean } | null {
+function parseReceived(header: string, url: URL): ReceivedCookie | null {
   const [pair = '', ...rest] = header.split(';');
   const equals = pair.indexOf('=');
   const name = pair.slice(0, Math.max(equals, 0)).trim();
@@ -119,11 +128,13 @@ function parseReceived(header: string, url: URL): { cookie: Cookie; isExpired: b
     path: path.startsWith('/') ? path : url.pathname.replace(/\/[^/]*$/, '') || '/',
     secure: attribute.has('secure'),
   };
-  return { cookie, isExpired };
+  return { cookie, domain, isExpired };
 }
 
-function isSame(one: Cookie, other: Cookie): boolean {
-  return one.name === other.name && one.domain === other.domain && one.path === other.path;
+/** Whether a received cookie replaces a known one, which keeps its scope: the extractor has approved that. */
+function isReplacedBy(known: Cookie, { cookie, domain }: ReceivedCookie): boolean {
+  if (known.name !== cookie.name || known.path !== cookie.path) return false;
+  return known.domain === (known.includesSubdomains ? domain : cookie.domain);
 }
 
 function withAttribute(cookie: Cookie, name: string, value: string): Cookie {

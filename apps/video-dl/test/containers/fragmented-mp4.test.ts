@@ -68,6 +68,7 @@ describe('the pace of audio frames', () => {
   it('shows a second part at another sample rate', () => {
     expect(changed([1024, 640], [1114, 640])).toBe(640 * 1114);
     expect(changed([1024, 640], [2048, 640])).toBe(640 * 2048);
+    expect(changed([1024, 640], [1114, 64], [1024, 640])).toBe(0);
   });
 
   it('is steady despite gaps, rounding to milliseconds and jitter', () => {

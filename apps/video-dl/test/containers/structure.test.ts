@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { made, media, type Recipe } from '@media-services/fault-site';
 import { FileStructure } from '../../dist/containers/structure/file-structure.js';
-import { FrameChain } from '../../dist/containers/structure/frame-chain.js';
+import { FormatWatch, FrameChain } from '../../dist/containers/structure/frame-chain.js';
 import { MatroskaElements } from '../../dist/containers/structure/matroska-elements.js';
 import { DamagedMediaError } from '../../dist/containers/structure/structure-check.js';
 import { searchedBytes, untrueLengths, withoutFields } from '../../dist/containers/untrue-lengths.js';
@@ -71,6 +71,15 @@ describe.each(Object.keys(files))('a file of %s', (name) => {
 });
 
 describe('bare frames', () => {
+  it('change their format if several in a row state another one', () => {
+    const changes = (...formats: number[]) => {
+      const watch = new FormatWatch();
+      return formats.map((format) => watch.hasChanged(format));
+    };
+    expect(changes(1, 1, 2, 1, 3, 2, 1)).not.toContain(true);
+    expect(changes(1, 2, 2, 2, 2)).toEqual([false, false, false, true, true]);
+  });
+
   const mp3 = (): Promise<Buffer> => bytesOf('MP3 with tags at both ends');
   const apeTag = (contentBytes: number): Buffer => {
     const header = Buffer.alloc(32);

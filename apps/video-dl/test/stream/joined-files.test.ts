@@ -196,6 +196,13 @@ describe('audio that begins late', () => {
       expect(Math.abs(start + duration - end)).toBeLessThan(0.6);
   });
 
+  it('is not expected in a clip before it', async () => {
+    const url = await find.file('late-clip.ts', 'late.ts');
+    expect((await streamAgain(url, 'stream/video')).complete).toBe(true);
+    const clip = await stream(url, 'stream/video', '&start=0&end=2');
+    expect(clip).toMatchObject({ status: 200, complete: true });
+  });
+
   it('is never left out, even if it comes with other PIDs', async () => {
     const url = await joined('late-pids.ts', 'silent.ts', 'other-pids.ts');
     const received = await stream(url, 'stream/video');

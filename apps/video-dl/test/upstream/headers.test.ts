@@ -141,6 +141,18 @@ describe('SourceCookies of a redirect', () => {
     expect(cookies.headerFor(new URL(url))).toBe(expected);
   });
 
+  it('renew those of a whole domain for all its hosts', () => {
+    const apex = new URL('https://x.org/v');
+    const cdn = new URL('https://cdn.x.org/v');
+    const known = new SourceCookies('session=A; Domain=.x.org; Path=/', apex.href);
+    const renewed = known.changedBy(['session=B; Domain=.x.org; Path=/'], apex);
+    expect([apex, cdn].map((url) => renewed.headerFor(url))).toEqual(['session=B', 'session=B']);
+    const own = known.changedBy(['session=C; Path=/'], apex);
+    expect(own.headerFor(cdn)).toBe('session=A');
+    const ended = known.changedBy(['session=; Domain=x.org; Path=/; Max-Age=0'], apex);
+    expect(ended.headerFor(cdn)).toBeUndefined();
+  });
+
   it('are limited in number', () => {
     const many = Array.from({ length: 1000 }, (_none, index) => `c${index}=1; Path=/`);
     const cookies = new SourceCookies('', sourceUrl).changedBy(many, new URL(redirect));

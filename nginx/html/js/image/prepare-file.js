@@ -15,21 +15,18 @@ const gamutTolerance = 4;
  */
 export async function prepareFile(file, limits) {
   try {
-    return await prepared(file, limits);
+    await file.slice(0, 1).arrayBuffer();
   } catch {
     // A folder, or a file that is gone or that the browser may not read.
     const detail = text('file.unreadableDetail', { name: file.name });
     return { problem: problem(text('file.unreadable'), detail, 'unreadable-image') };
   }
-}
-
-async function prepared(file, limits) {
-  const problem = await problemWithFile(file, limits);
+  const refusal = await problemWithFile(file, limits);
   const bitmap = await decoded(file);
-  if (bitmap === undefined) return problem ? { problem } : { file };
+  if (bitmap === undefined) return refusal ? { problem: refusal } : { file };
   try {
     const tooManyPixels = problemWithPixels(file.name, bitmap.width, bitmap.height, limits);
-    if (problem === undefined && tooManyPixels === undefined) return { file };
+    if (refusal === undefined && tooManyPixels === undefined) return { file };
     return await converted(file, bitmap, limits);
   } finally {
     bitmap.close();

@@ -119,6 +119,9 @@ function listenError(
   return error;
 }
 
+/** Time to send the last response of a connection. */
+const lastWriteMs = 5000;
+
 /** The response in progress on a connection. */
 type ResponseOn = (socket: Duplex) => ServerResponse | undefined;
 
@@ -131,10 +134,10 @@ type ResponseOn = (socket: Duplex) => ServerResponse | undefined;
 function answerMalformedRequests(server: Server, responseOn: ResponseOn): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const response = responseOn(socket);
-    const isOfOther = response !== undefined && (response.headersSent || response.req.complete);
-    const hasLeft =
+    const belongsToEarlierRequest = response !== undefined && (response.headersSent || response.req.complete);
+    const clientHasLeft =
       error.code === 'ECONNRESET' || (response !== undefined && error.code === 'HPE_INVALID_EOF_STATE');
-    if (!socket.writable || hasLeft || isOfOther) {
+    if (!socket.writable || clientHasLeft || belongsToEarlierRequest) {
       socket.destroy();
       return;
     }
@@ -147,7 +150,7 @@ function answerMalformedRequests(server: Server, responseOn: ResponseOn): void {
       noteBreak(response, problem);
     }
     const requestId = response?.getHeader('X-Request-Id')?.toString();
-    endWith(socket, problem, { status: '400 Bad Request', requestId });
+    endWithProblem(socket, problem, { status: '400 Bad Request', requestId });
   });
 }
 
@@ -163,12 +166,15 @@ function answerConnect(server: Server, responseOn: ResponseOn): void {
       'method_not_allowed',
       'This server is not a proxy. Use GET, HEAD or POST.',
     );
-    endWith(socket, problem, { status: '405 Method Not Allowed', headers: ['Allow: GET, HEAD, POST'] });
+    endWithProblem(socket, problem, {
+      status: '405 Method Not Allowed',
+      headers: ['Allow: GET, HEAD, POST'],
+    });
   });
 }
 
 /** Sends a problem that no app handles, and closes the connection. */
-function endWith(
+function endWithProblem(
   socket: Duplex,
   error: DomainError,
   {
@@ -196,4 +202,6 @@ function endWith(
     body,
   ].join('\r\n');
   socket.end(response, () => socket.destroy());
+  // Node no longer watches this connection, and a client may not read.
+  setTimeout(() => socket.destroy(), lastWriteMs).unref();
 }

@@ -17,6 +17,8 @@ export class FramePace {
   /** Total duration of frames at another rate than the first. */
   changed = 0;
   #usual: number | null = null;
+  /** Of a window at another rate that doesn't count yet: one alone may have wrong times. */
+  #suspect: number | null = null;
   #frames = 0;
   #sum = 0;
   #shortest = Infinity;
@@ -35,7 +37,12 @@ export class FramePace {
     const mean = this.#sum / this.#frames;
     if (mean > 0 && this.#longest - this.#shortest <= mean * maxSpread) {
       this.#usual ??= mean;
-      if (isOtherRate(mean / this.#usual)) this.changed += this.#sum;
+      if (!isOtherRate(mean / this.#usual)) this.#suspect = null;
+      else if (this.#suspect === null) this.#suspect = this.#sum;
+      else {
+        this.changed += this.#suspect + this.#sum;
+        this.#suspect = 0;
+      }
     }
     this.#frames = 0;
     this.#sum = 0;

@@ -29,8 +29,7 @@ export class FrameChain implements StructureCheck {
   /** Bytes before the first frames. */
   #bytesBefore = 0;
   #isOver = false;
-  /** Of the first ADTS frame. */
-  #format: number | undefined;
+  readonly #format = new FormatWatch();
   readonly changed = new Set<'audio'>();
 
   push(chunk: Buffer): void {
@@ -81,10 +80,7 @@ export class FrameChain implements StructureCheck {
     this.#left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
-    if (this.#chain >= minChainFrames) {
-      this.#format ??= format;
-      if (format !== this.#format) this.changed.add('audio');
-    }
+    if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changed.add('audio');
     if (this.#chain !== minChainFrames) return;
     if (this.#hasFrames) this.#stray.mediaResumed();
     this.#hasFrames = true;
@@ -94,6 +90,24 @@ export class FrameChain implements StructureCheck {
     if (this.#hasFrames) this.#stray.add(count, areZero);
     else this.#bytesBefore += count;
     if (this.#bytesBefore > maxBeforeFrames) this.#isOver = true;
+  }
+}
+
+/** A damaged header alone may state another format. */
+const changedFrames = 3;
+
+/** Compares the formats of ADTS frames with the first one. */
+export class FormatWatch {
+  #first: number | undefined;
+  #last: number | undefined;
+  #others = 0;
+
+  /** @param format of the next frame; undefined if it has none */
+  hasChanged(format: number | undefined): boolean {
+    this.#first ??= format;
+    this.#others = format === this.#last ? this.#others + 1 : 1;
+    this.#last = format;
+    return format !== this.#first && this.#others >= changedFrames;
   }
 }
 

@@ -1,5 +1,5 @@
 import { id3TagBytes, readMp3FrameHeader, readXingHeader } from '../../containers/mp3-frames.js';
-import { readAdtsFrame } from '../../containers/structure/frame-chain.js';
+import { FormatWatch, readAdtsFrame } from '../../containers/structure/frame-chain.js';
 import {
   damaged,
   type FirstTimes,
@@ -44,8 +44,7 @@ export class PackedAudioJoiner implements Joiner {
   #seconds = 0;
   #isFirst = true;
   #hasFrames = false;
-  /** Of the first frame. */
-  #format: number | undefined;
+  readonly #format = new FormatWatch();
   readonly changed = new Set<TrackKind>();
 
   get startSeconds(): number | null {
@@ -146,8 +145,7 @@ export class PackedAudioJoiner implements Joiner {
     if (frame === null) throw damaged("a part of it isn't audio");
     if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
     this.#hasFrames = true;
-    this.#format ??= frame.format;
-    if (frame.format !== this.#format) this.changed.add('audio');
+    if (this.#format.hasChanged(frame.format)) this.changed.add('audio');
     this.#timeline.add(0, this.#seconds, frame.seconds);
     this.#seconds += frame.seconds;
     this.#frameLeft = frame.sizeBytes;

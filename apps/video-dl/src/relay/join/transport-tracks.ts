@@ -1,4 +1,4 @@
-import { readAdtsFrame } from '../../containers/structure/frame-chain.js';
+import { FormatWatch, readAdtsFrame } from '../../containers/structure/frame-chain.js';
 import { notJoinable, type TrackKind } from './joiner.js';
 
 export const packetSize = 188;
@@ -32,7 +32,7 @@ export class TransportTracks {
   /** Those of them that are left out, because other tracks change their PIDs at the same time. */
   readonly omitted = new Set<TrackKind>();
   /** Keyed by PID in the output: sample rate and channels of its AAC. */
-  readonly #formats = new Map<number, number>();
+  readonly #formats = new Map<number, FormatWatch>();
 
   get tracks(): readonly Elementary[] | null {
     return this.state.tracks;
@@ -51,6 +51,8 @@ export class TransportTracks {
   /** Reads a packet at which a table or a frame starts. @throws TransferFault if the encoding changes */
   read(packet: Buffer): void {
     const pid = pidOf(packet);
+    const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
+    if (isDamaged) return;
     if (this.isTable(pid)) this.#readTable(packet, pid);
     else this.#readFormat(packet, pid);
   }
@@ -105,9 +107,9 @@ export class TransportTracks {
     const at = start + 9 + packet.readUInt8(start + 8);
     const frame = at + 7 > packetSize ? null : readAdtsFrame(packet, at);
     if (frame === null) return;
-    const first = this.#formats.get(pid);
-    if (first === undefined) this.#formats.set(pid, frame.format);
-    else if (first !== frame.format && track === this.#mainAudio()) this.changed.add('audio');
+    const watch = this.#formats.get(pid) ?? new FormatWatch();
+    this.#formats.set(pid, watch);
+    if (watch.hasChanged(frame.format) && track === this.#mainAudio()) this.changed.add('audio');
   }
 
   /** The one that is sent, like in ffmpeg. */
@@ -163,8 +165,7 @@ export function payloadStart(packet: Buffer): number {
 
 /** The section, if it starts and ends in this packet and is valid now. */
 function sectionOf(packet: Buffer): Buffer | null {
-  // The first bit says that the packet is damaged.
-  if ((packet.readUInt8(1) & 0xc0) !== 0x40) return null;
+  if ((packet.readUInt8(1) & 0x40) === 0) return null;
   const payload = payloadStart(packet);
   if (payload >= packetSize) return null;
   const start = payload + 1 + packet.readUInt8(payload);

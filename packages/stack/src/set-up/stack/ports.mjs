@@ -17,10 +17,7 @@ export function listenFailure(port, host) {
   });
 }
 
-/**
- * A port that was free, from below those that systems give to programs which ask for any: otherwise
- * another program could be given the same one before ours listens.
- */
+/** A free port below the ephemeral range, so that the system can't give it to another program before ours listens. */
 export async function freePort(host = '127.0.0.1') {
   for (;;) {
     const port = randomInt(20_000, 30_000);

@@ -276,7 +276,7 @@ interface Column {
 }
 
 interface SampleSizes extends Column {
-  /** Of the samples before `to`. */
+  /** Total bytes of the samples from `from` to `to`, exclusive. */
   sum(from: number, to: number): number;
 }
 
