@@ -189,7 +189,7 @@ test('links of problems start with the base path', async () => {
   expect(down.detail).toContain('; /media/api/health shows');
 });
 
-test('every error status of nginx has a problem with the same status and a documented code', async () => {
+test('every error status of nginx is a problem with a documented code that blames the right side', async () => {
   // All but 408 and 499, for which nginx sends nothing, and those of modules that we don't use.
   const statuses = [
     400, 401, 403, 404, 405, 411, 412, 413, 414, 416, 421, 429, 431, 494, 495, 496, 497, 500, 501, 502, 503,

@@ -46,3 +46,8 @@ export async function receive(url: string, options: RequestOptions = {}): Promis
     complete,
   };
 }
+
+/** Expects an error about the media or their site, or a response that is visibly cut off. */
+export function expectNotWhole({ status, complete }: Pick<Received, 'status' | 'complete'>): void {
+  expect([422, 502, 'reset']).toContain(status === 200 && !complete ? 'reset' : status);
+}
