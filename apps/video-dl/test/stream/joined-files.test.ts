@@ -97,7 +97,7 @@ function joinedFlv(files: readonly Buffer[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Serves a playlist of the parts, each on a clock of its own. */
+/** Serves a playlist of the parts. Each part has its own clock. */
 async function playlist(name: string, ...parts: string[]): Promise<string> {
   const lines = await Promise.all(
     parts.map(async (part, index) => {
