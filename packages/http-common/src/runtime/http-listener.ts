@@ -203,5 +203,6 @@ function endWithProblem(
   ].join('\r\n');
   socket.end(response, () => socket.destroy());
   // Node no longer watches this connection, and a client may not read.
-  setTimeout(() => socket.destroy(), lastWriteMs).unref();
+  const timer = setTimeout(() => socket.destroy(), lastWriteMs);
+  socket.once('close', () => clearTimeout(timer));
 }
