@@ -55,6 +55,8 @@ export class InputFactsReader {
   readonly lateTracks: LateTrack[] = [];
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
   hasUnknownAudio = false;
+  /** Packets of audio that ffmpeg read, reported when it ends; null until then. */
+  audioPackets: number | null = null;
   /** Keyed by `input:stream`. */
   readonly #sampleRates = new Map<string, number>();
 
@@ -108,16 +110,19 @@ export class InputFactsReader {
     if (!this.#isOutput && unknownAudio.test(line)) this.hasUnknownAudio = true;
     const audio = /^\[info\] {3}Stream #(\d+:\d+).{0,80}?: Audio: .{1,200}?, (\d+) Hz/u.exec(line);
     if (audio !== null && !this.#isOutput) this.#sampleRates.set(audio[1] ?? '', Number(audio[2]));
-    const decoded =
-      /^\[verbose\] {3}Input stream #((\d+):\d+) \(audio\): .{1,200}? frames decoded.{0,40}? \((\d+) samples\)/u.exec(
-        line,
-      );
-    const input = this.#inputs[Number(decoded?.[2])];
-    const sampleRate = this.#sampleRates.get(decoded?.[1] ?? '') ?? 0;
-    const samples = Number(decoded?.[3]);
+    const [, stream = '', index, packets] = readTrack.exec(line) ?? [];
+    if (packets === undefined) return;
+    this.audioPackets = (this.audioPackets ?? 0) + Number(packets);
+    const input = this.#inputs[Number(index)];
+    const sampleRate = this.#sampleRates.get(stream) ?? 0;
+    const samples = Number(/ frames decoded.{0,40}? \((\d+) samples\)/u.exec(line)?.[1]);
     if (input !== undefined && sampleRate > 0 && samples > 0) input.decodedSeconds = samples / sampleRate;
   }
 }
+
+/** ffmpeg 7 and later put a context in front. */
+const readTrack =
+  /^(?:\[[^\]]{1,80}\] )?\[verbose\] {3}Input stream #((\d+):\d+) \(audio\): (\d+) packets read/u;
 
 const unknownAudio = /^\[info\] {3}Stream #.{1,80}?: Audio: .{1,200}?, 0 channels/u;
 

@@ -231,13 +231,15 @@ function joinedFragments(): DomainError {
 /** @throws DomainError `no_media` */
 function audioFormat(selection: readonly Format[]): Format {
   const format = selection.find(({ hasAudio }) => hasAudio !== false);
-  if (format === undefined) {
-    throw new DomainError(
-      'no_media',
-      'This video has no audio to send. `/api/info` lists what the page offers.',
-    );
-  }
+  if (format === undefined) throw noAudio();
   return format;
+}
+
+export function noAudio(): DomainError {
+  return new DomainError(
+    'no_media',
+    'This video has no audio to send. `/api/info` lists what the page offers.',
+  );
 }
 
 const shortSides = { 'mp4-720': 720, 'mp4-1080': 1080 };

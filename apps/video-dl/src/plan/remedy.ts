@@ -7,7 +7,9 @@ export type Remedy =
   /** It is bare audio whose sample rate changes, so times that ffmpeg counts at one rate are wrong. */
   | { readonly kind: 'untimed_audio' }
   /** Its audio begins at this byte and time. */
-  | { readonly kind: 'late_audio'; readonly at: number; readonly seconds: number };
+  | { readonly kind: 'late_audio'; readonly at: number; readonly seconds: number }
+  /** It states audio and has none. */
+  | { readonly kind: 'no_audio' };
 
 /** ffmpeg keeps in memory what it reads before its output. */
 const maxAnalysedBytes = 64 * 1024 ** 2;
@@ -22,6 +24,7 @@ export function withRemedy(plan: Plan, remedy: Remedy): Plan {
   }
   if (remedy.kind === 'untimed_audio')
     return { ...plan, audio: plan.audio && { ...plan.audio, ignoresTimes: true } };
+  if (remedy.kind === 'no_audio') return { ...plan, audio: null };
   if (plan.container !== 'mp4' || plan.audio !== null) return plan;
   const { at, seconds } = remedy;
   if (at > maxAnalysedBytes) throw lateAudio();

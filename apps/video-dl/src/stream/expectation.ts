@@ -20,7 +20,7 @@ export interface SentTrack {
 /** What the relay knows about an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
   readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'> &
-    Partial<Pick<RelayInput, 'offsetSeconds' | 'isWhole'>>;
+    Partial<Pick<RelayInput, 'offsetSeconds' | 'isWhole' | 'changes'>>;
   readonly facts: InputFacts | undefined;
 }
 

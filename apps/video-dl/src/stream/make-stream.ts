@@ -98,7 +98,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
       assertNoHiddenStart(plan, run, inputs);
       assertStartsOnTime(plan, run);
       const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
-      if (isIntact) assertHasAudio(plan, run, { inputs, expected });
+      if (isIntact) assertHasAudio(plan, run, { inputs, expected, session });
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();
@@ -110,7 +110,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     }
     await client.send(parts);
   }
-  await assertAudioIsKnown(plan, { run, child, facts });
+  await assertAudioIsKnown(plan, { run, inputs, child, facts, session });
   assertNoChange(plan, { run, inputs, facts });
   const { signal, renew, request } = job;
   const finished = { ...stream, signal, renew, client: request.client, child, output: run, facts, expected };
@@ -200,14 +200,26 @@ function wrongPlan(plan: Plan, remedy: Remedy): WrongPlanError {
   return new WrongPlanError(plan, { remedy });
 }
 
-/** ffmpeg can copy audio only if it begins soon enough for its sample rate to be found. */
+interface MadeByChild extends MadeSoFar {
+  readonly child: Pick<ChildGroup, 'exited'>;
+  readonly session: RelaySession;
+}
+
+/** ffmpeg can copy audio only if it begins soon enough for its sample rate to be found, and encode it only if it begins. */
 async function assertAudioIsKnown(
   plan: Plan,
-  { run, child, facts }: Pick<MadeSoFar, 'run' | 'facts'> & { child: Pick<ChildGroup, 'exited'> },
+  { run, inputs, child, facts, session }: MadeByChild,
 ): Promise<void> {
-  if (run.hasMedia || !facts.hasUnknownAudio || plan.target === 'original' || plan.audio?.action !== 'copy')
-    return;
-  if ((await child.exited).code !== 0) throw wrongPlan(plan, { kind: 'encode', track: 'audio' });
+  if (run.hasMedia || !facts.hasUnknownAudio || plan.target === 'original' || plan.audio === null) return;
+  if ((await child.exited).code === 0) return;
+  if (plan.audio.action === 'copy') throw wrongPlan(plan, { kind: 'encode', track: 'audio' });
+  if (plan.video !== null && isRead(inputs, session) && inputs[0]?.changes.hasAudio === false)
+    throw wrongPlan(plan, { kind: 'no_audio' });
+}
+
+/** Whether everything of the only input has arrived. */
+function isRead({ length }: readonly RelayInput[], session: RelaySession): boolean {
+  return length === 1 && session.allReceived();
 }
 
 /** An encoder's delay is shorter, including HE-AAC, except at low sample rates. */
@@ -265,17 +277,26 @@ function assertStartsOnTime(plan: Plan, run: OutputRun): void {
 }
 
 /**
- * A clip may lie where a video has no audio. Many players show an error for a track without samples, so such a
- * clip gets none. Its file must state that, or its segments must have shown it: the audio may also be missing.
+ * A clip may lie where a video has no audio, and a recording may state audio that it never had. Many players show an
+ * error for a track without samples, so such a stream gets none. The file of a clip must state that, or its segments
+ * must have shown it: the audio may also be missing.
  * ffmpeg writes no header before each track has a sample or has ended.
  */
 function assertHasAudio(
   plan: Plan,
   run: OutputRun,
-  { inputs, expected }: { inputs: readonly OpenInput[]; expected: Expectation },
+  {
+    inputs,
+    expected,
+    session,
+  }: { inputs: readonly OpenInput[]; expected: Expectation; session: RelaySession },
 ): void {
-  if (plan.expected.clip === null || plan.video === null || plan.audio === null) return;
+  if (plan.video === null || plan.audio === null) return;
   if (!run.tracks.some(({ type, samples }) => type === 'audio' && samples === 0)) return;
+  if (plan.expected.clip === null) {
+    if (isRead(inputs, session)) throw wrongPlan(plan, { kind: 'no_audio' });
+    return;
+  }
   const input = inputs.at(-1);
   const hasNone = input?.isJoined
     ? !expected.shortfalls(run.tracks).some(({ track }) => track.type === 'audio')

@@ -6,7 +6,7 @@ import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { streamOf } from '../containers/mp4/movie-summary.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
-import type { Plan } from '../plan/plan.js';
+import { noAudio, type Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
 import type { RenewSource } from '../upstream/media-source.js';
@@ -26,7 +26,7 @@ interface FinishedStream {
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
-  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors'>;
+  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets'>;
 }
 
 /**
@@ -40,6 +40,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   const exit = await child.exited;
   signal.throwIfAborted();
   if (session.failure !== undefined) throw session.failure;
+  if (!output.hasMedia && hasNoAudio(stream)) throw noAudio();
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw unreadable();
   const empty = output.tracks.find(({ samples }) => samples === 0);
@@ -54,6 +55,13 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
     const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
     for (const shortfall of ofInput) assertSourceIsShort(shortfall, own, expected.clip);
   }
+}
+
+/** Whether what states audio has none of it. */
+function hasNoAudio({ plan, session, expected, facts }: FinishedStream): boolean {
+  const isRead = session.allReceived() && !facts.hasInvalidData && facts.decodeErrors === 0;
+  const { changes } = expected.inputs.at(-1)?.input ?? {};
+  return plan.video === null && isRead && (facts.audioPackets === 0 || changes?.hasAudio === false);
 }
 
 /**

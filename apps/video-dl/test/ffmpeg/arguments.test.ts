@@ -297,6 +297,17 @@ describe('InputFactsReader', () => {
     expect(facts.inputs[0]?.decodedSeconds).toBe(2);
   });
 
+  it.each(['', '[in#0/flv @ 0x1] '])('reads how much audio there was after "%s"', (context) => {
+    const facts = read(
+      "[info] Input #0, flv, from 'http://127.0.0.1/x':",
+      '[info]   Stream #0:1: Audio: aac (LC), 44100 Hz, stereo, fltp, 69 kb/s',
+      `${context}[verbose]   Input stream #0:1 (audio): 3 packets read (3 bytes); 3 frames decoded; 0 decode errors (88200 samples); `,
+      `${context}[verbose]   Input stream #0:2 (audio): 0 packets read (0 bytes); `,
+    );
+    expect(facts.audioPackets).toBe(3);
+    expect(facts.inputs[0]?.decodedSeconds).toBe(2);
+  });
+
   it('reads which tracks ffmpeg finds too late', () => {
     const facts = read(
       '[mpeg @ 0x1] [warning] New audio stream 0:1 at pos:2924558 and DTS:14.53s',

@@ -54,6 +54,12 @@ const ownParts: Partial<Record<string, readonly string[]>> = {
   'stereo.flv': [...bars(), ...tone(22_050), ...h264, '-ac', '2'],
   'silent.mpg': [...bars('160x90', 8), '-c:v', 'mpeg2video'],
   'usual.mpg': [...bars(), ...tone(48_000), '-c:v', 'mpeg2video'],
+  ...Object.fromEntries(
+    ['no-audio.flv', 'no-audio.mkv', 'no-audio.ts'].map((name) => [
+      name,
+      [...bars(), ...tone(44_100), ...h264, '-bsf:a', 'noise=drop=1'],
+    ]),
+  ),
   'late.ts': [...bars('160x90', 9), '-itsoffset', '7.5', ...tone(48_000, 1), ...h264],
 };
 
@@ -207,6 +213,38 @@ describe('audio that begins late', () => {
     const url = await joined('late-pids.ts', 'silent.ts', 'other-pids.ts');
     const received = await stream(url, 'stream/video');
     expectNotWhole(received);
+  });
+});
+
+describe('audio that is stated and never comes', () => {
+  it.each([
+    ['no-audio.flv', joined, ['no-audio.flv'], 75],
+    ['no-audio.ts', joined, ['no-audio.ts'], 75],
+    ['no-audio.m3u8', playlist, ['no-audio.ts', 'no-audio.ts'], 150],
+    ...atNight([['no-audio.mkv', joined, ['no-audio.mkv'], 75] as const]),
+  ] as const)('does not keep the video of %s from being sent', async (name, find, parts, frames) => {
+    const received = await stream(await find(name, ...parts), 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    await writeFile(join(folder, `${name}.mp4`), received.body);
+    const { streams } = await inspect(join(folder, `${name}.mp4`));
+    expect(streams).toMatchObject([{ codec_type: 'video', nb_read_frames: frames }]);
+  });
+
+  it.each(['no-audio.flv', 'no-audio.ts'])('is not offered as an MP3 of %s', async (name) => {
+    const { status, body } = await stream(await joined(`mp3-${name}`, name), 'stream');
+    expect(status).toBe(422);
+    expect(JSON.parse(body.toString())).toMatchObject({
+      code: 'no_media',
+      detail: expect.stringContaining('has no audio') as unknown,
+    });
+  });
+
+  it('is never left out if it comes late', async () => {
+    const url = await joined('no-audio-yet.ts', 'no-audio.ts', 'later.ts');
+    const received = await streamAgain(url, 'stream/video');
+    expect(received).toMatchObject({ status: 200, complete: true });
+    await writeFile(join(folder, 'no-audio-yet.mp4'), received.body);
+    expect((await inspect(join(folder, 'no-audio-yet.mp4'))).streams).toHaveLength(2);
   });
 });
 

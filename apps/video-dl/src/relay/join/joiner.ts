@@ -15,7 +15,7 @@ export interface SegmentFacts {
   readonly initialisation: number | object | null;
 }
 
-/** What a reader notices about tracks in the middle of a stream. */
+/** What a reader notices about tracks while it reads a stream. */
 export interface TrackChanges {
   /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
   readonly changed?: ReadonlySet<TrackKind>;
@@ -23,6 +23,8 @@ export interface TrackChanges {
   readonly added?: ReadonlySet<TrackKind>;
   /** The kinds of track that begin later and are left out. */
   readonly omitted?: ReadonlySet<TrackKind>;
+  /** Whether any audio has come so far. */
+  readonly hasAudio?: boolean;
 }
 
 /** Joins segments into one stream and checks each of them. */

@@ -64,6 +64,10 @@ export class TransportStreamJoiner implements Joiner {
     return this.#tables.omitted;
   }
 
+  get hasAudio(): boolean {
+    return this.#tables.hasAudio;
+  }
+
   get startSeconds(): number | null {
     return this.#startSeconds;
   }

@@ -4,6 +4,7 @@ import { notJoinable, type TrackKind } from './joiner.js';
 export const packetSize = 188;
 export const nullPid = 0x1fff;
 const patPid = 0;
+const lastReservedPid = 0x1f;
 
 /** An elementary stream in the program map (ISO 13818-1, 2.4.4.8). */
 export interface Elementary {
@@ -31,6 +32,8 @@ export class TransportTracks {
   readonly added = new Set<TrackKind>();
   /** Those of them that are left out, because other tracks change their PIDs at the same time. */
   readonly omitted = new Set<TrackKind>();
+  /** Whether a frame of audio has begun: its tables may list audio that never comes. */
+  hasAudio = false;
   /** Keyed by PID in the output: sample rate and channels of its AAC. */
   readonly #formats = new Map<number, FormatWatch>();
 
@@ -51,10 +54,17 @@ export class TransportTracks {
   /** Reads a packet at which a table or a frame starts. @throws TransferFault if the encoding changes */
   read(packet: Buffer): void {
     const pid = pidOf(packet);
+    this.hasAudio ||= this.#mayBeAudio(pid);
     const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
     if (isDamaged) return;
     if (this.isTable(pid)) this.#readTable(packet, pid);
     else this.#readFormat(packet, pid);
+  }
+
+  #mayBeAudio(inputPid: number): boolean {
+    if (this.tracks === null) return inputPid > lastReservedPid && !this.isTable(inputPid);
+    const pid = this.outputPid(inputPid);
+    return this.tracks.some((track) => track.pid === pid && kindOf(track.type) === 'audio');
   }
 
   #readTable(packet: Buffer, pid: number): void {
