@@ -18,7 +18,7 @@ import type { StreamLimits } from '../capacity.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders } from './response.js';
-import { assertComplete } from './verification.js';
+import { assertComplete, assertNoEmptyTrack } from './verification.js';
 
 export interface StreamToMake {
   readonly plan: Plan;
@@ -99,6 +99,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
       assertStartsOnTime(plan, run);
       const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
       if (isIntact) assertHasAudio(plan, run, { inputs, expected, session });
+      if (isIntact && session.allReceived()) assertNoEmptyTrack(run, plan.expected);
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();

@@ -10,7 +10,7 @@ import { noAudio, type Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
 import type { RenewSource } from '../upstream/media-source.js';
-import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
+import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
 const recheckTimeoutMs = 15_000;
@@ -43,8 +43,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (!output.hasMedia && hasNoAudio(stream)) throw noAudio();
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw unreadable();
-  const empty = output.tracks.find(({ samples }) => samples === 0);
-  if (empty !== undefined) throw emptyTrack(empty, expected.clip);
+  assertNoEmptyTrack(output, expected);
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   // ffmpeg stops reading as soon as it has what a clip needs.
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
@@ -159,12 +158,20 @@ function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedS
   return unreadable(cause);
 }
 
-/** Many players show an error for a track without samples. */
-function emptyTrack({ type }: SentTrack, clip: Clip | null): DomainError {
-  return new DomainError(
+/** Many players show an error for a track without samples. @throws DomainError `no_media` */
+export function assertNoEmptyTrack(
+  { tracks }: Pick<OutputRun, 'tracks'>,
+  { clip }: Pick<Expectation, 'clip'>,
+): void {
+  const empty = tracks.find(({ samples }) => samples === 0);
+  if (empty === undefined) return;
+  const { type } = empty;
+  const remedy =
+    type === 'video' ? 'Request an MP3 from `/api/stream`.' : 'Check that it plays in a browser.';
+  throw new DomainError(
     'no_media',
     clip === null
-      ? `The site's ${type} is empty. Check that it plays in a browser.`
+      ? `The site's ${type} is empty. ${remedy}`
       : `This part of the video has no ${type}. Choose another \`start\` or \`end\`.`,
   );
 }

@@ -60,6 +60,7 @@ const ownParts: Partial<Record<string, readonly string[]>> = {
       [...bars(), ...tone(44_100), ...h264, '-bsf:a', 'noise=drop=1'],
     ]),
   ),
+  'no-frames.mkv': [...bars(), ...tone(44_100), ...h264, '-bsf:v', 'noise=drop=1'],
   'late.ts': [...bars('160x90', 9), '-itsoffset', '7.5', ...tone(48_000, 1), ...h264],
 };
 
@@ -246,6 +247,17 @@ describe('audio that is stated and never comes', () => {
     await writeFile(join(folder, 'no-audio-yet.mp4'), received.body);
     expect((await inspect(join(folder, 'no-audio-yet.mp4'))).streams).toHaveLength(2);
   });
+});
+
+it('a video that is stated and has no frames is an error that offers the MP3', async () => {
+  const url = await joined('no-frames.mkv', 'no-frames.mkv');
+  const { status, body } = await stream(url, 'stream/video');
+  expect(status).toBe(422);
+  expect(JSON.parse(body.toString())).toMatchObject({
+    code: 'no_media',
+    detail: expect.stringContaining('Request an MP3') as unknown,
+  });
+  expect(await stream(url, 'stream')).toMatchObject({ status: 200, complete: true });
 });
 
 it.each([
