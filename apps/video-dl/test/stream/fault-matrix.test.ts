@@ -262,6 +262,11 @@ const testedElsewhere = [
     'is cut before B-frames has every frame that can be decoded',
   ],
   ['ASF of GStreamer', 'stream/rare-files', 'times 1000 hours after its audio'],
+  [
+    'Audio that is stated and never comes',
+    'stream/joined-files',
+    'does not keep the video of %s from being sent',
+  ],
   ['A default audio track that is not the first', 'stream/rare-files', 'is sent with its main audio as'],
   ['An MP3 with an APE tag at its end', 'parsing/corrected-length', 'is not a part of the length of'],
   ['Joined files with long fragments', 'stream/rare-files', 'are never sent as a whole'],
