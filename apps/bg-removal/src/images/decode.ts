@@ -25,6 +25,8 @@ export interface OpenedImage {
   readonly isDeepWithProfile: boolean;
   /** Pixels per inch, if stated in the file. */
   readonly density: number | undefined;
+  /** `one-scan` if all of it is in one part, so that none can be missing after it. */
+  readonly jpeg: 'one-scan' | 'scans' | undefined;
 }
 
 /**
@@ -44,8 +46,10 @@ export async function openImage(
   if (pixels > limits.maxPixels || Math.max(width, height) > limits.maxSide) {
     return { rejection: { code: 'image_too_large', width, height } };
   }
+  let jpeg: OpenedImage['jpeg'];
   if (type === 'jpeg') {
     const scans = countJpegScans(file);
+    jpeg = scans === 1 && !metadata.isProgressive ? 'one-scan' : 'scans';
     const maxScans = Math.min(limits.maxScans, Math.max(1, Math.floor(limits.maxScannedPixels / pixels)));
     if (scans > maxScans) return { rejection: { code: 'too_many_scans', scans, maxScans } };
   }
@@ -57,25 +61,46 @@ export async function openImage(
     size: { width, height },
     isDeepWithProfile: hasProfile && depth === 'ushort',
     density: density === defaultDensity || !(density >= 1 && density < maxDensity) ? undefined : density,
+    jpeg,
   };
 }
+
+/** libjpeg only warns about these, and paints the rest of the picture grey. */
+const missingPixels = /premature end of data segment|bad Huffman code|instead of RST/;
+const missingEnd = /premature end of JPEG image/i;
+const endOfImage = Buffer.from([0xff, 0xd9]);
 
 /**
  * Decodes all pixels, upright and in 8-bit sRGB for any profile, depth or colour space, with
  * the image's own alpha. Returns undefined if the file is damaged.
  * @throws Error if sharp fails for a reason other than the image
  */
-export async function decodeFull({ file, isDeepWithProfile }: OpenedImage): Promise<RgbaImage | undefined> {
+export async function decodeFull(image: OpenedImage): Promise<RgbaImage | undefined> {
+  const { file, jpeg } = image;
   return unlessDamaged(async () => {
-    const source = isDeepWithProfile ? await reduceToEightBits(file) : file;
-    const { data, info } = await sharp(source, options())
-      .autoOrient()
-      .toColourspace('srgb')
-      .ensureAlpha()
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true });
-    return { width: info.width, height: info.height, data };
+    if (image.isDeepWithProfile) return decode(await reduceToEightBits(file), options());
+    if (jpeg === undefined) return decode(file, options());
+    const strict: SharpOptions = { ...options(), failOn: 'warning' };
+    try {
+      return await decode(file, strict);
+    } catch (error) {
+      if (!isImageFault(error) || missingPixels.test(error.message)) throw error;
+      // Some programs leave out the marker at the end.
+      if (jpeg === 'one-scan' && missingEnd.test(error.message))
+        return decode(Buffer.concat([file, endOfImage]), strict);
+      return decode(file, options());
+    }
   });
+}
+
+async function decode(file: Uint8Array, sharpOptions: SharpOptions): Promise<RgbaImage> {
+  const { data, info } = await sharp(file, sharpOptions)
+    .autoOrient()
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
 }
 
 /** Sharp converts 16-bit colours to Display P3 instead of sRGB, and ignores the profile of 16-bit grey. */

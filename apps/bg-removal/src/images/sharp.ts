@@ -25,7 +25,7 @@ const systemFaults = /out of memory|cannot allocate|bad_alloc|unable to (open|st
  * Whether sharp's error is caused by the image. Only known decoder messages count. Everything
  * else (no memory, a missing library, a bug) is the service's own failure, not the client's.
  */
-export function isImageFault(thrown: unknown): boolean {
+export function isImageFault(thrown: unknown): thrown is Error {
   if (!(thrown instanceof Error)) return false;
   const { message } = thrown;
   if (systemFaults.test(message)) return false;

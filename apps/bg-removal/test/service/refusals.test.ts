@@ -99,6 +99,28 @@ describe('damaged images', () => {
     }
   }
 
+  test.each([false, true])('a JPEG without some of its data is 422, progressive: %s', async (progressive) => {
+    const file = await picture().jpeg({ progressive, quality: 95 }).toBuffer();
+    const lost = Buffer.concat([file.subarray(0, file.length * 0.6), file.subarray(-2)]);
+    const problem = problemOf(await postImage(service, lost));
+    expect(problem).toMatchObject({ status: 422, code: 'unreadable_image' });
+  });
+
+  test.each([
+    [false, 200],
+    [true, 422], // its last scans may be missing
+  ])('a JPEG without only its last marker, progressive: %s, is %d', async (progressive, status) => {
+    const file = await picture().jpeg({ progressive }).toBuffer();
+    expect((await postImage(service, file.subarray(0, -2))).status).toBe(status);
+  });
+
+  test('stray bytes between the segments of a JPEG are harmless', async () => {
+    const file = await picture().jpeg().toBuffer();
+    const frame = file.indexOf(Buffer.from([0xff, 0xc0]));
+    const stray = Buffer.concat([file.subarray(0, frame), Buffer.from([1, 2, 3]), file.subarray(frame)]);
+    expect((await postImage(service, stray)).status).toBe(200);
+  });
+
   test('a file that is only a signature is 422', async () => {
     const problem = problemOf(await postImage(service, Buffer.from('89504e470d0a1a0a', 'hex')));
     expect(problem).toMatchObject({ status: 422, code: 'unreadable_image' });
