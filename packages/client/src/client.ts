@@ -1,4 +1,5 @@
 import createFetchClient from 'openapi-fetch';
+import { z } from 'zod';
 import { connectionError, responseError } from './errors.js';
 import type { paths as bgRemovalPaths } from './generated/bg-removal.js';
 import type { paths as videoDlPaths } from './generated/video-dl.js';
@@ -99,8 +100,12 @@ export class MediaServicesClient {
 
   /** Metadata of a page's video, and what each download will be. */
   info(url: string, options: InfoOptions = {}): Promise<VideoInfo> {
-    const init = { params: { query: { url, ...partOf(options) } }, ...signalOf(options) };
-    return withRetries(async () => contentOf(await this.#videoDl.GET('/api/info', init)), options);
+    const init = {
+      params: { query: { url, ...partOf(options) } },
+      parseAs: 'text' as const,
+      ...signalOf(options),
+    };
+    return withRetries(async () => infoOf(await this.#videoDl.GET('/api/info', init)), options);
   }
 
   /** The audio of a page's video: as MP3, or with `original` as the site has it. */
@@ -184,7 +189,15 @@ type SendRequest = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<FetchResult<ReadableStream<Uint8Array> | null>>;
 
+const mediaTypes = /^(?:audio|image|video)\//i;
 const ourTypes = /^(?:application\/json|(?:audio|image|video)\/)/i;
+
+/** Distinguishes our JSON from another server's. */
+const infoSchema = z.looseObject({
+  title: z.string(),
+  downloads: z.array(z.looseObject({ target: z.string() })),
+  items: z.array(z.looseObject({ index: z.int() })),
+});
 
 async function download(send: SendRequest, fallbackName: string, options: DownloadOptions): Promise<Media> {
   const open = (part: ReceivedPart | undefined): Promise<OpenedMedia> =>
@@ -192,7 +205,9 @@ async function download(send: SendRequest, fallbackName: string, options: Downlo
       const result = await send(
         part === undefined ? {} : { Range: `bytes=${part.bytes}-`, 'If-Range': part.etag },
       );
-      return { media: describeMedia(result.response, fallbackName), stream: contentOf(result) };
+      const stream = contentOf(result);
+      if (!isMedia(result.response)) throw responseError(result.response, undefined);
+      return { media: describeMedia(result.response, fallbackName), stream };
     }, options);
   const opened = await open(options.resume);
   const { retries = 2, onProgress } = options;
@@ -213,7 +228,37 @@ async function connect(fetch: typeof globalThis.fetch, request: Request, baseUrl
     await response.body?.cancel();
     throw responseError(response, undefined);
   }
-  return response;
+  return isMedia(response) ? response : withText(response, request, baseUrl);
+}
+
+function isMedia({ ok, headers }: Response): boolean {
+  return ok && mediaTypes.test(headers.get('Content-Type') ?? '');
+}
+
+/** Reads JSON and errors here, so that a connection that breaks meanwhile is reported like any other. */
+async function withText(response: Response, request: Request, baseUrl: string): Promise<Response> {
+  try {
+    const text = await response.text();
+    return new Response(text === '' ? null : text, response);
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    throw connectionError(baseUrl, error);
+  }
+}
+
+/** @throws MediaServicesError unless the response describes a page */
+function infoOf(result: FetchResult<string>): VideoInfo {
+  const info = parsedText(contentOf(result));
+  if (!infoSchema.safeParse(info).success) throw responseError(result.response, undefined);
+  return info as VideoInfo;
+}
+
+function parsedText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws MediaServicesError unless the response is a success with a body */

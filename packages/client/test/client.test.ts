@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
 import { fileNameOf } from '../dist/media.js';
-import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
+import { brokenAnswer, brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const page = 'https://example.com/film?a=1&b=2';
 
@@ -173,6 +173,23 @@ test('distinguishes an unreachable server from one that is not a gateway', async
   await fetch(other.url);
   const unexpected = await errorOf(new MediaServicesClient({ baseUrl: other.url }).info(page));
   expect(unexpected).toMatchObject({ code: 'unexpected_answer', status: 404, retryable: false });
+});
+
+test.each([
+  ['breaks off in its JSON', brokenAnswer(200, 'application/json'), 'unreachable'],
+  ['breaks off in its error', brokenAnswer(503, 'application/problem+json'), 'unreachable'],
+  ['sends half of its JSON', file('application/json', '{"title":"A f'), 'unexpected_answer'],
+  ['sends other JSON', file('application/json', '{"status":"ok"}'), 'unexpected_answer'],
+])('throws a MediaServicesError when the server %s', async (_name, listener, code) => {
+  await using server = await startServer(listener);
+  const client = new MediaServicesClient({ baseUrl: server.url });
+  expect(await errorOf(client.info(page, { retries: 0 }))).toMatchObject({ code });
+});
+
+test('does not return JSON as media', async () => {
+  await using server = await startServer(file('application/json', '{"status":"ok"}'));
+  const client = new MediaServicesClient({ baseUrl: server.url });
+  expect(await errorOf(client.video(page))).toMatchObject({ code: 'unexpected_answer' });
 });
 
 test('aborts before the response, within a stream and during a wait', async () => {

@@ -50,11 +50,15 @@ export function file(
   };
 }
 
-/** Sends half of a file, then resets the connection. */
-export const brokenFile: RequestListener = (_req, res) => {
-  res.writeHead(200, { 'Content-Type': 'audio/mpeg' });
-  res.write('half', () => setImmediate(() => res.socket?.resetAndDestroy()));
-};
+/** Sends half of a body, then resets the connection. */
+export function brokenAnswer(status: number, contentType: string): RequestListener {
+  return (_req, res) => {
+    res.writeHead(status, { 'Content-Type': contentType });
+    res.write('half', () => setImmediate(() => res.socket?.resetAndDestroy()));
+  };
+}
+
+export const brokenFile = brokenAnswer(200, 'audio/mpeg');
 
 /**
  * A file that supports ranges with `If-Range`.
