@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { connectionError, responseError } from './errors.js';
 import type { paths as bgRemovalPaths } from './generated/bg-removal.js';
 import type { paths as videoDlPaths } from './generated/video-dl.js';
-import { describeMedia, type Media, type Progress, type ReceivedPart } from './media.js';
+import { describeMedia, restOf, type Media, type Progress, type ReceivedPart } from './media.js';
 import { resumableBody, type OpenedMedia } from './resumable-body.js';
 import { withRetries, type RetryOptions } from './retry.js';
 
@@ -202,9 +202,7 @@ const infoSchema = z.looseObject({
 async function download(send: SendRequest, fallbackName: string, options: DownloadOptions): Promise<Media> {
   const open = (part: ReceivedPart | undefined): Promise<OpenedMedia> =>
     withRetries(async () => {
-      const result = await send(
-        part === undefined ? {} : { Range: `bytes=${part.bytes}-`, 'If-Range': part.etag },
-      );
+      const result = await sendFor(part, send);
       const stream = contentOf(result);
       if (!isMedia(result.response)) throw responseError(result.response, undefined);
       return { media: describeMedia(result.response, fallbackName), stream };
@@ -212,6 +210,21 @@ async function download(send: SendRequest, fallbackName: string, options: Downlo
   const opened = await open(options.resume);
   const { retries = 2, onProgress } = options;
   return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress }) };
+}
+
+/** Requests the rest of a file, or the whole file if there is no part or the response doesn't continue it. */
+async function sendFor(part: ReceivedPart | undefined, send: SendRequest): ReturnType<SendRequest> {
+  if (part !== undefined) {
+    const result = await send({ Range: `bytes=${part.bytes}-`, 'If-Range': part.etag });
+    const { status, headers } = result.response;
+    if (status !== 416 && (status !== 206 || restOf(headers)?.startByte === part.bytes)) return result;
+    await result.data?.cancel();
+  }
+  const result = await send({});
+  if (result.response.status !== 206) return result;
+  // A part that nobody requested.
+  await result.data?.cancel();
+  throw responseError(result.response, undefined);
 }
 
 /** Sends a request. Resolves with any of our responses, whatever its status. */

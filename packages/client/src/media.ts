@@ -37,20 +37,27 @@ export type Progress = (receivedBytes: number, expectedBytes: number | undefined
 
 /** Everything but the body of a successful response that carries a file. */
 export function describeMedia({ headers, status }: Response, fallbackName: string): Omit<Media, 'body'> {
-  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get('Content-Range') ?? '');
-  const isPart = status === 206 && range !== null;
+  const rest = status === 206 ? restOf(headers) : undefined;
   const length = headers.get('Content-Length') ?? headers.get('Estimated-Content-Length');
   const etag = headers.get('ETag');
   const isResumable = headers.get('Accept-Ranges') === 'bytes' && etag?.startsWith('"') === true;
   return {
     fileName: fileNameOf(headers.get('Content-Disposition')) ?? fallbackName,
     contentType: headers.get('Content-Type') ?? 'application/octet-stream',
-    expectedBytes: numberOf(isPart ? range[2] : length),
+    expectedBytes: rest?.totalBytes ?? numberOf(length),
     durationSeconds: numberOf(headers.get('X-Content-Duration')),
     rateLimit: parseRateLimit(headers.get('RateLimit')),
-    startByte: isPart ? Number(range[1]) : 0,
-    etag: isResumable || isPart ? (etag ?? undefined) : undefined,
+    startByte: rest?.startByte ?? 0,
+    etag: isResumable || rest !== undefined ? (etag ?? undefined) : undefined,
   };
+}
+
+/** The range of a partial response. Undefined unless it reaches the end of a file of known size. */
+export function restOf(headers: Headers): { startByte: number; totalBytes: number } | undefined {
+  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('Content-Range') ?? '');
+  if (range === null) return undefined;
+  const [startByte = 0, lastByte = 0, totalBytes = 0] = range.slice(1).map(Number);
+  return lastByte + 1 === totalBytes ? { startByte, totalBytes } : undefined;
 }
 
 /** `"images-per-minute"; r=4; t=60` */

@@ -112,6 +112,32 @@ test('continues a part that an earlier request received', async () => {
   expect(await text(changed.body)).toBe('0123456789');
 });
 
+test.each([
+  ['416, because the part has all bytes', 416, 'bytes */10'],
+  ['a range that ends too early', 206, 'bytes 6-8/10'],
+  ['another range', 206, 'bytes 5-9/10'],
+  ['a range of a file of unknown size', 206, 'bytes 6-9/*'],
+])('starts over when the response to a resumed download is %s', async (_name, status, range) => {
+  await using server = await startServer((req, res) => {
+    const headers = { 'Content-Type': 'audio/mpeg', 'Content-Range': range, ETag: '"v1"' };
+    if (req.headers.range === undefined) file('audio/mpeg', '0123456789')(req, res);
+    else res.writeHead(status, headers).end('???');
+  });
+  const media = await new MediaServicesClient({ baseUrl: server.url }).audio(page, {
+    resume: { bytes: 6, etag: '"v1"' },
+  });
+  expect(media.startByte).toBe(0);
+  expect(await text(media.body)).toBe('0123456789');
+});
+
+test('rejects a part of a file that it did not request', async () => {
+  await using server = await startServer((_req, res) =>
+    res.writeHead(206, { 'Content-Type': 'audio/mpeg', 'Content-Range': 'bytes 0-3/10' }).end('0123'),
+  );
+  const client = new MediaServicesClient({ baseUrl: server.url });
+  expect(await errorOf(client.audio(page))).toMatchObject({ code: 'unexpected_answer' });
+});
+
 test('throws a problem as MediaServicesError without a retry', async () => {
   await using server = await startServer(problem(451, 'geo_blocked'));
 
