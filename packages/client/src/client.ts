@@ -236,12 +236,18 @@ async function connect(fetch: typeof globalThis.fetch, request: Request, baseUrl
     if (request.signal.aborted) throw error;
     throw connectionError(baseUrl, error);
   }
-  if (response.ok && !ourTypes.test(response.headers.get('Content-Type') ?? '')) {
+  const isOurs = ourTypes.test(response.headers.get('Content-Type') ?? '');
+  if ((response.ok && !isOurs) || failedByRedirect(response)) {
     // Another server's page, such as the login of a network.
     await response.body?.cancel();
     throw responseError(response, undefined);
   }
   return isMedia(response) ? response : withText(response, request, baseUrl);
+}
+
+/** fetch follows a redirect to another origin without the key, and mostly with GET instead of POST. */
+function failedByRedirect({ redirected, status }: Response): boolean {
+  return redirected && [401, 404, 405].includes(status);
 }
 
 function isMedia({ ok, headers }: Response): boolean {

@@ -67,11 +67,19 @@ export function responseError(response: Response, body: unknown): MediaServicesE
     return new MediaServicesError(code, message, { status, retryable, retryAfterSeconds, requestId, fields });
   }
   const { status } = response;
+  // Answers of proxies and networks in front of the gateway.
+  const retryable = status >= 500 || status === 429;
+  const advice = retryable ? 'Try again later.' : 'Check that the URL is a media-services gateway.';
   return new MediaServicesError(
     'unexpected_answer',
-    `Unexpected response (HTTP ${status}). Check that the URL is a media-services gateway.`,
-    { status, retryable: status >= 500, retryAfterSeconds },
+    `Unexpected response (HTTP ${status}). ${redirectOf(response) ?? advice}`,
+    { status, retryable, retryAfterSeconds },
   );
+}
+
+function redirectOf({ redirected, url }: Response): string | undefined {
+  if (!redirected) return undefined;
+  return `The server redirects to ${new URL(url).origin}: if that is the gateway, use its URL.`;
 }
 
 export function connectionError(baseUrl: string, cause: unknown): MediaServicesError {
@@ -101,7 +109,10 @@ function reasonOf(thrown: unknown): string {
   return error.cause === undefined ? error.message : reasonOf(error.cause) || error.message;
 }
 
+/** `Retry-After` is a number of seconds or a date (RFC 9110). */
 function secondsOf(header: string | null): number | undefined {
-  const seconds = header === null || header.trim() === '' ? NaN : Number(header);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  const text = header?.trim() ?? '';
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  const seconds = /^[a-z]/i.test(text) ? Math.ceil((Date.parse(text) - Date.now()) / 1000) : NaN;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }

@@ -184,6 +184,33 @@ test('does not wait longer than maxWaitSeconds', async () => {
   expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
 });
 
+test('retries the 429 of a proxy after its Retry-After, which may be a date', async () => {
+  await using server = await startServer(
+    (_req, res) => res.writeHead(429, { 'Retry-After': '0' }).end('<h1>Slow down</h1>'),
+    (_req, res) => res.writeHead(503, { 'Retry-After': 'Wed, 21 Oct 2015 07:28:00 GMT' }).end(),
+    (_req, res) => res.writeHead(503, { 'Retry-After': 'Fri, 01 Jan 2100 00:00:00 GMT' }).end(),
+  );
+  const waits: number[] = [];
+  const onRetry = (_error: Error, seconds: number) => void waits.push(seconds);
+  const error = await errorOf(
+    new MediaServicesClient({ baseUrl: server.url }).info(page, { onRetry, retries: 3 }),
+  );
+  expect(waits).toEqual([0, 0]);
+  expect(error.message).toBe('Unexpected response (HTTP 503). Try again later.');
+});
+
+test('names the server that a redirect leads to when the request fails there', async () => {
+  await using other = await startServer(problem(401, 'unauthorized'), problem(405, 'method_not_allowed'));
+  await using server = await startServer((req, res) =>
+    res.writeHead(301, { Location: `${other.url}${req.url}` }).end(),
+  );
+  const client = new MediaServicesClient({ baseUrl: server.url, key: 'secret' });
+  for (const request of [client.info(page), client.removeBackground(new Blob(['a']), 'a.jpg')]) {
+    const { message } = await errorOf(request);
+    expect(message).toContain(`redirects to ${other.url}: if that is the gateway, use its URL.`);
+  }
+});
+
 test('distinguishes an unreachable server from one that is not a gateway', async () => {
   const gone = await startServer(problem(500, 'x'));
   await gone[Symbol.asyncDispose]();
