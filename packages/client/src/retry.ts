@@ -11,6 +11,8 @@ export interface RetryOptions {
 }
 
 const firstWaitSeconds = 1;
+/** A longer timer ends at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Repeats `attempt` until it succeeds, fails with an error that is not `retryable`, or runs out
@@ -43,10 +45,13 @@ export async function wait(seconds: number, signal?: AbortSignal): Promise<void>
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, seconds * 1000);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(seconds * 1000, maxTimerMs),
+    );
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

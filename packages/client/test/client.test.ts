@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
 import { fileNameOf } from '../dist/media.js';
+import { wait } from '../dist/retry.js';
 import { brokenAnswer, brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const page = 'https://example.com/film?a=1&b=2';
@@ -209,6 +210,13 @@ test('names the server that a redirect leads to when the request fails there', a
     const { message } = await errorOf(request);
     expect(message).toContain(`redirects to ${other.url}: if that is the gateway, use its URL.`);
   }
+});
+
+test('a wait of years does not end at once', async () => {
+  const controller = new AbortController();
+  const waited = wait(1e9, controller.signal);
+  setTimeout(() => controller.abort(), 20);
+  await expect(waited).rejects.toMatchObject({ name: 'AbortError' });
 });
 
 test('distinguishes an unreachable server from one that is not a gateway', async () => {
