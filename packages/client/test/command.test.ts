@@ -38,7 +38,8 @@ afterEach(() => {
 interface RunOptions {
   readonly program?: string;
   readonly env?: Record<string, string>;
-  readonly input?: string;
+  /** Standard input; null leaves it open. */
+  readonly input?: string | null;
   readonly onStart?: (child: ChildProcess) => void;
 }
 
@@ -53,7 +54,7 @@ function start(args: readonly string[], options: RunOptions = {}): Promise<Outco
       (_error, stdout, stderr) => settle({ code: child.exitCode ?? -1, stdout, stderr }),
     );
     onStart?.(child);
-    child.stdin?.end(input);
+    if (input !== null) child.stdin?.end(input);
   });
 }
 
@@ -231,6 +232,30 @@ describe('video', () => {
     expect(server.requests[1]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
     expect(readdirSync(folder)).toEqual(['Film.mp3']);
     expect(read('Film.mp3')).toBe('0123456789');
+  });
+
+  test('leaves no file when its terminal closes', async () => {
+    await using server = await startServer((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'audio/mpeg' }).write('half');
+    });
+    const partSaved = async () => {
+      while (!existsSync(join(folder, 'audio.mp3.part')) || read('audio.mp3.part') === '')
+        await new Promise((resume) => setImmediate(resume));
+    };
+    const outcome = await start(['video', page, '--mp3', '--server', server.url], {
+      onStart: (child) => void partSaved().then(() => child.kill('SIGHUP')),
+    });
+    expect(outcome.code).toBe(130);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('continues when nobody reads its messages', async () => {
+    const busy = problem(503, 'overloaded', { retryable: true, headers: { 'Retry-After': '0' } });
+    await using server = await startServer(busy, named('audio'));
+    const outcome = await start(['video', page, '--mp3', '--server', server.url], {
+      onStart: (child) => child.stderr?.destroy(),
+    });
+    expect(outcome).toMatchObject({ code: 0, stdout: 'Episode 1.mp3\n' });
   });
 
   test('starts over when the file has changed since the interruption', async () => {
@@ -504,6 +529,15 @@ describe('cutout', () => {
     const piped = await start(['cutout', '-', '--server', server.url], { input: '' });
     expect(piped).toMatchObject({ code: 1, stderr: 'image: Standard input is empty.\n' });
     expect(server.requests).toEqual([]);
+  });
+
+  test('ends on Ctrl-C while it waits for standard input', async () => {
+    const outcome = await start(['cutout', '-'], {
+      input: null,
+      // More than a pipe holds, so that the program must be reading.
+      onStart: (child) => child.stdin?.write(Buffer.alloc(1_000_000), () => child.kill('SIGINT')),
+    });
+    expect(outcome).toMatchObject({ code: 130, stderr: 'Interrupted.\n' });
   });
 
   test('shortens the name of a cut-out that a file system would reject', async () => {

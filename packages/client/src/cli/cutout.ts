@@ -27,7 +27,7 @@ const imageStatuses = new Set([400, 413, 415, 422]);
 interface ImageJob {
   /** Shown to the user. */
   readonly label: string;
-  readonly read: () => Promise<Blob | URL>;
+  readonly read: (signal: AbortSignal) => Promise<Blob | URL>;
   readonly target: { readonly folder: string; readonly name: string } | 'standard output';
   /** Whether the user gave this exact output file. */
   readonly isExactName: boolean;
@@ -55,7 +55,7 @@ export async function cutOutImages(
     }
     terminal.progress(`${index + 1}/${jobs.length} ${label}`);
     try {
-      const media = await client.removeBackground(await read(), basename(label), {
+      const media = await client.removeBackground(await read(signal), basename(label), {
         threshold: command.threshold,
         feather: command.feather,
         foregroundStrength: command.foregroundStrength,
@@ -181,8 +181,8 @@ async function readImage(file: string): Promise<Blob> {
   }
 }
 
-async function readInput(): Promise<Blob> {
-  const image = await readStandardInput();
+async function readInput(signal: AbortSignal): Promise<Blob> {
+  const image = await readStandardInput(signal);
   if (image.size === 0) throw new UnreadableFileError('Standard input is empty.');
   return image;
 }

@@ -18,14 +18,19 @@ const exitCodes = {
   interrupted: 130,
 } as const;
 
+/** Ctrl-C, `kill`, and the end of the terminal. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Runs one command line; returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  for (const name of stopSignals) process.once(name, stop);
   let outputError: Error | undefined;
   const onOutputError = (error: Error): void => void (outputError ??= error);
   process.stdout.on('error', onOutputError);
+  // Messages that nobody reads must not end the download.
+  process.stderr.on('error', () => undefined);
   let terminal = createTerminal(true);
   try {
     const command = parseCommand(args, process.env);
@@ -36,7 +41,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     return report(error, terminal, stopping.signal);
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    for (const name of stopSignals) process.off(name, stop);
   }
 }
 

@@ -1,7 +1,7 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Media, ReceivedPart } from '../media.js';
@@ -91,9 +91,9 @@ export async function writeToStandardOutput(media: Media, signal: AbortSignal): 
 }
 
 /** Reads all of standard input. */
-export async function readStandardInput(): Promise<Blob> {
+export async function readStandardInput(signal: AbortSignal): Promise<Blob> {
   const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) chunks.push(chunk as Buffer);
+  for await (const chunk of addAbortSignal(signal, process.stdin)) chunks.push(chunk as Buffer);
   return new Blob(chunks);
 }
 
