@@ -73,6 +73,11 @@ function shell(command: string): Promise<Outcome> {
 
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 
+async function partSaved(name: string, bytes: number): Promise<void> {
+  while (!existsSync(join(folder, `${name}.part`)) || read(`${name}.part`).length < bytes)
+    await new Promise((resume) => setImmediate(resume));
+}
+
 const named = (content: string, name = 'Episode 1.mp3') =>
   file('audio/mpeg', content, { 'Content-Disposition': `attachment; filename="${name}"` });
 
@@ -213,13 +218,8 @@ describe('video', () => {
       rangedFile('0123456789'),
     );
     const args = ['video', page, '--mp3', '--server', server.url];
-    const partSaved = async () => {
-      while (!readdirSync(folder).includes('Film.mp3.part') || read('Film.mp3.part').length < 4)
-        await new Promise((resume) => setImmediate(resume));
-    };
-
     const interrupted = await start(args, {
-      onStart: (child) => void partSaved().then(() => child.kill('SIGINT')),
+      onStart: (child) => void partSaved('Film.mp3', 4).then(() => child.kill('SIGINT')),
     });
     expect(interrupted).toMatchObject({
       code: 130,
@@ -234,16 +234,55 @@ describe('video', () => {
     expect(read('Film.mp3')).toBe('0123456789');
   });
 
+  test('downloads again beside another command that downloads the same now', async () => {
+    await using server = await startServer(
+      rangedFile('0123456789', { stallAfter: 4 }),
+      rangedFile('0123456789'),
+    );
+    const args = ['video', page, '--mp3', '--server', server.url];
+    const children: ChildProcess[] = [];
+    const other = start(args, { onStart: (child) => void children.push(child) });
+    await partSaved('Film.mp3', 4);
+
+    expect(await run(args)).toMatchObject({ code: 0, stdout: 'Film.mp3\n', stderr: '' });
+
+    expect(read('Film.mp3')).toBe('0123456789');
+    expect(read('Film.mp3.part')).toBe('0123');
+    children[0]?.kill('SIGINT');
+    expect((await other).code).toBe(130);
+  });
+
+  test('keeps nothing of a file that another program changed meanwhile', async () => {
+    const responses: ServerResponse[] = [];
+    await using server = await startServer((_req, res) => {
+      responses.push(res.writeHead(200, { 'Content-Type': 'audio/mpeg' }));
+      res.write('half');
+    });
+    const outcome = run(['video', page, '--mp3', '--server', server.url]);
+    await partSaved('audio.mp3', 4);
+    rmSync(join(folder, 'audio.mp3.part'));
+    responses[0]?.end('rest');
+    expect(await outcome).toMatchObject({ code: 4, stdout: '' });
+    expect((await outcome).stderr).toContain('Another program changed audio.mp3.part.');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('does not wait for the rest of a file that it cannot write', async () => {
+    await using server = await startServer((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'audio/mpeg' }).write('half');
+    });
+    writeFileSync(join(folder, 'films'), 'a file');
+    expect(await start(['video', page, '--mp3', '--server', server.url, '-o', 'films'])).toMatchObject({
+      code: 5,
+    });
+  });
+
   test('leaves no file when its terminal closes', async () => {
     await using server = await startServer((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'audio/mpeg' }).write('half');
     });
-    const partSaved = async () => {
-      while (!existsSync(join(folder, 'audio.mp3.part')) || read('audio.mp3.part') === '')
-        await new Promise((resume) => setImmediate(resume));
-    };
     const outcome = await start(['video', page, '--mp3', '--server', server.url], {
-      onStart: (child) => void partSaved().then(() => child.kill('SIGHUP')),
+      onStart: (child) => void partSaved('audio.mp3', 4).then(() => child.kill('SIGHUP')),
     });
     expect(outcome.code).toBe(130);
     expect(readdirSync(folder)).toEqual([]);

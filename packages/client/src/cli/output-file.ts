@@ -4,13 +4,14 @@ import { basename, dirname, extname, join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { MediaServicesError } from '../errors.js';
 import type { Media, ReceivedPart } from '../media.js';
 import { UsageError } from './arguments.js';
 
 const noteExtension = '.part.json';
 
-/** The content of the note next to a `.part` file. */
-const noteSchema = z.object({ request: z.string(), etag: z.string() });
+/** The content of the note next to a `.part` file. `pid` is the process that downloads it. */
+const noteSchema = z.object({ request: z.string(), etag: z.string(), pid: z.int().optional() });
 
 /** The beginning of a file, left by an interrupted download. */
 export interface PartialFile extends ReceivedPart {
@@ -19,18 +20,52 @@ export interface PartialFile extends ReceivedPart {
 }
 
 /**
- * Finds the partial file of an interrupted download of the same request.
+ * Finds the partial file of an interrupted download of the same request, and marks it as this
+ * process's: another one that downloads the same now starts its own file.
  * @param request identifies the download
  */
+export async function claimPartialFile(folder: string, request: string): Promise<PartialFile | undefined> {
+  const partial = await findPartialFile(folder, request);
+  if (partial !== undefined) await writeNote(partial.file, request, partial.etag);
+  return partial;
+}
+
+/** Finds a partial file of the same request that no other process writes. */
 export async function findPartialFile(folder: string, request: string): Promise<PartialFile | undefined> {
   for (const name of await namesIn(folder)) {
     if (!name.endsWith(noteExtension)) continue;
     const file = join(folder, name.slice(0, -noteExtension.length));
     const note = noteSchema.safeParse(await parsedFile(join(folder, name))).data;
-    const bytes = note?.request === request ? await sizeOf(`${file}.part`) : 0;
-    if (note !== undefined && bytes > 0) return { file, bytes, etag: note.etag };
+    if (note?.request !== request || isOtherProcess(note.pid)) continue;
+    const bytes = await sizeOf(`${file}.part`);
+    if (bytes > 0) return { file, bytes, etag: note.etag };
   }
   return undefined;
+}
+
+async function writeNote(file: string, request: string, etag: string): Promise<void> {
+  const note: z.input<typeof noteSchema> = { request, etag, pid: process.pid };
+  const draft = `${file}${noteExtension}.new`;
+  try {
+    await writeFile(draft, JSON.stringify(note));
+    await rename(draft, `${file}${noteExtension}`);
+  } catch (error) {
+    // The earlier note stays, for example if the disk is full.
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Whether another process of this machine has the number. */
+function isOtherProcess(pid: number | undefined): boolean {
+  if (pid === undefined || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Anything else, such as EPERM, means that it runs.
+    return !hasCode(error, 'ESRCH');
+  }
 }
 
 export interface SaveOptions {
@@ -53,36 +88,57 @@ export interface SaveOptions {
  * @throws MediaServicesError `stream_broken`, UsageError, the file system's error, `signal.reason`
  */
 export async function saveMedia(media: Media, options: SaveOptions): Promise<string> {
-  const { folder, name, isExactName, force, request, partial, signal } = options;
-  await createFolder(folder);
-  const wanted = join(folder, name);
-  if (isExactName && !force && (await exists(wanted))) {
-    await media.body.cancel();
-    throw alreadyExists(wanted);
-  }
-  const isResumed = partial !== undefined && media.startByte === partial.bytes;
-  if (partial !== undefined && !isResumed) await removePartial(partial.file);
-  const target = isResumed ? partial.file : await freePartialName(wanted);
-  const canResume = request !== undefined && media.etag !== undefined;
   try {
-    if (canResume) {
-      await writeFile(`${target}${noteExtension}`, JSON.stringify({ request, etag: media.etag }));
-    }
-    await pipeline(
-      asNodeStream(media.body),
-      createWriteStream(`${target}.part`, { flags: isResumed ? 'a' : 'w' }),
-      {
-        signal,
-      },
-    );
+    const { folder, name, isExactName, force, partial } = options;
+    await createFolder(folder);
+    const wanted = join(folder, name);
+    if (isExactName && !force && (await exists(wanted))) throw alreadyExists(wanted);
+    const isResumed = partial !== undefined && media.startByte === partial.bytes;
+    if (partial !== undefined && !isResumed) await removePartial(partial.file);
+    const target = isResumed ? partial.file : await freePartialName(wanted);
+    await receive(media, target, options);
+    const file = force ? wanted : await reserveName(isResumed ? target : wanted, isExactName);
+    await moveTo(file, target, force);
+    return file;
   } catch (error) {
-    if (!canResume || (await sizeOf(`${target}.part`)) === 0) await removePartial(target);
+    // Otherwise the server would go on sending.
+    if (!media.body.locked) await media.body.cancel();
     throw error;
   }
-  const file = force ? wanted : await reserveName(isResumed ? target : wanted, isExactName);
-  await rename(`${target}.part`, file);
+}
+
+/** Writes the `.part` file of `target`, and removes it after an error unless it can be resumed. */
+async function receive(media: Media, target: string, { request, signal }: SaveOptions): Promise<void> {
+  const part = `${target}.part`;
+  const { etag, startByte } = media;
+  const canResume = request !== undefined && etag !== undefined;
+  try {
+    if (canResume) await writeNote(target, request, etag);
+    const output = createWriteStream(part, { flags: startByte > 0 ? 'r+' : 'w', start: startByte });
+    await pipeline(asNodeStream(media.body), output, { signal });
+    if ((await sizeOf(part)) === startByte + output.bytesWritten) return;
+  } catch (error) {
+    if (!canResume || (await sizeOf(part)) === 0) await removePartial(target);
+    throw error;
+  }
+  await removePartial(target);
+  throw changedByOthers(part);
+}
+
+function changedByOthers(file: string): MediaServicesError {
+  const message = `Another program changed ${file}. Run the same command again.`;
+  return new MediaServicesError('stream_broken', message, { status: 0, retryable: true });
+}
+
+/** Gives the `.part` file of `target` its final name, which is reserved unless `force` is set. */
+async function moveTo(file: string, target: string, force: boolean): Promise<void> {
+  try {
+    await rename(`${target}.part`, file);
+  } catch (error) {
+    if (!force) await rm(file, { force: true });
+    throw error;
+  }
   await rm(`${target}${noteExtension}`, { force: true });
-  return file;
 }
 
 /** Writes the whole file to standard output. */
@@ -148,7 +204,7 @@ async function createNew(file: string): Promise<boolean> {
     await (await open(file, 'wx')).close();
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
 }
@@ -186,7 +242,11 @@ async function statOf(path: string) {
   try {
     return await stat(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

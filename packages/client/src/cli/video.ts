@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
-import { findPartialFile, saveMedia, writeToStandardOutput } from './output-file.js';
+import { claimPartialFile, findPartialFile, saveMedia, writeToStandardOutput } from './output-file.js';
 import { printable, progressLine, sayRetry, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
@@ -36,7 +36,7 @@ export async function saveVideo(
   }
   const { folder = '.', name: chosenName } = output ?? {};
   const key = JSON.stringify({ url, format, item, start, end, name: chosenName ?? null });
-  const partial = await findPartialFile(folder, key);
+  const partial = await claimPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${sizeText(partial.bytes)}.`);
   const media = await request(partial);
   const extension = extname(media.fileName);
