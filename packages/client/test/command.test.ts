@@ -487,6 +487,38 @@ describe('cutout', () => {
     expect(server.requests).toHaveLength(10);
   });
 
+  test('continues when another command has made a cut-out of the folder meanwhile', async () => {
+    for (const name of ['a.jpg', 'b.jpg', 'c.jpg']) writeFileSync(join(folder, name), name);
+    await using server = await startServer((req, res) => {
+      mkdirSync(join(folder, 'cutouts'), { recursive: true });
+      for (const name of ['a.png', 'b.png']) writeFileSync(join(folder, 'cutouts', name), 'other');
+      png()(req, res);
+    });
+    const outcome = await run(['cutout', '.', '--server', server.url]);
+    expect(outcome).toMatchObject({ code: 0, stdout: `${join('cutouts', 'c.png')}\n` });
+    expect(outcome.stderr).toContain('b.jpg: Skipped, because another command has made its cut-out.');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('sends nothing if two images would become the same file, or an existing one', async () => {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'IMG_1.jpg'), name);
+    }
+    await using server = await startServer(png());
+    const args = ['--server', server.url, '-o'];
+    const outcome = await run(['cutout', 'a', 'b', ...args, 'out']);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain(
+      `${join('a', 'IMG_1.jpg')} and ${join('b', 'IMG_1.jpg')} would both become ${join('out', 'IMG_1.png')}.`,
+    );
+    writeFileSync(join(folder, 'c.png'), 'c');
+    expect((await run(['cutout', 'c.png', ...args, 'c.png'])).stderr).toContain('c.png already exists.');
+    writeFileSync(join(folder, 'c.mp4'), 'c');
+    expect((await run(['video', page, ...args, 'c.mp4'])).stderr).toContain('c.mp4 already exists.');
+    expect(server.requests).toEqual([]);
+  });
+
   test('continues after a file that cannot be read, names it even with --quiet, and skips hidden files', async () => {
     for (const name of ['-a.jpg', '._-a.jpg', 'c.jpg']) writeFileSync(join(folder, name), name);
     mkdirSync(join(folder, 'b.jpg'));

@@ -10,9 +10,11 @@ import { UsageError, type CutoutCommand } from './arguments.js';
 import { messageOf } from './messages.js';
 import {
   exists,
+  FileExistsError,
   isFolder,
   namesIn,
   readStandardInput,
+  requireFree,
   saveMedia,
   writeToStandardOutput,
 } from './output-file.js';
@@ -29,8 +31,8 @@ interface ImageJob {
   readonly label: string;
   readonly read: (signal: AbortSignal) => Promise<Blob | URL>;
   readonly target: { readonly folder: string; readonly name: string } | 'standard output';
-  /** Whether the user gave this exact output file. */
-  readonly isExactName: boolean;
+  /** What to do if the result exists: choose a numbered name, fail, or keep it. `--force` replaces it. */
+  readonly ifExists: 'number' | 'fail' | 'skip';
 }
 
 /**
@@ -48,13 +50,17 @@ export async function cutOutImages(
   const jobs = await findJobs(command, terminal);
   let failed = 0;
   let limit: RateLimit | undefined;
-  for (const [index, { label, read, target, isExactName }] of jobs.entries()) {
+  for (const [index, { label, read, target, ifExists }] of jobs.entries()) {
     if (limit?.remaining === 0) {
       terminal.say(`Rate limit reached. Waiting ${limit.resetSeconds} s.`);
       await wait(limit.resetSeconds, signal);
     }
     terminal.progress(`${index + 1}/${jobs.length} ${label}`);
+    const { force } = command;
+    const isExactName = ifExists !== 'number';
     try {
+      if (target !== 'standard output' && isExactName && !force)
+        await requireFree(join(target.folder, target.name));
       const media = await client.removeBackground(await read(signal), basename(label), {
         threshold: command.threshold,
         feather: command.feather,
@@ -73,11 +79,12 @@ export async function cutOutImages(
       });
       limit = media.rateLimit;
       if (target === 'standard output') await writeToStandardOutput(media, signal);
-      else {
-        const { force } = command;
-        terminal.result(await saveMedia(media, { ...target, isExactName, force, signal }));
-      }
+      else terminal.result(await saveMedia(media, { ...target, isExactName, force, signal }));
     } catch (error) {
+      if (ifExists === 'skip' && error instanceof FileExistsError) {
+        terminal.say(`${label}: Skipped, because another command has made its cut-out.`);
+        continue;
+      }
       const isRejected = error instanceof MediaServicesError && imageStatuses.has(error.status);
       if (!isRejected && !(error instanceof UnreadableFileError)) throw error;
       failed += 1;
@@ -92,6 +99,7 @@ export async function cutOutImages(
 async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<ImageJob[]> {
   const { sources, output } = command;
   const jobs: ImageJob[] = [];
+  const sourceOf = new Map<string, string>();
   if (command.url !== undefined) {
     const url = new URL(command.url);
     const name = basename(url.pathname) || url.hostname;
@@ -104,7 +112,7 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
       if (output?.name !== undefined)
         throw new UsageError(`-o must be a folder here. End its name with a slash: ${output.name}/`);
       const target = output?.folder ?? join(source, 'cutouts');
-      jobs.push(...(await folderJobs(source, target, command, terminal)));
+      jobs.push(...(await folderJobs(source, target, command, terminal, sourceOf)));
     } else {
       const read = source === '-' ? readInput : () => readImage(source);
       jobs.push(singleJob(source, read, command));
@@ -119,7 +127,7 @@ function singleJob(source: string, read: ImageJob['read'], { output, format }: C
   if (output === '-' || (output === undefined && isInput)) {
     if (process.stdout.isTTY)
       throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');
-    return { label, read, target: 'standard output', isExactName: false };
+    return { label, read, target: 'standard output', ifExists: 'number' };
   }
   const name = limitedName(basename(label, extname(label)), `-cutout.${format}`);
   const { folder, name: chosenName } = output ?? { folder: dirname(source) };
@@ -127,7 +135,7 @@ function singleJob(source: string, read: ImageJob['read'], { output, format }: C
     label,
     read,
     target: { folder, name: chosenName ?? name },
-    isExactName: chosenName !== undefined,
+    ifExists: chosenName === undefined ? 'number' : 'fail',
   };
 }
 
@@ -136,6 +144,8 @@ async function folderJobs(
   output: string,
   { force, format }: CutoutCommand,
   terminal: Terminal,
+  /** The image of each result so far. */
+  sourceOf: Map<string, string>,
 ): Promise<ImageJob[]> {
   // Hidden files are not photos: macOS puts a `._photo.jpg` next to each photo on foreign disks.
   const names = (await namesIn(folder)).filter(
@@ -145,13 +155,20 @@ async function folderJobs(
   let skipped = 0;
   for (const name of names) {
     const result = resultName(name, names, format);
-    if (!force && (await exists(join(output, result)))) {
+    const source = join(folder, name);
+    const target = { folder: output, name: result };
+    const path = join(output, result);
+    const other = sourceOf.get(path);
+    if (other !== undefined)
+      throw new UsageError(
+        `${other} and ${source} would both become ${path}. Cut them out separately, with -o.`,
+      );
+    sourceOf.set(path, source);
+    if (!force && (await exists(path))) {
       skipped += 1;
       continue;
     }
-    const source = join(folder, name);
-    const target = { folder: output, name: result };
-    jobs.push({ label: source, read: () => readImage(source), target, isExactName: true });
+    jobs.push({ label: source, read: () => readImage(source), target, ifExists: 'skip' });
   }
   if (names.length === 0) terminal.say(`${folder} has no JPEG, PNG or WebP images.`);
   else terminal.say(`${folder}: ${jobs.length} of ${names.length} images to cut out.`);

@@ -68,6 +68,12 @@ function isOtherProcess(pid: number | undefined): boolean {
   }
 }
 
+export class FileExistsError extends UsageError {
+  constructor(file: string) {
+    super(`${file} already exists. Use --force to replace it.`);
+  }
+}
+
 export interface SaveOptions {
   readonly folder: string;
   /** The name to save under; an existing file of that name is never replaced unless `force` is set. */
@@ -92,7 +98,7 @@ export async function saveMedia(media: Media, options: SaveOptions): Promise<str
     const { folder, name, isExactName, force, partial } = options;
     await createFolder(folder);
     const wanted = join(folder, name);
-    if (isExactName && !force && (await exists(wanted))) throw alreadyExists(wanted);
+    if (isExactName && !force) await requireFree(wanted);
     const isResumed = partial !== undefined && media.startByte === partial.bytes;
     if (partial !== undefined && !isResumed) await removePartial(partial.file);
     const target = isResumed ? partial.file : await freePartialName(wanted);
@@ -195,7 +201,7 @@ async function reserveName(wanted: string, isExactName: boolean): Promise<string
   for (let number = 1; ; number += 1) {
     const file = numbered(wanted, number);
     if (await createNew(file)) return file;
-    if (isExactName) throw alreadyExists(file);
+    if (isExactName) throw new FileExistsError(file);
   }
 }
 
@@ -216,8 +222,9 @@ function numbered(file: string, number: number): string {
   return join(dirname(file), `${basename(file, extension)} (${number})${extension}`);
 }
 
-function alreadyExists(file: string): UsageError {
-  return new UsageError(`${file} already exists. Use --force to replace it.`);
+/** @throws FileExistsError */
+export async function requireFree(file: string): Promise<void> {
+  if (await exists(file)) throw new FileExistsError(file);
 }
 
 async function removePartial(file: string): Promise<void> {

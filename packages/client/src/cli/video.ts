@@ -1,7 +1,13 @@
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { type InfoCommand, UsageError, type VideoCommand } from './arguments.js';
-import { claimPartialFile, findPartialFile, saveMedia, writeToStandardOutput } from './output-file.js';
+import {
+  claimPartialFile,
+  findPartialFile,
+  requireFree,
+  saveMedia,
+  writeToStandardOutput,
+} from './output-file.js';
 import { printable, progressLine, sayRetry, sizeText, type Terminal, timeText } from './terminal.js';
 
 /**
@@ -35,6 +41,7 @@ export async function saveVideo(
     return;
   }
   const { folder = '.', name: chosenName } = output ?? {};
+  if (chosenName !== undefined && !force) await requireFree(join(folder, chosenName));
   const key = JSON.stringify({ url, format, item, start, end, name: chosenName ?? null });
   const partial = await claimPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${sizeText(partial.bytes)}.`);
