@@ -500,6 +500,28 @@ describe('cutout', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test('sends the same image again after it has changed', async () => {
+    writeFileSync(join(folder, 'a.jpg'), 'first');
+    const sent: string[] = [];
+    const busy = problem(503, 'overloaded', { retryable: true, headers: { 'Retry-After': '0' } });
+    await using server = await startServer((req, res) => {
+      req.setEncoding('latin1').on('data', (chunk: string) => sent.push(chunk));
+      req.on('end', () => {
+        writeFileSync(join(folder, 'a.jpg'), 'changed');
+        (server.requests.length === 1 ? busy : png())(req, res);
+      });
+    });
+    expect(await run(['cutout', 'a.jpg', '--server', server.url])).toMatchObject({ code: 0 });
+    expect(sent.join('').match(/first|changed/g)).toEqual(['first', 'first']);
+  });
+
+  test('says that the path of an image is wrong', async () => {
+    writeFileSync(join(folder, 'a.jpg'), 'a');
+    const outcome = await run(['cutout', join('a.jpg', 'b.jpg')]);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toMatch(/^ENOTDIR: .*a\.jpg.*\. Check the path of the image or folder\.\n/);
+  });
+
   test('sends nothing if two images would become the same file, or an existing one', async () => {
     for (const name of ['a', 'b']) {
       mkdirSync(join(folder, name));

@@ -1,5 +1,4 @@
-import { openAsBlob } from 'node:fs';
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
@@ -106,8 +105,7 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
     jobs.push(singleJob(name, () => Promise.resolve(url), command));
   }
   for (const source of sources) {
-    if (source !== '-' && !(await exists(source))) throw new UsageError(`${source} does not exist.`);
-    if (source !== '-' && (await isFolder(source))) {
+    if (source !== '-' && (await isSourceFolder(source))) {
       if (output === '-') throw new UsageError('-o - takes one image, not a folder.');
       if (output?.name !== undefined)
         throw new UsageError(`-o must be a folder here. End its name with a slash: ${output.name}/`);
@@ -119,6 +117,18 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
     }
   }
   return jobs;
+}
+
+/** @throws UsageError if there is no such file, or no such folder that we may read */
+async function isSourceFolder(source: string): Promise<boolean> {
+  if (!(await exists(source).catch(rejectSource))) throw new UsageError(`${source} does not exist.`);
+  if (!(await isFolder(source))) return false;
+  await access(source, constants.R_OK).catch(rejectSource);
+  return true;
+}
+
+function rejectSource(error: Error): never {
+  throw new UsageError(`${error.message}. Check the path of the image or folder.`);
 }
 
 function singleJob(source: string, read: ImageJob['read'], { output, format }: CutoutCommand): ImageJob {
@@ -192,7 +202,8 @@ async function readImage(file: string): Promise<Blob> {
     if (found.isDirectory()) throw new UnreadableFileError('This is a folder.');
     if (!found.isFile()) throw new UnreadableFileError('This is not a regular file. Use - to read a pipe.');
     if (found.size === 0) throw new UnreadableFileError('The file is empty.');
-    return await openAsBlob(file);
+    // Read at once: a retry sends the same bytes, even if the file has changed.
+    return new Blob([await readFile(file)]);
   } catch (error) {
     throw new UnreadableFileError(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -1,13 +1,19 @@
 import type { MediaServicesError } from '../errors.js';
 
+const writable = 'Choose a folder that you may write to (-o).';
+const freeSpace = 'Free some space, then run the same command again.';
+
 const fileAdvice: Readonly<Record<string, string>> = {
-  EACCES: 'Choose a folder that you may write to (-o).',
+  EACCES: writable,
+  EDQUOT: freeSpace,
   EEXIST: 'It is a file, not a folder. Choose another one (-o).',
   EISDIR: 'It is a folder. Choose another name (-o).',
+  EFBIG: 'This disk has a limit for the size of a file. Choose a folder on another one (-o).',
   ENAMETOOLONG: 'Choose a shorter name (-o).',
-  ENOSPC: 'Free some space, then run the same command again.',
+  ENOSPC: freeSpace,
   ENOTDIR: 'Choose another folder (-o).',
-  EROFS: 'Choose a folder that you may write to (-o).',
+  EPERM: writable,
+  EROFS: writable,
 };
 
 /** Node's message names the file and the reason. */
