@@ -72,9 +72,11 @@ function numberOf(text: string | null | undefined): number | undefined {
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** Characters with a special meaning in some file system. */
+/** Characters with a special meaning in some file system or terminal, or that reverse the text after them. */
 // oxlint-disable-next-line no-control-regex -- control characters are among them
-const unsafe = /[\u0000-\u001f\u007f<>:"/\\|?*]/g;
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069<>:"/\\|?*]/g;
+/** Names of devices on Windows, with any extension. */
+const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?=\.|$)/i;
 /** File systems allow 255; `.part.json` and a number follow. */
 const maxNameBytes = 220;
 
@@ -104,6 +106,7 @@ function safeFileName(name: string): string | undefined {
   const safe = name
     .replace(unsafe, '_')
     .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '')
+    .replace(deviceName, '_$&')
     // Commands would read it as an option.
     .replace(/^-/, '_');
   if (safe === '') return undefined;

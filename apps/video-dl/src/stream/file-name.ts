@@ -4,8 +4,8 @@ const maxNameBytes = 180;
 const invisible =
   /((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic}))|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\ufffd]+/gu;
 
-// Windows rejects these with any extension.
-const reservedNames = /^(?:con|prn|aux|nul|com\d|lpt\d)$/iu;
+// Windows rejects these with any extension, which starts at the first dot.
+const reservedNames = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?=\.|$)/iu;
 
 /**
  * A file name from a title that every file system accepts: no path separators, no

@@ -11,6 +11,7 @@ describe('fileName', () => {
     ['line\r\nSet-Cookie: a=b', 'line Set-Cookie_ a=b.mp3'],
     ['exe.\u202e3pm', 'exe. 3pm.mp3'],
     ['con', '_con.mp3'],
+    ['con.tact', '_con.tact.mp3'],
     ['  … ', '….mp3'],
     ['', 'download.mp3'],
     ['...', 'download.mp3'],
