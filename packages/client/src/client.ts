@@ -79,8 +79,8 @@ interface FetchResult<Data> {
 }
 
 /**
- * Both services behind one gateway. Every failure is a MediaServicesError, or an
- * AbortError once `signal` aborts. Retryable failures are retried.
+ * Both services behind one gateway. Every failure is a MediaServicesError, or the reason of
+ * `signal` once it aborts. Retryable failures are retried.
  */
 export class MediaServicesClient {
   readonly #baseUrl: string;
@@ -208,8 +208,8 @@ async function download(send: SendRequest, fallbackName: string, options: Downlo
       return { media: describeMedia(result.response, fallbackName), stream };
     }, options);
   const opened = await open(options.resume);
-  const { retries = 2, onProgress } = options;
-  return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress }) };
+  const { retries = 2, onProgress, signal } = options;
+  return { ...opened.media, body: resumableBody(opened, { reopen: open, retries, onProgress, signal }) };
 }
 
 /** Requests the rest of a file, or the whole file if there is no part or the response doesn't continue it. */

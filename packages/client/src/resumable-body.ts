@@ -13,6 +13,7 @@ export interface ResumableBodyOptions {
   /** How many times to resume a broken connection. */
   readonly retries: number;
   readonly onProgress: Progress | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -21,21 +22,22 @@ export interface ResumableBodyOptions {
  */
 export function resumableBody(
   opened: OpenedMedia,
-  { reopen, retries, onProgress }: ResumableBodyOptions,
+  { reopen, retries, onProgress, signal }: ResumableBodyOptions,
 ): ReadableStream<Uint8Array> {
   const { etag, expectedBytes, startByte } = opened.media;
   let reader = opened.stream.getReader();
   let receivedBytes = startByte;
   let resumed = 0;
+  let isCancelled = false;
 
   const resume = async (cause: unknown): Promise<void> => {
-    if (isAbort(cause)) throw cause;
+    if (isAbort(cause) || signal?.aborted === true) throw cause;
     if (etag === undefined || receivedBytes === startByte || resumed >= retries)
       throw broken(receivedBytes, cause);
     resumed += 1;
     const rest = await reopen({ bytes: receivedBytes, etag });
     reader = rest.stream.getReader();
-    if (rest.media.startByte !== receivedBytes || rest.media.etag !== etag) {
+    if (isCancelled || rest.media.startByte !== receivedBytes || rest.media.etag !== etag) {
       await reader.cancel();
       throw broken(receivedBytes, cause);
     }
@@ -65,9 +67,15 @@ export function resumableBody(
         controller.enqueue(chunk);
       } catch (error) {
         controller.error(error);
+        // Only `onProgress` fails while the server is still sending.
+        await reader.cancel(error).catch(() => undefined);
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: async (reason) => {
+      isCancelled = true;
+      // The connection may be broken already.
+      await reader.cancel(reason).catch(() => undefined);
+    },
   });
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
 import { fileNameOf } from '../dist/media.js';
@@ -87,6 +88,33 @@ test('resumes a broken download at the byte where it broke', async () => {
   expect(server.requests.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=4-', 'bytes=7-']);
   expect(server.requests[1]?.headers['if-range']).toBe('"v1"');
   expect(seen.at(-1)).toBe(10);
+});
+
+test('closes the connection when a download is cancelled while it resumes', async () => {
+  const closed: Promise<unknown>[] = [];
+  await using server = await startServer(rangedFile('0123456789', { breakAfter: 4 }), (req, res) => {
+    closed.push(once(res, 'close'));
+    void reader.cancel().then(() => rangedFile('0123456789', { stallAfter: 7 })(req, res));
+  });
+  const { body } = await new MediaServicesClient({ baseUrl: server.url }).audio(page);
+  const reader = body.getReader();
+  await reader.read();
+  expect(await reader.read()).toMatchObject({ done: true });
+  await closed[0];
+});
+
+test('closes the connection when onProgress throws', async () => {
+  const closed: Promise<unknown>[] = [];
+  await using server = await startServer((req, res) => {
+    closed.push(once(res, 'close'));
+    rangedFile('0123456789', { stallAfter: 4 })(req, res);
+  });
+  const onProgress = () => {
+    throw new Error('The page is gone.');
+  };
+  const { body } = await new MediaServicesClient({ baseUrl: server.url }).audio(page, { onProgress });
+  await expect(text(body)).rejects.toThrow('The page is gone.');
+  await closed[0];
 });
 
 test('does not join two versions of a file', async () => {
@@ -253,13 +281,13 @@ test('does not return JSON as media', async () => {
   expect(await errorOf(client.video(page))).toMatchObject({ code: 'unexpected_answer' });
 });
 
+const stalledFile = rangedFile('0123456789', { stallAfter: 4 });
+
 test('aborts before the response, within a stream and during a wait', async () => {
   await using server = await startServer(
     () => undefined,
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Type': 'audio/mpeg' });
-      res.write('half');
-    },
+    stalledFile,
+    stalledFile,
     problem(503, 'overloaded', { retryable: true, headers: { 'Retry-After': '60' } }),
   );
   const client = new MediaServicesClient({ baseUrl: server.url });
@@ -274,6 +302,13 @@ test('aborts before the response, within a stream and during a wait', async () =
   const read = text(body);
   within.abort();
   await expect(read).rejects.toMatchObject({ name: 'AbortError' });
+
+  const timedOut = new AbortController();
+  const timed = await client.audio(page, { signal: timedOut.signal });
+  const timedRead = text(timed.body);
+  const reason = new DOMException('Too slow', 'TimeoutError');
+  timedOut.abort(reason);
+  await expect(timedRead).rejects.toBe(reason);
 
   const waiting = new AbortController();
   const waited = client.audio(page, { signal: waiting.signal, onRetry: () => waiting.abort() });
