@@ -318,7 +318,7 @@ describe('video', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('shows progress on a terminal, but not with --quiet', async () => {
+  test('shows progress on a terminal, but not with --quiet, and no binary file', async () => {
     await using server = await startServer(rangedFile('0123456789'));
     const spawnInTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
     const args = ['video', page, '--mp3', '--force', '--server', server.url];
@@ -329,6 +329,10 @@ describe('video', () => {
       });
     expect((await inTerminal()).stdout).toMatch(/100 %.*\[#{20}\].*Film\.mp3\r\n$/s);
     expect((await inTerminal('--quiet')).stdout).toBe('Film.mp3\r\n');
+    await expect(inTerminal('-o', '-')).rejects.toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('Use -o FILE, or redirect the output') as string,
+    });
   });
 
   test('saves the other videos when one fails', async () => {

@@ -14,6 +14,7 @@ import {
   namesIn,
   readStandardInput,
   requireFree,
+  requireRedirect,
   saveMedia,
   writeToStandardOutput,
 } from './output-file.js';
@@ -135,8 +136,7 @@ function singleJob(source: string, read: ImageJob['read'], { output, format }: C
   const isInput = source === '-';
   const label = isInput ? 'image' : source;
   if (output === '-' || (output === undefined && isInput)) {
-    if (process.stdout.isTTY)
-      throw new UsageError('Use -o FILE, or redirect the output: the image is binary.');
+    requireRedirect();
     return { label, read, target: 'standard output', ifExists: 'number' };
   }
   const name = limitedName(basename(label, extname(label)), `-cutout.${format}`);

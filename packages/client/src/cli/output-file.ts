@@ -147,6 +147,11 @@ async function moveTo(file: string, target: string, force: boolean): Promise<voi
   await rm(`${target}${noteExtension}`, { force: true });
 }
 
+/** @throws UsageError if standard output is a terminal */
+export function requireRedirect(): void {
+  if (process.stdout.isTTY) throw new UsageError('Use -o FILE, or redirect the output: the file is binary.');
+}
+
 /** Writes the whole file to standard output. */
 export async function writeToStandardOutput(media: Media, signal: AbortSignal): Promise<void> {
   await pipeline(asNodeStream(media.body), process.stdout, { signal, end: false });

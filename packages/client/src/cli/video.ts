@@ -5,6 +5,7 @@ import {
   claimPartialFile,
   findPartialFile,
   requireFree,
+  requireRedirect,
   saveMedia,
   writeToStandardOutput,
 } from './output-file.js';
@@ -37,6 +38,7 @@ export async function saveVideo(
       ? client.audio(url, { ...options, original: format === 'original', resume })
       : client.video(url, format, { ...options, resume });
   if (output === '-') {
+    requireRedirect();
     await writeToStandardOutput(await request(), signal);
     return;
   }
