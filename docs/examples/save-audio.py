@@ -5,6 +5,8 @@ import urllib.request
 
 query = urllib.parse.urlencode({"url": os.environ["VIDEO_URL"]})
 with urllib.request.urlopen(f"{os.environ['BASE_URL']}/api/stream?{query}") as response:
-    # Raises if the stream breaks off, so a file without an error is complete.
     with open("audio.mp3", "wb") as file:
         shutil.copyfileobj(response, file)
+    # Without a length, copyfileobj raises if the stream breaks off. Otherwise this is what is missing.
+    if response.length:
+        raise SystemExit("audio.mp3 is incomplete: the stream broke off.")

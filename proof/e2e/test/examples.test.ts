@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   copyFileSync,
   mkdtempSync,
@@ -9,6 +10,8 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -59,6 +62,35 @@ describe('the documented examples work', () => {
     }
   });
 });
+
+it.each(readdirSync(examples).filter((name) => name.startsWith('save-')))(
+  '%s fails when the connection ends before the file',
+  async (name) => {
+    const server = createServer((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'audio/mpeg', 'Content-Length': 10 });
+      res.write('half', () => res.socket?.end());
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'media-services-example-'));
+    try {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      const [program = '', ...options] = interpreters[extname(name)] ?? [];
+      const env = {
+        ...process.env,
+        BASE_URL: `http://127.0.0.1:${port}`,
+        VIDEO_URL: 'https://example.com/film',
+      };
+      await expect(
+        run(program, [...options, join(examples, name)], { cwd: folder, env }),
+      ).rejects.toMatchObject({
+        code: expect.any(Number) as number,
+      });
+    } finally {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 it('the resume example continues half-finished files', async () => {
   await using client = await newClient();
