@@ -397,17 +397,8 @@ describe('info', () => {
   });
 
   test('names the options that the service rejects', async () => {
-    await using server = await startServer((_req, res) => {
-      const errors = [{ field: 'end', message: 'must be after start' }];
-      const body = {
-        title: 'Invalid request',
-        status: 400,
-        detail: 'Invalid: end.',
-        code: 'invalid_request',
-      };
-      res.writeHead(400, { 'Content-Type': 'application/problem+json' });
-      res.end(JSON.stringify({ ...body, retryable: false, requestId: 'id-1', errors }));
-    });
+    const errors = [{ field: 'end', message: 'must be after start' }];
+    await using server = await startServer(problem(400, 'invalid_request', { errors }));
     const outcome = await run(['info', page, '--start', '5', '--end', '2', '--server', server.url]);
     expect(outcome.code).toBe(3);
     expect(outcome.stderr).toBe('--end must be after start. (invalid_request, request id-1)\n');
@@ -502,6 +493,16 @@ describe('cutout', () => {
     expect(outcome).toMatchObject({ code: 0, stdout: `${join('cutouts', 'c.png')}\n` });
     expect(outcome.stderr).toContain('b.jpg: Skipped, because another command has made its cut-out.');
     expect(server.requests).toHaveLength(2);
+  });
+
+  test('stops when the server rejects an option', async () => {
+    for (const name of ['a.jpg', 'b.jpg']) writeFileSync(join(folder, name), name);
+    const errors = [{ field: 'bg_color', message: 'must be a colour' }];
+    await using server = await startServer(problem(400, 'invalid_request', { errors }));
+    const outcome = await run(['cutout', '.', '--background', 'noir', '--server', server.url]);
+    expect(outcome).toMatchObject({ code: 3, stdout: '' });
+    expect(outcome.stderr).toContain('--background must be a colour.');
+    expect(server.requests).toHaveLength(1);
   });
 
   test('sends the same image again after it has changed', async () => {
@@ -703,6 +704,12 @@ test('ends quietly when the reader of its output has seen enough', async () => {
       code: 5,
       stderr: expect.stringContaining('Free some space, then run the same command again.') as string,
     });
+});
+
+test('accepts a server URL in capitals, with spaces around it', async () => {
+  await using server = await startServer(named('audio', 'Film.mp3'));
+  const env = { MEDIA_SERVICES_URL: ` ${server.url.replace('http', 'HTTP')}/\r` };
+  expect(await run(['video', page, '--mp3'], { env })).toMatchObject({ code: 0 });
 });
 
 test('prints its version and its help', async () => {

@@ -188,8 +188,9 @@ const time = (name: string) =>
 const valuesSchema = z.object({
   server: z
     .string()
+    .trim()
     // fetch rejects a user name and a password.
-    .regex(/^https?:\/\/[^@?#]+$/, {
+    .regex(/^https?:\/\/[^@?#]+$/i, {
       abort: true,
       error:
         'The server must be a URL such as http://127.0.0.1:8080. Set it with --server or MEDIA_SERVICES_URL.',

@@ -6,7 +6,7 @@ import { limitedName } from '../media.js';
 import { wait } from '../retry.js';
 import type { RateLimit } from '../media.js';
 import { UsageError, type CutoutCommand } from './arguments.js';
-import { messageOf } from './messages.js';
+import { messageOf, optionOf } from './messages.js';
 import {
   exists,
   FileExistsError,
@@ -85,7 +85,7 @@ export async function cutOutImages(
         terminal.say(`${label}: Skipped, because another command has made its cut-out.`);
         continue;
       }
-      const isRejected = error instanceof MediaServicesError && imageStatuses.has(error.status);
+      const isRejected = error instanceof MediaServicesError && concernsImage(error);
       if (!isRejected && !(error instanceof UnreadableFileError)) throw error;
       failed += 1;
       // A rejected image doesn't say how many requests are left.
@@ -94,6 +94,11 @@ export async function cutOutImages(
     }
   }
   return failed;
+}
+
+/** An option that the service rejects concerns all images. */
+function concernsImage({ status, fields }: MediaServicesError): boolean {
+  return imageStatuses.has(status) && !fields.some(({ field }) => field in optionOf);
 }
 
 async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<ImageJob[]> {

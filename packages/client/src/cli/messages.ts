@@ -23,7 +23,7 @@ export function fileMessage(error: Error): string {
 }
 
 /** The option for a parameter of the HTTP API. */
-const optionOf: Readonly<Record<string, string>> = {
+export const optionOf: Readonly<Record<string, string>> = {
   bg_color: '--background',
   crop_margin: '--crop-margin',
   end: '--end',

@@ -25,16 +25,30 @@ export async function startServer(...listeners: [RequestListener, ...RequestList
   };
 }
 
+interface ProblemOptions {
+  readonly retryable?: boolean;
+  readonly headers?: Record<string, string>;
+  readonly errors?: readonly { field: string; message: string }[];
+}
+
 /** Responds with a problem document in the services' format. */
 export function problem(
   status: number,
   code: string,
-  { retryable = false, headers = {} }: { retryable?: boolean; headers?: Record<string, string> } = {},
+  { retryable = false, headers = {}, errors = [] }: ProblemOptions = {},
 ): RequestListener {
   return (_req, res) => {
     res.writeHead(status, { 'Content-Type': 'application/problem+json', ...headers });
     res.end(
-      JSON.stringify({ title: 'T', status, detail: `detail of ${code}`, code, retryable, requestId: 'id-1' }),
+      JSON.stringify({
+        title: 'T',
+        status,
+        detail: `detail of ${code}`,
+        code,
+        retryable,
+        requestId: 'id-1',
+        errors,
+      }),
     );
   };
 }
