@@ -267,6 +267,20 @@ describe('video', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('leaves no .part file when its name is taken meanwhile', async () => {
+    await using server = await startServer((req, res) => {
+      writeFileSync(join(folder, 'film.mp3'), 'other');
+      named('audio')(req, res);
+    });
+    symlinkSync('nowhere', join(folder, 'link.mp3'));
+    for (const name of ['film.mp3', 'link.mp3']) {
+      const outcome = await run(['video', page, '-o', name, '--server', server.url]);
+      expect(outcome).toMatchObject({ code: 2, stdout: '' });
+      expect(outcome.stderr).toContain(`${name} already exists.`);
+    }
+    expect(readdirSync(folder)).toEqual(['film.mp3', 'link.mp3']);
+  });
+
   test('does not wait for the rest of a file that it cannot write', async () => {
     await using server = await startServer((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'audio/mpeg' }).write('half');

@@ -95,17 +95,24 @@ export interface SaveOptions {
  */
 export async function saveMedia(media: Media, options: SaveOptions): Promise<string> {
   try {
-    const { folder, name, isExactName, force, partial } = options;
+    const { folder, name, isExactName, force, request, partial, signal } = options;
     await createFolder(folder);
     const wanted = join(folder, name);
     if (isExactName && !force) await requireFree(wanted);
     const isResumed = partial !== undefined && media.startByte === partial.bytes;
     if (partial !== undefined && !isResumed) await removePartial(partial.file);
     const target = isResumed ? partial.file : await freePartialName(wanted);
-    await receive(media, target, options);
-    const file = force ? wanted : await reserveName(isResumed ? target : wanted, isExactName);
-    await moveTo(file, target, force);
-    return file;
+    const canResume = request !== undefined && media.etag !== undefined;
+    try {
+      if (canResume) await writeNote(target, request, media.etag);
+      await receive(media, `${target}.part`, signal);
+      const file = force ? wanted : await reserveName(isResumed ? target : wanted, isExactName);
+      await moveTo(file, target, force);
+      return file;
+    } catch (error) {
+      if (!canResume || (await sizeOf(`${target}.part`)) === 0) await removePartial(target);
+      throw error;
+    }
   } catch (error) {
     // Otherwise the server would go on sending.
     if (!media.body.locked) await media.body.cancel();
@@ -113,21 +120,12 @@ export async function saveMedia(media: Media, options: SaveOptions): Promise<str
   }
 }
 
-/** Writes the `.part` file of `target`, and removes it after an error unless it can be resumed. */
-async function receive(media: Media, target: string, { request, signal }: SaveOptions): Promise<void> {
-  const part = `${target}.part`;
-  const { etag, startByte } = media;
-  const canResume = request !== undefined && etag !== undefined;
-  try {
-    if (canResume) await writeNote(target, request, etag);
-    const output = createWriteStream(part, { flags: startByte > 0 ? 'r+' : 'w', start: startByte });
-    await pipeline(asNodeStream(media.body), output, { signal });
-    if ((await sizeOf(part)) === startByte + output.bytesWritten) return;
-  } catch (error) {
-    if (!canResume || (await sizeOf(part)) === 0) await removePartial(target);
-    throw error;
-  }
-  await removePartial(target);
+/** @throws also if another program changed the file, which is removed then */
+async function receive({ body, startByte }: Media, part: string, signal: AbortSignal): Promise<void> {
+  const output = createWriteStream(part, { flags: startByte > 0 ? 'r+' : 'w', start: startByte });
+  await pipeline(asNodeStream(body), output, { signal });
+  if ((await sizeOf(part)) === startByte + output.bytesWritten) return;
+  await rm(part, { force: true });
   throw changedByOthers(part);
 }
 
