@@ -48,7 +48,7 @@ Connection:
   -h, --help          show this help
   --version           show the version
 
-An interrupted download leaves a .part file. The same command resumes it if the server supports that.
+An interrupted download leaves a .part file if it can be resumed: run the same command again.
 
 Exit codes: 0 done, 1 some items failed, 2 wrong usage, 3 rejected (a retry won't help),
 4 unavailable (unreachable, busy or interrupted by the server: try again later),
