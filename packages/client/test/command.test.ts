@@ -58,6 +58,14 @@ function start(args: readonly string[], options: RunOptions = {}): Promise<Outco
   });
 }
 
+function startInTerminal(args: readonly string[]) {
+  const spawnInTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+  return promisify(execFile)('python3', ['-c', spawnInTerminal, process.execPath, program, ...args], {
+    cwd: folder,
+    env: { ...process.env, TERM: 'xterm' },
+  });
+}
+
 /** Runs a command line: in a shared process by day, in its own at night. */
 function run(args: readonly string[], options: Pick<RunOptions, 'env'> = {}): Promise<Outcome> {
   return isNight ? start(args, options) : commandLines.run({ args, env: options.env ?? {}, folder });
@@ -334,13 +342,8 @@ describe('video', () => {
 
   test('shows progress on a terminal, but not with --quiet, and no binary file', async () => {
     await using server = await startServer(rangedFile('0123456789'));
-    const spawnInTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
-    const args = ['video', page, '--mp3', '--force', '--server', server.url];
     const inTerminal = (...more: string[]) =>
-      promisify(execFile)('python3', ['-c', spawnInTerminal, process.execPath, program, ...args, ...more], {
-        cwd: folder,
-        env: { ...process.env, TERM: 'xterm' },
-      });
+      startInTerminal(['video', page, '--mp3', '--force', '--server', server.url, ...more]);
     expect((await inTerminal()).stdout).toMatch(/100 %.*\[#{20}\].*Film\.mp3\r\n$/s);
     expect((await inTerminal('--quiet')).stdout).toBe('Film.mp3\r\n');
     await expect(inTerminal('-o', '-')).rejects.toMatchObject({
@@ -590,6 +593,14 @@ describe('cutout', () => {
     expect((await run(['cutout', 'a.png', '-o', 'out.gif'])).stderr).toContain(
       'out.gif is not a name for png, webp or jpg. To make a folder of that name, end it with a slash.',
     );
+  });
+
+  test('prints no control characters of a file name on a terminal', async () => {
+    writeFileSync(join(folder, 'a\u001b[31m.jpg'), 'a');
+    await using server = await startServer(png());
+    const args = ['cutout', '.', '--server', server.url];
+    expect((await startInTerminal([...args, '--quiet'])).stdout).toBe(`${join('cutouts', 'a[31m.png')}\r\n`);
+    expect((await run([...args, '--force'])).stdout).toBe(`${join('cutouts', 'a\u001b[31m.png')}\n`);
   });
 
   test('sends a URL instead of a file', async () => {

@@ -29,7 +29,8 @@ export function createTerminal(quiet: boolean): Terminal {
   };
   const result = (line: string): void => {
     progress('');
-    stdout.write(`${line}\n`);
+    // A program that reads the path needs it unchanged.
+    stdout.write(`${stdout.isTTY ? printable(line) : line}\n`);
   };
   return { result, say, error, progress };
 }
@@ -38,7 +39,7 @@ export function sayRetry(terminal: Terminal) {
   return (error: Error, seconds: number): void => terminal.say(`${error.message} Retrying in ${seconds} s.`);
 }
 
-/** Without control characters: a page's title could contain commands for the terminal. */
+/** Without control characters: a title or the name of a file could contain commands for the terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is removed
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '');
