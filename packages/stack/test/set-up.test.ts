@@ -93,6 +93,42 @@ test('settings come from .env, and the environment takes precedence', () => {
   expect(env).toEqual({ HOST: '127.0.0.1', PORT: '9000', IMAGE_MAX_BYTES: '' });
 });
 
+test.each([
+  ['a byte order mark', '\ufeffPORT=9000\r\n', { PORT: '9000' }],
+  [
+    'a # inside a value',
+    `A=http://u:p#1@h:2\nB=a#b # c\nC=a # b#c\nD=it's room#1 \nE="a#b"\nF=#e\n#G=g#h\n  #H=h`,
+    { A: 'http://u:p#1@h:2', B: 'a#b', C: 'a', D: "it's room#1", E: 'a#b', F: '' },
+  ],
+  ['export, spaces and quotes', 'export A = 1\n B="c d"\nC=\'$e\'\n', { A: '1', B: 'c d', C: '$e' }],
+])('reads .env with %s like Compose does', (_what, text, expected) => {
+  const folder = scratch();
+  writeFileSync(join(folder, '.env'), text);
+  const env: NodeJS.ProcessEnv = {};
+
+  readSettings(folder, env);
+
+  expect(env).toEqual(expected);
+});
+
+test.each([
+  ['a line that is no setting', 'my settings\nPORT=9000\n', /Correct or delete the line "my settings"/],
+  ['a name without a value', 'PORT\nHOST=::1\n', /the line "PORT"/],
+  ['UTF-16', Buffer.from('\ufeffPORT=9000\n', 'utf16le'), /in UTF-8/],
+])('rejects a .env with %s instead of ignoring a setting', (_what, content, message) => {
+  const folder = scratch();
+  writeFileSync(join(folder, '.env'), content);
+
+  expect(() => readSettings(folder, {})).toThrow(message);
+});
+
+test('a .env that cannot be read is explained', () => {
+  const folder = scratch();
+  mkdirSync(join(folder, '.env'));
+
+  expect(() => readSettings(folder, {})).toThrow(/Cannot read .*\.env \(EISDIR\)\. Make it a file/);
+});
+
 test('a missing .env is ignored', () => {
   const env: NodeJS.ProcessEnv = {};
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { systemErrorCode } from './user-error.mjs';
+import { systemErrorCode, UserError } from './user-error.mjs';
 
 /** The repository's folder. */
 export const root = resolve(import.meta.dirname, '../../../..');
@@ -21,14 +21,44 @@ export function projectManifest(folder = root) {
  * Loads `.env` into the environment, like Docker Compose does. Variables that are already set
  * take precedence.
  * @param {string} [folder] the repository's by default
+ * @throws {UserError} if the file can't be read, or if a part of it is no setting
  */
 export function readSettings(folder = root, env = process.env) {
+  const file = join(folder, '.env');
   let text;
   try {
-    text = readFileSync(join(folder, '.env'), 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return;
-    throw error;
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT') return;
+    throw new UserError(`Cannot read ${file} (${code}). Make it a file that you may read, or delete it.`);
   }
-  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
+  for (const [name, value] of Object.entries(parseEnv(likeCompose(text)))) {
+    if (name.startsWith('#')) continue; // Node takes some comments for settings
+    // Node takes a line without `=` for the beginning of the next name.
+    if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) || value?.includes('\0')) {
+      throw new UserError(
+        `${file} must have lines such as PORT=8090, in UTF-8. Correct or delete the line ${JSON.stringify(name.split('\n', 1)[0])}.`,
+      );
+    }
+    env[name] ??= value;
+  }
+}
+
+/**
+ * Removes a byte order mark, and quotes values such as `user:p#ss`, which Node would cut off: in
+ * Compose, only a `#` after a space begins a comment.
+ * @param {string} text
+ */
+function likeCompose(text) {
+  return text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .map((line) => {
+      const [, start = '', rest = ''] = /^([^#=]*=\s*)([^\s#'"`].*)/.exec(line) ?? [];
+      const [value = ''] = rest.split(/\s#/, 1);
+      const quote = ["'", '`', '"'].find((each) => !value.includes(each));
+      return value.includes('#') && quote !== undefined ? start + quote + value.trimEnd() + quote : line;
+    })
+    .join('\n');
 }
