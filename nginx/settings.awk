@@ -74,14 +74,14 @@ function read(name, kind, low, high, value) {
     }
     if (kind == "port" && (value !~ /^[0-9]+$/ || value + 0 > 65535)) return wrong(name, "a port from 0 to 65535", value)
     if (kind == "bytes") {
-        if ((size = amount(value, bytes_in)) <= 0) return wrong(name, "a size such as 15MiB or 20000000", value)
+        if ((size = amount(value, bytes_in)) < 1 || size > 9007199254740991) return wrong(name, "a size such as 15MiB or 20000000", value)
         return put("GATEWAY_MAX_BODY_SIZE", sprintf("%.0f", size + multipart_room_bytes))
     }
     if (kind == "path") {
         if (value == "/") value = ""
         if (value != "" && value !~ /^(\/[A-Za-z0-9_~-]+)+$/)
             return wrong(name, "a path such as /media, without a slash at its end and without dots", value)
-        if (value ~ /^\/(api|docs|internal|video-dl|bg-removal)(\/|$)/)
+        if (value ~ /^\/(api|docs|internal|video-dl|bg-removal|css|js|icons|samples)(\/|$)/)
             return wrong(name, "a path that the gateway itself does not use", value)
         return put(name, value)
     }
@@ -142,11 +142,12 @@ function networks(name, value,    items, total, i, lines) {
     put("GATEWAY_REAL_IP", lines)
 }
 
-function services(name, value,    items, total, i, routes, list) {
+function services(name, value,    items, total, i, routes, list, seen) {
     total = split(value, items, ",")
     for (i = 1; i <= total; i++) {
         gsub(/[ \t]/, "", items[i])
         if (items[i] !~ /^(video-dl|bg-removal)$/) return wrong(name, "video-dl, bg-removal or both, separated by a comma", items[i])
+        if (seen[items[i]]++) continue
         routes = routes "include " items[i] ".conf; "
         list = list (list == "" ? "" : ",") items[i]
     }
@@ -154,14 +155,31 @@ function services(name, value,    items, total, i, routes, list) {
     put(name, list)
 }
 
-function is_network(text,    parts, octets, total, i) {
+function is_network(text,    parts, total) {
     total = split(text, parts, "/")
     if (total > 2 || (total == 2 && parts[2] !~ /^[0-9]+$/)) return 0
-    if (parts[1] ~ /:/) return parts[1] ~ /^[0-9A-Fa-f:.]+$/ && (total == 1 || parts[2] + 0 <= 128)
-    if (parts[1] !~ /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/ || (total == 2 && parts[2] + 0 > 32)) return 0
-    split(parts[1], octets, ".")
+    if (parts[1] ~ /:/) return is_ipv6(parts[1]) && (total == 1 || parts[2] + 0 <= 128)
+    return is_ipv4(parts[1]) && (total == 1 || parts[2] + 0 <= 32)
+}
+
+function is_ipv4(text,    octets, i) {
+    if (text !~ /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/) return 0
+    split(text, octets, ".")
     for (i = 1; i <= 4; i++) if (octets[i] + 0 > 255) return 0
     return 1
+}
+
+function is_ipv6(text,    groups, total, gaps, i) {
+    if (match(text, /[0-9]+\.[0-9.]+$/)) {
+        if (!is_ipv4(substr(text, RSTART))) return 0
+        text = substr(text, 1, RSTART - 1) "0:0"
+    }
+    gaps = gsub(/::/, ":-:", text)
+    sub(/^:-/, "-", text)
+    sub(/-:$/, "-", text)
+    total = split(text, groups, ":")
+    for (i = 1; i <= total; i++) if (groups[i] != "-" && (length(groups[i]) > 4 || groups[i] !~ /^[0-9A-Fa-f]+$/)) return 0
+    return gaps == 0 ? total == 8 : gaps == 1 && total <= 8
 }
 
 function origins(name, value,    items, total, i, entries) {
@@ -185,14 +203,17 @@ function origins(name, value,    items, total, i, entries) {
 function keys(name, file,    line, number, state, words, total, i, good, mark) {
     if (file == "") return
     mark = "\357\273\277"
+    # Some versions of awk end when they read a directory.
+    if (system("test -d \"$" name "\"") == 0) return wrong(name, "a readable file", file)
     while ((state = (getline line < file)) > 0) {
         number++
         if (index(line, mark) == 1) line = substr(line, length(mark) + 1)
-        if (line ~ /^[ \t\r]*(#|$)/) continue
+        sub(/\r$/, "", line)
+        if (line ~ /^[ \t]*(#|$)/) continue
         total = split(line, words, " ")
-        good = length(words[1]) <= 64 && words[1] ~ /^[A-Za-z0-9_.-]+$/ && length(words[2]) == 64 && words[2] ~ /^[0-9a-f]+$/
-        for (i = 3; i <= total; i++) good = good && words[i] ~ /^(images|videos)=[0-9]+$/
-        if (!good) wrong(name, "a file whose lines are a name, a SHA-256 in 64 lower-case hexadecimal digits, and optionally images=N or videos=N", "line " number " of " file)
+        good = length(line) <= 512 && length(words[1]) <= 64 && words[1] ~ /^[A-Za-z0-9_.-]+$/ && length(words[2]) == 64 && words[2] ~ /^[0-9a-f]+$/
+        for (i = 3; i <= total; i++) good = good && words[i] ~ /^(images|videos)=[0-9]+$/ && length(words[i]) <= 13
+        if (!good) wrong(name, "a file whose lines are a name, a SHA-256 in 64 lower-case hexadecimal digits, and optionally images=N or videos=N with N up to 999999", "line " number " of " file)
     }
     if (state < 0) return wrong(name, "a readable file", file)
     close(file)

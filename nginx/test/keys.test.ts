@@ -215,6 +215,14 @@ describe('limits and changes', () => {
     expect((await fetch(`${restarted.url}/api/info?url=x`)).status).toBe(401);
   });
 
+  test('spaces before a name and Windows line ends are accepted at start and for each request', async () => {
+    writeFileSync(`${file}.new`, `\r\n  ${line('carol', 'key-of-carol', 'videos=0').replace('\n', '\r\n')}`);
+    renameSync(`${file}.new`, file);
+    await using restarted = await startGateway({ env: { API_KEYS_FILE: file } });
+    const headers = { Authorization: 'Bearer key-of-carol' };
+    expect((await fetch(`${restarted.url}/api/info?url=x`, { headers })).status).toBe(200);
+  });
+
   test('keys are found even if no index can be written', async () => {
     mkdirSync(join(gateway.runDir, 'keys.index'));
     await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -232,6 +240,16 @@ describe('limits and changes', () => {
     await expect(startGateway({ env: { API_KEYS_FILE: file } })).rejects.toThrow(
       /API_KEYS_FILE must be .*line 2 of/s,
     );
+    for (const unusable of [
+      line('bob', 'key-of-bob', 'images=1000000'),
+      line('bob', 'key-of-bob', ' '.repeat(450)),
+    ]) {
+      writeFileSync(file, unusable);
+      await expect(startGateway({ env: { API_KEYS_FILE: file } })).rejects.toThrow(
+        /up to 999999.*line 1 of/s,
+      );
+    }
+    await expect(startGateway({ env: { API_KEYS_FILE: folder } })).rejects.toThrow(/a readable file/);
     await expect(startGateway({ env: { API_KEYS_FILE: `${file}-gone` } })).rejects.toThrow(/a readable file/);
   });
 });

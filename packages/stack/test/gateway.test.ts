@@ -85,6 +85,40 @@ test('reports all invalid settings at once', () => {
   }
 });
 
+test.each([
+  ['IMAGE_MAX_BYTES', ['0.1', '99999999999GiB']],
+  ['BASE_PATH', ['/css', '/js/x', '/api', '/media/']],
+  [
+    'TRUSTED_PROXIES',
+    ['1:2', ':::', 'abcd:', '1::2::3', '1:2:3:4:5:6:7:8:9', '::1.2.3', '::12345', '::1/129'],
+  ],
+])('rejects %s=%j, which nginx would reject or which would break the page', (name, values) => {
+  for (const value of values) {
+    expect(() => gatewaySettings(gatewayDir, { [name]: value })).toThrow(`- ${name} must be `);
+  }
+});
+
+test('accepts every form of an IP address, and a service that is named twice', () => {
+  const proxies = [
+    '::',
+    '::1',
+    'fe80::/10',
+    '2001:db8::1',
+    '1::',
+    '1:2:3:4:5:6:7:8',
+    '::ffff:10.0.0.1',
+    '10.0.0.0/8',
+  ];
+
+  const { GATEWAY_REAL_IP, GATEWAY_ROUTES } = gatewaySettings(gatewayDir, {
+    TRUSTED_PROXIES: proxies.join(', '),
+    SERVICES: 'video-dl,video-dl',
+  });
+
+  expect(GATEWAY_REAL_IP).toMatch(proxies.map((each) => `set_real_ip_from ${each}; `).join(''));
+  expect(GATEWAY_ROUTES).toBe('include video-dl.conf; ');
+});
+
 test('another program on its port is not taken for the gateway', async () => {
   const other = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1');
   await once(other, 'listening');
