@@ -163,11 +163,9 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
       .number(25, { min: 0, max: 3600 })
       .describe('How many seconds running requests may continue after SIGTERM before they are aborted.'),
     // The gateway routes by it, so the gateway's settings.awk validates it.
-    BASE_PATH: setting
-      .text('')
-      .describe(
-        'Path prefix under which the gateway is reached, for example /media; links in responses start with it.',
-      ),
+    BASE_PATH: fromText('', (text) => (text === '/' ? '' : text), 'text').describe(
+      'Path prefix under which the gateway is reached, for example /media; links in responses start with it.',
+    ),
   };
 }
 
