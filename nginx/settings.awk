@@ -50,8 +50,17 @@ function lookalike(given,    setting) {
     else if (given in removed)
         print given " is no longer a setting. " removed[given] >"/dev/stderr"
     else for (setting in known)
-        if (length(given) >= 8 && length(setting) >= 8 && (index(setting, given) == 1 && length(setting) - length(given) <= 4 || index(given, setting "_") == 1))
+        if (length(given) >= 8 && length(setting) >= 8 && (index(setting, given) == 1 && length(setting) - length(given) <= 4 || index(given, setting "_") == 1 || one_typo(given, setting)))
             print given " is not a setting and does nothing. Did you mean " setting "?" >"/dev/stderr"
+}
+
+# Whether two names differ in one letter, or one of them has one more.
+function one_typo(left, right,    i) {
+    i = 1
+    while (i <= length(left) && substr(left, i, 1) == substr(right, i, 1)) i++
+    left = substr(left, i)
+    right = substr(right, i)
+    return substr(left, 2) == substr(right, 2) || left == substr(right, 2) || substr(left, 2) == right
 }
 
 function read(name, kind, low, high, value) {

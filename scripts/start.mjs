@@ -1,11 +1,11 @@
 import {
   checkGatewayPort,
+  checkSettings,
   endOrphans,
   portFrom,
   Progress,
   readSettings,
   runScript,
-  settingsProblems,
   setUp,
   UserError,
 } from '../packages/stack/src/set-up/index.mjs';
@@ -58,6 +58,11 @@ await runScript({ usage }, async () => {
         readyAfterSeconds: Math.round(performance.now() / 1000),
       }),
     );
+    // Now, because it takes half a second. The services run, whether or not this works.
+    void checkSettings(env).then(
+      ({ notes }) => notes.forEach((note) => progress.say(`! ${note}`)),
+      () => undefined,
+    );
     const death = await Promise.race([stop, stack.died]);
     if (death !== undefined) throw new UserError(`${deathMessage(death)}\nStopping the others.`);
   } catch (error) {
@@ -77,7 +82,7 @@ await runScript({ usage }, async () => {
  * @returns {Promise<never>}
  */
 async function explain(error, env) {
-  const problems = await settingsProblems(env);
+  const { problems } = await checkSettings(env);
   if (problems.length === 0) throw error;
   const lines = problems.map((problem) => `\n  - ${problem}`).join('');
   throw new UserError(

@@ -41,6 +41,7 @@ describe('variable names', () => {
       HOSTNAME: 'x',
       // Another service's.
       STREAM_QUEUE_MAX: '1',
+      PAGE_MAX_BYTES: '1',
       MAX_QUEUE: '1',
     };
     expect(unknownSettings(known, env)).toEqual([]);
@@ -59,6 +60,11 @@ describe('loading the configuration', () => {
       ON: true,
       TRUST_PROXY_HOPS: 0,
     });
+  });
+
+  it('takes a BASE_PATH of / for none, so that no link begins with //', () => {
+    expect(loadConfig(schema, { BASE_PATH: '/' }).BASE_PATH).toBe('');
+    expect(loadConfig(schema, { BASE_PATH: '/media' }).BASE_PATH).toBe('/media');
   });
 
   it('uses the value of an earlier name, unless the current one is set', () => {

@@ -55,10 +55,11 @@ test('earlier names still work and are reported with the current ones', () => {
   const { stderr } = spawnSync('awk', ['-f', 'settings.awk', 'settings.tsv'], {
     cwd: gatewayDir,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, MAX_FILE_BYTES: '20MiB', VIDEO_BURST: '3' },
+    env: { PATH: process.env.PATH, MAX_FILE_BYTES: '20MiB', VIDEO_BURST: '3', API_KEY_FILE: 'keys' },
   });
   expect(stderr).toContain('MAX_FILE_BYTES is now called IMAGE_MAX_BYTES');
   expect(stderr).toContain('VIDEO_BURST is no longer a setting');
+  expect(stderr).toContain('API_KEY_FILE is not a setting and does nothing. Did you mean API_KEYS_FILE?');
 });
 
 test("the gateway's timeout exceeds the services' timeouts", () => {

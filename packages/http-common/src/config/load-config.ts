@@ -79,6 +79,7 @@ const removed: Readonly<Record<string, string>> = {
 };
 
 const minLookalikeLength = 8;
+/** Only one if it is the first letter: PAGE_MAX_BYTES is no mistyped IMAGE_MAX_BYTES. */
 const maxTypos = 2;
 /** Matches `IMAGES_PER_MIN`. A larger value would match settings of other services. */
 const maxCutOff = 4;
@@ -125,7 +126,8 @@ function renamedNote(
 function looksLike(name: string, setting: string): boolean {
   if (Math.min(name.length, setting.length) < minLookalikeLength) return false;
   const isCut = setting.startsWith(name) && setting.length - name.length <= maxCutOff;
-  return isCut || name.startsWith(`${setting}_`) || distance(name, setting) <= maxTypos;
+  const typos = name[0] === setting[0] ? maxTypos : 1;
+  return isCut || name.startsWith(`${setting}_`) || distance(name, setting) <= typos;
 }
 
 /** One environment variable, for the documentation. */

@@ -7,7 +7,7 @@ import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
-import { settingsProblems } from './stack/settings-problems.mjs';
+import { checkSettings } from './stack/settings-problems.mjs';
 import { UserError } from './user-error.mjs';
 
 const setUpFix = 'npm run setup';
@@ -165,13 +165,16 @@ async function checkPort() {
  * @param {string} root
  * @returns {Promise<Diagnosis[]>}
  */
-async function checkSettings(root) {
+async function checkAllSettings(root) {
   const name = 'Settings';
   if (checkBuild(root).state !== 'ok') return [warning(name, 'not checked', 'build first: npm run setup')];
-  const problems = await settingsProblems();
-  return problems.length === 0
-    ? [ok(name, 'valid for the gateway and both services')]
-    : problems.map((problem) => wrong(name, problem));
+  const { problems, notes } = await checkSettings();
+  const valid = problems.length === 0 ? [ok(name, 'valid for the gateway and both services')] : [];
+  return [
+    ...valid,
+    ...problems.map((problem) => wrong(name, problem)),
+    ...notes.map((note) => warning(name, note, 'see docs/configuration.md')),
+  ];
 }
 
 /** @param {string} root */
@@ -206,7 +209,7 @@ export async function diagnose(root) {
     checkDownloadEngine(root),
     checkModel(root),
     checkPort(),
-    checkSettings(root),
+    checkAllSettings(root),
     checkDisk(root),
     ...testTools.map(checkTestTool),
   ]);

@@ -10,7 +10,7 @@ export { createVenv, engineFolder, setUpPythonEngine } from './python/python-eng
 export { minimumPython } from './python/python-interpreters.mjs';
 export { runCommand, tailOf } from './run-command.mjs';
 export { setUp } from './set-up.mjs';
-export { settingsProblems } from './stack/settings-problems.mjs';
+export { checkSettings } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans, killMarked, markedProcesses, markerName } from './stack/stack-records.mjs';
 export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
 export { runCommandLine, runScript, systemErrorCode, UserError } from './user-error.mjs';

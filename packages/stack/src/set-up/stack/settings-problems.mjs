@@ -8,41 +8,45 @@ const configurationExitCode = 78;
 const given = ['PORT', 'HOST', 'METRICS_PORT', 'TRUST_PROXY_HOPS'];
 
 /**
- * Finds invalid settings of the gateway and both services, which must be built. Reports each
+ * @typedef {object} SettingsReport each line starts with the variable's name
+ * @property {string[]} problems invalid settings
+ * @property {string[]} notes renamed, removed and probably mistyped ones, which have no effect or a better name
+ */
+
+/**
+ * Checks the settings of the gateway and both services, which must be built. Reports each
  * variable once, even if several of them read it. `portFrom` validates `PORT`.
- * @returns {Promise<string[]>} each starts with the variable's name
+ * @returns {Promise<SettingsReport>}
  * @throws {Error} if a check itself fails
  */
-export async function settingsProblems(env = process.env) {
+export async function checkSettings(env = process.env) {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
   const gateway = ['settings.awk', 'settings.tsv'].map((name) => join(gatewayDir, name));
-  const reports = await Promise.all([
-    problemsOf('awk', ['-f', ...gateway], own),
+  const outputs = await Promise.all([
+    outputOf('awk', ['-f', ...gateway], own),
     ...['video-dl', 'bg-removal'].map((app) =>
-      problemsOf(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
+      outputOf(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
     ),
   ]);
-  const known = new Set();
-  return reports.flatMap((problems) => {
-    const fresh = problems.filter((problem) => !known.has(nameIn(problem)));
-    for (const problem of fresh) known.add(nameIn(problem));
-    return fresh;
-  });
+  const lines = outputs.flatMap((output) => output.split('\n'));
+  const problems = lines.filter((line) => line.startsWith('  - ')).map((line) => line.slice(4));
+  const notes = lines.filter((line) => /^\w+ is (now called|no longer a setting|not a setting)\b/.test(line));
+  return { problems: oncePerName(problems), notes: oncePerName(notes) };
 }
 
-/** @param {string} problem */
-const nameIn = (problem) => problem.split(' ', 1)[0];
+/** @param {readonly string[]} lines */
+function oncePerName(lines) {
+  const byName = new Map([...lines].reverse().map((line) => [line.split(' ', 1)[0], line]));
+  return [...byName.values()].reverse();
+}
 
 /**
  * @param {string} file
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} env
  */
-async function problemsOf(file, args, env) {
+async function outputOf(file, args, env) {
   const { code, output } = await runCommand(file, args, { env });
   if (code !== 0 && code !== configurationExitCode) throw new Error(`${args.join(' ')}: ${output}`);
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith('  - '))
-    .map((line) => line.slice(4));
+  return output;
 }
