@@ -1,4 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, utimesSync, writeFileSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +11,7 @@ import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dep
 import { checkNodeVersion, isAtLeast } from '../src/set-up/node/node-version.mjs';
 import { pinnedPnpmVersion } from '../src/set-up/node/pnpm.mjs';
 import { readSettings, root } from '../src/set-up/project.mjs';
+import { isAlive } from '../src/set-up/stack/stack-records.mjs';
 import { installSystemTools } from '../src/set-up/system/system-packages.mjs';
 import { scratch, fakeProgram } from './support/scratch.js';
 import { engineFolder, setUpPythonEngine } from '../src/set-up/python/python-engine.mjs';
@@ -181,6 +184,48 @@ test('the lock of a command that was killed is taken over', async () => {
     ),
   ).resolves.toBe('done');
 });
+
+const linuxTest = process.platform === 'linux' ? test : test.skip;
+
+test.each([
+  ['an empty one, older than any command needs to write it', ''],
+  ['one whose process id belongs to another process now', `${process.pid} 1`],
+])('a lock without an owner is taken over: %s', async (_what, content) => {
+  const file = join(scratch(), 'lock');
+  writeFileSync(file, content);
+  utimesSync(file, 0, 0);
+  const work = () => Promise.resolve('done');
+
+  await expect(withLock(file, () => undefined, work)).resolves.toBe('done');
+});
+
+linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s during set-up ends every program it has started and releases the lock',
+  async (signal) => {
+    const folder = scratch();
+    const lock = join(folder, 'lock');
+    const program = `sleep 1000 & echo $! > ${join(folder, 'pid')}; wait`;
+    const modules = new URL('../src/set-up/', import.meta.url);
+    const command = spawn(process.execPath, [
+      '--input-type=module',
+      '-e',
+      `import { withLock } from '${new URL('lock.mjs', modules).href}';
+      import { runCommand } from '${new URL('run-command.mjs', modules).href}';
+      await withLock(${JSON.stringify(lock)}, console.log, () => runCommand('sh', ['-c', ${JSON.stringify(program)}]));`,
+    ]);
+    const ended = once(command, 'exit');
+    const pidOf = () =>
+      existsSync(join(folder, 'pid')) ? Number(readFileSync(join(folder, 'pid'), 'utf8')) : 0;
+    while (pidOf() === 0) await delay(10);
+    expect(existsSync(lock)).toBe(true);
+
+    command.kill(signal);
+
+    expect(await ended).toEqual([128 + constants.signals[signal], null]);
+    expect(existsSync(lock)).toBe(false);
+    while (isAlive(pidOf())) await delay(10);
+  },
+);
 
 test('work that fails releases the lock', async () => {
   const file = join(scratch(), 'lock');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync, readdirSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -190,6 +190,19 @@ test('rejects a second stack on the same port while the first one runs, and name
   first.release();
   claimStack({ port: 1, marker: 'b' }, records).release();
 });
+
+linuxTest(
+  "a record is replaced if it is damaged or its owner's process id belongs to another process",
+  () => {
+    const records = scratch();
+    const file = join(records, 'stack-1.json');
+    for (const text of ['', JSON.stringify({ owner: process.pid, start: '1', marker: 'none', groups: [] })]) {
+      writeFileSync(file, text);
+      claimStack({ port: 1, marker: 'a' }, records).release();
+      expect(readdirSync(records)).toEqual([]);
+    }
+  },
+);
 
 linuxTest('the next run ends the leftovers of a killed run and leaves running stacks alone', async () => {
   const records = scratch();

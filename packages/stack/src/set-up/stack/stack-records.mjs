@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, toolsDir } from '../project.mjs';
 import { systemErrorCode, UserError } from '../user-error.mjs';
@@ -8,6 +8,7 @@ const recordsDir = join(toolsDir, 'run');
 /**
  * @typedef {object} StackRecord a stack's owner and processes
  * @property {number} owner process id
+ * @property {string} [start] when the owner started
  * @property {string} marker
  * @property {readonly number[]} groups process groups
  */
@@ -22,19 +23,27 @@ export function claimStack({ port, marker }, folder = recordsDir) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `stack-${port}.json`);
   const text = (/** @type {readonly number[]} */ groups) =>
-    JSON.stringify({ owner: process.pid, marker, groups });
+    JSON.stringify({ owner: process.pid, start: startOf(process.pid), marker, groups });
   endOrphan(file);
+  // Written whole and then put in place, because another command may read it at any time.
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text([]));
   try {
-    writeFileSync(file, text([]), { flag: 'wx' });
+    linkSync(draft, file);
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;
     throw new UserError(
       `A stack of this checkout is already on port ${port} (process ${readRecord(file)?.owner}). Stop it, or choose another port: PORT=8090 npm start`,
     );
+  } finally {
+    rmSync(draft);
   }
   return {
     /** @param {readonly number[]} groups */
-    setGroups: (groups) => writeFileSync(file, text(groups)),
+    setGroups: (groups) => {
+      writeFileSync(draft, text(groups));
+      renameSync(draft, file);
+    },
     release: () => rmSync(file, { force: true }),
   };
 }
@@ -53,7 +62,7 @@ export function endOrphans(folder = recordsDir) {
  */
 function endOrphan(file) {
   const record = readRecord(file);
-  if (record === undefined || isAlive(record.owner)) return false;
+  if (record === undefined || isRunning(record.owner, record.start)) return false;
   // Process ids are reused, so we end only processes that are clearly ours.
   for (const pid of record.groups) if (commandOf(pid).includes(root)) killGroup(pid);
   killMarked(record.marker);
@@ -69,8 +78,10 @@ function readRecord(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    // The machine lost its power, and with it the stack.
+    if (error instanceof SyntaxError) rmSync(file, { force: true });
+    else if (systemErrorCode(error) !== 'ENOENT') throw error;
+    return undefined;
   }
 }
 
@@ -97,6 +108,24 @@ export function isAlive(pid) {
   } catch (error) {
     return systemErrorCode(error) === 'EPERM';
   }
+}
+
+/**
+ * When a process started, in ticks since the machine's start (Linux only).
+ * @param {number} pid
+ */
+export function startOf(pid) {
+  // The name, in parentheses, may contain spaces.
+  return entriesOf(pid, 'stat')[0]?.split(') ').at(-1)?.split(' ')[19];
+}
+
+/**
+ * Whether this very process is running, and not a later one with the same id.
+ * @param {number} pid
+ * @param {string | undefined} start as `startOf` returned it
+ */
+export function isRunning(pid, start) {
+  return isAlive(pid) && (start === undefined || startOf(pid) === start);
 }
 
 /** @param {number} pid */

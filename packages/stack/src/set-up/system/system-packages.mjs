@@ -14,6 +14,7 @@ units=$1; lists=$2; shift 2
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT
+  trap 'exit 143' INT TERM HUP
   printf '#!/bin/sh\\nexit 101\\n' >"$policy"; chmod 755 "$policy"
 fi
 [ "$lists" != update ] || apt-get -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed; trying with the existing lists'
