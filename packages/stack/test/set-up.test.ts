@@ -252,6 +252,24 @@ function node(...args: string[]): Promise<{ code: number; stdout: string; stderr
   });
 }
 
+test.each([
+  ['EACCES', /^✗ EACCES: permission denied, open 'x'\n.*chown/],
+  ['EROFS', /read-only file system/],
+  ['ENOSPC', /Free some space/],
+])('a command that fails with %s says what to do, without a stack trace', async (code, message) => {
+  const failure = `Object.assign(new Error('${code}: permission denied, open \\'x\\''), { code: '${code}' })`;
+
+  const { code: exitCode, stderr } = await node(
+    '--input-type=module',
+    '-e',
+    `import { runCommandLine } from '${runsMain}'; await runCommandLine(async () => { throw ${failure}; });`,
+  );
+
+  expect(exitCode).toBe(1);
+  expect(stderr.trim()).toMatch(message);
+  expect(stderr).not.toContain('    at ');
+});
+
 /** The exit code of a command with this main function. */
 async function exitCodeOf(main: string): Promise<number> {
   const script = `import { runCommandLine } from ${JSON.stringify(runsMain)}; await runCommandLine(async () => { ${main} });`;

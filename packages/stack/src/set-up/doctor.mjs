@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findExecutable, findNginx } from './executables.mjs';
 import { runCommand } from './run-command.mjs';
@@ -8,7 +8,8 @@ import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
-import { UserError } from './user-error.mjs';
+import { toolsDir } from './project.mjs';
+import { systemErrorCode, UserError } from './user-error.mjs';
 
 const setUpFix = 'npm run setup';
 
@@ -156,7 +157,9 @@ async function checkPort() {
     : warning(
         'Gateway port',
         `${host}:${port}: ${failure}`,
-        'already running? Otherwise choose another port: PORT=8090 npm start',
+        failure === 'EADDRINUSE'
+          ? 'already running? Otherwise choose another port: PORT=8090 npm start'
+          : 'check HOST, an IP address of this machine, and PORT',
       );
 }
 
@@ -186,6 +189,18 @@ function checkDisk(root) {
     : warning('Disk space', `${gigabytes.toFixed(1)} GB free`, 'set-up needs about 2 GB');
 }
 
+/** @param {string} root */
+function checkFolder(root) {
+  const name = 'Checkout';
+  try {
+    for (const folder of [root, toolsDir]) if (existsSync(folder)) accessSync(folder, constants.W_OK);
+    return ok(name, root);
+  } catch (error) {
+    const fix = 'run as the user who owns it: set-up and the logs write into it';
+    return warning(name, `${root} is not writable (${systemErrorCode(error)})`, fix);
+  }
+}
+
 /** @param {import('./system/system-tools.mjs').SystemTool} tool */
 function checkTestTool(tool) {
   return tool.isThere()
@@ -211,6 +226,7 @@ export async function diagnose(root) {
     checkPort(),
     checkAllSettings(root),
     checkDisk(root),
+    checkFolder(root),
     ...testTools.map(checkTestTool),
   ]);
   return rows.flat();

@@ -130,5 +130,11 @@ async function setUpModel({ root, log }) {
   const modelsDir = process.env.MODELS_DIR || defaultModelsDir;
   if (await isUnchanged(locateModel(model, modelsDir))) return;
   const { setUpModel: install } = await load('model/set-up-model.js');
-  await install({ model, modelsDir, log });
+  try {
+    await install({ model, modelsDir, log });
+  } catch (error) {
+    // Their messages say what to do.
+    const isExpected = error instanceof Error && /^(Model|Weights)\w*Error$/.test(error.name);
+    throw isExpected ? new UserError(error.message) : error;
+  }
 }

@@ -19,7 +19,7 @@ export async function runCommandLine(main) {
     process.exitCode = (await main()) ?? process.exitCode ?? 0;
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1;
-    process.stderr.write(`\n${error instanceof UserError ? `✗ ${error.message}` : detailOf(error)}\n`);
+    process.stderr.write(`\n${detailOf(error)}\n`);
   }
 }
 
@@ -57,9 +57,29 @@ function parseArguments(config, usage) {
   }
 }
 
+const notAllowed =
+  'Run the command as the user who owns this checkout, or give that user the files: chown -R USER FOLDER';
+const full = 'Free some space on that disk, then run the same command again.';
+
+/**
+ * What to do about a failed system call. Others are bugs, and need their stack trace.
+ * @type {Readonly<Record<string, string>>}
+ */
+const remedies = {
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EROFS:
+    'This checkout is on a read-only file system, but set-up and the logs need to write. Copy it to another one.',
+  ENOSPC: full,
+  EDQUOT: full,
+};
+
 /** @param {unknown} error */
 function detailOf(error) {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const remedy = remedies[systemErrorCode(error) ?? ''];
+  if (remedy !== undefined) return `✗ ${error.message}\n${remedy}`;
+  return error instanceof UserError ? `✗ ${error.message}` : (error.stack ?? error.message);
 }
 
 /**
