@@ -81,7 +81,7 @@ function read(name, kind, low, high, value) {
         }
         return put(name, value + 0)
     }
-    if (kind == "port" && (value !~ /^[0-9]+$/ || value + 0 > 65535)) return wrong(name, "a port from 0 to 65535", value)
+    if (kind == "port" && (value !~ /^[0-9]+$/ || value + 0 < 1 || value + 0 > 65535)) return wrong(name, "a port from 1 to 65535", value)
     if (kind == "bytes") {
         if ((size = amount(value, bytes_in)) < 1 || size > 9007199254740991) return wrong(name, "a size such as 15MiB or 20000000", value)
         return put("GATEWAY_MAX_BODY_SIZE", sprintf("%.0f", size + multipart_room_bytes))

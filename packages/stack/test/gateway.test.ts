@@ -87,6 +87,7 @@ test('reports all invalid settings at once', () => {
 });
 
 test.each([
+  ['PORT', ['0', '65536', 'x']],
   ['IMAGE_MAX_BYTES', ['0.1', '99999999999GiB']],
   ['BASE_PATH', ['/css', '/js/x', '/api', '/media/']],
   [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** What nginx/settings.awk accepts, by the kind that nginx/settings.tsv names. */
 const expectations: Readonly<Record<string, string>> = {
   text: 'text',
-  port: 'a port from 0 (any free one) to 65535',
+  port: 'a port from 1 to 65535',
   path: 'a path without a slash at its end',
   bytes: 'a number of bytes, or with a unit such as 15MiB or 2GB',
   networks: 'a comma-separated list',

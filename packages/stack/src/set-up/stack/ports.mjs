@@ -43,7 +43,7 @@ export async function preferredPort(port, host = '127.0.0.1') {
  * @param {Fallback} fallback the value if the variable is not set
  */
 export function portFrom(env, name, fallback) {
-  const text = env[name];
+  const text = env[name]?.trim();
   if (text === undefined || text === '') return fallback;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port < 1 || port > 65_535) {
