@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync, readdirSync } from 'node:fs';
+import { readFileSync, writeFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import {
   preferredPort,
   root,
 } from '../src/set-up/index.mjs';
-import { panel } from '../dist/index.js';
+import { deathMessage, panel } from '../dist/index.js';
 import { Child } from '../dist/runner/child.js';
 import { scratch } from './support/scratch.js';
 
@@ -104,7 +104,9 @@ test('an invalid port is reported with its variable', () => {
     expect(() => portFrom({ PORT: value }, 'PORT', 8080)).toThrow(/^PORT is /);
   }
   expect(portFrom({ PORT: '' }, 'PORT', 8080)).toBe(8080);
+  expect(portFrom({ PORT: ' ' }, 'PORT', 8080)).toBe(8080);
   expect(portFrom({ PORT: '9000' }, 'PORT', 8080)).toBe(9000);
+  expect(portFrom({ PORT: ' 9000 ' }, 'PORT', 8080)).toBe(9000);
 });
 
 test('uses a free port if the preferred one is taken', async () => {
@@ -146,6 +148,14 @@ test('a program that cannot be started exits with the reason', async () => {
   });
 
   expect((await child.exited).reason).toMatch(/ENOENT/);
+  await child.stop(0);
+});
+
+test('a program whose log file was deleted still has a message', async () => {
+  const { child } = startProgram();
+  rmSync(child.logFile);
+
+  expect(deathMessage({ child, reason: 'signal SIGKILL' })).toContain('has been deleted');
   await child.stop(0);
 });
 

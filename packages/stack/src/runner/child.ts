@@ -77,7 +77,12 @@ export class Child {
 
   /** The end of its output, to show after a crash. */
   lastLines(): string {
-    return tailOf(readFileSync(this.logFile, 'utf8'), 12);
+    try {
+      return tailOf(readFileSync(this.logFile, 'utf8'), 12);
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+      return '(its log file has been deleted)';
+    }
   }
 
   /** Sends SIGTERM, and kills the whole process group after the process has ended or after `graceMs`. */
