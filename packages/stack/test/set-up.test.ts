@@ -185,6 +185,8 @@ test('the lock of a command that was killed is taken over', async () => {
   ).resolves.toBe('done');
 });
 
+const runsMain = fileURLToPath(new URL('../src/set-up/user-error.mjs', import.meta.url));
+
 const linuxTest = process.platform === 'linux' ? test : test.skip;
 
 test.each([
@@ -199,7 +201,7 @@ test.each([
   await expect(withLock(file, () => undefined, work)).resolves.toBe('done');
 });
 
-linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'no reader'] as const)(
   '%s during set-up ends every program it has started and releases the lock',
   async (signal) => {
     const folder = scratch();
@@ -210,8 +212,12 @@ linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
       '--input-type=module',
       '-e',
       `import { withLock } from '${new URL('lock.mjs', modules).href}';
+      import { runCommandLine } from '${runsMain}';
       import { runCommand } from '${new URL('run-command.mjs', modules).href}';
-      await withLock(${JSON.stringify(lock)}, console.log, () => runCommand('sh', ['-c', ${JSON.stringify(program)}]));`,
+      const work = () => withLock(${JSON.stringify(lock)}, console.log, () => runCommand('sh', ['-c', ${JSON.stringify(program)}]));
+      const timer = setInterval(() => console.log('…'), 10);
+      await runCommandLine(work);
+      clearInterval(timer);`,
     ]);
     const ended = once(command, 'exit');
     const pidOf = () =>
@@ -219,9 +225,10 @@ linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     while (pidOf() === 0) await delay(10);
     expect(existsSync(lock)).toBe(true);
 
-    command.kill(signal);
+    if (signal === 'no reader') command.stdout.destroy();
+    else command.kill(signal);
 
-    expect(await ended).toEqual([128 + constants.signals[signal], null]);
+    expect(await ended).toEqual([signal === 'no reader' ? 1 : 128 + constants.signals[signal], null]);
     expect(existsSync(lock)).toBe(false);
     while (isAlive(pidOf())) await delay(10);
   },
@@ -240,8 +247,6 @@ test('work that fails releases the lock', async () => {
 
   expect(existsSync(file)).toBe(false);
 });
-
-const runsMain = fileURLToPath(new URL('../src/set-up/user-error.mjs', import.meta.url));
 
 /** Runs Node until it exits. */
 function node(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -228,6 +228,7 @@ linuxTest('the next run ends the leftovers of a killed run and leaves running st
       JSON.stringify({ owner, marker: 'none', groups: programs.map(({ pid }) => pid) }),
     );
   record(1, deadOwner.pid, [orphan, stranger]);
+  mkdirSync(join(records, 'gateway-1'));
   record(2, process.pid, [owned]);
 
   expect(endOrphans(records)).toBe(1);
@@ -238,6 +239,7 @@ linuxTest('the next run ends the leftovers of a killed run and leaves running st
     ...[true, true, true, true],
   ]);
   expect(endOrphans(records)).toBe(0);
+  expect(readdirSync(records)).toEqual(['stack-2.json']);
 });
 
 test('the panel has a command for every endpoint', () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onStopSignal } from './run-command.mjs';
+import { onStop } from './run-command.mjs';
 import { isRunning, startOf } from './stack/stack-records.mjs';
 import { systemErrorCode } from './user-error.mjs';
 
@@ -32,13 +32,11 @@ export async function withLock(file, say, work) {
     }
   }
   const release = () => rmSync(file, { force: true });
-  process.once('exit', release);
-  const done = onStopSignal(release);
+  const done = onStop(release);
   try {
     return await work();
   } finally {
     done();
-    process.off('exit', release);
     release();
   }
 }

@@ -8,23 +8,32 @@ const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 const cleanUps = new Set();
 
 /**
- * Calls `cleanUp` if a signal stops this command, and then ends it, unless something else handles
- * the signal.
+ * Calls `cleanUp` if this command exits or a signal stops it. Then ends it, unless something else
+ * handles the signal.
  * @param {() => void} cleanUp
  * @returns {() => void} call this when nothing needs to be cleaned up any more
  */
-export function onStopSignal(cleanUp) {
-  if (cleanUps.size === 0) for (const signal of stopSignals) process.on(signal, stop);
+export function onStop(cleanUp) {
+  if (cleanUps.size === 0) {
+    process.on('exit', runCleanUps);
+    for (const signal of stopSignals) process.on(signal, stop);
+  }
   cleanUps.add(cleanUp);
   return () => {
     cleanUps.delete(cleanUp);
-    if (cleanUps.size === 0) for (const signal of stopSignals) process.off(signal, stop);
+    if (cleanUps.size > 0) return;
+    process.off('exit', runCleanUps);
+    for (const signal of stopSignals) process.off(signal, stop);
   };
+}
+
+function runCleanUps() {
+  for (const cleanUp of cleanUps) cleanUp();
 }
 
 /** @param {NodeJS.Signals} signal */
 function stop(signal) {
-  for (const cleanUp of cleanUps) cleanUp();
+  runCleanUps();
   if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
 }
 
@@ -48,7 +57,7 @@ export function runCommand(file, args, options = {}) {
     // Only the terminal's own process group may read from it.
     const detached = stdin === 'ignore';
     const child = spawn(file, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached });
-    const done = onStopSignal(() => {
+    const done = onStop(() => {
       if (child.pid !== undefined) terminate(detached ? -child.pid : child.pid);
     });
     let output = '';

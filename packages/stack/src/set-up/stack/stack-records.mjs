@@ -66,6 +66,7 @@ function endOrphan(file) {
   // Process ids are reused, so we end only processes that are clearly ours.
   for (const pid of record.groups) if (commandOf(pid).includes(root)) killGroup(pid);
   killMarked(record.marker);
+  rmSync(file.replace(/stack-(\d+)\.json$/, 'gateway-$1'), { recursive: true, force: true });
   rmSync(file, { force: true });
   return true;
 }
