@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createVenv,
@@ -10,7 +10,9 @@ import {
   runScript,
   setUpPythonEngine,
   tailOf,
+  toolsDir,
   UserError,
+  withLock,
 } from '../packages/stack/src/set-up/index.mjs';
 
 const usage = `npm run update:yt-dlp
@@ -20,9 +22,17 @@ const uvVersion = '0.13.8';
 
 await runScript({ usage }, async () => {
   const progress = new Progress();
+  await withLock(
+    join(toolsDir, 'set-up.lock'),
+    (text) => progress.say(text),
+    () => update(progress),
+  );
+});
+
+/** @param {Progress} progress */
+async function update(progress) {
   const folder = join(root, engineFolder);
-  const venv = join(root, '.tools', 'uv');
-  await mkdir(join(root, '.tools'), { recursive: true });
+  const venv = join(toolsDir, 'uv');
   await progress.step('The resolver (uv)', (log) => installUv(venv, log));
   await progress.step('The newest versions', (log) => pin(join(venv, 'bin', 'uv'), folder, log));
   await rm(venv, { recursive: true });
@@ -32,7 +42,7 @@ await runScript({ usage }, async () => {
   progress.say(
     `\nyt-dlp ${ytDlpVersion} is installed and pinned. Run \`npm test\`, then commit requirements.txt.`,
   );
-});
+}
 
 /**
  * @param {string} venv
@@ -55,7 +65,7 @@ async function installUv(venv, log) {
 async function pin(uv, folder, log) {
   const target = join(folder, 'requirements.txt');
   const header = (await readFile(target, 'utf8')).split('\n').filter((line) => line.startsWith('#'));
-  const resolved = `${target}.new`;
+  const resolved = join(toolsDir, 'uv', 'requirements.txt');
   await runOrThrow(
     uv,
     [
@@ -66,7 +76,6 @@ async function pin(uv, folder, log) {
     log,
   );
   await writeFile(target, `${header.join('\n')}\n${await readFile(resolved, 'utf8')}`);
-  await rm(resolved);
 }
 
 /**

@@ -4,6 +4,7 @@ export { checkNodeVersion, isAtLeast } from './node/node-version.mjs';
 export { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 export { diagnose } from './doctor.mjs';
 export { findBrowser, findExecutable, findNginx, gatewayArguments } from './executables.mjs';
+export { withLock } from './lock.mjs';
 export { Progress } from './progress.mjs';
 export { gatewayDir, logsDir, readSettings, root, toolsDir } from './project.mjs';
 export { createVenv, engineFolder, setUpPythonEngine } from './python/python-engine.mjs';
