@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, createLogger, createMetrics, HealthRegistry, runService } from '../dist/index.js';
@@ -75,3 +77,21 @@ describe('a port that is taken', () => {
     other.close();
   });
 });
+
+(existsSync('/dev/full') ? it : it.skip)(
+  'a full disk for the log neither stops a service nor keeps it from ending',
+  () => {
+    const logger = new URL('../dist/logging/logger.js', import.meta.url).href;
+    const program = `import { createLogger } from '${logger}';
+    const logger = createLogger({ service: 'x', level: 'info' });
+    for (let line = 0; line < 10; line += 1) logger.info('line');
+    setTimeout(() => { logger.info('last'); console.error('running'); }, 50);`;
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      encoding: 'utf8',
+      timeout: 10_000,
+    });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: 'running\n' });
+  },
+);

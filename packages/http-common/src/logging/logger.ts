@@ -13,7 +13,7 @@ interface LoggerOptions {
 }
 
 /** JSON lines, each with the service's name. */
-export function createLogger({ service, level, destination = pino.destination(1) }: LoggerOptions): Logger {
+export function createLogger({ service, level, destination = stdout() }: LoggerOptions): Logger {
   return pino(
     {
       level,
@@ -23,4 +23,13 @@ export function createLogger({ service, level, destination = pino.destination(1)
     },
     destination,
   );
+}
+
+/** Stdout. While its disk is full, lines are lost, but the service keeps running and can be stopped. */
+function stdout(): DestinationStream {
+  const stream = pino.destination({ dest: 1, maxLength: 1024 * 1024 });
+  stream.on('error', () => undefined);
+  // Every line is written at once. At exit, this would repeat a failing write forever.
+  stream.flushSync = () => undefined;
+  return stream;
 }
