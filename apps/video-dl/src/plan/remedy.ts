@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { Plan } from './plan.js';
+import { noAudio, type Plan } from './plan.js';
 
 /** What only reading a source shows about the plan that it needs. */
 export type Remedy =
@@ -24,7 +24,10 @@ export function withRemedy(plan: Plan, remedy: Remedy): Plan {
   }
   if (remedy.kind === 'untimed_audio')
     return { ...plan, audio: plan.audio && { ...plan.audio, ignoresTimes: true } };
-  if (remedy.kind === 'no_audio') return { ...plan, audio: null };
+  if (remedy.kind === 'no_audio') {
+    if (plan.video === null) throw noAudio();
+    return { ...plan, audio: null };
+  }
   if (plan.container !== 'mp4' || plan.audio !== null) return plan;
   const { at, seconds } = remedy;
   if (at > maxAnalysedBytes) throw lateAudio();

@@ -232,12 +232,17 @@ describe('audio that is stated and never comes', () => {
   });
 
   it.each(['no-audio.flv', 'no-audio.ts'])('is not offered as an MP3 of %s', async (name) => {
-    const { status, body } = await stream(await joined(`mp3-${name}`, name), 'stream');
-    expect(status).toBe(422);
-    expect(JSON.parse(body.toString())).toMatchObject({
-      code: 'no_media',
-      detail: expect.stringContaining('has no audio') as unknown,
-    });
+    const url = await joined(`mp3-${name}`, name);
+    // The second time, the service has learned it from the video.
+    for (const learned of [false, true]) {
+      if (learned) expect(await stream(url, 'stream/video')).toMatchObject({ complete: true });
+      const { status, body } = await stream(url, 'stream');
+      expect(status).toBe(422);
+      expect(JSON.parse(body.toString())).toMatchObject({
+        code: 'no_media',
+        detail: expect.stringContaining('has no audio') as unknown,
+      });
+    }
   });
 
   it('is never left out if it comes late', async () => {

@@ -15,7 +15,7 @@ class UsageError extends UserError {}
  * @param {() => Promise<number | void>} main returns the exit code; if nothing, `process.exitCode` keeps what a part of it set
  */
 export async function runCommandLine(main) {
-  // Whoever read the output has ended, as in `npm start | head`.
+  // The program that read our output has ended, as in `npm start | head`.
   process.stdout.once('error', () => process.exit(1));
   try {
     process.exitCode = (await main()) ?? process.exitCode ?? 0;
