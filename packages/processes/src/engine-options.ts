@@ -47,6 +47,11 @@ export interface EngineOptions<Result, Ready> {
   readonly recycleAboveBytes?: number;
   /** Kill a process, with everything it started, whose resident memory exceeds this during a job; 0 or absent: never. */
   readonly maxMemoryBytes?: number;
+  /**
+   * Kill a process that needs more processor time than this for one job; 0 or absent: never. Where
+   * the system doesn't report it, the time since the job's start counts.
+   */
+  readonly maxJobProcessorMs?: number;
   /** The kernel grants a process no more private writable memory (RLIMIT_DATA, Linux only); absent: no limit. */
   readonly maxDataBytes?: number;
   /** Jobs of one client that may run at the same time; absent: no limit. */
@@ -90,6 +95,15 @@ export class EngineEndedError extends DomainError {
 
   constructor(detail: string, reason?: string) {
     super('engine_unavailable', detail, reason === undefined ? {} : { cause: new Error(reason) });
+  }
+}
+
+/** A job exceeded the limit of processor time, so its process was killed. */
+export class EngineProcessorError extends EngineEndedError {
+  override readonly name = 'EngineProcessorError';
+
+  constructor(engineName: string, maxProcessorMs: number) {
+    super(`The ${engineName} would have needed more than ${maxProcessorMs / 1000} s of processor time.`);
   }
 }
 

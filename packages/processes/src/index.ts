@@ -7,7 +7,7 @@ export {
   type ChildGroupOptions,
   type MemoryLimit,
 } from './child/child-group.js';
-export { residentMemoryBytes, treeMemoryBytes } from './child/resident-memory.js';
+export { residentMemoryBytes, treeMemoryBytes } from './child/process-usage.js';
 export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';

@@ -239,6 +239,20 @@ describe('a misbehaving engine', () => {
     },
   );
 
+  it("that needs more processor time than its limit during a job is killed; waiting and earlier jobs don't count", async () => {
+    const { supervisor } = await start({ maxJobProcessorMs: 1500 });
+    const [pid] = supervisor.pids();
+    const compute = (ms: number) => supervisor.run({ do: 'compute', value: ms }, { signal: noAbort() });
+    await expect(compute(1000)).resolves.toEqual({ echo: 'computed' });
+    await expect(compute(1000)).resolves.toEqual({ echo: 'computed' });
+    const waiting = supervisor.run({ do: 'stall' }, { signal: AbortSignal.timeout(2000) });
+    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(supervisor.pids()).toEqual([pid]);
+    await expect(compute(60_000)).rejects.toMatchObject({ name: 'EngineProcessorError' });
+    await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
+    expect(isAlive(pid ?? 0)).toBe(false);
+  });
+
   it('that is killed from outside fails its job at once and is replaced', async () => {
     const { supervisor } = await start();
     const [pid] = supervisor.pids();

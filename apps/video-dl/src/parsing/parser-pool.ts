@@ -27,6 +27,8 @@ const maxHeapMebibytes = 192;
 const defaultMaxMemoryBytes = 384 * 1024 ** 2;
 /** From Node 22, V8 reserves this much for code. The kernel counts it as data, although it is hardly used. */
 const codeRangeBytes = Number.parseInt(versions.node) >= 22 ? 512 * 1024 ** 2 : 0;
+/** From the call to the result, including the wait. Only a very busy machine takes this long. */
+const jobTimeoutMs = 60_000;
 const smallPlaylist = Buffer.from('#EXTM3U\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n');
 const readySchema = z.object({ type: z.literal('ready') });
 
@@ -35,8 +37,8 @@ export interface ParserPoolOptions {
   readonly metrics?: Metrics;
   /** Program of a parser process; tests replace it. */
   readonly script?: string;
-  /** From the call to the result, including the wait. */
-  readonly jobTimeoutMs?: number;
+  /** Processor time above which we kill a process during its job. On a busy machine, a job may take longer. */
+  readonly maxProcessorMs?: number;
   /** Resident memory above which we kill a process during its job. */
   readonly maxMemoryBytes?: number;
   /** Private writable memory that the kernel grants a process (Linux). */
@@ -52,7 +54,7 @@ export class ParserPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<ParserJob, ParserResult, z.output<typeof readySchema>>;
 
   constructor(options: ParserPoolOptions) {
-    const { logger, metrics, script = parserScript, jobTimeoutMs = 5000 } = options;
+    const { logger, metrics, script = parserScript, maxProcessorMs = 5000 } = options;
     const { maxMemoryBytes = defaultMaxMemoryBytes, maxDataBytes = defaultMaxMemoryBytes } = options;
     this.#logger = logger;
     this.#supervisor = new EngineSupervisor({
@@ -68,6 +70,7 @@ export class ParserPool implements AsyncDisposable {
       maxQueue: 200,
       readyTimeoutMs: 60_000,
       jobTimeoutMs,
+      maxJobProcessorMs: maxProcessorMs,
       // A busy process can't be cancelled, only killed.
       cancelGraceMs: 100,
       killGraceMs: 100,
@@ -136,11 +139,16 @@ export class ParserPool implements AsyncDisposable {
       this.#logger.error({ job: kind, mistake: error.payload }, 'a parser failed');
       return unreadable(error);
     }
-    const isStuck = error instanceof DomainError && error.code === 'timeout';
-    if (!isStuck && !(error instanceof EngineEndedError)) return error;
+    const isLate = error instanceof DomainError && error.code === 'timeout';
+    if (!isLate && !(error instanceof EngineEndedError)) return error;
     this.#logger.warn({ job: kind, reason: error.message, err: error }, "a parser didn't finish its job");
-    return unreadable(error);
+    return isLate ? tooBusy(error) : unreadable(error);
   }
+}
+
+function tooBusy(cause: unknown): DomainError {
+  const detail = "The service is too busy to read the site's manifest or file header. Try again in 30 s.";
+  return new DomainError('overloaded', detail, { cause, retryAfterSeconds: 30 });
 }
 
 function unreadable(cause: unknown): DomainError {

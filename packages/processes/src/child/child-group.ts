@@ -6,7 +6,7 @@ import { accessSync, constants } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { errorCode, hasErrorCode } from '@media-services/http-common';
 import { execa, type Subprocess } from 'execa';
-import { treeMemoryBytes } from './resident-memory.js';
+import { treeMemoryBytes } from './process-usage.js';
 import { StderrTail } from './stderr-tail.js';
 
 export interface ChildGroupOptions {

@@ -9,18 +9,19 @@ import {
 } from '../channel.js';
 import { ChildGroup, type ChildExit } from '../child/child-group.js';
 import { childEnvironment } from '../child/child-environment.js';
-import { treeMemoryBytes } from '../child/resident-memory.js';
+import { processorTimeMs, treeMemoryBytes } from '../child/process-usage.js';
 import { redactUrls } from '../child/stderr-tail.js';
 import { deferred } from '../deferred.js';
 import {
   EngineEndedError,
   EngineJobError,
   EngineMemoryError,
+  EngineProcessorError,
   type EngineOptions,
   type OnStep,
 } from '../engine-options.js';
 
-const memoryCheckIntervalMs = 250;
+const limitCheckIntervalMs = 250;
 
 interface CurrentJob<Result> {
   readonly id: number;
@@ -148,7 +149,7 @@ export class EngineProcess<Job, Result, Ready> {
       onStep: (step) => void handleStep(step),
     };
     this.#channel.send({ type: 'run', id, job });
-    void this.#watchMemory(id);
+    void this.#watchLimits(id);
 
     const idle = engine.promise.then(
       () => undefined,
@@ -174,21 +175,26 @@ export class EngineProcess<Job, Result, Ready> {
   }
 
   /**
-   * A limit must act during the job, so we kill the process as soon as it exceeds the limit.
+   * A limit must act during the job, so we kill the process as soon as it exceeds one.
    * Each check reads a dozen files of `/proc`; short jobs end before the first one.
    */
-  async #watchMemory(id: number): Promise<void> {
-    const { maxMemoryBytes = 0 } = this.#options;
-    if (maxMemoryBytes <= 0) return;
+  async #watchLimits(id: number): Promise<void> {
+    const { name, maxMemoryBytes = 0, maxJobProcessorMs = 0 } = this.#options;
+    if (maxMemoryBytes <= 0 && maxJobProcessorMs <= 0) return;
+    const startedAt = performance.now();
+    const usedBefore = processorTimeMs(this.#child.pid) ?? 0;
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, memoryCheckIntervalMs).unref());
+      await new Promise((resolve) => setTimeout(resolve, limitCheckIntervalMs).unref());
       if (!this.#isRunning(id)) return;
-      const bytes = await treeMemoryBytes(this.#child.pid);
-      if (bytes > maxMemoryBytes && this.#isRunning(id)) {
-        this.#fail(
-          `used ${bytes} bytes of memory`,
-          new EngineMemoryError(this.#options.name, maxMemoryBytes),
-        );
+      const used = processorTimeMs(this.#child.pid) ?? performance.now() - startedAt;
+      if (maxJobProcessorMs > 0 && used - usedBefore > maxJobProcessorMs) {
+        const error = new EngineProcessorError(name, maxJobProcessorMs);
+        this.#fail(`used ${Math.round(used - usedBefore)} ms of processor time`, error);
+        return;
+      }
+      const bytes = maxMemoryBytes > 0 ? await treeMemoryBytes(this.#child.pid) : 0;
+      if (bytes > maxMemoryBytes && maxMemoryBytes > 0 && this.#isRunning(id)) {
+        this.#fail(`used ${bytes} bytes of memory`, new EngineMemoryError(name, maxMemoryBytes));
         return;
       }
     }

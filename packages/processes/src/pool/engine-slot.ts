@@ -1,4 +1,4 @@
-import { residentMemoryBytes } from '../child/resident-memory.js';
+import { residentMemoryBytes } from '../child/process-usage.js';
 import { deferred } from '../deferred.js';
 import type { EngineOptions, OnStep } from '../engine-options.js';
 import { EngineProcess } from './engine-process.js';

@@ -20,6 +20,18 @@ export async function treeMemoryBytes(pid: number): Promise<number> {
   return theirs.reduce((sum, bytes) => sum + bytes, own);
 }
 
+/** The kernel counts in hundredths of a second for programs, whatever its own clock is. */
+const msPerTick = 10;
+
+/** Processor time of a process and its threads, in milliseconds; undefined when it is gone or this isn't Linux. */
+export function processorTimeMs(pid: number): number | undefined {
+  const stat = readFromKernel(`/proc/${pid}/stat`);
+  // The program's name, in brackets, may contain spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isNaN(ticks) ? undefined : ticks * msPerTick;
+}
+
 /** Linux lists the children of each thread; elsewhere only the process itself counts. */
 function childrenOf(pid: number): number[] {
   const lists = threadsOf(pid).map((thread) => readFromKernel(`/proc/${pid}/task/${thread}/children`));
