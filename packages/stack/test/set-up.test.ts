@@ -103,6 +103,7 @@ test.each([
     `A=http://u:p#1@h:2\nB=a#b # c\nC=a # b#c\nD=it's room#1 \nE="a#b"\nF=#e\n#G=g#h\n  #H=h`,
     { A: 'http://u:p#1@h:2', B: 'a#b', C: 'a', D: "it's room#1", E: 'a#b', F: '' },
   ],
+  ['colons', 'A: 1\nexport B:c#d\nC=e:f\n#D: g\nE : h', { A: '1', B: 'c#d', C: 'e:f', E: 'h' }],
   ['export, spaces and quotes', 'export A = 1\n B="c d"\nC=\'$e\'\n', { A: '1', B: 'c d', C: '$e' }],
 ])('reads .env with %s like Compose does', (_what, text, expected) => {
   const folder = scratch();

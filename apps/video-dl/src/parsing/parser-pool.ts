@@ -65,6 +65,8 @@ export class ParserPool implements AsyncDisposable {
       readySchema,
       resultSchema: parserResultSchema,
       poolSize: 2,
+      // One is enough for most pages, and is ready sooner when it starts alone.
+      othersAfterMs: 5000,
       // Slow inputs of one client leave a process for others.
       maxRunningPerClient: 1,
       maxQueue: 200,

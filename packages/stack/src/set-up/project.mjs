@@ -46,14 +46,15 @@ export function readSettings(folder = root, env = process.env) {
 }
 
 /**
- * Removes a byte order mark, and quotes values such as `user:p#ss`, which Node would cut off: in
- * Compose, only a `#` after a space begins a comment.
+ * Makes Node read what Compose reads: removes a byte order mark, takes `PORT: 9000` as a setting,
+ * and quotes values such as `user:p#ss`, because only a `#` after a space begins a comment.
  * @param {string} text
  */
 function likeCompose(text) {
   return text
     .replace(/^\ufeff/, '')
     .split('\n')
+    .map((line) => line.replace(/^(\s*(?:export\s+)?[A-Za-z_][\w.-]*)\s*:/, '$1='))
     .map((line) => {
       const [, start = '', rest = ''] = /^([^#=]*=\s*)([^\s#'"`].*)/.exec(line) ?? [];
       const [value = ''] = rest.split(/\s#/, 1);
