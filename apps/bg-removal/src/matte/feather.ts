@@ -4,6 +4,8 @@ import { isFilledWith, viewOf, type Bounds } from './uniform.js';
 
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
+/** A narrower Gaussian changes no pixel, and its weights would underflow. */
+const leastFeather = 0.1;
 
 const tileSize = 32;
 const smallestBlock = 4;
@@ -16,7 +18,7 @@ const fullSpan = 250;
  * Softens a matte (0-255) so that a hard edge gets a 10-90 % width of `feather` pixels. An edge
  * that is already almost as wide is blurred less. A much wider edge gets the full blur, which
  * smooths its roughness and hardly changes its width. Borders are replicated.
- * @returns the same array if `feather` is 0, otherwise a new one
+ * @returns the same array if `feather` is almost 0, otherwise a new one
  */
 export function featherMatte(
   alpha: Uint8Array,
@@ -25,7 +27,7 @@ export function featherMatte(
   feather: number,
   team: Team = alone,
 ): Uint8Array {
-  if (feather <= 0) return alpha;
+  if (feather < leastFeather) return alpha;
   const sigma = feather / widthPerSigma;
   const kernel = gaussianKernel(sigma);
   const result = team.bytes(alpha.length);

@@ -94,6 +94,11 @@ test.each([0.7, 2, 4])(
   },
 );
 
+test.each([0.0001, 0.005, 0.1])('a feather of %d pixels changes nothing', (feather) => {
+  const alpha = edge({ own: 0, place: 0.3, top: 255 });
+  expect(featherMatte(alpha, side, side, feather)).toEqual(alpha);
+});
+
 /** The error function (Abramowitz and Stegun 7.1.26). */
 function erf(x: number): number {
   const t = 1 / (1 + 0.3275911 * Math.abs(x));
