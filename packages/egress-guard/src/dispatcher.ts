@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
@@ -100,4 +101,17 @@ function parserOf(socket: Socket): ResponseParser | null {
   const key = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');
   const fields = socket as unknown as Readonly<Record<symbol, ResponseParser | null | undefined>>;
   return key === undefined ? null : (fields[key] ?? null);
+}
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Where a response redirects to, if it does. undici reads each byte of a header as a character, but
+ * many sites send UTF-8, which browsers follow.
+ * @param location the `Location` header
+ */
+export function redirectTarget(status: number, location: string | undefined): string | undefined {
+  if (location === undefined || !redirectStatuses.has(status)) return undefined;
+  const bytes = Buffer.from(location, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : location;
 }

@@ -1,5 +1,6 @@
 export { blockedRange } from './host.js';
 export { Coalescer, inChunks, maxChunkBytes, TinyPiecesError } from './coalescer.js';
+export { redirectTarget } from './dispatcher.js';
 export { EgressProxy, type EgressOptions, type EgressSession } from './egress-proxy.js';
 export { egressErrors } from './errors.js';
 export { createGuard, type ConnectOptions, type Guard, type GuardOptions } from './guard.js';

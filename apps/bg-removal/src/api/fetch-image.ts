@@ -1,4 +1,4 @@
-import { Coalescer, type Guard } from '@media-services/egress-guard';
+import { Coalescer, redirectTarget, type Guard } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import { imageTypeOf } from '../images/image-type.js';
@@ -87,9 +87,7 @@ async function follow(
   let url = new URL(address);
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const response = await request(url, dispatcher, signal);
-    const location = [301, 302, 303, 307, 308].includes(response.status)
-      ? response.header('location')
-      : undefined;
+    const location = redirectTarget(response.status, response.header('location'));
     if (location === undefined) return { response, url };
     const target = webUrl(location, url.href);
     if (target === undefined) throw siteError('redirects to something that is not a web URL');

@@ -123,6 +123,16 @@ describe('enabled', () => {
   });
 
   test.each([
+    ['UTF-8', 'utf8', '/chat-no%C3%A9.png'],
+    ['Latin-1', 'latin1', '/chat-no%C3%A9.png'],
+  ] as const)('follows a redirect with a raw %s path', async (_what, encoding, target) => {
+    const location = Buffer.from('/chat-noé.png', encoding).toString('latin1');
+    pages.set('/raw', (_req, res) => res.writeHead(302, { location }).end());
+    pages.set(target, (_req, res) => res.end(png));
+    expect((await post(`http://${siteHost}/raw`)).status).toBe(200);
+  });
+
+  test.each([
     ['an address of this machine', () => `http://127.0.0.1:${portOf(inside)}/`],
     ['a different notation of it', () => `http://2130706433:${portOf(inside)}/`],
     ['IPv6', () => `http://[::ffff:127.0.0.1]:${portOf(inside)}/`],

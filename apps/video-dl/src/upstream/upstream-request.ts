@@ -1,4 +1,4 @@
-import { Coalescer } from '@media-services/egress-guard';
+import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import { SourceCookies } from './cookies.js';
@@ -57,9 +57,7 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
   for (let redirects = 0; ; redirects++) {
     const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies });
     const response = await requestOnce(url, { ...headers, ...input.extraHeaders }, input);
-    const location = [301, 302, 303, 307, 308].includes(response.status)
-      ? response.header('location')
-      : undefined;
+    const location = redirectTarget(response.status, response.header('location'));
     if (location === undefined) return response;
     response.body.destroy();
     if (redirects >= limits.maxRedirects) {

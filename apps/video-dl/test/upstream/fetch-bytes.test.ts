@@ -37,6 +37,14 @@ describe('fetchBytes', () => {
     expect(contentType).toBe('video/mp4');
   });
 
+  it('follows a redirect in raw UTF-8', async () => {
+    const location = Buffer.from('/vidéo.mp4').toString('latin1');
+    bench.on('/moved', (_request, response) => response.writeHead(302, { location }).end());
+    bench.on('/vid%C3%A9o.mp4', (_request, response) => response.end('a small file'));
+    const { bytes } = await upstream.fetchBytes(`${bench.site}/moved`, { maxBytes: 12, signal, client });
+    expect(bytes.toString()).toBe('a small file');
+  });
+
   it('resumes', async () => {
     const { bytes } = await upstream.fetchBytes(media('cut=1000000&times=1'), {
       maxBytes: fileSize,
