@@ -7,6 +7,8 @@ import { withMinRate, fileTooLarge, type MinRate } from './body-limit.js';
 const maxRedirects = 5;
 /** Also limits redirect targets, which the server chooses. */
 export const maxUrlLength = 2048;
+/** Other labels are mistakes that change nothing, such as the `aws-chunked` of storage services. */
+const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/iu;
 /** Enough to distinguish an image from a web page or a video. */
 const headBytes = 4096;
 
@@ -23,6 +25,11 @@ export interface FetchedImage {
   readonly bytes: Buffer;
   /** The last segment of the final URL's path. */
   readonly name: string;
+}
+
+/** Whether a `Content-Encoding` means that the body is not the file's own bytes. */
+export function isCompressed(encoding: string | undefined): boolean {
+  return compressions.test(encoding ?? '');
 }
 
 /** Whether something is an http or https URL without user name and password. */
@@ -59,8 +66,8 @@ export async function fetchImage(
         const { response, url } = await follow(address, dispatcher, paced);
         if (response.status !== 200)
           throw siteError(`returned HTTP ${response.status} instead of an image. Check the URL`);
-        if ((response.header('content-encoding') ?? 'identity') !== 'identity')
-          throw siteError('sent the image with an unsupported content encoding');
+        if (isCompressed(response.header('content-encoding')))
+          throw siteError('compressed the image although we asked for the file itself');
         if (Number(response.header('content-length') ?? 0) > maxFileBytes) throw fileTooLarge(maxFileBytes);
         const bytes = await readWhole(response, maxFileBytes, (count) => (received += count));
         return { bytes, name: nameIn(url) };

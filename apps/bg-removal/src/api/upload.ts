@@ -2,12 +2,10 @@ import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { acceptedTypes } from '../images/image-type.js';
-import { maxUrlLength } from './fetch-image.js';
+import { isCompressed, maxUrlLength } from './fetch-image.js';
 import { fileTooLarge, multipartOverheadBytes } from './body-limit.js';
 
 export const fileField = 'file';
-/** Other labels are mistakes that change nothing. */
-const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/iu;
 export const sentAsText = `is text. Send it as a file, for example with curl -F ${fileField}=@picture.jpg`;
 
 /** A parsed form: the file, if any, and the unvalidated text fields. */
@@ -44,8 +42,8 @@ export function uploadReader(
         `The body must be multipart/form-data with the image in the field "${fileField}" (${acceptedTypes}).`,
       );
     }
-    const encoding = req.headers['content-encoding'] ?? '';
-    if (compressions.test(encoding)) {
+    const encoding = req.headers['content-encoding'];
+    if (isCompressed(encoding)) {
       throw new DomainError(
         'unsupported_media_type',
         `The body is compressed (Content-Encoding: ${encoding}). Send it uncompressed.`,

@@ -154,6 +154,16 @@ describe('enabled', () => {
     expect(insideRequests).toBe(0);
   });
 
+  test.each([
+    ['', 200],
+    ['Identity', 200],
+    ['aws-chunked', 200],
+    ['gzip', 502],
+  ])('Content-Encoding "%s" of the site is %d', async (encoding, status) => {
+    pages.set('/encoded', (_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(png));
+    expect((await post(`http://${siteHost}/encoded`)).status).toBe(status);
+  });
+
   test('gives up after five redirects', async () => {
     asked.length = 0;
     pages.set('/loop', (_req, res) => res.writeHead(302, { location: '/loop' }).end());
