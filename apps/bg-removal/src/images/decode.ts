@@ -1,7 +1,7 @@
 import type { SharpOptions } from 'sharp';
 import { countJpegScans, type ImageLimits, type ImageRejection } from './image-limits.js';
 import { imageTypeOf } from './image-type.js';
-import { addIccProfile } from './png-colours.js';
+import { addIccProfile, statesOnlyRatio } from './png-colours.js';
 import type { RgbaImage } from './rgba-image.js';
 import { isImageFault, sharp } from './sharp.js';
 
@@ -55,12 +55,13 @@ export async function openImage(
   }
   const coloured = type === 'png' ? addIccProfile(file) : file;
   const { density = defaultDensity, depth } = metadata;
+  const hasDensity = density !== defaultDensity && density >= 1 && density < maxDensity;
   const hasProfile = metadata.icc !== undefined || coloured !== file;
   return {
     file: coloured,
     size: { width, height },
     isDeepWithProfile: hasProfile && depth === 'ushort',
-    density: density === defaultDensity || !(density >= 1 && density < maxDensity) ? undefined : density,
+    density: hasDensity && !(type === 'png' && statesOnlyRatio(file)) ? density : undefined,
     jpeg,
   };
 }

@@ -36,6 +36,13 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
+/** Whether a PNG states only the ratio of a pixel's sides, such as ffmpeg's. libvips reports it as a density. */
+export function statesOnlyRatio(png: Uint8Array): boolean {
+  const chunks = [...chunksBeforePixels(png)];
+  const size = chunks.find(({ type }) => type === 'pHYs')?.data;
+  return size?.[8] === 0 && !chunks.some(({ type }) => type === 'eXIf');
+}
+
 const d65 = [0.3127, 0.329] as const;
 const srgbPrimaries: Primaries = { red: [0.64, 0.33], green: [0.3, 0.6], blue: [0.15, 0.06], white: d65 };
 

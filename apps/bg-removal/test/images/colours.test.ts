@@ -266,6 +266,13 @@ describe('the resulting PNG', () => {
     expect(await openImage(file, imageLimits(1000))).toMatchObject({ density: undefined });
   });
 
+  test('has no density if the upload states only the ratio of its sides', async () => {
+    const ratio = pngChunk('pHYs', Buffer.from('000000040000000300', 'hex'));
+    const file = colourPng({ depth: 8, colourType: 2, samples: [0, 0, 0], chunks: [ratio] });
+    expect((await sharp(file).metadata()).density).toBe(102);
+    expect(await openImage(file, imageLimits(1000))).toMatchObject({ density: undefined });
+  });
+
   test("has the upload's density", async () => {
     for (const upload of [
       sharp({ create: { width: 9, height: 9, channels: 3, background: '#fff' } }).withMetadata({
