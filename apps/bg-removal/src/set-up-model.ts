@@ -3,11 +3,11 @@ import { defaultModelId, defaultModelsDir } from './model/known-models.js';
 import { ModelError } from './model/manifest.js';
 import { setUpModel } from './model/set-up-model.js';
 
-/** Installs the model given by MODEL in MODELS_DIR (for image builds and scripts). */
+/** Installs the model given by MODEL in MODELS_DIR (for image builds and scripts). Empty means the default, as in the service. */
 try {
   await setUpModel({
-    model: process.env['MODEL'] ?? defaultModelId,
-    modelsDir: process.env['MODELS_DIR'] ?? defaultModelsDir,
+    model: process.env['MODEL'] || defaultModelId,
+    modelsDir: process.env['MODELS_DIR'] || defaultModelsDir,
     log: (line) => process.stdout.write(`${line}\n`),
   });
 } catch (error) {

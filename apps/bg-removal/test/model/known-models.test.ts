@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { installModel, WeightsError } from '@media-services/model-setup';
 import parseSpdx from 'spdx-expression-parse';
 import { type KnownModel, knownModels, manifestBase } from '../../dist/model/known-models.js';
@@ -53,6 +55,14 @@ it('reports a models folder that is not writable before downloading anything', a
     /cannot be installed \(.*ENOTDIR.*\)\. The folder.* must be writable for user/,
   );
   await rm(place, { recursive: true });
+});
+
+it('installs the default model if MODEL is empty', async () => {
+  const script = fileURLToPath(new URL('../../dist/set-up-model.js', import.meta.url));
+  const env = { ...process.env, MODEL: '', MODELS_DIR: script };
+  const { stdout, stderr } = await execa(process.execPath, [script], { env, reject: false });
+  expect(stdout).toBe('Installing the model isnet-general-use …');
+  expect(stderr).toContain('ENOTDIR');
 });
 
 const repository = 'someone/brightness';
