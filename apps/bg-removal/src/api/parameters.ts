@@ -85,7 +85,8 @@ export const parametersSchema = z.strictObject({
   ),
   channels: word(['rgba', 'alpha'], 'rgba', '`alpha` returns only the matte, as an 8-bit grey PNG.'),
   bg_color: text(
-    /^(#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})|[a-z]+)$/i,
+    // Without a flag, which the OpenAPI document could not state.
+    /^(#?([\da-fA-F]{3}|[\da-fA-F]{4}|[\da-fA-F]{6}|[\da-fA-F]{8})|[a-zA-Z]+)$/,
     colourMessage,
     'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth component is opacity) or a CSS colour name. Transparent by default.',
   ).refine((value) => value === undefined || colourOf(value) !== undefined, colourMessage),

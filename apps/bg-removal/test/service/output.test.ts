@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import sharp from 'sharp';
+import { openApiDocument } from '../../dist/api/openapi.js';
+import { parametersSchema } from '../../dist/api/parameters.js';
 import { picture, subject } from '../support/pictures.js';
 import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
 
@@ -30,6 +33,14 @@ async function result(fields: Record<string, string>) {
   };
   return { response, bytes, info, metadata, at, box };
 }
+
+test('every format is a documented media type', async () => {
+  const documented = JSON.stringify(openApiDocument());
+  for (const format of ['png', 'webp', 'jpg']) {
+    const { response } = await result({ format });
+    expect(documented).toContain(`"${response.get('content-type')}":{"schema"`);
+  }
+});
 
 test('explicit defaults give the same bytes as no parameters', async () => {
   const sha = async (fields: Record<string, string>) =>
@@ -73,14 +84,19 @@ test('format=jpg has a white background, or bg_color, which may be translucent',
   [255, 127, 127].forEach((value, i) => expect(Math.abs((pink[i] ?? 0) - value)).toBeLessThanOrEqual(3));
 });
 
+/** As documented for clients. */
+const bgColorPattern = z.toJSONSchema(parametersSchema.shape.bg_color, { io: 'input' }).pattern ?? '';
+
 test.each([
   ['#f00', [255, 0, 0, 255]],
   ['0f08', [0, 255, 0, 136]],
   ['102030', [16, 32, 48, 255]],
   ['#10203040', [16, 32, 48, 64]],
+  ['#ABCDEF', [171, 205, 239, 255]],
   ['RebeccaPurple', [102, 51, 153, 255]],
   ['transparent', [0, 0, 0, 0]],
 ])('bg_color=%s is behind the subject and not in front of it', async (bg_color, colour) => {
+  expect(bg_color).toMatch(new RegExp(bgColorPattern));
   const { at } = await result({ bg_color });
   expect(at(290, 190)).toEqual(colour);
   expect(Math.abs((at(100, 75)[0] ?? 0) - subject.r)).toBeLessThanOrEqual(8);
