@@ -1,5 +1,6 @@
 import { json } from './support/fake-service.js';
 import { startGateway, type TestGateway } from './support/gateway.js';
+import { sendRaw } from './support/raw-client.js';
 
 const report = (status: string, extra: object = {}) => ({
   status,
@@ -44,6 +45,16 @@ test('is 200 with both reports when both services are healthy', async () => {
   });
   expect(gateway.videoDl.requests[0]?.url).toBe('/api/health');
   expect(gateway.videoDl.requests[0]?.headers['x-request-id']).toMatch(/^\w{32}$/);
+});
+
+test('depends on no header of the client', async () => {
+  const { text } = await sendRaw(
+    gateway.port,
+    'GET /api/health HTTP/1.1\r\nHost: x\r\nIf-None-Match: "x"\r\nX-Broken: \x01\r\nConnection: close\r\n\r\n',
+  );
+
+  expect(text).toContain('{"status":"ok"');
+  expect(gateway.videoDl.requests[0]?.headers).not.toHaveProperty('if-none-match');
 });
 
 test('with only one service, ignores the other one, which has no routes', async () => {
