@@ -32,6 +32,14 @@ it.each([
   expect(JSON.parse(/\{.*\}/.exec(body)?.[0] ?? '')).toMatchObject({ code: 'invalid_request', status: 400 });
 });
 
+it('the problem of a malformed request has the id that the gateway gave it', async () => {
+  const { text } = await rawRequest(
+    service.url,
+    'GET /api/hello HTTP/1.1\r\nHost: test\r\nX-Request-ID: from-gateway\r\nX-Broken: \x01\r\n\r\n',
+  );
+  expect(text).toMatch(/\r\nX-Request-Id: from-gateway\r\n[^]*"requestId":"from-gateway"/);
+});
+
 it('CONNECT is a method that no path supports', async () => {
   const { text } = await rawRequest(service.url, 'CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n');
   expect(text).toMatch(/^HTTP\/1\.1 405 [^]*\r\nAllow: GET, HEAD, POST\r\n/);

@@ -132,7 +132,7 @@ type ResponseOn = (socket: Duplex) => ServerResponse | undefined;
  * that response.
  */
 function answerMalformedRequests(server: Server, responseOn: ResponseOn): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     const response = responseOn(socket);
     const belongsToEarlierRequest = response !== undefined && (response.headersSent || response.req.complete);
     const clientHasLeft =
@@ -149,9 +149,14 @@ function answerMalformedRequests(server: Server, responseOn: ResponseOn): void {
       response.statusCode = 400;
       noteBreak(response, problem);
     }
-    const requestId = response?.getHeader('X-Request-Id')?.toString();
+    const requestId = response?.getHeader('X-Request-Id')?.toString() ?? requestIdIn(error.rawPacket);
     endWithProblem(socket, problem, { status: '400 Bad Request', requestId });
   });
+}
+
+/** The request id in a malformed request, which the gateway puts among its first headers. */
+function requestIdIn(packet: Buffer | undefined): string | undefined {
+  return /\r\nX-Request-ID: ([A-Za-z0-9_-]{1,64})\r\n/i.exec(packet?.toString('latin1') ?? '')?.[1];
 }
 
 /** Rejects CONNECT, for which Node would only close the connection. */
