@@ -191,7 +191,7 @@ function is_ipv6(text,    groups, total, gaps, i) {
     return gaps == 0 ? total == 8 : gaps == 1 && total <= 8
 }
 
-function origins(name, value,    items, total, i, entries) {
+function origins(name, value,    items, total, i, origin, seen, entries) {
     if (value == "*") {
         put("GATEWAY_CORS_ORIGINS", "default \"*\";")
         return put("GATEWAY_CORS_VARY", "")
@@ -202,7 +202,10 @@ function origins(name, value,    items, total, i, entries) {
         if (items[i] == "") continue
         if (items[i] !~ /^https?:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]+)?$/)
             return wrong(name, "* or origins such as https://example.org, separated by commas, without a path", items[i])
-        entries = entries "\"" items[i] "\" \"" items[i] "\"; "
+        # As browsers send it: in lower case, without the default port.
+        origin = tolower(items[i])
+        sub(origin ~ /^http:/ ? ":80$" : ":443$", "", origin)
+        if (!seen[origin]++) entries = entries "\"" origin "\" \"" origin "\"; "
     }
     put("GATEWAY_CORS_ORIGINS", "default \"\"; " entries)
     put("GATEWAY_CORS_VARY", entries == "" ? "" : "Origin")

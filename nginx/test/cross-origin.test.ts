@@ -41,8 +41,8 @@ test('no other origin by default', () =>
     expect(gateway.bgRemoval.requests[0]?.method).toBe('OPTIONS');
   }));
 
-test('allows exactly the listed origins, and caches keep them apart', () =>
-  withGateway(`${page}, http://localhost:3000`, async (gateway) => {
+test('allows exactly the listed origins, however they are written, and caches keep them apart', () =>
+  withGateway('https://Page.example:443, http://localhost:3000, http://localhost:3000', async (gateway) => {
     for (const origin of [page, 'http://localhost:3000']) {
       const response = await ask(gateway, origin);
       expect(response.headers.get('access-control-allow-origin')).toBe(origin);
