@@ -101,7 +101,9 @@ function notStartedByAnyService(r) {
 function retryOrSend(r, status) {
   if (!notStartedByAnyService(r) || r.variables.gateway_tried_again === 'yes') return send(r, status);
   r.variables.gateway_tried_again = 'yes';
-  r.internalRedirect(r.variables.request_uri);
+  // Not `$request_uri`, which nginx would not decode and simplify again.
+  const query = r.variables.args;
+  r.internalRedirect(query ? r.uri + '?' + query : r.uri);
 }
 
 function badGateway(r) {

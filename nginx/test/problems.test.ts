@@ -142,7 +142,7 @@ test('an upload passes up to the limit and is rejected one byte above, before it
 test('a service that is down gives a 502, and works again once it is back', async () => {
   await gateway.videoDl.close();
 
-  for (const path of ['/api/info?url=x', '/video-dl/api/health']) {
+  for (const path of ['/api/info?url=x', '//api/%69nfo?url=x', '/video-dl/api/health']) {
     const problem = await expectProblem(await fetch(`${gateway.url}${path}`), 502, 'service_unavailable');
     expect(problem.retryable).toBe(true);
     expect(JSON.stringify(problem)).not.toContain('127.0.0.1');
