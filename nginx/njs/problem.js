@@ -30,6 +30,13 @@ function rateLimitDetail(r) {
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }
 
+/** At fewer than 30 requests per minute, the next one is possible later than the default says. */
+function retryAfterSeconds(r, definition) {
+  const isVideo = /^(\/video-dl\/api|\/api\/(info|stream))\//.test(r.uri + '/');
+  if (!isVideo || r.variables.limit_req_status !== 'REJECTED') return definition.retryAfterSeconds;
+  return Math.max(definition.retryAfterSeconds, Math.ceil(60 / r.variables.video_requests_per_minute));
+}
+
 function detailOf(r, definition) {
   return definition.detail.replace('{basePath}', r.variables.gateway_base_path);
 }
@@ -65,7 +72,7 @@ function send(r, status) {
     requestId: r.variables.gateway_request_id,
   };
   if (definition.errors) problem.errors = definition.errors;
-  if (definition.retryAfterSeconds) r.headersOut['Retry-After'] = String(definition.retryAfterSeconds);
+  if (definition.retryAfterSeconds) r.headersOut['Retry-After'] = String(retryAfterSeconds(r, definition));
   if (answeredStatus === 401) r.headersOut['WWW-Authenticate'] = 'Bearer';
   if (answeredStatus === 405) r.headersOut['Allow'] = allowedMethods(r.uri);
   r.headersOut['Content-Type'] = 'application/problem+json';

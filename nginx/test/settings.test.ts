@@ -9,7 +9,9 @@ const statusesOf = async (count: number, ask: (index: number) => Promise<Respons
 
 test('the video rate is a setting; a third may come in one burst, and 0 disables it', async () => {
   await using strict = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '3' } });
-  expect(await statusesOf(3, () => fetch(`${strict.url}/api/info?url=x`))).toEqual([200, 200, 429]);
+  expect(await statusesOf(2, () => fetch(`${strict.url}/api/info?url=x`))).toEqual([200, 200]);
+  const rejection = await fetch(`${strict.url}/api/info?url=x`);
+  expect([rejection.status, rejection.headers.get('retry-after')]).toEqual([429, '20']);
 
   await using free = await startGateway({ env: { VIDEO_REQUESTS_PER_MINUTE: '0' } });
   expect(new Set(await statusesOf(30, () => fetch(`${free.url}/api/info?url=x`)))).toEqual(new Set([200]));
