@@ -34,7 +34,7 @@ test('has a line for each request with its id and without its query', async () =
     headers: {
       'X-Request-Id': id,
       Referer: 'https://example.org/?token=secret',
-      'User-Agent': 'a "quoted" agent',
+      'User-Agent': 'a "quoted" agent\xff',
     },
   });
 
