@@ -41,6 +41,7 @@ function identify(r) {
     found = findLine(r, file, hash);
   } catch (error) {
     r.error('API_KEYS_FILE cannot be read, so every key is rejected: ' + error);
+    r.variables.api_keys_unreadable = 'yes';
     return refused;
   }
   if (found === null) return refused;

@@ -91,7 +91,7 @@ function invalidRequest(r) {
 }
 
 function unauthorized(r) {
-  send(r, 401);
+  send(r, r.variables.api_keys_unreadable === 'yes' ? 590 : 401);
 }
 
 /**

@@ -107,4 +107,12 @@ export default {
     detail: 'This server does not support the HTTP version of the request line. Use HTTP/1.1.',
     errors: [{ field: 'request', message: 'must use HTTP/1.1' }],
   },
+  590: {
+    status: 500,
+    code: 'internal_error',
+    title: 'Internal error',
+    retryable: false,
+    detail:
+      'The gateway cannot read its file of access keys. Try again later. If you run this server: check that the file in API_KEYS_FILE exists and that the gateway may read it.',
+  },
 };

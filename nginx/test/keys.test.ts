@@ -230,9 +230,11 @@ describe('limits and changes', () => {
     expect((await ask('/api/info?url=x', 'key-of-nobody')).status).toBe(401);
   });
 
-  test('a missing file rejects everyone', async () => {
+  test('a missing file rejects everyone, and the response to a key names it', async () => {
     rmSync(file);
-    expect((await ask('/api/info?url=x', 'key-of-alice')).status).toBe(401);
+    expect((await ask('/api/info?url=x')).status).toBe(401);
+    const problem = await expectProblem(await ask('/api/info?url=x', 'key-of-alice'), 500, 'internal_error');
+    expect(problem.detail).toContain('API_KEYS_FILE');
   });
 
   test('an invalid file is rejected at start, with its line number', async () => {

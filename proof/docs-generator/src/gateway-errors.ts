@@ -112,6 +112,13 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     detail: 'The gateway failed unexpectedly. Report it with the requestId.',
   },
   {
+    status: 500,
+    nginxStatus: 590,
+    code: 'internal_error',
+    detail:
+      'The gateway cannot read its file of access keys. Try again later. If you run this server: check that the file in API_KEYS_FILE exists and that the gateway may read it.',
+  },
+  {
     status: 502,
     code: 'service_unavailable',
     definition: {
