@@ -49,12 +49,11 @@ await runScript({ usage }, async () => {
         return explain(error, env);
       }),
     );
-    const { videoDlMetrics, bgRemovalMetrics } = stack.ports;
     progress.say(
       panel({
         url: stack.url,
         logsDir: showLogs ? undefined : stack.logsDir,
-        metricsUrls: [videoDlMetrics, bgRemovalMetrics].map((each) => `http://127.0.0.1:${each}/metrics`),
+        metricsUrls: stack.metricsUrls,
         readyAfterSeconds: Math.round(performance.now() / 1000),
       }),
     );

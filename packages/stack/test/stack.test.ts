@@ -242,13 +242,10 @@ linuxTest('the next run ends the leftovers of a killed run and leaves running st
   expect(readdirSync(records)).toEqual(['stack-2.json']);
 });
 
-test('the panel has a command for every endpoint', () => {
-  const text = panel({
-    url: 'http://127.0.0.1:8080',
-    logsDir: '/logs',
-    metricsUrls: [],
-    readyAfterSeconds: 9,
-  });
+test('the panel has a command for every endpoint of the services that run', () => {
+  const panelOf = (metricsUrls: Record<string, string>) =>
+    panel({ url: 'http://127.0.0.1:8080', logsDir: '/logs', metricsUrls, readyAfterSeconds: 9 });
+  const text = panelOf({ 'video-dl': 'http://a/metrics', 'bg-removal': 'http://b/metrics' });
 
   for (const path of [
     '/api/health',
@@ -259,4 +256,5 @@ test('the panel has a command for every endpoint', () => {
   ]) {
     expect(text).toContain(`http://127.0.0.1:8080${path}`);
   }
+  expect(panelOf({ 'bg-removal': 'http://b/metrics' })).not.toContain('/api/info');
 });

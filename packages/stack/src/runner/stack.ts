@@ -176,6 +176,15 @@ export class Stack implements AsyncDisposable {
     return [this.#gateway, ...this.#services];
   }
 
+  /** The URL of each running service's metrics. */
+  get metricsUrls(): Readonly<Record<string, string>> {
+    const { videoDlMetrics, bgRemovalMetrics } = this.ports;
+    const ports: Record<string, number> = { 'video-dl': videoDlMetrics, 'bg-removal': bgRemovalMetrics };
+    return Object.fromEntries(
+      this.#services.map(({ name }) => [name, `http://${loopback}:${ports[name]}/metrics`]),
+    );
+  }
+
   /** The process id of `gateway`, `video-dl` or `bg-removal`. */
   pidOf(name: string): number {
     const pid = this.#children.find((child) => child.name === name)?.pid;
