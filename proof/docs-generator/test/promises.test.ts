@@ -30,3 +30,33 @@ it.each([
   expect(named.length).toBeGreaterThanOrEqual(atLeast);
   expect(named.filter((path) => !exists(path))).toEqual([]);
 });
+
+/** The rows of a table of architecture.md: files, below `folder`, a package or the file before, and names in them. */
+function stepsOf(section: string): { files: string[]; names: string[] }[] {
+  const folder = /are below `([^`]+)`/.exec(section)?.[1] ?? '';
+  return [...section.matchAll(/^\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)].map(([, paths = '', functions = '']) => {
+    const files: string[] = [];
+    for (const path of wordsIn(paths)) {
+      const folders = [dirname(files.at(-1) ?? folder), folder, dirname(folder), 'packages'];
+      files.push(
+        folders.map((each) => join(each, path)).find((file) => existsSync(join(root, file))) ?? path,
+      );
+    }
+    return { files, names: wordsIn(functions).flatMap((name) => name.split('.')) };
+  });
+}
+
+function wordsIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
+}
+
+it('every file and function on the paths in docs/architecture.md exists', () => {
+  const sections = readFileSync(join(root, 'docs/architecture.md'), 'utf8').split('\n## ');
+  const steps = sections.filter((section) => section.startsWith('The path of')).flatMap(stepsOf);
+  expect(steps.length).toBeGreaterThanOrEqual(25);
+  const missing = steps.flatMap(({ files, names }) => {
+    const code = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+    return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code));
+  });
+  expect(missing).toEqual([]);
+});
