@@ -52,7 +52,7 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
       );
       const { source, tuning, output } = readParameters(upload, req.query, options.guard !== undefined);
       const cutOut = async ({ bytes: file, name: fileName }: FetchedImage) => {
-        const onStage = (stage: string, milliseconds: number) => timings.set(stage, milliseconds);
+        const onStage = (stage: string, milliseconds: number) => timings.add(stage, milliseconds);
         const image = await removeBackground(options, { client, file, tuning, output, signal, onStage });
         return { ...image, fileName, bytesIn: file.length };
       };

@@ -85,7 +85,7 @@ export class StageTimings {
   readonly #milliseconds = new Map<string, number>();
   readonly #onStage: (stage: string, milliseconds: number) => void;
 
-  constructor(onStage: (stage: string, milliseconds: number) => void = () => undefined) {
+  constructor(onStage: (stage: string, milliseconds: number) => void) {
     this.#onStage = onStage;
   }
 
@@ -96,7 +96,7 @@ export class StageTimings {
     return () => {
       if (ended) return;
       ended = true;
-      this.set(stage, performance.now() - startedAt);
+      this.add(stage, performance.now() - startedAt);
     };
   }
 
@@ -109,8 +109,7 @@ export class StageTimings {
     }
   }
 
-  /** Adds milliseconds to a stage. */
-  set(stage: string, milliseconds: number): void {
+  add(stage: string, milliseconds: number): void {
     this.#milliseconds.set(stage, (this.#milliseconds.get(stage) ?? 0) + milliseconds);
     this.#onStage(stage, milliseconds);
   }
