@@ -31,7 +31,7 @@ const defaultPaceWindowMs = 10_000;
 const responseTimeoutMs = 300_000;
 
 /** Replaced in tests only. */
-export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' | 'probeCuda'> {
+export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command'> {
   readonly paceWindowMs?: number;
   /** Of new pixel processes. */
   readonly warmUpRounds?: number;
@@ -42,8 +42,6 @@ export interface ServiceOverrides extends Pick<MattingEngineOptions, 'command' |
 export interface BgRemovalService extends RunningService {
   /** Process ids of the inference processes. */
   enginePids(): number[];
-  /** Process ids of the pixel processes. */
-  pixelPids(): number[];
 }
 
 /** Everything that the service owns, built once. */
@@ -92,11 +90,11 @@ export async function createBgRemovalService(
       logger.warn({ err: error }, 'an engine was not started');
     });
   }
-  return { ...service, enginePids: () => engine.pids(), pixelPids: () => pixels.pids() };
+  return { ...service, enginePids: () => engine.pids() };
 }
 
 async function createContext(config: BgRemovalConfig, overrides: ServiceOverrides) {
-  const { paceWindowMs = defaultPaceWindowMs, warmUpRounds, lookup, ...engineOverrides } = overrides;
+  const { paceWindowMs = defaultPaceWindowMs, warmUpRounds, lookup, command } = overrides;
   const logger = createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const precision = await expectedPrecision(config);
@@ -111,7 +109,7 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
         lookup,
       })
     : undefined;
-  const engine = new MattingEngine({ config, logger, metrics, capacity, ...engineOverrides });
+  const engine = new MattingEngine({ config, logger, metrics, capacity, ...(command && { command }) });
   const pixels = new PixelPool({
     processes: pixelProcesses,
     maxQueue: slots,

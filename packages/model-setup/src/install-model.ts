@@ -22,7 +22,6 @@ export interface InstallOptions {
   /** Folder for incomplete downloads, so that the next attempt can resume them. */
   readonly downloadsDir: string;
   readonly log: (line: string) => void;
-  readonly signal?: AbortSignal;
 }
 
 /**

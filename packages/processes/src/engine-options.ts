@@ -7,7 +7,6 @@ export interface EngineCommand {
   readonly args: readonly string[];
   /** Added to the variables that every child gets. The service's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
 }
 
 /**

@@ -28,7 +28,6 @@ import {
 import {
   chooseDevice,
   choosePrecision,
-  type CudaProbe,
   type Device,
   hasAvx2,
   type InferenceCapacity,
@@ -54,8 +53,6 @@ export interface MattingEngineOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly capacity: InferenceCapacity;
-  /** Checks whether a GPU works; replaced in tests. */
-  readonly probeCuda?: CudaProbe;
   /** Command that starts the inference process; replaced in tests of its failures. */
   readonly command?: (settings: InferenceSettings) => EngineCommand;
 }
@@ -159,10 +156,6 @@ export class MattingEngine implements AsyncDisposable {
     return this.#supervisor?.pids() ?? [];
   }
 
-  drain(): void {
-    this.#supervisor?.drain();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     await this.#supervisor?.[Symbol.asyncDispose]();
@@ -200,13 +193,13 @@ export class MattingEngine implements AsyncDisposable {
 
   /** @throws ModelError */
   async #chooseModel(): Promise<ChosenModel> {
-    const { config, probeCuda: probe = probeCuda } = this.#options;
+    const { config } = this.#options;
     const { folder, manifest } = await verifyModel(locateModel(config.MODEL, modelsDirOf(config)));
     const { signal } = this.#disposal;
     const device = await chooseDevice(
       config.INFERENCE_DEVICE,
       path.join(folder, manifest.graph),
-      probe,
+      probeCuda,
       signal,
     );
     const { memoryBytes } = thisMachine();

@@ -10,7 +10,6 @@ export interface SetUpOptions {
   readonly model: string;
   readonly modelsDir: string;
   readonly log: (line: string) => void;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -19,7 +18,7 @@ export interface SetUpOptions {
  * @throws ModelError
  * @throws WeightsError
  */
-export async function setUpModel({ model, modelsDir, log, signal }: SetUpOptions): Promise<VerifiedModel> {
+export async function setUpModel({ model, modelsDir, log }: SetUpOptions): Promise<VerifiedModel> {
   const location = locateModel(model, modelsDir);
   const { folder, known } = location;
   if (known === undefined) return verifyModel(location);
@@ -34,7 +33,6 @@ export async function setUpModel({ model, modelsDir, log, signal }: SetUpOptions
   const files = await installModel(known, partial, {
     downloadsDir: path.join(modelsDir, '.downloads'),
     log,
-    ...(signal && { signal }),
   });
   const manifest: ModelManifest = { ...manifestBase(known), files };
   await writeFile(path.join(partial, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -29,7 +29,6 @@ export interface LocateOptions {
   /** ffmpeg-static's binary; resolved by default. */
   bundledFfmpeg?: string | null;
   threads?: number | undefined;
-  signal?: AbortSignal;
 }
 
 /**
@@ -42,8 +41,7 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
   const searchPath = options.searchPath ?? process.env.PATH ?? '';
   const ffmpeg = await locateFfmpeg(options, searchPath);
   const ffprobe = await locateFfprobe(ffmpeg, searchPath);
-  const signal = options.signal;
-  const [version] = await Promise.all([readVersion(ffmpeg, signal), readVersion(ffprobe, signal)]);
+  const [version] = await Promise.all([readVersion(ffmpeg), readVersion(ffprobe)]);
   return { ffmpeg, ffprobe, version, ...(options.threads !== undefined && { threads: options.threads }) };
 }
 
@@ -101,8 +99,8 @@ function isExecutable(file: string): Promise<boolean> {
   );
 }
 
-async function readVersion(file: string, signal: AbortSignal | undefined): Promise<string> {
-  const text = await run(file, ['-version'], signal);
+async function readVersion(file: string): Promise<string> {
+  const text = await run(file, ['-version']);
   const version = /^ff(?:mpeg|probe) version (\S+)/u.exec(text)?.[1];
   if (version === undefined)
     throw new MediaToolsMissingError(
@@ -111,16 +109,14 @@ async function readVersion(file: string, signal: AbortSignal | undefined): Promi
   return /^n?(\d+(?:\.\d+)+)/u.exec(version)?.[1] ?? version;
 }
 
-async function run(file: string, args: string[], signal: AbortSignal | undefined): Promise<string> {
+async function run(file: string, args: string[]): Promise<string> {
   const result = await execa(file, args, {
     stdin: 'ignore',
     timeout: 10_000,
     reject: false,
     extendEnv: false,
     env: childEnvironment(),
-    ...(signal && { cancelSignal: signal }),
   });
-  signal?.throwIfAborted();
   if (result.exitCode !== 0) {
     throw new MediaToolsMissingError(
       `"${file}" doesn't run: ${result.shortMessage}. Install a working ffmpeg, or set FFMPEG_PATH.`,

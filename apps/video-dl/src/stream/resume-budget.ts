@@ -26,7 +26,8 @@ export class ResumeBudget {
    * @param seconds of audio to encode and discard
    * @throws DomainError `rate_limited` when the client has skipped too much
    */
-  spend(client: string, seconds: number, now = performance.now()): void {
+  spend(client: string, seconds: number): void {
+    const now = performance.now();
     const balance = this.#balanceOf(client, now);
     const missing = Math.min(seconds, this.#maxSeconds) - balance;
     if (missing > 0) {

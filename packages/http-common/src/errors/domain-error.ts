@@ -60,11 +60,6 @@ export function errorCode(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** Whether a thrown value is a system error with the code. */
-export function hasErrorCode(thrown: unknown, code: string): boolean {
-  return errorCode(thrown) === code;
-}
-
 /**
  * Validates outside input.
  * @throws InvalidRequestError listing every invalid and unknown field

@@ -22,7 +22,7 @@ export interface Metrics {
   gauge<Label extends string>(
     options: MetricOptions<Label> & { collect?: (gauge: Gauge<Label>) => void | Promise<void> },
   ): Gauge<Label>;
-  histogram<Label extends string>(options: MetricOptions<Label> & { buckets?: number[] }): Histogram<Label>;
+  histogram<Label extends string>(options: MetricOptions<Label>): Histogram<Label>;
 }
 
 /** Creates the metrics of one service. Every label must have a bounded set of values. */
@@ -45,8 +45,14 @@ export function createMetrics(options: { service: string; version?: string }): M
         },
       }),
     });
-  const histogram: Metrics['histogram'] = ({ name, help, labelNames = [], buckets = durationBuckets }) =>
-    new Histogram({ name, help, labelNames: [...labelNames], buckets, registers: [registry] });
+  const histogram: Metrics['histogram'] = ({ name, help, labelNames = [] }) =>
+    new Histogram({
+      name,
+      help,
+      labelNames: [...labelNames],
+      buckets: durationBuckets,
+      registers: [registry],
+    });
 
   gauge({
     name: 'media_build_info',

@@ -20,7 +20,6 @@ const highWaterMark = 256 * 1024;
 
 export interface HttpListener {
   readonly url: string;
-  readonly server: Server;
   /**
    * Stops listening. Resolves when the last connection has closed; resets the remaining ones
    * after `graceMs`.
@@ -69,7 +68,6 @@ export async function listen(options: {
   const host = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    server,
     close: async (graceMs) => closeServer(server, { sockets, responses }, graceMs),
   };
 }

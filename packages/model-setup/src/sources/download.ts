@@ -13,7 +13,6 @@ const progressStepBytes = 32 * 1024 * 1024;
 
 export interface DownloadOptions {
   readonly log: (line: string) => void;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Checksum {
@@ -37,7 +36,6 @@ export async function download(
   try {
     await fetchRest(url, file, options);
   } catch (cause) {
-    options.signal?.throwIfAborted();
     if (cause instanceof WeightsError || isFileError(cause)) throw cause;
     throw new WeightsError(
       `The download of ${url} is incomplete. Check that the URL is reachable and run the set-up again; it resumes the download. Without internet access, copy the model's folder from another machine (see docs/models.md).`,
@@ -45,7 +43,7 @@ export async function download(
     );
   }
   const hash = createHash(checksum.algorithm);
-  await pipeline(createReadStream(file), hash, options.signal ? { signal: options.signal } : {});
+  await pipeline(createReadStream(file), hash);
   const actual = hash.digest(checksum.encoding);
   if (actual === checksum.value) return;
   await rm(file);
@@ -54,7 +52,7 @@ export async function download(
   );
 }
 
-async function fetchRest(url: string, file: string, { log, signal }: DownloadOptions): Promise<void> {
+async function fetchRest(url: string, file: string, { log }: DownloadOptions): Promise<void> {
   const existingBytes = await sizeOf(file);
   const idle = new AbortController();
   const timer = setTimeout(
@@ -64,7 +62,7 @@ async function fetchRest(url: string, file: string, { log, signal }: DownloadOpt
   try {
     const response = await fetch(url, {
       headers: existingBytes > 0 ? { range: `bytes=${existingBytes}-` } : {},
-      signal: AbortSignal.any([idle.signal, ...(signal ? [signal] : [])]),
+      signal: idle.signal,
     });
     // 416: nothing is left to download. The checksum shows whether it is the right file.
     if (response.status === 416) return;

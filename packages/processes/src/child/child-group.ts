@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { accessSync, constants } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { errorCode, hasErrorCode } from '@media-services/http-common';
+import { errorCode } from '@media-services/http-common';
 import { execa, type Subprocess } from 'execa';
 import { treeMemoryBytes } from './process-usage.js';
 import { StderrTail } from './stderr-tail.js';
@@ -14,7 +14,6 @@ export interface ChildGroupOptions {
   readonly args: readonly string[];
   /** The child's whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string | undefined;
   readonly stdin: 'ignore' | 'pipe';
   /** Opens Node's own channel between parent and child, with structured clones. */
   readonly ipc?: boolean;
@@ -89,7 +88,7 @@ export class ChildGroup implements AsyncDisposable {
     this.pid = child.pid;
     this.#child = child;
     this.#killGraceMs = killGraceMs;
-    this.stderr = new StderrTail(onStderrLine === undefined ? {} : { onLine: onStderrLine });
+    this.stderr = new StderrTail(onStderrLine);
     child.stderr.on('data', (chunk: Buffer) => this.stderr.push(chunk));
     this.exited = this.#watchExit();
     this.closed = this.#watchClose();
@@ -233,7 +232,7 @@ interface Child {
  * nothing would handle that child's `error` event, which would end this process. So we attach a
  * listener where Node announces each new child.
  */
-async function spawn({ file, args, env, cwd, stdin, ipc = false }: ChildGroupOptions): Promise<Child> {
+async function spawn({ file, args, env, stdin, ipc = false }: ChildGroupOptions): Promise<Child> {
   let cause: unknown;
   const onCreated = (message: unknown): void => {
     const child = typeof message === 'object' && message !== null && 'process' in message && message.process;
@@ -249,7 +248,6 @@ async function spawn({ file, args, env, cwd, stdin, ipc = false }: ChildGroupOpt
       detached: true,
       extendEnv: false,
       env,
-      ...(cwd !== undefined && { cwd }),
     });
     const { pid, stdout, stderr } = started;
     if (pid === undefined) throw (await started).cause;
@@ -271,7 +269,7 @@ export function signalProcessGroup(leaderPid: number, signal: NodeJS.Signals): b
     process.kill(-leaderPid, signal);
     return true;
   } catch (error) {
-    if (hasErrorCode(error, 'ESRCH')) return false;
+    if (errorCode(error) === 'ESRCH') return false;
     throw error;
   }
 }

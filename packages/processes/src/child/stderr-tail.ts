@@ -6,31 +6,30 @@ export function redactUrls(line: string): string {
   return line.replace(urlPattern, '<url>');
 }
 
+const maxLines = 40;
+const maxLineLength = 400;
+
 /**
  * The last lines a child wrote to stderr, with URLs redacted. Memory use is bounded however
  * much it writes. `onLine` receives each line unredacted, for callers that parse it. Lines are
  * truncated before anything reads them, because a child may print text from a hostile file.
  */
 export class StderrTail {
-  readonly #maxLines: number;
-  readonly #maxLineLength: number;
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #decoder = new TextDecoder();
   #lines: string[] = [];
   #partial = '';
 
-  constructor(options: { maxLines?: number; maxLineLength?: number; onLine?: (line: string) => void } = {}) {
-    this.#maxLines = options.maxLines ?? 40;
-    this.#maxLineLength = options.maxLineLength ?? 400;
-    this.#onLine = options.onLine;
+  constructor(onLine?: (line: string) => void) {
+    this.#onLine = onLine;
   }
 
   push(chunk: Uint8Array): void {
     // Progress lines end with only a carriage return.
     const pieces = (this.#partial + this.#decoder.decode(chunk, { stream: true })).split(/[\r\n]/u);
     // Cap an unfinished line too, so that it can't grow without limit.
-    this.#partial = (pieces.pop() ?? '').slice(0, this.#maxLineLength);
-    for (const piece of pieces) this.#keep(piece.slice(0, this.#maxLineLength));
+    this.#partial = (pieces.pop() ?? '').slice(0, maxLineLength);
+    for (const piece of pieces) this.#keep(piece.slice(0, maxLineLength));
   }
 
   end(): void {
@@ -42,7 +41,7 @@ export class StderrTail {
     if (line.trim() === '') return;
     this.#onLine?.(line);
     this.#lines.push(redactUrls(line));
-    if (this.#lines.length > this.#maxLines) this.#lines.shift();
+    if (this.#lines.length > maxLines) this.#lines.shift();
   }
 
   /** Oldest line first. */

@@ -76,12 +76,11 @@ export class EngineProcess<Job, Result, Ready> {
   static async start<Job, Result, Ready>(
     options: EngineOptions<Result, Ready>,
   ): Promise<EngineProcess<Job, Result, Ready>> {
-    const { file, args, env, cwd } = options.spawn();
+    const { file, args, env } = options.spawn();
     const logger = options.logger.child({ engine: options.name });
     const child = await ChildGroup.start({
       file,
       args,
-      cwd,
       env: childEnvironment(env),
       stdin: options.channel === 'ipc' ? 'ignore' : 'pipe',
       ipc: options.channel === 'ipc',

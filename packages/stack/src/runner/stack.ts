@@ -9,7 +9,6 @@ import {
   gatewayDir,
   killMarked,
   logsDir as allLogs,
-  markedProcesses,
   markerName,
   portFrom,
   preferredPort,
@@ -23,6 +22,7 @@ import { gatewayListen, renderGateway } from '../gateway/render-gateway.js';
 import { Child } from './child.js';
 
 const stopGraceMs = 10_000;
+const healthyTimeoutMs = 180_000;
 const loopback = '127.0.0.1';
 
 export interface StackOptions {
@@ -192,20 +192,12 @@ export class Stack implements AsyncDisposable {
     return pid;
   }
 
-  /** All processes of this stack, including engines and converters (Linux only). */
-  processes(): readonly { readonly pid: number; readonly command: string }[] {
-    return markedProcesses(this.#marker);
-  }
-
   /**
    * Resolves when all services report that they are healthy.
-   * @throws {UserError} if a process ends or the timeout expires
+   * @throws {UserError} if a process ends or it takes too long
    */
-  async healthy(
-    options: { timeoutMs?: number; log?: (line: string) => void; signal?: AbortSignal } = {},
-  ): Promise<void> {
-    const { timeoutMs = 180_000, log, signal } = options;
-    const deadline = performance.now() + timeoutMs;
+  async healthy({ log, signal }: { log?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
+    const deadline = performance.now() + healthyTimeoutMs;
     const seen: { death?: { child: Child; reason: string } } = {};
     void this.died.then((death) => (seen.death = death));
     for (;;) {
@@ -216,7 +208,7 @@ export class Stack implements AsyncDisposable {
       log?.(health.summary);
       if (performance.now() > deadline) {
         throw new UserError(
-          `Not healthy after ${timeoutMs / 1000} s (${health.summary}). The logs are in ${this.logsDir}`,
+          `Not healthy after ${healthyTimeoutMs / 1000} s (${health.summary}). The logs are in ${this.logsDir}`,
         );
       }
       await delay(250);
@@ -235,16 +227,16 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Stops everything. Safe to call again. */
-  stop(graceMs: number = stopGraceMs): Promise<void> {
-    this.#stopped ??= this.#stopAll(graceMs);
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll();
     return this.#stopped;
   }
 
-  async #stopAll(graceMs: number): Promise<void> {
+  async #stopAll(): Promise<void> {
     for (const child of this.#children) child.stopping = true;
     // Stop the gateway first, so that no client waits for a stopped service.
-    await this.#gateway.stop(graceMs);
-    await Promise.all(this.#services.map((child) => child.stop(graceMs)));
+    await this.#gateway.stop(stopGraceMs);
+    await Promise.all(this.#services.map((child) => child.stop(stopGraceMs)));
     killMarked(this.#marker);
     this.#forget();
   }

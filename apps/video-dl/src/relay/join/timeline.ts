@@ -43,7 +43,6 @@ export class Timeline {
   readonly #hasClock: boolean;
   #starts = new Map<number, number>();
   #offset: number | null = null;
-  #firstTime: number | null = null;
   #previous: Part | null = null;
   #isNewRun = false;
 
@@ -55,11 +54,6 @@ export class Timeline {
   /** Seconds added to the source's times. */
   get offset(): number {
     return this.#offset ?? 0;
-  }
-
-  /** The first timestamp of the source; null until it is known. */
-  get firstTime(): number | null {
-    return this.#firstTime;
   }
 
   lengths(kindOf: (track: number) => 'video' | 'audio' | 'other'): TrackLengths {
@@ -92,8 +86,7 @@ export class Timeline {
    */
   begin(firsts: ReadonlyMap<number, number>, isDiscontinuity: boolean): void {
     if (this.#offset === null) {
-      this.#firstTime = Math.min(...firsts.values());
-      this.#offset = leadSeconds - this.#firstTime;
+      this.#offset = leadSeconds - Math.min(...firsts.values());
       return;
     }
     const isReset = [...firsts].some(([track, time]) => this.isJump(track, time));

@@ -31,8 +31,8 @@ export async function freePort(host = '127.0.0.1') {
  * The given port if it is free, otherwise any free port.
  * @param {number} port
  */
-export async function preferredPort(port, host = '127.0.0.1') {
-  return (await listenFailure(port, host)) === undefined ? port : freePort(host);
+export async function preferredPort(port) {
+  return (await listenFailure(port, '127.0.0.1')) === undefined ? port : freePort();
 }
 
 /**
