@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -59,4 +60,18 @@ it('every file and function on the paths in docs/architecture.md exists', () => 
     return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code));
   });
   expect(missing).toEqual([]);
+});
+
+const roomsWithReadme = ['apps', 'packages']
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
+  .filter((room) => readFileSync(join(root, room, 'README.md'), 'utf8').includes('May import:'));
+
+it.each(roomsWithReadme)('%s/README.md names the packages that it imports', (room) => {
+  const readme = readFileSync(join(root, room, 'README.md'), 'utf8');
+  const manifest = z
+    .object({ dependencies: z.record(z.string(), z.string()).default({}) })
+    .parse(JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8')));
+  const imported = Object.keys(manifest.dependencies).filter((name) => name.startsWith('@media-services/'));
+  const named = wordsIn(/May import:[^.]*/.exec(readme)?.[0] ?? '');
+  expect(named.toSorted()).toEqual(imported.map((name) => basename(name)).toSorted());
 });
