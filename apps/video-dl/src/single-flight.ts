@@ -1,3 +1,5 @@
+import { untilAborted } from '@media-services/http-common';
+
 /** Work shared by several callers. It runs once and is aborted when the last caller leaves. */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
@@ -53,17 +55,4 @@ interface Flight<Result> {
   readonly controller: AbortController;
   readonly result: Promise<Result>;
   waiting: number;
-}
-
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
+import { portOf } from './host.js';
 
 type Connect = (target: {
   readonly host: string;
@@ -33,8 +34,7 @@ export function createGuardedDispatcher({ connect, secure, signal }: DispatcherO
   const agent = new Agent({
     connect: (target, callback) => {
       const { hostname, protocol } = target;
-      const port = target.port === '' ? (protocol === 'https:' ? 443 : 80) : Number(target.port);
-      connect({ host: hostname, port, signal }).then(
+      connect({ host: hostname, port: portOf(target), signal }).then(
         (socket) => {
           if (protocol !== 'https:') {
             callback(null, withTrueEnd(socket));
@@ -71,10 +71,10 @@ interface ResponseParser {
 }
 
 /**
- * Mends two mistakes of undici 7 about connections that end, before it notices the end:
- * - It throws an uncaught error if the response is paused, so any server could end the service
- *   (nodejs/undici#5360; version 8 mends it, but needs Node 22). Resuming delivers nothing too early,
- *   because all that arrived was read by then.
+ * Works around two bugs of undici 7 when a connection ends:
+ * - If the response is paused, it throws an uncaught error, so any server could end the service
+ *   (nodejs/undici#5360; fixed in version 8, which needs Node 22). Resuming delivers nothing too
+ *   early, because everything that arrived has been read by then.
  * - It takes a reset for the end of a response without a length.
  */
 function withTrueEnd(socket: Socket): Socket {

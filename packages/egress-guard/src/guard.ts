@@ -4,6 +4,7 @@ import { DomainError, errorCode } from '@media-services/http-common';
 import { AllowList } from './allow-list.js';
 import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
+import { portOf } from './host.js';
 import { parseOutboundProxies } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
 import { createSystemLookup, type LookupFn } from './system-lookup.js';
@@ -97,17 +98,12 @@ export function createGuard(options: GuardOptions): Guard {
           'Only http:// and https:// URLs without user name and password are supported.',
         );
       }
-      await policy.check(url.hostname, effectivePort(url), signal, client);
+      await policy.check(url.hostname, portOf(url), signal, client);
     },
     createDispatcher: ({ signal, exit, client }) =>
       createGuardedDispatcher({ connect: (target) => connect({ ...target, exit, client }), secure, signal }),
     exits: Math.max(1, proxies.length),
   };
-}
-
-/** A URL's port; 80 or 443 if it has none. */
-function effectivePort(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function unreachable(host: string, cause: unknown): DomainError {

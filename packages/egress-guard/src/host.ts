@@ -27,6 +27,11 @@ export function canonicalHost(host: string): Host {
   return { kind: isIP(url.hostname) === 4 ? 'address' : 'name', value: url.hostname };
 }
 
+/** A URL's port; 80 or 443 if it states none. */
+export function portOf({ protocol, port }: { readonly protocol: string; readonly port: string }): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
 /** A host as written before `:port`. */
 export function hostForAuthority(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;

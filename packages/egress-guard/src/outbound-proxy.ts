@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { connect as tcpConnect, type Socket } from 'node:net';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import { SocksClient, SocksClientError } from 'socks';
-import { hostForAuthority } from './host.js';
+import { hostForAuthority, portOf } from './host.js';
 
 interface Hop {
   readonly signal: AbortSignal | undefined;
@@ -162,7 +162,7 @@ class HttpProxy implements OutboundProxy {
   }
 
   #request(authority: string, signal: AbortSignal): Promise<Socket> {
-    const { protocol, hostname, port } = this.#url;
+    const { protocol, hostname } = this.#url;
     const send = protocol === 'https:' ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -171,7 +171,7 @@ class HttpProxy implements OutboundProxy {
       }
       const request = send({
         host: hostname.replace(/^\[|\]$/g, ''),
-        port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+        port: portOf(this.#url),
         method: 'CONNECT',
         path: authority,
         agent: false,

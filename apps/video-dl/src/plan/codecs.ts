@@ -63,8 +63,12 @@ const families: readonly (readonly [RegExp, string])[] = [
   [mp4Audio, 'aac'],
 ];
 
-/** Whether a file has the codec that its page announces. Pages don't always say that few players support it. */
-export function isSameCodec(found: string, announced: string): boolean {
+/**
+ * Whether a file has the codec that its page announces, or neither has such a track. Pages don't always
+ * say that few players support it.
+ */
+export function isSameCodec(found: string | undefined, announced: string | undefined): boolean {
+  if (found === undefined || announced === undefined) return found === announced;
   return codecFamily(found) === codecFamily(announced) && playersOf(found) === playersOf(announced);
 }
 

@@ -95,9 +95,9 @@ export class SegmentList {
     return this.length - 1;
   }
 
-  /** Whether the playlist marks no discontinuity after `first`, up to `last`. */
-  isContinuous(first: number, last: number): boolean {
-    for (let number = first + 1; number <= last; number += 1)
+  /** Whether the playlist marks no discontinuity between the first segment and this one. */
+  isContinuousTo(last: number): boolean {
+    for (let number = 1; number <= last; number += 1)
       if (this.#cell(number, column.isDiscontinuity) === 1) return false;
     return true;
   }

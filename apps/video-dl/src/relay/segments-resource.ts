@@ -124,7 +124,7 @@ export class SegmentsResource implements Resource {
       const offset = segmentOffset(
         segmentZero === null || zero === null ? null : segmentZero - zero,
         stated,
-        list.isContinuous(0, first),
+        list.isContinuousTo(first),
       );
       if (first === 0 || offset <= start + roundingSeconds) {
         const end = Math.max(first + 1, endAt(stated === null ? 0 : offset - stated));

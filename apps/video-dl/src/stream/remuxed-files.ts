@@ -131,13 +131,8 @@ export class RemuxedFiles {
 }
 
 function hasPlannedTracks({ tracks }: Layout, { video, audio }: Plan): boolean {
-  const isSame = (type: 'video' | 'audio', planned: { codec: string } | null) => {
-    const found = tracks.find((track) => track.type === type)?.codec;
-    return found === undefined || planned === null
-      ? found === undefined && planned === null
-      : isSameCodec(found, planned.codec);
-  };
-  return isSame('video', video) && isSame('audio', audio);
+  const codecOf = (type: 'video' | 'audio') => tracks.find((track) => track.type === type)?.codec;
+  return isSameCodec(codecOf('video'), video?.codec) && isSameCodec(codecOf('audio'), audio?.codec);
 }
 
 /** Changes with the header, which has the page's title. */

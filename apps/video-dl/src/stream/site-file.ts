@@ -106,16 +106,10 @@ const mp3Stream: ProbedStream = {
 };
 
 function hasAnnouncedStreams(streams: readonly ProbedStream[], { video, audio }: Plan): boolean {
-  const isSame = (
-    type: ProbedStream['type'],
-    announced: { codec: string; track?: number | undefined } | null,
-  ) => {
-    const found = streamOf(streams, type, announced?.track)?.codec;
-    return found === undefined || announced === null
-      ? found === undefined && announced === null
-      : isSameCodec(found, announced.codec);
-  };
-  return isSame('video', video) && isSame('audio', audio);
+  return (
+    isSameCodec(streamOf(streams, 'video', video?.track)?.codec, video?.codec) &&
+    isSameCodec(streamOf(streams, 'audio', audio?.track)?.codec, audio?.codec)
+  );
 }
 
 /** A hash, so that the site's validators never reach a client. */

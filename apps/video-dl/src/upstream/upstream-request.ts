@@ -1,5 +1,5 @@
 import { Coalescer, redirectTarget } from '@media-services/egress-guard';
-import { DomainError, withDeadline } from '@media-services/http-common';
+import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import { SourceCookies } from './cookies.js';
 import { cookieHeaderOf, requestHeaders } from './request-headers.js';
@@ -118,7 +118,7 @@ function dispatch(
     let controller: Dispatcher.DispatchController | undefined;
     let body: ResponseBody | undefined;
     const onAbort = () => {
-      const reason = signal.reason instanceof Error ? signal.reason : new Error('Aborted');
+      const reason = abortReason(signal);
       body?.destroy(reason);
       controller?.abort(reason);
       reject(reason);
