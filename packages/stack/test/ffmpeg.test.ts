@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createGzip } from 'node:zlib';
+import { checkFfmpeg } from '../src/set-up/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { root } from '../src/set-up/project.mjs';
 import { runCommand } from '../src/set-up/run-command.mjs';
@@ -47,13 +48,18 @@ function bareEnvironment(release = 'b6.1.1'): NodeJS.ProcessEnv {
 
 const log = () => undefined;
 
-test('uses ffmpeg from PATH', async () => {
-  await expect(setUpFfmpeg({ root, log, env: process.env })).resolves.toEqual({ source: 'present' });
+test.each([
+  ['PATH', process.env],
+  ['FFMPEG_PATH, with ffprobe next to it', { PATH: '', FFMPEG_PATH: systemFfmpeg }],
+])('uses ffmpeg from %s', async (_where, env) => {
+  await expect(setUpFfmpeg({ root, log, env })).resolves.toEqual({ source: 'present' });
+  await expect(checkFfmpeg(root, { env })).resolves.toMatchObject({ state: 'ok' });
 });
 
 test('without a system ffmpeg, gets ffmpeg from ffmpeg-static and ffprobe from a package', async () => {
   const folder = join(scratch(), 'ffmpeg');
   const env = bareEnvironment();
+  await expect(checkFfmpeg(root, { env, folder })).resolves.toMatchObject({ state: 'missing' });
 
   const fetched = await setUpFfmpeg({ root, log, env, folder });
 
@@ -74,6 +80,7 @@ test('without a system ffmpeg, gets ffmpeg from ffmpeg-static and ffprobe from a
     source: 'ffmpeg-static, downloaded earlier',
   });
   expect(asked).toHaveLength(before);
+  await expect(checkFfmpeg(root, { env, folder })).resolves.toMatchObject({ state: 'ok' });
 });
 
 test('reports everything it tried if the mirror is unreachable too', async () => {

@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findExecutable, findNginx } from './executables.mjs';
+import { findExecutable, findFfmpeg, findNginx } from './executables.mjs';
 import { runCommand } from './run-command.mjs';
 import { dependenciesAreCurrent } from './node/dependencies.mjs';
 import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
+import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
@@ -82,13 +83,20 @@ function checkBuild(root) {
     : missing('Build', `not built: ${unbuilt.join(', ')}`);
 }
 
-async function checkFfmpeg() {
-  const file = process.env.FFMPEG_PATH || 'ffmpeg';
-  const version = await firstLine(file, ['-version']);
-  if (version === undefined) return missing('ffmpeg', 'not found', fixFor([ffmpegTool], 'ffmpeg'));
+/**
+ * @param {string} root
+ * @param {{ env?: NodeJS.ProcessEnv, folder?: string }} [options] `folder` has what set-up has downloaded
+ */
+export async function checkFfmpeg(root, { env = process.env, folder = downloadFolder(root) } = {}) {
+  const downloaded = join(folder, 'ffmpeg');
+  const isElsewhere = !ffmpegTool.isThere(env) && existsSync(downloaded);
+  const { ffmpeg, ffprobe } = findFfmpeg(isElsewhere ? { ...env, FFMPEG_PATH: downloaded } : env);
+  const version = await firstLine(ffmpeg ?? 'ffmpeg', ['-version']);
+  if (ffmpeg === undefined || version === undefined)
+    return missing('ffmpeg', 'not found', fixFor([ffmpegTool], 'ffmpeg'));
   /** @type {(string | undefined)[]} */
   const encoders = [];
-  await runCommand(file, ['-hide_banner', '-encoders'], {
+  await runCommand(ffmpeg, ['-hide_banner', '-encoders'], {
     onLine: (line) => encoders.push(line.trim().split(/ +/)[1]),
   });
   const lacking = ['libmp3lame', 'libx264', 'aac'].filter((encoder) => !encoders.includes(encoder));
@@ -96,8 +104,8 @@ async function checkFfmpeg() {
   if (lacking.length > 0) {
     return missing('ffmpeg', `${found} without ${lacking.join(', ')}`, 'install a full build of ffmpeg');
   }
-  const ffprobe = await firstLine(process.env.FFPROBE_PATH || 'ffprobe', ['-version']);
-  return ffprobe === undefined ? missing('ffmpeg', `${found}, but no ffprobe`) : ok('ffmpeg, ffprobe', found);
+  const works = ffprobe !== undefined && (await firstLine(ffprobe, ['-version'])) !== undefined;
+  return !works ? missing('ffmpeg', `${found}, but no ffprobe`) : ok('ffmpeg, ffprobe', found);
 }
 
 function checkNginx() {
@@ -219,7 +227,7 @@ export async function diagnose(root) {
     checkPnpm(root),
     checkDependencies(root),
     checkBuild(root),
-    checkFfmpeg(),
+    checkFfmpeg(root),
     checkNginx(),
     checkDownloadEngine(root),
     checkModel(root),

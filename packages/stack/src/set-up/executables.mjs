@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 
 /**
@@ -24,6 +24,17 @@ function isExecutable(file) {
     // Missing or not executable; try the next folder.
     return false;
   }
+}
+
+/**
+ * ffmpeg and ffprobe where video-dl looks for them: FFMPEG_PATH or else PATH; next to ffmpeg or else PATH.
+ * @returns {{ ffmpeg: string | undefined, ffprobe: string | undefined }}
+ */
+export function findFfmpeg(env = process.env) {
+  const ffmpeg = env.FFMPEG_PATH || findExecutable('ffmpeg', [], env);
+  if (ffmpeg === undefined) return { ffmpeg, ffprobe: undefined };
+  const PATH = [dirname(ffmpeg), env.PATH].join(delimiter);
+  return { ffmpeg, ffprobe: findExecutable('ffprobe', [], { PATH }) };
 }
 
 /** The headless shell comes first, because it opens a page in half the time. */

@@ -10,8 +10,11 @@ import { ffmpegTool } from './system-tools.mjs';
  * @typedef {object} Ffmpeg the source of ffmpeg and ffprobe
  * @property {string} source
  * @property {string} [FFMPEG_PATH] setting for the services, if it isn't on PATH
- * @property {string} [FFPROBE_PATH]
+ * @property {string} [FFPROBE_PATH] next to it, where video-dl finds it
  */
+
+/** @param {string} root */
+export const downloadFolder = (root) => join(root, '.tools', 'ffmpeg');
 
 /**
  * Makes sure that ffmpeg and ffprobe exist: the configured ones, those on PATH, from the
@@ -21,7 +24,7 @@ import { ffmpegTool } from './system-tools.mjs';
  * @returns {Promise<Ffmpeg>}
  * @throws {UserError} naming what was tried and how to fix it
  */
-export async function setUpFfmpeg({ root, log, env, folder = join(root, '.tools', 'ffmpeg') }) {
+export async function setUpFfmpeg({ root, log, env, folder = downloadFolder(root) }) {
   if (ffmpegTool.isThere(env)) return { source: 'present' };
   const paths = { FFMPEG_PATH: join(folder, 'ffmpeg'), FFPROBE_PATH: join(folder, 'ffprobe') };
   if (await bothWork(paths)) return { source: 'ffmpeg-static, downloaded earlier', ...paths };

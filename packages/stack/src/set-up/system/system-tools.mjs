@@ -1,4 +1,4 @@
-import { findBrowser, findExecutable, findNginx } from '../executables.mjs';
+import { findBrowser, findExecutable, findFfmpeg, findNginx } from '../executables.mjs';
 
 /**
  * @typedef {object} SystemTool a program from the system's package manager
@@ -10,15 +10,14 @@ import { findBrowser, findExecutable, findNginx } from '../executables.mjs';
  * @property {string} [hint] advice if no package manager provides all of it
  */
 
-/** @type {(name: string, env?: NodeJS.ProcessEnv) => boolean} */
-const here = (name, env) => findExecutable(name, [], env) !== undefined;
+/** @type {(name: string) => boolean} */
+const here = (name) => findExecutable(name) !== undefined;
 
 /** @type {SystemTool} */
 export const ffmpegTool = {
   name: 'ffmpeg',
   purpose: 'converts and muxes media',
-  isThere: (env = process.env) =>
-    (here('ffmpeg', env) && here('ffprobe', env)) || Boolean(env.FFMPEG_PATH && env.FFPROBE_PATH),
+  isThere: (env) => findFfmpeg(env).ffprobe !== undefined,
   apt: ['ffmpeg'],
   brew: ['ffmpeg'],
 };
