@@ -200,7 +200,7 @@ const unusualMedia = [
     audio: 'complete',
     seconds: 4,
   }),
-  other('HLS: segments with a name that says nothing', 'hls-renamed/index.m3u8', '', allComplete),
+  other('HLS: segments named `*.bin`', 'hls-renamed/index.m3u8', '', allComplete),
 ] satisfies FaultCase[];
 
 /** A clip from 10 s to 14 s of a file of 20 s. */
@@ -342,7 +342,7 @@ export const faultCases: readonly FaultCase[] = [
   // The header and the whole file agree; the response to the resumed request is the first that doesn't.
   {
     ...long(
-      'another size in every answer',
+      'another size in every response',
       'cutEvery=2500000&size=change',
       '502 upstream_error',
       '502 upstream_error',
@@ -375,7 +375,7 @@ export const faultCases: readonly FaultCase[] = [
     '403 forbidden_address',
   ),
   {
-    fault: 'address expires in the middle (403), a new one works',
+    fault: 'URL expires in the middle (403), a new one works',
     seconds: 20,
     page: `/expiring?media=long{kind}.mp4&expire=${middle}&n=$`,
     mp3: 'complete',
@@ -385,7 +385,7 @@ export const faultCases: readonly FaultCase[] = [
   },
   {
     ...made(
-      'MP4: 40 kB of noise among its pictures',
+      'MP4: 40 kB of noise in its video frames',
       'long-dubbed.mp4',
       'noise=2500000&slow=1500000',
       'reset',
@@ -404,14 +404,14 @@ export const faultCases: readonly FaultCase[] = [
   ),
   ...untrueLengths,
   ...unusualMedia,
-  other('Matroska: the end is missing, as if that were all', 'long.mkv', 'short=150000', {
+  other('Matroska: the end is missing, Content-Length fits', 'long.mkv', 'short=150000', {
     mp3: '422 no_media',
     mp4: '422 no_media',
     seconds: 20,
   }),
-  long('the end is missing, as if that were all', 'short=150000', 'reset'),
+  long('the end is missing, Content-Length fits', 'short=150000', 'reset'),
   ...(['film.avi', 'sound.wav', 'sound.mp3'] as const).map((media) =>
-    other(`${media}: the end is missing, as if that were all`, media, 'short=40000', {
+    other(`${media}: the end is missing, Content-Length fits`, media, 'short=40000', {
       mp3: '422 no_media',
       ...(media === 'film.avi' && { mp4: '422 no_media' }),
       seconds: 4,
