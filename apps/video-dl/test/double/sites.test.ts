@@ -139,7 +139,7 @@ function renderTable(requestsOf: ReadonlyMap<Shape, number>): string {
   return [
     '# Sites',
     '',
-    "The most popular sites, in the formats in which they serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them behind an outbound proxy, with its own pages, player script and media, and yt-dlp's extractors read it. So the table shows what the pinned yt-dlp and the service make of these formats, not whether a site has changed. `npm run test:sites -- --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, setup's fallback without PyPI, reads only Vimeo and SoundCloud here.",
+    "The most popular sites, in the formats in which they serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them behind an outbound proxy, with its own pages, player script and media, and yt-dlp's extractors read it. So the table shows what the pinned yt-dlp and the service make of these formats, not whether a site has changed. `npm run test:sites -- --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, set-up's fallback without PyPI, reads only Vimeo and SoundCloud here.",
     '',
     'Every video lasts 4 s. The original audio is a tone of 440 Hz, a dub 660, a compressed mix 550, an audio description 880. The test decodes each result completely: it has the full length, the pitch identifies the audio track and the height the video. The YouTube double requires `n` and the signature, serves at most 10 MiB at once, and nothing before its ads are over.',
     '',
