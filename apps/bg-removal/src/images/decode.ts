@@ -66,7 +66,7 @@ export async function openImage(
   };
 }
 
-/** libjpeg only warns about these, and paints the rest of the picture grey. */
+/** libjpeg only warns about these, and paints the rest of the image grey. */
 const missingPixels = /premature end of data segment|bad Huffman code|instead of RST/;
 const missingEnd = /premature end of JPEG image/i;
 const endOfImage = Buffer.from([0xff, 0xd9]);

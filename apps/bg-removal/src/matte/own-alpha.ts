@@ -24,7 +24,7 @@ function isOpaque(words: Uint32Array, from: number, to: number): boolean {
 
 /**
  * Composites a transparent image over the same grey as the network's input. The hidden colours
- * of transparent pixels tell nothing about edges.
+ * of transparent pixels say nothing about edges.
  */
 export function compositeOverGrey({ width, height, data }: RgbaImage, team: Team = alone): RgbaImage {
   const seen = team.bytes(data.length);

@@ -34,7 +34,7 @@ const killGraceMs = 500;
  */
 const backoff = { initialMs: 50, maxMs: 500 };
 
-/** Shorter than the time for which a process warms up without being told again. */
+/** Shorter than a process keeps warming up after one `prepare`. */
 const warmUpPulseMs = 200;
 /** Enough for a process to become warm on a busy machine. */
 const warmUpPulses = 150;

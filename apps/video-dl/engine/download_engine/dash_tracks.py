@@ -2,8 +2,8 @@
 
 yt-dlp names formats after Representations but renames them later, and it splits the
 periods of a manifest into separate formats. The parent reads all periods of the manifest
-itself and needs the Representation's original id. It ignores the roles of tracks, so that a
-commentary could be taken for a film's audio.
+itself and needs the Representation's original id. yt-dlp ignores the roles of tracks, so it
+could take a commentary for the main audio.
 """
 
 import collections

@@ -76,7 +76,7 @@ export class ObjectIdentity {
     if (differ(known.total, seen.total)) return 'size';
     const isSameSize = known.total !== null && known.total === seen.total;
     const isSameTag = isStrong(known.etag) && known.etag === seen.etag;
-    // The times of two responses always differ, and tell nothing about the file.
+    // The times of two responses always differ, and say nothing about the file.
     const areClocks = isSameSize && known.isClock && seen.isClock;
     if (differ(known.lastModified, seen.lastModified) && !isSameTag && !areClocks) return 'version';
     if (differ(opaque(known.etag), opaque(seen.etag))) {

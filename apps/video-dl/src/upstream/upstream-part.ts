@@ -91,7 +91,7 @@ function learnSize(
   const isFile = isWhole(whole) && whole.header('content-type') === response.header('content-type');
   const isPlain = contentEncoding(whole.header('content-encoding')) === null;
   const total = isFile && isPlain ? parseContentLength(whole.header('content-length')) : null;
-  // A response that contradicts the part tells nothing.
+  // A response that contradicts the part proves nothing.
   if (total === null || total <= (end ?? 0) || identity.mismatch(whole, total) !== null) return;
   if (total > maxBytes) throw tooLarge(maxBytes);
 }

@@ -28,7 +28,7 @@ class TryIt {
     this.#request = new AbortController();
     const { signal } = this.#request;
     this.#button.textContent = 'Cancel';
-    this.#show(make('p', {}, 'Waiting for the answer…'));
+    this.#show(make('p', {}, 'Waiting for the response…'));
     try {
       const { url, options } = this.#compose();
       const startedAt = performance.now();
@@ -36,7 +36,7 @@ class TryIt {
       const seconds = (performance.now() - startedAt) / 1000;
       await this.#showAnswer(response, seconds);
     } catch (error) {
-      this.#show(make('p', {}, isAbort(error) ? 'Cancelled.' : 'No answer came: the connection failed.'));
+      this.#show(make('p', {}, isAbort(error) ? 'Cancelled.' : 'No response: the connection failed.'));
     } finally {
       // Stop reading what is left of the media.
       this.#request.abort();
@@ -76,7 +76,7 @@ class TryIt {
     }
     if (type.startsWith('image/')) {
       this.#picture = URL.createObjectURL(await response.blob());
-      return [make('img', { src: this.#picture, alt: 'The image of the answer' })];
+      return [make('img', { src: this.#picture, alt: 'The image in the response' })];
     }
     if (!/^(audio|video)\//.test(type)) return [make('pre', {}, await response.text())];
     const save = make('button', { type: 'button', className: 'button' }, 'Save the file');

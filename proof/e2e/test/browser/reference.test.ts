@@ -106,7 +106,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     await form.getByLabel('file').setInputFiles(stack.photo);
     expect(await form.locator('.curl').innerText()).toContain("-F 'file=@photo.jpg'");
     await form.getByRole('button', { name: 'Send' }).click();
-    const picture = form.getByAltText('The image of the answer');
+    const picture = form.getByAltText('The image in the response');
     await picture.waitFor();
     expect(
       await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
