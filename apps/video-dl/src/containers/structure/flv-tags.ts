@@ -1,4 +1,4 @@
-import type { StructureCheck } from './structure-check.js';
+import { UnitCheck } from './structure-check.js';
 
 const fileHeaderBytes = 9;
 const tagHeaderBytes = 11;
@@ -12,41 +12,20 @@ const audioHeadBytes = 2;
 const videoHeadBytes = 5;
 
 /** Watches the tags of an FLV for decoder configurations that differ from the first. */
-export class FlvTags implements StructureCheck {
+export class FlvTags extends UnitCheck {
   readonly changed = new Set<'video' | 'audio'>();
   readonly #configurations = new Map<number, Buffer>();
-  #rest: Buffer = Buffer.alloc(0);
-  #left = 0;
   #hasHeader = false;
 
-  push(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    for (;;) {
-      const passed = Math.min(this.#left, bytes.length - at);
-      this.#left -= passed;
-      at += passed;
-      const used = this.#left > 0 ? 0 : this.#readNext(bytes, at);
-      if (used === 0) break;
-      at += used;
-    }
-    this.#rest = Buffer.from(bytes.subarray(at));
-  }
-
-  canSkip(): boolean {
+  override canSkip(): boolean {
     return false;
   }
 
-  skip(): void {
-    throw new Error('tags are never skipped');
-  }
-
-  /** @returns the number of bytes used; 0 when more are needed */
-  #readNext(bytes: Buffer, at: number): number {
-    if (bytes.length - at < tagHeaderBytes + videoHeadBytes) return 0;
+  protected begin(bytes: Buffer, at: number): number | null {
+    if (bytes.length - at < tagHeaderBytes + videoHeadBytes) return null;
     if (!this.#hasHeader) {
       this.#hasHeader = true;
-      this.#left = Math.max(fileHeaderBytes, bytes.readUInt32BE(at + 5)) + tagSizeBytes - fileHeaderBytes;
+      this.left = Math.max(fileHeaderBytes, bytes.readUInt32BE(at + 5)) + tagSizeBytes - fileHeaderBytes;
       return fileHeaderBytes;
     }
     const type = bytes.readUInt8(at) & 31;
@@ -54,10 +33,10 @@ export class FlvTags implements StructureCheck {
     const start = at + tagHeaderBytes;
     const headBytes = configurationStart(type, bytes, start);
     if (headBytes !== null && size > headBytes && size <= maxConfigurationBytes) {
-      if (bytes.length < start + size) return 0;
+      if (bytes.length < start + size) return null;
       this.#compare(type, bytes.subarray(start + headBytes, start + size));
     }
-    this.#left = size + tagSizeBytes;
+    this.left = size + tagSizeBytes;
     return tagHeaderBytes;
   }
 

@@ -1,5 +1,5 @@
 import { apeTagBytes, id3TagBytes, readMp3FrameHeader } from '../mp3-frames.js';
-import { StrayBytes, type StructureCheck } from './structure-check.js';
+import { StrayBytes, UnitCheck } from './structure-check.js';
 
 /** Bytes needed to recognise the next item; the APE tag header is the longest. */
 const lookaheadBytes = 32;
@@ -17,44 +17,20 @@ const adtsSampleRates = [
  * them), a few stray bytes (spliced files do), and changes of the bit or sample rate.
  * Free-format frames don't state their length, so such files aren't checked.
  */
-export class FrameChain implements StructureCheck {
+export class FrameChain extends UnitCheck {
   readonly #stray = new StrayBytes();
-  #rest: Buffer = Buffer.alloc(0);
-  /** Bytes left of the current frame or tag. */
-  #left = 0;
   /** Consecutive frames so far. */
   #chain = 0;
   #chainBytes = 0;
   #hasFrames = false;
   /** Bytes before the first frames. */
   #bytesBefore = 0;
-  #isOver = false;
   readonly #format = new FormatWatch();
   readonly changed = new Set<'audio'>();
 
-  push(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    while (!this.#isOver) {
-      const passed = Math.min(this.#left, bytes.length - at);
-      this.#left -= passed;
-      at += passed;
-      if (bytes.length - at < lookaheadBytes) break;
-      at += this.#readNext(bytes, at);
-    }
-    this.#rest = this.#isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
-  }
-
-  canSkip(bytes: number): boolean {
-    return this.#isOver || bytes <= this.#left - this.#rest.length;
-  }
-
-  skip(bytes: number): void {
-    this.#left = Math.max(0, this.#left - bytes);
-  }
-
-  /** Reads the header of the next item. @returns how many stray bytes to skip */
-  #readNext(bytes: Buffer, at: number): number {
+  /** Reads the header of the next frame or tag. @returns how many stray bytes to skip */
+  protected begin(bytes: Buffer, at: number): number | null {
+    if (bytes.length - at < lookaheadBytes) return null;
     const frame = frameAt(bytes, at);
     if (frame !== undefined) {
       this.#takeFrame(frame);
@@ -67,17 +43,17 @@ export class FrameChain implements StructureCheck {
     const first = bytes[at];
     if (isTagLetter(first)) {
       const head = bytes.subarray(at, at + lookaheadBytes);
-      this.#left = id3TagBytes(head) || apeTagBytes(head);
-      if (this.#left > 0) return 0;
+      this.left = id3TagBytes(head) || apeTagBytes(head);
+      if (this.left > 0) return 0;
       // Lyrics3: text at the end of the file, without a stated length.
-      if (head.toString('latin1', 0, 11) === 'LYRICSBEGIN') this.#isOver = true;
+      if (head.toString('latin1', 0, 11) === 'LYRICSBEGIN') this.isOver = true;
     }
     this.#addStray(1, first === 0);
     return 1;
   }
 
   #takeFrame({ sizeBytes, format }: Frame): void {
-    this.#left = sizeBytes;
+    this.left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
     if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changed.add('audio');
@@ -89,7 +65,7 @@ export class FrameChain implements StructureCheck {
   #addStray(count: number, areZero: boolean): void {
     if (this.#hasFrames) this.#stray.add(count, areZero);
     else this.#bytesBefore += count;
-    if (this.#bytesBefore > maxBeforeFrames) this.#isOver = true;
+    if (this.#bytesBefore > maxBeforeFrames) this.isOver = true;
   }
 }
 

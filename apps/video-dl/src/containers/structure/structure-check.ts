@@ -11,6 +11,40 @@ export interface StructureCheck {
   readonly changed?: ReadonlySet<'video' | 'audio'>;
 }
 
+/** Follows the units of a file, each of which states its size. Keeps only the beginning of the next unit. */
+export abstract class UnitCheck implements StructureCheck {
+  /** Bytes left of the current unit. */
+  protected left = 0;
+  /** Nothing after this point is checked. */
+  protected isOver = false;
+  #rest: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    while (!this.isOver) {
+      const passed = Math.min(this.left, bytes.length - at);
+      this.skip(passed);
+      at += passed;
+      const used = this.left > 0 ? null : this.begin(bytes, at);
+      if (used === null) break;
+      at += used;
+    }
+    this.#rest = this.isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
+  }
+
+  canSkip(bytes: number): boolean {
+    return this.isOver || bytes <= this.left - this.#rest.length;
+  }
+
+  skip(bytes: number): void {
+    this.left -= Math.min(this.left, bytes);
+  }
+
+  /** Reads the header of the next unit and sets `left`. @returns the bytes before those; null if more are needed */
+  protected abstract begin(bytes: Buffer, at: number): number | null;
+}
+
 /** The bytes don't fit the format of the file. The message says what is wrong. */
 export class DamagedMediaError extends Error {
   override name = 'DamagedMediaError';
