@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { fileName } from '@media-services/http-common';
 import type { Response } from 'express';
 
 /** Bytes written at a time. Determines how precisely we see the client's speed. */
@@ -32,18 +33,9 @@ export async function sendBytes(
   await Promise.race([finished, aborted]);
 }
 
-const maxStemLength = 150;
-
-/** Control characters, direction marks, and characters that file systems reserve. */
-const unwanted = /[\p{Cc}\p{Bidi_Control}<>:"|?*]/gu;
-
-/** The upload's name with the result's extension: no folders, no control or reserved characters, bounded length. */
+/** The upload's name with the result's extension, without folders. */
 export function outputFileName(uploadName: string, extension: string): string {
   const base = uploadName.split(/[\\/]/).at(-1) ?? '';
-  const stem = Array.from(base.replace(/\.[^.]*$/, '').replace(unwanted, ''))
-    .slice(0, maxStemLength)
-    .join('')
-    .trim()
-    .replace(/^\.+/, '');
-  return `${stem === '' ? 'image' : stem}.${extension}`;
+  const stem = base.replace(/\.[^.]*$/, '');
+  return fileName(/^[\s.]*$/.test(stem) ? 'image' : stem, extension);
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { attachment, DomainError } from '@media-services/http-common';
+import { attachment, DomainError, fileName } from '@media-services/http-common';
 import { outputSeconds, type Plan } from '../plan/plan.js';
-import { fileName } from './file-name.js';
 import type { Selection } from './ranges.js';
 
 /** Media types and file extensions of streams. */

@@ -1,5 +1,5 @@
+import { fileName } from '@media-services/http-common';
 import fc from 'fast-check';
-import { fileName } from '../../dist/stream/file-name.js';
 import { selectRange, SentVersions } from '../../dist/stream/ranges.js';
 
 describe('fileName', () => {

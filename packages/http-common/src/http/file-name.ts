@@ -8,14 +8,14 @@ const invisible =
 const reservedNames = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?=\.|$)/iu;
 
 /**
- * A file name from a title that every file system accepts: no path separators, no
+ * A file name from any text that every file system accepts: no path separators, no
  * control, invisible or direction-changing characters, none that Windows rejects, and
  * at most 180 bytes of UTF-8 without splitting a character.
  *
  * @param extension without the dot.
  */
-export function fileName(title: string, extension: string): string {
-  const clean = title
+export function fileName(text: string, extension: string): string {
+  const clean = text
     .normalize('NFC')
     .replace(/[/\\:*?"<>|]+/gu, '_')
     .replace(invisible, (_match, joiner: string | undefined) => joiner ?? ' ')
