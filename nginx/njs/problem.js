@@ -18,14 +18,13 @@ const concurrencyLimits = [
 /** Why this client was rejected, and how to get more if the operator says so. */
 function rateLimitDetail(r) {
   const limit = concurrencyLimits.find((each) => each.path.test(r.uri));
+  const count = Number(r.variables[limit.variable]);
+  const what = count === 1 ? limit.what.replace(/s\b/, '') : limit.what;
+  const client = /^[^!]/.test(r.variables.api_key) ? 'This key' : 'This client IP';
   const reason =
     r.variables.limit_conn_status === 'REJECTED'
-      ? 'This client IP already has ' +
-        r.variables[limit.variable] +
-        ' ' +
-        limit.what +
-        ' running. Wait until one has finished.'
-      : 'This client IP has sent too many requests in the last minute. Wait as long as Retry-After says.';
+      ? client + ' already has ' + count + ' ' + what + ' running. Wait until one has finished.'
+      : client + ' has sent too many requests in the last minute. Wait as long as Retry-After says.';
   const contact = process.env.OPERATOR_CONTACT;
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }

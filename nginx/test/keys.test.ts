@@ -183,6 +183,8 @@ describe('limits and changes', () => {
     for (let count = 0; count < 12; count += 1)
       inTurn.push((await ask('/api/info?url=x', 'key-of-alice')).status);
     expect(inTurn).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+    const rejection = await ask('/api/info?url=x', 'key-of-alice');
+    expect((await expectProblem(rejection, 429, 'rate_limited')).detail).toMatch(/^This key has sent/);
 
     for (let count = 0; count < 30; count += 1) {
       expect((await ask('/api/info?url=x', 'key-of-bob')).status).toBe(200);

@@ -24,7 +24,7 @@ test('the number of concurrent streams is a setting, which the rejection states'
 
   const problem = await expectProblem(await fetch(`${gateway.url}/api/stream?url=x`), 429, 'rate_limited');
 
-  expect(problem.detail).toContain('1 streams');
+  expect(problem.detail).toContain('This client IP already has 1 stream running');
 });
 
 test('only trusted proxies identify the client', async () => {
