@@ -124,10 +124,18 @@ function workers(    cores, quota, count) {
 # Longer than the services' deadlines, so that they can send their own problems. The services have
 # the same environment under compose and `npm start`.
 function read_timeout(    image, page, longest) {
-    image = amount(ENVIRON["IMAGE_TIMEOUT_SECONDS"], seconds_in)
-    page = amount(ENVIRON["EXTRACTION_TIMEOUT_SECONDS"], seconds_in) + amount(ENVIRON["FIRST_BYTE_TIMEOUT_SECONDS"], seconds_in)
+    image = timeout("IMAGE_TIMEOUT_SECONDS", "REQUEST_TIMEOUT_SECONDS")
+    page = timeout("EXTRACTION_TIMEOUT_SECONDS") + timeout("FIRST_BYTE_TIMEOUT_SECONDS")
     longest = image > page ? image : page
     return sprintf("%.0fs", longest + 60 > 300 ? longest + 60 : 300)
+}
+
+# A service's setting in seconds, which may have an earlier name.
+function timeout(name, earlier,    value) {
+    value = ENVIRON[name]
+    if (value ~ /^[ \t]*$/ && earlier != "") value = ENVIRON[earlier]
+    gsub(/^[ \t]+|[ \t]+$/, "", value)
+    return amount(value, seconds_in)
 }
 
 # Parses a text such as 15MiB or 2m; -1 if invalid.

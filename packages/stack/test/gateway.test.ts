@@ -68,6 +68,7 @@ test("the gateway's timeout exceeds the services' timeouts", () => {
 
   expect(timeout({})).toBe('300s');
   expect(timeout({ IMAGE_TIMEOUT_SECONDS: '10m' })).toBe('660s');
+  expect(timeout({ REQUEST_TIMEOUT_SECONDS: ' 10m ' })).toBe('660s');
   expect(timeout({ EXTRACTION_TIMEOUT_SECONDS: '500', FIRST_BYTE_TIMEOUT_SECONDS: '2m' })).toBe('680s');
 });
 
