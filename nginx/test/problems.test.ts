@@ -71,6 +71,9 @@ test('HEAD of an unknown path has the headers of the problem and no body', async
   expect(response.status).toBe(404);
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   expect(await response.text()).toBe('');
+
+  const malformed = 'HEAD no-path HTTP/1.1\r\nHost: x\r\n\r\n';
+  expect((await sendRaw(gateway.port, malformed)).status).toBe(400);
 });
 
 test.each([
