@@ -16,7 +16,7 @@ const concurrencyLimits = [
 ];
 
 /** Why this client was rejected, and how to get more if the operator says so. */
-function rateLimitDetail(r) {
+function rateLimitDetail(r, definition) {
   const limit = concurrencyLimits.find((each) => each.path.test(r.uri));
   const count = Number(r.variables[limit.variable]);
   const what = count === 1 ? limit.what.replace(/s\b/, '') : limit.what;
@@ -24,7 +24,10 @@ function rateLimitDetail(r) {
   const reason =
     r.variables.limit_conn_status === 'REJECTED'
       ? client + ' already has ' + count + ' ' + what + ' running. Wait until one has finished.'
-      : client + ' has sent too many requests in the last minute. Wait as long as Retry-After says.';
+      : client +
+        ' has sent too many requests in the last minute. Try again in ' +
+        retryAfterSeconds(r, definition) +
+        ' s.';
   const contact = process.env.OPERATOR_CONTACT;
   return contact ? reason + ' For more, contact the operator: ' + contact + '.' : reason;
 }
@@ -65,7 +68,7 @@ function send(r, status) {
     type: problemType(r, definition.code),
     title: definition.title,
     status: answeredStatus,
-    detail: answeredStatus === 429 ? rateLimitDetail(r) : detailOf(r, definition),
+    detail: answeredStatus === 429 ? rateLimitDetail(r, definition) : detailOf(r, definition),
     code: definition.code,
     retryable: definition.retryable,
     requestId: r.variables.gateway_request_id,

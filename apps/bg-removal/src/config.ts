@@ -15,7 +15,7 @@ export const configSchema = z.object({
     .describe("Folder of the installed models; empty for the service's models folder."),
   IMAGES_PER_MINUTE: setting
     .integer(5, { min: 0, max: 100_000 })
-    .describe('Images per client IP in any 60 seconds; 0 disables the limit.'),
+    .describe('Images per client in any 60 seconds; 0 disables the limit.'),
   REDIS_URL: redisUrlSetting(),
   OPERATOR_CONTACT: setting
     .text('')

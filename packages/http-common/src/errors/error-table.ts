@@ -35,7 +35,7 @@ export const sharedErrors = {
     status: 429,
     title: 'Too many requests',
     retryable: true,
-    cause: 'This client IP has used up its requests for now.',
+    cause: 'This client has used up its requests for now.',
     remedy: 'Wait for the number of seconds in `Retry-After`.',
   },
   overloaded: {
