@@ -698,6 +698,7 @@ test.each([
   [['video', page, '--server', 'somewhere'], 'Set it with --server or MEDIA_SERVICES_URL.\nRun'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
+  [['video', page, '--item', '1001'], 'from 1 to 1000'],
   [['video', page, '--start', 'noon'], '--start'],
   [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],
   [['cutout', '-photo.jpg'], 'Unknown option: -photo.jpg. For a file of that name, write ./-photo.jpg'],

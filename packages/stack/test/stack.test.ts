@@ -17,6 +17,7 @@ import {
 } from '../src/set-up/index.mjs';
 import { deathMessage, panel } from '../dist/index.js';
 import { Child } from '../dist/runner/child.js';
+import { Stack } from '../dist/runner/stack.js';
 import { scratch } from './support/scratch.js';
 
 const releases: (() => unknown)[] = [];
@@ -69,6 +70,26 @@ function isAlive(pid: number): boolean {
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await delay(10);
 }
+
+test('stops waiting for the services as soon as it is asked to stop', async () => {
+  const { child: gateway } = startProgram();
+  const stack = new Stack({
+    gateway,
+    services: [],
+    ports: { videoDl: 0, bgRemoval: 0, videoDlMetrics: 0, bgRemovalMetrics: 0 },
+    marker: 'test-stack',
+    logsDir: scratch(),
+    // It accepts connections and never responds.
+    url: `http://127.0.0.1:${await occupiedPort()}`,
+    forget: () => undefined,
+  });
+  const stopping = new AbortController();
+
+  const waiting = stack.healthy({ signal: stopping.signal });
+  stopping.abort();
+
+  await expect(waiting).rejects.toThrow('aborted');
+}, 4500);
 
 const linuxTest = process.platform === 'linux' ? test : test.skip;
 

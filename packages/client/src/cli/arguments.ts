@@ -226,7 +226,7 @@ const valuesSchema = z.object({
   'max-height': number('max-height', 1, 100_000),
   item: z
     .string()
-    .regex(/^[1-9]\d{0,2}$/, { error: '--item must be a whole number from 1 to 999' })
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, { error: '--item must be a whole number from 1 to 1000' })
     .transform(Number)
     .optional(),
   start: time('start'),

@@ -194,7 +194,7 @@ export class Stack implements AsyncDisposable {
 
   /**
    * Resolves when all services report that they are healthy.
-   * @throws {UserError} if a process ends or it takes too long
+   * @throws {UserError} if a process ends or it takes too long; {Error} once `signal` aborts
    */
   async healthy({ log, signal }: { log?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
     const deadline = performance.now() + healthyTimeoutMs;
@@ -203,7 +203,7 @@ export class Stack implements AsyncDisposable {
     for (;;) {
       signal?.throwIfAborted();
       if (seen.death !== undefined) throw new UserError(deathMessage(seen.death));
-      const health = await this.#health();
+      const health = await this.#health(signal);
       if (health.ok) return;
       log?.(health.summary);
       if (performance.now() > deadline) {
@@ -211,13 +211,15 @@ export class Stack implements AsyncDisposable {
           `Not healthy after ${healthyTimeoutMs / 1000} s (${health.summary}). The logs are in ${this.logsDir}`,
         );
       }
-      await delay(250);
+      await delay(250, undefined, { ...(signal && { signal }) });
     }
   }
 
-  async #health(): Promise<{ ok: boolean; summary: string }> {
+  async #health(signal: AbortSignal | undefined): Promise<{ ok: boolean; summary: string }> {
     try {
-      const response = await fetch(`${this.url}/api/health`, { signal: AbortSignal.timeout(5000) });
+      const response = await fetch(`${this.url}/api/health`, {
+        signal: AbortSignal.any([AbortSignal.timeout(5000), ...(signal ? [signal] : [])]),
+      });
       const { services } = healthReport.parse(await response.json());
       const states = Object.entries(services).map(([name, report]) => `${name} ${report.status}`);
       return { ok: response.ok, summary: states.join(', ') };
