@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { checkDownloadEngine } from '../src/set-up/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { withLock } from '../src/set-up/lock.mjs';
 import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dependencies.mjs';
@@ -339,7 +340,20 @@ test('uses YTDLP_PYTHON unchanged', async () => {
   const engine = await setUpPythonEngine({ root, env: { YTDLP_PYTHON: python } });
 
   expect(engine).toEqual({ python, ytDlpVersion: '2026.01.31', source: 'configured' });
+  const found = await checkDownloadEngine(root, { YTDLP_PYTHON: python });
+  expect(found.found).toContain('2026.01.31 (configured');
 });
+
+test.each(['{', '{}', 'null'])(
+  'npm run doctor reports a damaged record of the download engine: %s',
+  async (record) => {
+    const root = checkout();
+    mkdirSync(join(root, engineFolder, '.venv'));
+    writeFileSync(join(root, engineFolder, '.venv', 'engine.json'), record);
+
+    await expect(checkDownloadEngine(root, {})).resolves.toMatchObject({ state: 'missing' });
+  },
+);
 
 test('a YTDLP_PYTHON that cannot import yt-dlp is explained', async () => {
   const setting = setUpPythonEngine({ root: checkout(), env: { YTDLP_PYTHON: '/no/python' } });

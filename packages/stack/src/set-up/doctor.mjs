@@ -1,10 +1,11 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findExecutable, findFfmpeg, findNginx } from './executables.mjs';
 import { runCommand } from './run-command.mjs';
 import { dependenciesAreCurrent } from './node/dependencies.mjs';
 import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
+import { findPythonEngine } from './python/python-engine.mjs';
 import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
@@ -127,15 +128,14 @@ function fixFor(tools, prefix) {
 }
 
 /** @param {string} root */
-async function checkDownloadEngine(root) {
+export async function checkDownloadEngine(root, env = process.env) {
   const name = 'Download engine (yt-dlp)';
-  const venv = join(root, 'apps', 'video-dl', 'engine', '.venv');
-  const record = join(venv, 'engine.json');
-  if (!existsSync(record)) return missing(name, 'not set up');
-  const { python, source } = JSON.parse(readFileSync(record, 'utf8'));
-  const interpreter = source === 'venv' ? join(venv, python) : python;
-  const version = await firstLine(interpreter, ['-c', 'import yt_dlp.version as v; print(v.__version__)']);
-  if (version === undefined) return missing(name, `${interpreter} cannot import it`);
+  const engine = await findPythonEngine({ root, env });
+  if (engine === undefined) return missing(name, 'not set up');
+  const { python, source } = engine;
+  const version = await firstLine(python, ['-c', 'import yt_dlp.version as v; print(v.__version__)']);
+  const fix = source === 'configured' ? 'set YTDLP_PYTHON to a Python that can, or unset it' : setUpFix;
+  if (version === undefined) return missing(name, `${python} cannot import it`, fix);
   const ageDays = Math.floor((Date.now() - Date.parse(version.replaceAll('.', '-'))) / 86_400_000);
   const found = `${version} (${source}, ${ageDays} days old)`;
   return ageDays > 90

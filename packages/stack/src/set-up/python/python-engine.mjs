@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   canMakeVenv,
   findBasePython,
@@ -96,9 +96,21 @@ async function recordedEngine(venv, requirementsHash) {
   if (recorded?.requirementsHash !== requirementsHash) return undefined;
   const ageMs = Date.now() - Date.parse(recorded.setUpAt);
   if (recorded.source === 'system' && !(ageMs < retryPyPiAfterMs)) return undefined;
-  const python = recorded.source === 'venv' ? join(venv, 'bin', 'python') : recorded.python;
+  const python = resolve(venv, recorded.python);
   const ytDlpVersion = installedYtDlp(python);
   return ytDlpVersion === undefined ? undefined : { python, ytDlpVersion, source: recorded.source };
+}
+
+/**
+ * The interpreter that video-dl uses, and where it comes from.
+ * @param {{ root: string, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<Pick<PythonEngine, 'python' | 'source'> | undefined>}
+ */
+export async function findPythonEngine({ root, env }) {
+  if (env.YTDLP_PYTHON) return { python: env.YTDLP_PYTHON, source: 'configured' };
+  const venv = join(root, engineFolder, '.venv');
+  const { python, source } = (await readRecord(venv)) ?? {};
+  return python && source ? { python: resolve(venv, python), source } : undefined;
 }
 
 /**
