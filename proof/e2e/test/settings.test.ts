@@ -48,6 +48,11 @@ it('npm run doctor reports each mistyped or renamed setting once, and no setting
   expect(status).toBe(0);
 });
 
+it('npm run doctor reports a model that is unknown or not installed', () => {
+  expect(doctor({ MODEL: 'u3net' }).output).toContain('MODEL "u3net" is not known');
+  expect(doctor({ MODELS_DIR: '/nowhere' }).output).toContain('isnet-general-use is not in /nowhere');
+});
+
 it('npm run doctor reports valid settings', () => {
   const { output } = doctor({ BASE_PATH: '/media', PORT: '8080' });
 

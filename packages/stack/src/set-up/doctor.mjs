@@ -6,6 +6,7 @@ import { dependenciesAreCurrent } from './node/dependencies.mjs';
 import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { findPythonEngine } from './python/python-engine.mjs';
+import { findModel } from './set-up.mjs';
 import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
@@ -32,6 +33,9 @@ const warning = (name, found, fix) => ({ name, state: 'warning', found, fix });
 
 /** @type {(name: string, found: string) => Diagnosis} */
 const wrong = (name, found) => ({ name, state: 'wrong', found });
+
+/** @param {string} name */
+const notChecked = (name) => warning(name, 'not checked', 'build first: npm run setup');
 
 /**
  * The first line of a program's output; undefined if the program fails.
@@ -144,10 +148,16 @@ export async function checkDownloadEngine(root, env = process.env) {
 }
 
 /** @param {string} root */
-function checkModel(root) {
+async function checkModel(root) {
   const name = 'Model for background removal';
-  const models = process.env.MODELS_DIR || join(root, 'apps', 'bg-removal', 'models');
-  return existsSync(models) ? ok(name, models) : missing(name, `not in ${models}`);
+  if (checkBuild(root).state !== 'ok') return notChecked(name);
+  try {
+    const { model, modelsDir, isInstalled } = await findModel(root);
+    return isInstalled ? ok(name, model) : missing(name, `${model} is not in ${modelsDir}`);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return wrong(name, error.message);
+  }
 }
 
 async function checkPort() {
@@ -178,7 +188,7 @@ async function checkPort() {
  */
 async function checkAllSettings(root) {
   const name = 'Settings';
-  if (checkBuild(root).state !== 'ok') return [warning(name, 'not checked', 'build first: npm run setup')];
+  if (checkBuild(root).state !== 'ok') return [notChecked(name)];
   const { problems, notes } = await checkSettings();
   const valid = problems.length === 0 ? [ok(name, 'valid for the gateway and both services')] : [];
   return [

@@ -115,10 +115,19 @@ async function installTestTools(progress) {
 /**
  * Installs the model named by MODEL (default: the ISNet weights) for bg-removal and verifies
  * its SHA-256. Skips a model that hasn't changed since; the service verifies it at each start.
- * Requires the built service, which contains the installer.
  * @param {{ root: string, log: (line: string) => void }} options
  */
 async function setUpModel({ root, log }) {
+  const { model, modelsDir, isInstalled, install } = await findModel(root);
+  if (!isInstalled) await explained(install({ model, modelsDir, log }));
+}
+
+/**
+ * The model named by MODEL. Requires the built service, which contains the installer.
+ * @param {string} root
+ * @throws {UserError} if there is no such model
+ */
+export async function findModel(root) {
   const dist = join(root, 'apps', 'bg-removal', 'dist');
   if (!existsSync(join(dist, 'model'))) {
     throw new Error('bg-removal is not built yet: build first (npm run build), then set up the model.');
@@ -126,14 +135,22 @@ async function setUpModel({ root, log }) {
   const load = (/** @type {string} */ file) => import(pathToFileURL(join(dist, file)).href);
   const { defaultModelId, defaultModelsDir, locateModel } = await load('model/known-models.js');
   const { isUnchanged } = await load('model/verify-model.js');
+  const { setUpModel: install } = await load('model/set-up-model.js');
   const model = process.env.MODEL || defaultModelId;
   const modelsDir = process.env.MODELS_DIR || defaultModelsDir;
-  if (await isUnchanged(locateModel(model, modelsDir))) return;
-  const { setUpModel: install } = await load('model/set-up-model.js');
+  const isInstalled = await explained((async () => isUnchanged(locateModel(model, modelsDir)))());
+  return { model, modelsDir, isInstalled, install };
+}
+
+/**
+ * Rejects with a UserError for errors of the installer whose messages say what to do.
+ * @template T
+ * @param {Promise<T>} work
+ */
+async function explained(work) {
   try {
-    await install({ model, modelsDir, log });
+    return await work;
   } catch (error) {
-    // Their messages say what to do.
     const isExpected = error instanceof Error && /^(Model|Weights)\w*Error$/.test(error.name);
     throw isExpected ? new UserError(error.message) : error;
   }
