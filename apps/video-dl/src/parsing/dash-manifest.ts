@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { invalid, live, protectedByDrm, type Rejection, unjoinable } from './rejection.js';
+import { invalid, live, protectedByDrm, type Rejection, notJoinable } from './rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** The attributes of an element that are in `knownAttributes`. */
@@ -105,7 +105,7 @@ class ManifestReader {
       this.#skipped += 1;
       return;
     }
-    if (remote !== undefined) throw unjoinable('has a manifest in several files');
+    if (remote !== undefined) throw notJoinable('has a manifest in several files');
     if (this.#open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
     this.#open.push({ name, attributes: known(attributes), children: [], text: '' });
   }

@@ -1,5 +1,5 @@
 import type { Attributes, ManifestElement } from './dash-manifest.js';
-import { invalid, unjoinable } from './rejection.js';
+import { invalid, notJoinable } from './rejection.js';
 import {
   maxUrlLength,
   resolveUrl,
@@ -67,7 +67,7 @@ function choose(periods: readonly Period[], wanted: WantedTrack | null): Represe
   const [first] = periods;
   const offered = first?.representations ?? [];
   const chosen = [best(offered, 'video'), best(offered, 'audio')].flatMap((found) => found ?? []);
-  if (chosen.length === 0) throw unjoinable('has neither audio nor video in its manifest');
+  if (chosen.length === 0) throw notJoinable('has neither audio nor video in its manifest');
   return chosen;
 }
 
@@ -102,7 +102,7 @@ function counterpart(track: Representation, { representations }: Period): Repres
       : Math.abs((each.smallerSide ?? 0) - (track.smallerSide ?? 0)) * 1e9 +
         Math.abs(each.bandwidth - track.bandwidth);
   const [closest] = ofKind.toSorted((a, b) => difference(a) - difference(b));
-  if (closest === undefined) throw unjoinable('lacks a track in one of its periods');
+  if (closest === undefined) throw notJoinable('lacks a track in one of its periods');
   return closest;
 }
 
@@ -319,7 +319,7 @@ function constantTimes(
   const endNumber = readCount(attributes['endNumber'], -1);
   const total = periodSeconds === null ? null : periodSeconds * timescale;
   if (!(duration > 0) || (endNumber < startNumber && !(total !== null && total > 0)))
-    throw unjoinable("has a manifest that doesn't say how many segments there are");
+    throw notJoinable("has a manifest that doesn't say how many segments there are");
   const count =
     endNumber >= startNumber
       ? endNumber - startNumber + 1

@@ -1,5 +1,5 @@
 import { PlaylistVariables, type Variables } from './hls-variables.js';
-import { invalid, live, protectedByDrm, unjoinable } from './rejection.js';
+import { invalid, live, protectedByDrm, notJoinable } from './rejection.js';
 import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
 
 export interface PlaylistOptions {
@@ -155,9 +155,9 @@ class PlaylistReader {
         break;
       case '#EXT-X-GAP':
       case '#EXT-X-SKIP':
-        throw unjoinable('has missing segments');
+        throw notJoinable('has missing segments');
       case '#EXT-X-I-FRAMES-ONLY':
-        throw unjoinable('has key frames only');
+        throw notJoinable('has key frames only');
       case '#EXT-X-DEFINE':
         this.#define(readAttributes(value));
         break;
@@ -267,7 +267,7 @@ class PlaylistReader {
     const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
       (a, b) => b.bandwidth - a.bandwidth,
     );
-    if (best === undefined) throw unjoinable('has no variants');
+    if (best === undefined) throw notJoinable('has no variants');
     const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
     const played =
       group.find(({ isDefault }) => isDefault) ??

@@ -1,4 +1,4 @@
-import { unjoinable } from './rejection.js';
+import { notJoinable } from './rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** Names with their values. */
@@ -41,10 +41,10 @@ export class PlaylistVariables {
   define(attributes: ReadonlyMap<string, string>): void {
     const [name, value] = this.#definition(attributes);
     if (!namePattern.test(name) || this.#values.has(name))
-      throw unjoinable('defines a variable of its playlist wrongly');
+      throw notJoinable('defines a variable of its playlist wrongly');
     if (value === undefined) throw undefinedVariable(name);
     if (value.length > maxVariableLength || this.#values.size >= maxVariables)
-      throw unjoinable('has too many or too long variables in its playlist');
+      throw notJoinable('has too many or too long variables in its playlist');
     this.#values.set(name, value);
   }
 
@@ -55,7 +55,7 @@ export class PlaylistVariables {
       const value = this.#values.get(name);
       if (value === undefined) throw undefinedVariable(name);
       this.#charactersLeft -= value.length;
-      if (this.#charactersLeft < 0) throw unjoinable('has too many variables in its URLs');
+      if (this.#charactersLeft < 0) throw notJoinable('has too many variables in its URLs');
       return value;
     });
   }
@@ -85,5 +85,5 @@ function queryParameter(url: string, name: string): string | undefined {
 }
 
 function undefinedVariable(name: string) {
-  return unjoinable(`has a playlist that uses the variable ${name}, which nothing defines`);
+  return notJoinable(`has a playlist that uses the variable ${name}, which nothing defines`);
 }

@@ -10,7 +10,7 @@ import {
   indexedBytes,
   indexesSeveralFragments,
   type AudioLength,
-  summarizeMovie,
+  summariseMovie,
 } from '../containers/mp4/movie-summary.js';
 import { NotRemuxableError } from '../containers/mp4/remux/layout.js';
 import { chunksOf, type Span } from '../containers/mp4/remux/samples.js';
@@ -180,7 +180,7 @@ const maxTrailerBytes = 16 * 1024;
 function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
   const { movie, index, indexEnd, hasMedia, isWhole: hasBoxes } = readStructure(file, totalBytes);
   if (movie === undefined) return nothing;
-  const stated = summarizeMovie(movie) ?? null;
+  const stated = summariseMovie(movie) ?? null;
   const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);

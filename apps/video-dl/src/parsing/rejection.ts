@@ -20,7 +20,7 @@ export function invalid(what: string): Rejection {
 }
 
 /** The media is intact, but its parts can't be joined into one file. */
-export function unjoinable(what: string): Rejection {
+export function notJoinable(what: string): Rejection {
   return new Rejection(
     'no_media',
     `The video ${what}, so its parts can't be joined into one file. Try another page or format.`,

@@ -90,7 +90,7 @@ const mp4aCodecs: Readonly<Record<number, string>> = {
  * @returns undefined if the box isn't sufficient: fragmented files and codecs unknown to us
  * @throws Mp4FormatError, RangeError for a damaged box
  */
-export function summarizeMovie(moov: Buffer): Omit<Probe, 'sizeBytes'> | undefined {
+export function summariseMovie(moov: Buffer): Omit<Probe, 'sizeBytes'> | undefined {
   const boxes = childBoxes(moov);
   const header = boxes.find(({ type }) => type === 'mvhd');
   if (header === undefined || boxes.some(({ type }) => type === 'mvex')) return undefined;
