@@ -3,17 +3,17 @@ import { DomainError, errorCode } from '@media-services/http-common';
 import { errors } from 'undici';
 
 /** What may fix a fault: a retry, a fresh URL, or nothing. */
-export type Remedy = 'retry' | 'renew' | 'none';
+type FaultRemedy = 'retry' | 'renew' | 'none';
 
 /** A problem between the relay and upstream; `failure` is the resulting error if it can't be fixed. */
 export class TransferFault extends Error {
   override readonly name = 'TransferFault';
   readonly failure: DomainError;
-  readonly remedy: Remedy;
+  readonly remedy: FaultRemedy;
   /** As the server asked with Retry-After. */
   readonly retryAfterMs: number;
 
-  constructor(failure: DomainError, remedy: Remedy, retryAfterMs = 0) {
+  constructor(failure: DomainError, remedy: FaultRemedy, retryAfterMs = 0) {
     super(failure.message, { cause: failure });
     this.failure = failure;
     this.remedy = remedy;
@@ -69,7 +69,7 @@ const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 
  * @param retryAfter the header, in seconds or as a date
  */
 export function faultFromStatus(status: number, retryAfter: string | undefined): TransferFault {
-  const remedy: Remedy =
+  const remedy: FaultRemedy =
     status === 403 || status === 410 ? 'renew' : transientStatuses.has(status) ? 'retry' : 'none';
   return new TransferFault(failureFromStatus(status), remedy, retryAfterMs(retryAfter));
 }
