@@ -16,19 +16,13 @@ export class Comparison {
 
   /** @param onZoom called with whether the cut-out is shown at its full size */
   constructor(onZoom) {
-    for (const [event, isHeld] of [
-      ['pointerdown', true],
-      ['pointerup', false],
-      ['pointercancel', false],
-      ['pointerleave', false],
-      ['blur', false],
-    ]) {
-      this.#original.addEventListener(event, () => this.#holdOriginal(isHeld));
-    }
+    this.#original.addEventListener('pointerdown', () => this.#holdOriginal(true));
     this.#original.addEventListener('keydown', ({ key }) => {
       if (key === ' ' || key === 'Enter') this.#holdOriginal(true);
     });
-    this.#original.addEventListener('keyup', () => this.#holdOriginal(false));
+    for (const event of ['pointerup', 'pointercancel', 'pointerleave', 'blur', 'keyup']) {
+      this.#original.addEventListener(event, () => this.#holdOriginal(false));
+    }
     this.#zoom.textContent = formatPercent(1);
     this.#zoom.addEventListener('click', () => {
       const isZoomed = this.#zoom.getAttribute('aria-pressed') !== 'true';

@@ -42,20 +42,18 @@ export class TrayEntry {
     this.#remove = find(this.element, '.tray-remove');
     this.#resume = find(this.element, '.tray-resume');
     this.#progress = find(this.element, 'progress');
-    this.#progress.setAttribute('aria-label', text('tray.progress', { label: this.#label }));
-    this.#cancel.setAttribute('aria-label', text('tray.cancel', { label: this.#label }));
-    this.#remove.setAttribute('aria-label', text('tray.remove', { label: this.#label }));
-    this.#cancel.addEventListener('click', () => void this.#giveUp());
-    this.#remove.addEventListener('click', () => void this.#giveUp());
+    const label = text('tray.label', { name: download.name, title: download.title });
+    this.#progress.setAttribute('aria-label', text('tray.progress', { label }));
+    this.#cancel.setAttribute('aria-label', text('tray.cancel', { label }));
+    this.#remove.setAttribute('aria-label', text('tray.remove', { label }));
+    for (const button of [this.#cancel, this.#remove]) {
+      button.addEventListener('click', () => void this.#giveUp());
+    }
     this.#resume.addEventListener('click', () => this.#show('waiting', text('tray.waiting')));
   }
 
   get isUnfinished() {
     return unfinished.has(this.state);
-  }
-
-  get #label() {
-    return text('tray.label', { name: this.#download.name, title: this.#download.title });
   }
 
   /** Requests the file's name and asks where to save it, so that an error shows before anything is saved. */
