@@ -237,7 +237,8 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
         else {
           const download = { ...film, target: 'mp4-1080', href: 'api/stream/video', height: 1080 };
           const title = 'A long title that tells what happens on the way from the ferry to the market';
-          infoWith([download], [], { title })(req, res);
+          const items = [1, 2].map((index) => ({ index, title }));
+          infoWith([download], [], { title, items, playlistIndex: 1, playlistCount: 2 })(req, res);
         }
       },
       'api/remove-background': (req, res) => {
