@@ -56,7 +56,7 @@ export class ProblemPanel {
       return;
     }
     const again = () => {
-      this.clear();
+      // First, so that it can move the focus from this button.
       retry();
     };
     button.addEventListener('click', again);

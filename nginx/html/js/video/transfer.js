@@ -1,5 +1,5 @@
 import { withAccessKey } from '../access-key.js';
-import { ensureSuccess } from '../problem.js';
+import { ensureSuccess, RequestFailed } from '../problem.js';
 
 const speedWindowMs = 3000;
 
@@ -69,7 +69,7 @@ export class Transfer {
       ? { Range: `bytes=${this.receivedBytes}-`, 'If-Range': this.#validator }
       : undefined;
     const request = fetch(this.#href, { headers: withAccessKey(range), cache: 'no-store', signal });
-    const response = await ensureSuccess(await request.catch((error) => this.#broken(error, signal)));
+    const response = await request.then(ensureSuccess).catch((error) => this.#broken(error, signal));
     const header = (name) => response.headers.get(name);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('Content-Range') ?? '') ?? [];
     if (response.status !== 206 || Number(start) !== this.receivedBytes) {
@@ -93,7 +93,9 @@ export class Transfer {
   }
 
   #broken(error, signal) {
-    throw signal.aborted ? error : new InterruptedTransferError(error);
+    // A server that rejects the rest for now, for example while it restarts, may send it later.
+    const isFinal = error instanceof RequestFailed && !(this.canResume && error.problem.retryable);
+    throw isFinal || signal.aborted ? error : new InterruptedTransferError(error);
   }
 }
 

@@ -2,7 +2,7 @@ import { setAccessKeyCookie, withAccessKey } from '../access-key.js';
 import { find, fromTemplate, startDownload } from '../dom.js';
 import { formatBytes, formatPercent, formatSeconds, formatSpeed } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
-import { ensureSuccess, isAbort, problemOf } from '../problem.js';
+import { ensureSuccess, isAbort, problemOf, RequestFailed, userMessage } from '../problem.js';
 import { joined, text } from '../texts.js';
 import { InterruptedTransferError, fileNameOf, sizeOf, Transfer } from './transfer.js';
 
@@ -87,7 +87,7 @@ export class TrayEntry {
       this.#show('done', text('tray.saved', { file: this.#handle.name, size }));
       this.#handlers.onStatus(text('tray.isSaved', { name: this.#download.name }));
     } catch (error) {
-      if (error instanceof InterruptedTransferError) this.#offerResume(transfer);
+      if (error instanceof InterruptedTransferError) this.#offerResume(transfer, error);
       else await this.#fail(error);
     } finally {
       clearInterval(timer);
@@ -109,18 +109,21 @@ export class TrayEntry {
       this.#handlers.onRemove();
       return;
     }
-    this.#show('failed', '');
     this.#handlers.onStatus('');
     this.#problems.show(problemOf(error), {
       retry: () => void this.prepare(),
       onClose: () => this.#handlers.onRemove(),
     });
+    this.#show('failed', '');
   }
 
-  #offerResume(transfer) {
+  #offerResume(transfer, { cause }) {
     const received = formatBytes(transfer.receivedBytes);
     this.#resume.textContent = text(transfer.canResume ? 'tray.resume' : 'tray.restart');
-    const what = text('tray.broken', { size: received });
+    const what =
+      cause instanceof RequestFailed
+        ? userMessage(cause.problem).title
+        : text('tray.broken', { size: received });
     this.#show('broken', what);
     this.#handlers.onStatus(text('common.colon', { name: this.#download.name, value: what }));
   }
@@ -176,7 +179,7 @@ export class TrayEntry {
     this.#remove.hidden = state !== 'done' && state !== 'started';
     this.#resume.hidden = state !== 'broken';
     this.#progress.hidden = state !== 'running';
-    if (hadFocus) find(this.element, 'button:not([hidden])').focus({ preventScroll: true });
+    if (hadFocus) find(this.element, 'input, button:not([hidden], :disabled)').focus({ preventScroll: true });
     this.#handlers.onChange();
   }
 }

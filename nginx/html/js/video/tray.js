@@ -45,7 +45,8 @@ export class Tray {
 
   #remove(entry) {
     const next = entry.element.nextElementSibling ?? entry.element.previousElementSibling;
-    const hadFocus = entry.element.contains(document.activeElement);
+    const active = document.activeElement;
+    const hadFocus = active === document.body || entry.element.contains(active);
     entry.element.remove();
     this.#entries.delete(entry);
     this.#box.hidden = this.#entries.size === 0;

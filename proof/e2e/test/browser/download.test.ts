@@ -106,7 +106,10 @@ describe('an interrupted download', () => {
   const download = { target: 'mp4-720', href: 'api/stream/video', video: 'copy', audio: 'copy' };
   const info = infoWith([{ ...download, height: 720, formatIds: ['1'], estimatedBytes: bytes.length }]);
 
-  /** Sends half of the file the first time and holds, until `breakOff`; keeps the ranges that are asked for. */
+  /**
+   * Sends half of the file the first time and holds, until `breakOff`; rejects the second request,
+   * as while it restarts. Keeps the ranges that are asked for.
+   */
   function breakingOnce(headers: Readonly<Record<string, string>>, canResume: boolean) {
     const ranges: (string | undefined)[] = [];
     const held: ServerResponse[] = [];
@@ -117,6 +120,10 @@ describe('an interrupted download', () => {
         return;
       }
       ranges.push(req.headers.range);
+      if (ranges.length === 2) {
+        sendJson(res, { title: 'T', detail: 'D', code: 'service_unavailable', retryable: true }, 503);
+        return;
+      }
       const start = canResume ? Number(/\d+/.exec(req.headers.range ?? '')?.[0] ?? 0) : 0;
       if (start > 0) {
         const range = `bytes ${start}-${bytes.length - 1}/${bytes.length}`;
@@ -141,17 +148,17 @@ describe('an interrupted download', () => {
       'goes on at its last byte where the server serves ranges',
       { 'Accept-Ranges': 'bytes', ETag: '"v1"', 'Content-Length': String(bytes.length) },
       true,
-      'Resume',
-      [undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)],
+      ['Resume', 'Resume'],
+      [undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/), expect.stringMatching(/^bytes=[1-9]\d*-$/)],
     ],
     [
       'starts again where it does not',
       { 'Accept-Ranges': 'none', 'Estimated-Content-Length': String(bytes.length + 1000) },
       false,
-      'Start again',
-      [undefined, undefined],
+      ['Start again', 'Try again'],
+      [undefined, undefined, undefined],
     ],
-  ] as const)('%s, and is whole in the end', async (_name, headers, canResume, button, asked) => {
+  ] as const)('%s, and is whole in the end', async (_name, headers, canResume, buttons, asked) => {
     const { handler, ranges, breakOff } = breakingOnce(headers, canResume);
     await using server = await startPageServer({
       'api/health': healthy,
@@ -165,7 +172,11 @@ describe('an interrupted download', () => {
     await entry(page, 'mp4-720').getByText('1.5 MB of').waitFor();
     breakOff();
     await entry(page, 'mp4-720').getByText('The connection broke after 1.5 MB.').waitFor();
-    await entry(page, 'mp4-720').getByRole('button', { name: button }).click();
+    const [first, second] = buttons;
+    await entry(page, 'mp4-720').getByRole('button', { name: first }).click();
+    await entry(page, 'mp4-720').getByText('This tool isn’t available right now').waitFor();
+    expect((await page.evaluate(() => document.activeElement?.textContent))?.trim()).toBe(second);
+    await page.keyboard.press('Enter');
     await entry(page, 'mp4-720').and(page.locator('[data-state="done"]')).waitFor();
     expect(ranges).toEqual(asked);
     expect(digest((await writtenFile(page, 'video.mp4')) ?? Buffer.alloc(0))).toBe(digest(bytes));
