@@ -44,7 +44,9 @@ export async function ensureSuccess(response) {
 /** The problem to show for any thrown value. */
 export function problemOf(error) {
   if (error instanceof RequestFailed) return error.problem;
-  return { ...errorText('unreachable'), retryable: true };
+  // Besides aborts, only files throw these: no space, or no permission.
+  const what = error instanceof DOMException ? errorText('unwritable') : errorText('unreachable');
+  return { ...what, retryable: true };
 }
 
 /** The problem in user-friendly words; the server's own text if its code is unknown. */

@@ -254,6 +254,14 @@ export default {
     'Dein Browser konnte das Bild nicht fertigstellen',
     '{reason}. Ein kleineres Bild könnte funktionieren.',
   ],
+  'error.unwritable': [
+    'Die Datei kann nicht gespeichert werden',
+    'Schaffe Platz oder wähle einen anderen Ordner und versuche es erneut.',
+  ],
+  'error.uncopied': [
+    'Das Bild konnte nicht kopiert werden',
+    'Erlaube dieser Seite den Zugriff auf die Zwischen\u00adablage oder speichere das Bild.',
+  ],
 
   'error.invalid_request': [
     'Der Server hat die Anfrage nicht angenommen',

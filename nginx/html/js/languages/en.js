@@ -243,6 +243,14 @@ export default {
     'The image ({size}) didn’t reach the server. Check your connection, or try a smaller image.',
   ],
   'error.unfinished': ['Your browser couldn’t finish the cut-out', '{reason}. A smaller image may work.'],
+  'error.unwritable': [
+    'The file can’t be saved',
+    'Free some space or choose another folder, then try again.',
+  ],
+  'error.uncopied': [
+    'The image couldn’t be copied',
+    'Allow this page to use the clipboard, or save the image instead.',
+  ],
 
   'error.invalid_request': [
     'The server didn’t accept the request',

@@ -250,6 +250,14 @@ export default {
     'Tu navegador no pudo terminar el recorte',
     '{reason}. Puede que funcione con una imagen más pequeña.',
   ],
+  'error.unwritable': [
+    'No se puede guardar el archivo',
+    'Libera espacio o elige otra carpeta e inténtalo de nuevo.',
+  ],
+  'error.uncopied': [
+    'No se pudo copiar la imagen',
+    'Permite que esta página use el portapapeles o guarda la imagen.',
+  ],
 
   'error.invalid_request': [
     'El servidor no aceptó la solicitud',

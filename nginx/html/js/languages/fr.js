@@ -257,6 +257,14 @@ export default {
     'Votre navigateur n’a pas pu terminer le détourage',
     '{reason}. Une image plus petite peut fonctionner.',
   ],
+  'error.unwritable': [
+    'Impossible d’enregistrer le fichier',
+    'Libérez de l’espace ou choisissez un autre dossier, puis réessayez.',
+  ],
+  'error.uncopied': [
+    'L’image n’a pas pu être copiée',
+    'Autorisez cette page à utiliser le presse-papiers, ou enregistrez l’image.',
+  ],
 
   'error.invalid_request': [
     'Le serveur n’a pas accepté la requête',

@@ -246,6 +246,14 @@ export default {
     'Seu navegador não conseguiu terminar o recorte',
     '{reason}. Uma imagem menor pode funcionar.',
   ],
+  'error.unwritable': [
+    'Não foi possível salvar o arquivo',
+    'Libere espaço ou escolha outra pasta e tente de novo.',
+  ],
+  'error.uncopied': [
+    'Não foi possível copiar a imagem',
+    'Permita que esta página use a área de transferência ou salve a imagem.',
+  ],
 
   'error.invalid_request': [
     'O servidor não aceitou a solicitação',

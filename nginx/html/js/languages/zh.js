@@ -232,6 +232,8 @@ export default {
   'error.unreadable': ['无法读取服务器的响应', '状态码为 {status}。请稍后重试。'],
   'error.broken': ['连接中断', '图片（{size}）未能到达服务器。请检查网络连接，或换一张较小的图片。'],
   'error.unfinished': ['浏览器未能完成抠图', '{reason}。较小的图片可能可以。'],
+  'error.unwritable': ['无法保存文件', '请释放空间或选择其他文件夹，然后重试。'],
+  'error.uncopied': ['无法复制图片', '请允许此页面使用剪贴板，或改为保存图片。'],
 
   'error.invalid_request': ['服务器未接受请求', '请检查输入内容，然后重试。'],
   'error.range_not_satisfiable': ['无法继续下载', '文件可能已更改，请重新开始。'],

@@ -97,6 +97,13 @@ it('a rejected download says why before anything is saved, and counts down to th
   await problem(page).getByRole('button', { name: 'Try again', exact: true }).click();
   await entry(page, 'mp3').and(page.locator('[data-state="done"]')).waitFor();
   expect((await writtenFile(page, 'audio.mp3'))?.toString()).toBe('film');
+
+  await page.evaluate(() => {
+    const createWritable = () => Promise.reject(new DOMException('', 'QuotaExceededError'));
+    Object.assign(window, { showSaveFilePicker: () => Promise.resolve({ createWritable }) });
+  });
+  await offer(page, 'mp3').getByRole('link').click();
+  await problem(page).getByRole('heading', { name: 'The file can’t be saved' }).waitFor();
 });
 
 describe('an interrupted download', () => {
