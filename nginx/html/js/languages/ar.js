@@ -62,6 +62,7 @@ export default {
     many: 'جارٍ فحص {n} رابطًا.',
     other: 'جارٍ فحص {n} رابط.',
   },
+  'video.firstLinks': 'تُفحص أول {n} رابطًا فقط من أصل {count}.',
   'video.linkMissing': 'الصق أولًا رابط صفحة فيديو.',
   'video.nothing': 'لا يوجد في هذه الصفحة ما يمكن تنزيله.',
   'video.choose': 'جاهز: اختر ما تريد تنزيله.',

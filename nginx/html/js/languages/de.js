@@ -56,6 +56,7 @@ export default {
   'video.lookUp': 'Suchen',
   'video.lookingUp': 'Seite wird geprüft\u00a0…',
   'video.lookingUpLinks': { one: '{n} Link wird geprüft.', other: '{n} Links werden geprüft.' },
+  'video.firstLinks': 'Nur die ersten {n} von {count} Links werden geprüft.',
   'video.linkMissing': 'Füge zuerst den Link zur Seite eines Videos ein.',
   'video.nothing': 'Auf dieser Seite gibt es nichts herunter\u00adzuladen.',
   'video.choose': 'Bereit: Wähle einen Download.',

@@ -56,6 +56,7 @@ export default {
   'video.lookUp': 'Look up',
   'video.lookingUp': 'Looking at the page…',
   'video.lookingUpLinks': { one: 'Looking up {n} link.', other: 'Looking up {n} links.' },
+  'video.firstLinks': 'Only the first {n} of {count} links are looked up.',
   'video.linkMissing': 'Paste the link to a video’s page first.',
   'video.nothing': 'Nothing on this page can be downloaded.',
   'video.choose': 'Ready: choose a download.',

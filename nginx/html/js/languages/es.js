@@ -56,6 +56,7 @@ export default {
   'video.lookUp': 'Buscar',
   'video.lookingUp': 'Analizando la página…',
   'video.lookingUpLinks': { one: 'Analizando {n} enlace.', other: 'Analizando {n} enlaces.' },
+  'video.firstLinks': 'Solo se analizan los primeros {n} de {count} enlaces.',
   'video.linkMissing': 'Pega primero el enlace de la página de un vídeo.',
   'video.nothing': 'No hay nada que descargar en esta página.',
   'video.choose': 'Listo: elige una descarga.',

@@ -57,6 +57,7 @@ export default {
   'video.lookUp': 'Analyser',
   'video.lookingUp': 'Analyse de la page…',
   'video.lookingUpLinks': { one: 'Analyse de {n} lien.', other: 'Analyse de {n} liens.' },
+  'video.firstLinks': 'Seuls les {n} premiers liens sur {count} sont analysés.',
   'video.linkMissing': 'Collez d’abord le lien de la page d’une vidéo.',
   'video.nothing': 'Rien à télécharger sur cette page.',
   'video.choose': 'Prêt : choisissez un télé\u00adchargement.',

@@ -56,6 +56,7 @@ export default {
   'video.lookUp': '検索',
   'video.lookingUp': 'ページを確認しています…',
   'video.lookingUpLinks': { other: '{n} 件のリンクを確認しています。' },
+  'video.firstLinks': '{count} 件のリンクのうち、最初の {n} 件だけを確認します。',
   'video.linkMissing': '先に動画ページのリンクを貼り付けてください。',
   'video.nothing': 'このページにはダウンロードできるものがありません。',
   'video.choose': '準備ができました。ダウンロードを選んでください。',

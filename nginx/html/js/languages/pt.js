@@ -56,6 +56,7 @@ export default {
   'video.lookUp': 'Buscar',
   'video.lookingUp': 'Analisando a página…',
   'video.lookingUpLinks': { one: 'Analisando {n} link.', other: 'Analisando {n} links.' },
+  'video.firstLinks': 'Só os primeiros {n} de {count} links são analisados.',
   'video.linkMissing': 'Primeiro, cole o link da página de um vídeo.',
   'video.nothing': 'Não há nada para baixar nesta página.',
   'video.choose': 'Pronto: escolha um download.',

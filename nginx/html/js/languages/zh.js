@@ -55,6 +55,7 @@ export default {
   'video.lookUp': '解析',
   'video.lookingUp': '正在解析页面…',
   'video.lookingUpLinks': { other: '正在解析 {n} 个链接。' },
+  'video.firstLinks': '共 {count} 个链接，只解析前 {n} 个。',
   'video.linkMissing': '请先粘贴视频页面的链接。',
   'video.nothing': '此页面没有可下载的内容。',
   'video.choose': '就绪：请选择下载项。',

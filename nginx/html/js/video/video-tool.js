@@ -28,7 +28,11 @@ export class VideoTool {
   #tray = new Tray((words) => this.#setStatus(words));
   #offers = new Offers((download) => this.#tray.add(download));
   #links = new LinkList({
-    onShow: (info, url) => this.#show(info, url),
+    onShow: (info, url) => {
+      this.#show(info, url);
+      byId('video').scrollIntoView();
+      this.#offers.focusFirst();
+    },
     onDownload: (download, folder) => this.#tray.add(download, folder),
   });
   #request;
@@ -62,7 +66,7 @@ export class VideoTool {
 
   /** Looks up the URLs in a text, as if the user had submitted it. */
   #openText(typed) {
-    const urls = urlsIn(typed).slice(0, maxLinks);
+    const urls = urlsIn(typed);
     if (urls.length > 1) this.openAll(urls);
     // Send a text without a URL unchanged; the server's error explains what is wrong.
     else this.open(urlIn(typed, { bare: true }) ?? typed.trim());
@@ -78,8 +82,10 @@ export class VideoTool {
     void this.#lookUp(url, part);
   }
 
-  /** Looks up several URLs one after the other. */
-  openAll(urls) {
+  /** Looks up several URLs one after the other, but no more than {@link maxLinks}. */
+  openAll(found) {
+    const urls = found.slice(0, maxLinks);
+    const isAll = urls.length === found.length;
     this.#request?.abort();
     this.#finish('idle');
     this.#problems.clear();
@@ -87,9 +93,10 @@ export class VideoTool {
     this.#offers.clear();
     this.#clip.hide();
     this.#input.value = '';
-    this.#setStatus(text('video.lookingUpLinks', { n: urls.length }));
+    const counts = { n: urls.length, count: found.length };
+    this.#setStatus(text(isAll ? 'video.lookingUpLinks' : 'video.firstLinks', counts));
     byId('video').scrollIntoView({ block: 'nearest' });
-    void this.#links.open(urls).then((isDone) => isDone && this.#setStatus(''));
+    void this.#links.open(urls).then((isDone) => isDone && isAll && this.#setStatus(''));
   }
 
   /** Looks up another video of the shown page, or a part of one. */

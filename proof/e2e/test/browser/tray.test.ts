@@ -234,7 +234,12 @@ describe('several links', () => {
     await page.getByRole('button', { name: 'Show' }).nth(1).click();
     await offer(page, 'mp3').waitFor();
     expect(new URL(page.url()).searchParams.get('url')).toBe(links[1]);
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain('download-start');
     expect(asked).toHaveLength(4);
+
+    await paste(page, Array.from({ length: 25 }, (_, index) => `https://example.com/${index}`).join(' '));
+    await page.getByText('Only the first 20 of 25 links are looked up.').waitFor();
+    expect(await page.locator('.link').count()).toBe(20);
     expect(faults).toEqual([]);
   });
 
