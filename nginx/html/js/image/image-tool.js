@@ -340,6 +340,8 @@ function freeName(wanted, files) {
   return name;
 }
 
-function unreadable(error) {
-  return { ...errorText('unfinished', { reason: error.message }), retryable: false };
+function unreadable({ name, message }) {
+  const reason = message.replace(/\.$/, '');
+  const what = name === 'NotAllowedError' ? errorText('uncopied') : errorText('unfinished', { reason });
+  return { ...what, retryable: false };
 }

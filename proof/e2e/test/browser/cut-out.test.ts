@@ -179,6 +179,12 @@ describe('a cut-out', () => {
       return [bitmap?.width, bitmap?.height];
     });
     expect(size).toEqual([400, 300]);
+
+    await page.evaluate(() => {
+      navigator.clipboard.write = () => Promise.reject(new DOMException('Denied.', 'NotAllowedError'));
+    });
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('heading', { name: 'The image couldn’t be copied' }).waitFor();
     expect(faults).toEqual([]);
   });
 });
