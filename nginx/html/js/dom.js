@@ -23,6 +23,12 @@ export function setBreakable(element, text) {
   element.replaceChildren(first, ...rest.flatMap((part) => [make('wbr'), part]));
 }
 
+/** Scrolls to an element, unless the user is busy with the other tool. */
+export function bringIntoView(element) {
+  const inUse = document.querySelector('.tool:focus-within');
+  if (!inUse || inUse.contains(element)) element.scrollIntoView({ block: 'nearest' });
+}
+
 /** A new element with its properties and children. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);

@@ -1,5 +1,5 @@
 import { accessKeyForm } from './access-key.js';
-import { find, fromTemplate, setBreakable } from './dom.js';
+import { bringIntoView, find, fromTemplate, setBreakable } from './dom.js';
 import { formatSeconds } from './format.js';
 import { userMessage } from './problem.js';
 import { text } from './texts.js';
@@ -39,7 +39,7 @@ export class ProblemPanel {
       onClose?.();
     });
     this.#slot.append(panel);
-    panel.scrollIntoView({ block: 'nearest' });
+    bringIntoView(panel);
     if (askForKey) find(panel, '.key-form input').focus({ preventScroll: true });
   }
 

@@ -1,4 +1,4 @@
-import { byId, saveBlob } from '../dom.js';
+import { bringIntoView, byId, find, saveBlob } from '../dom.js';
 import { formatBytes, formatPercent, formatSeconds, formatSize } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { problemOf } from '../problem.js';
@@ -231,7 +231,7 @@ export class ImageTool {
       return;
     }
     if (!moveFocus) return;
-    this.#work.scrollIntoView({ block: 'nearest' });
+    bringIntoView(this.#work);
     // Focus the main button for Enter, unless the user has moved on in the meantime.
     const active = document.activeElement;
     if (active === document.body || active.id === 'image-file' || active.id === 'image-cancel') {

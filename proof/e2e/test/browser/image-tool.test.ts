@@ -327,13 +327,16 @@ describe('a finished cut-out', () => {
     await keptForReload(other, 'results', false);
   });
 
-  it('of a portrait photo is as wide as the phone', async () => {
+  it('of a portrait photo is as wide as the phone, and does not scroll away a link that is being typed', async () => {
     const portrait = sharp({ create: { width: 300, height: 400, channels: 4, background: '#808080' } });
     const png = await portrait.png().toBuffer();
+    let isTyping = (): void => undefined;
+    const typing = new Promise<void>((resolve) => (isTyping = resolve));
     await using server = await startPageServer({
       'api/health': healthy,
       'api/remove-background': (req, res) => {
-        req.resume().on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
+        const send = () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png);
+        req.resume().on('end', () => void typing.then(send));
       },
     });
     await using reader = await visit(browser, '/', {
@@ -342,6 +345,10 @@ describe('a finished cut-out', () => {
     });
     const { page } = reader;
     await drop(page, { name: 'tall.png', type: 'image/png', bytes: png });
+    await page.locator('#image-busy').waitFor();
+    await page.getByLabel('Link to the video’s page').focus();
+    await page.evaluate(() => scrollTo(0, 0));
+    isTyping();
     await cutOutShown(page);
     const { width: image = 0, height = 0 } = (await page.locator('#image-comparison').boundingBox()) ?? {};
     const { width: stage = 0 } = (await page.locator('#image-stage').boundingBox()) ?? {};
