@@ -7,10 +7,13 @@ import { text } from './texts.js';
 /** Shows a tool's problem and how to fix it. */
 export class ProblemPanel {
   #slot;
+  #field;
   #timer;
 
-  constructor(slot) {
+  /** @param field the field that gets the focus when the user closes the message */
+  constructor(slot, field) {
     this.#slot = slot;
+    this.#field = field;
   }
 
   clear() {
@@ -36,6 +39,7 @@ export class ProblemPanel {
     if (askForKey) find(panel, '.problem-actions').before(this.#keyForm(retry));
     find(panel, '.problem-close').addEventListener('click', () => {
       this.clear();
+      this.#field?.focus();
       onClose?.();
     });
     this.#slot.append(panel);
@@ -58,6 +62,7 @@ export class ProblemPanel {
     const again = () => {
       // First, so that it can move the focus from this button.
       retry();
+      this.clear();
     };
     button.addEventListener('click', again);
     const { retryAfterSeconds } = problem;

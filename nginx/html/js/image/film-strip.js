@@ -44,8 +44,12 @@ export class FilmStrip {
   }
 
   remove(item) {
-    this.#entries.get(item)?.element.remove();
+    const { element } = this.#entries.get(item);
+    const next = element.nextElementSibling ?? element.previousElementSibling;
+    const hadFocus = element.contains(document.activeElement);
+    element.remove();
     this.#entries.delete(item);
     this.#list.hidden = this.#entries.size < 2;
+    if (hadFocus) next?.lastChild.focus();
   }
 }

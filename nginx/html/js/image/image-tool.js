@@ -25,7 +25,7 @@ export class ImageTool {
   #save = byId('image-save');
   #saveAll = byId('image-save-all');
   #copy = byId('image-copy');
-  #problems = new ProblemPanel(byId('image-problem'));
+  #problems = new ProblemPanel(byId('image-problem'), byId('image-file'));
   #comparison = new Comparison(() => void this.#drawPreview());
   #worker = new CutOutWorker();
   #tuning = new Tuning(() => void this.#drawPreview());
@@ -49,7 +49,10 @@ export class ImageTool {
   #countdown;
 
   constructor() {
-    byId('image-cancel').addEventListener('click', () => this.#queue.cancel(this.#shown));
+    byId('image-cancel').addEventListener('click', () => {
+      this.#queue.cancel(this.#shown);
+      find(byId('image-problem'), 'button').focus();
+    });
     byId('image-sample').addEventListener('click', () => void this.#openSample());
     this.#save.addEventListener('click', () => void this.#saveItems([this.#shown]));
     this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
@@ -116,6 +119,7 @@ export class ImageTool {
 
   #select(item) {
     this.#shown = item;
+    this.#problems.clear();
     this.#strip.select(item);
     this.#work.hidden = false;
     this.#showState(item);
@@ -136,10 +140,13 @@ export class ImageTool {
       else this.#showNothing();
     }
     this.#showActions();
+    // The focus was on what is gone.
+    if (!document.activeElement.offsetParent) byId('image-file').focus({ preventScroll: true });
   }
 
   #showNothing() {
     this.#shown = undefined;
+    this.#problems.clear();
     this.#comparison.clear();
     this.#work.hidden = true;
     this.#box.dataset.used = 'false';
@@ -182,7 +189,9 @@ export class ImageTool {
   #offer(problem, item) {
     this.#problems.show(problem, {
       retry: () => {
-        this.#queue.retry(item);
+        // What failed for the same reason, for example the connection, is sent again with it.
+        const isAlike = ({ error }) => error && problemOf(error).code === problem.code;
+        for (const each of this.#items) if (each === item || isAlike(each)) this.#queue.retry(each);
         this.#select(item);
       },
       onClose: () => this.#remove(item),

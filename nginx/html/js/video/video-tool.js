@@ -21,7 +21,7 @@ export class VideoTool {
   #submit = byId('video-submit');
   #result = byId('video-result');
   #status = byId('video-status');
-  #problems = new ProblemPanel(byId('video-problem'));
+  #problems = new ProblemPanel(byId('video-problem'), this.#input);
   #summary = new Summary((item) => this.#openPart({ item }));
   #clip = new Clip((clip) => this.#openPart({ item: this.#part.item, ...clip }));
   #recent = new Recent((url) => this.open(url));
@@ -137,7 +137,6 @@ export class VideoTool {
     if (problem.code === 'invalid_url') this.#input.setAttribute('aria-invalid', 'true');
     this.#problems.show(problem, {
       retry,
-      onClose: () => this.#input.focus(),
       isAutomatic: problem.code === 'rate_limited' && problem.retryAfterSeconds <= maxAutomaticWaitSeconds,
     });
   }

@@ -89,8 +89,9 @@ describe('an image', () => {
       .waitFor();
     await page.locator('#image-cancel').click();
     await problem(page).getByRole('heading', { name: 'Cancelled' }).waitFor();
+    expect((await page.evaluate(() => document.activeElement?.textContent))?.trim()).toBe('Try again');
     await answerImages(page);
-    await problem(page).getByRole('button', { name: 'Try again' }).click();
+    await page.keyboard.press('Enter');
     await cutOutShown(page);
   });
 
@@ -185,6 +186,44 @@ describe('several images', () => {
 
     await page.getByRole('button', { name: 'Remove a.jpg' }).click();
     await page.getByRole('button', { name: 'Save all 2 as ZIP' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('that failed are sent again together, except for removed ones; the focus stays in the tool', async () => {
+    const png = await rectangleCutOut();
+    let isDown = true;
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/remove-background': (req, res) => {
+        req.resume().on('end', () => {
+          const body = { title: 'T', detail: 'D', code: 'service_unavailable', retryable: true };
+          if (isDown) sendJson(res, body, 503);
+          else res.writeHead(200, { 'Content-Type': 'image/png' }).end(png);
+        });
+      },
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page, faults } = reader;
+    const focused = () => page.evaluate(() => document.activeElement?.ariaLabel);
+    await drop(page, jpeg('a.jpg'), jpeg('b.jpg'), jpeg('c.jpg'));
+    await page.locator('#image-strip li[data-state="failed"]').nth(2).waitFor();
+    await page.getByRole('button', { name: 'Remove a.jpg' }).press('Enter');
+    expect(await focused()).toBe('Remove b.jpg');
+
+    isDown = false;
+    const uploads = countUploads(page);
+    await problem(page).getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#image-strip li[data-state="done"]').nth(1).waitFor();
+    expect(uploads.count).toBe(2);
+
+    isDown = true;
+    await drop(page, jpeg('d.jpg'));
+    await problem(page).waitFor();
+    await page.getByRole('button', { name: 'c.jpg: done' }).click();
+    expect(await problem(page).count()).toBe(0);
+    for (const name of ['b.jpg', 'd.jpg']) await page.getByRole('button', { name: `Remove ${name}` }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    expect(await focused()).toBe('Choose images');
     expect(faults).toEqual([]);
   });
 });
@@ -350,6 +389,7 @@ describe('a finished cut-out', () => {
     await page.evaluate(() => scrollTo(0, 0));
     isTyping();
     await cutOutShown(page);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     const { width: image = 0, height = 0 } = (await page.locator('#image-comparison').boundingBox()) ?? {};
     const { width: stage = 0 } = (await page.locator('#image-stage').boundingBox()) ?? {};
     expect(image).toBe(stage - 2);
