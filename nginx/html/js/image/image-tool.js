@@ -91,17 +91,26 @@ export class ImageTool {
   /** Adds images. Converts what the service can't read, and rejects the rest. Keeps earlier images. */
   async open(files) {
     this.#problems.clear();
-    const prepared = await Promise.all(files.map((file) => prepareFile(file, this.#limits)));
-    const problems = prepared.map(({ problem }) => problem).filter(Boolean);
-    const notes = prepared.map(({ note }) => note).filter(Boolean);
-    const items = prepared.filter(({ file }) => file).map(({ file }) => new QueuedImage(file));
+    const problems = [];
+    const notes = [];
+    let first;
+    // One after the other: the first one is sent while the page still reads the others.
+    for (const each of files) {
+      const { file, note, problem } = await prepareFile(each, this.#limits);
+      if (note) notes.push(note);
+      if (problem) problems.push(problem);
+      if (!file) continue;
+      const item = new QueuedImage(file);
+      this.#addItem(item);
+      first ??= item;
+      if (item === first) {
+        this.#box.scrollIntoView({ block: 'nearest' });
+        this.#select(item);
+      }
+      this.#queue.add(item);
+    }
     if (problems.length > 0) this.#problems.show(together(problems));
-    if (items.length === 0) return;
-    for (const item of items) this.#addItem(item);
-    this.#box.scrollIntoView({ block: 'nearest' });
-    this.#select(items[0]);
-    this.#notes.textContent = notes.join(' ');
-    for (const item of items) this.#queue.add(item);
+    if (first) this.#notes.textContent = notes.join(' ');
   }
 
   get #done() {
