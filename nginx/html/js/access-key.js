@@ -54,6 +54,8 @@ export function accessKeyForm(onKey) {
     id,
     type: 'password',
     required: true,
+    // A header can't have others; they come from a careless copy.
+    pattern: '\\s*[!-~]+\\s*',
     autocomplete: 'off',
     spellcheck: false,
   });

@@ -22,7 +22,7 @@ document.addEventListener('dragover', (event) => {
 });
 
 function openLinks(event, data) {
-  if (event.defaultPrevented || event.target.closest?.('input[type="text"]')) return;
+  if (event.defaultPrevented || event.target.closest?.('[type="text"], [type="password"]')) return;
   const urls = urlsIn(data?.getData('text/uri-list') || data?.getData('text/plain') || '');
   if (urls.length === 0) return;
   event.preventDefault();

@@ -56,6 +56,18 @@ it('is requested when the server requires one, stored in this browser, and delet
   await lookUp(page, 'https://example.com/film');
   await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('password');
+  // A pasted key is never taken for a link, and one that no header can carry is not accepted.
+  const pasted = await page.getByLabel('Access key').evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'alice.key/1');
+    return field.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+    );
+  });
+  expect(pasted).toBe(true);
+  await page.getByLabel('Access key').fill('“key”');
+  await page.keyboard.press('Enter');
+  expect(await page.locator('.key-form :invalid').count()).toBe(1);
   await enterKey(page);
   await page.getByRole('heading', { name: 'A film' }).waitFor();
 
