@@ -16,7 +16,7 @@ const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
 export function urlIn(text, { bare = false } = {}) {
   const words = text.trim().split(/\s+/u);
   for (const word of words) {
-    const start = word.search(/https?:\/\//i);
+    const start = word.search(/(?<!blob:)https?:\/\//i);
     const found = start === -1 ? undefined : readable(word.slice(start));
     if (found) return found;
   }

@@ -56,6 +56,7 @@ describe('a link', () => {
     };
     // No link: these ask nothing.
     for (const text of ['notes.txt', 'me@example.com', 'Nothing to see here.']) await paste(page, text);
+    await drop(page, 'blob:http://example.com/an-image-of-this-page');
     for (const text of [film, `Look at this! ${film}, it is good.`, `  A short film\n${film}\n`]) {
       await expectLookUp(() => paste(page, text));
     }
