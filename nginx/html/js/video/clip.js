@@ -2,9 +2,9 @@ import { byId } from '../dom.js';
 import { formatDuration } from '../format.js';
 import { text } from '../texts.js';
 
-/** Parses `90`, `1:30` or `0:01:30.5` into seconds; NaN for anything else. */
+/** Parses `90`, `1:30` or `0:01:30.5`, also in full-width characters, into seconds; NaN for anything else. */
 function secondsOf(typed) {
-  const time = typed.trim().replace(',', '.');
+  const time = typed.normalize('NFKC').trim().replace(',', '.');
   if (!/^(?:\d{1,2}:[0-5]?\d:[0-5]\d|\d{1,4}:[0-5]\d|\d{1,6})(?:\.\d{1,6})?$/.test(time)) return NaN;
   return time.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
 }

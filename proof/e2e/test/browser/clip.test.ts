@@ -148,7 +148,8 @@ it('impossible times are rejected without a request; the original audio is one o
   await lookUp(page, 'https://example.com/film');
   for (const [start, end, words, field] of [
     ['soon', '', 'Enter times such as 1:30.', 'Start'],
-    ['0:50', '0:40', 'The end must be after the start.', 'End'],
+    // As a Chinese or Japanese keyboard writes it.
+    ['０：５０', '0:40', 'The end must be after the start.', 'End'],
     ['3:20', '', 'The start must be before the end of the video.', 'Start'],
   ] as const) {
     await page.getByRole('textbox', { name: 'Start' }).fill(start);
