@@ -66,6 +66,12 @@ export class CutOutWorker {
       if (error === undefined) resolve(result);
       else reject(new Error(error));
     });
+    worker.addEventListener('error', ({ message }) => {
+      // It couldn't be loaded or has crashed; the next task starts another one.
+      this.#worker = undefined;
+      for (const { reject } of this.#waiting.values()) reject(new Error(message));
+      this.#waiting.clear();
+    });
     return worker;
   }
 }

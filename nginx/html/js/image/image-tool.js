@@ -245,7 +245,8 @@ export class ImageTool {
       this.#work.dataset.preview = 'shown';
       this.#tell(text('image.done', { size: formatSize(preview.width, preview.height) }));
     } catch (error) {
-      this.#problems.show(unreadable(error));
+      this.#tell('');
+      this.#problems.show(unreadable(error), { retry: () => void this.#drawPreview() });
       return;
     }
     if (!moveFocus) return;
@@ -360,6 +361,7 @@ function freeName(wanted, files) {
 
 function unreadable({ name, message }) {
   const reason = message.replace(/\.$/, '');
-  const what = name === 'NotAllowedError' ? errorText('uncopied') : errorText('unfinished', { reason });
-  return { ...what, retryable: false };
+  // A worker that can't be loaded gives no reason.
+  const failed = reason ? errorText('unfinished', { reason }) : errorText('unreachable');
+  return { ...(name === 'NotAllowedError' ? errorText('uncopied') : failed), retryable: !reason };
 }

@@ -522,7 +522,7 @@ describe('a problem with an image is explained:', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a damaged file, then a service that does not respond', async () => {
+  it('a damaged file, then a service that does not respond, then code that can’t be loaded', async () => {
     await using reader = await visit(browser);
     const { page, faults } = reader;
     await drop(page, { name: 'cut.jpg', type: 'image/jpeg', bytes: photo.subarray(0, 200) });
@@ -540,7 +540,13 @@ describe('a problem with an image is explained:', () => {
       /The image \([1-9][\d.]*\s[kM]B\)/,
     );
     await answerImages(page);
+    const worker = '**/cut-out-worker.js';
+    await page.route(worker, (route) => route.abort());
+    await problem(page).getByRole('button', { name: 'Try again' }).click();
+    await problem(page).getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
+    await page.unroute(worker);
     await problem(page).getByRole('button', { name: 'Try again' }).click();
     await cutOutShown(page);
+    expect(await problem(page).count()).toBe(0);
   });
 });
