@@ -12,7 +12,8 @@ export function takeFiles(open) {
 
   document.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length === 0) return;
+    // A copied table cell is both a text and an image; a link in it has been taken.
+    if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
     open(files);
   });
