@@ -226,6 +226,8 @@ export class Brush {
     item.undone = lists.undone;
     this.#setStrokes(lists.strokes);
     this.#handlers.onRedraw();
+    // A disabled button would lose the focus, and with it the keys.
+    if (document.activeElement.disabled) this.#frame.focus({ preventScroll: true });
   }
 
   #setStrokes(strokes) {

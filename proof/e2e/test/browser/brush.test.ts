@@ -257,6 +257,12 @@ describe('other pointers', () => {
     const erased = Array.from({ length: 200 }, (_, x) => pixel(x, 150)[3] === 0).filter(Boolean).length;
     expect(erased).toBeGreaterThan(20);
     expect(pixel(10, 150)).toEqual([...red, 255]);
+
+    // After the last undo, the button is disabled; the keys still redo.
+    await page.getByRole('button', { name: 'Undo' }).press('Enter');
+    await page.getByRole('button', { name: 'Redo' }).and(page.locator(':enabled')).waitFor();
+    await page.keyboard.press('Control+y');
+    expect(await page.getByRole('button', { name: 'Undo' }).isEnabled()).toBe(true);
     expect(faults).toEqual([]);
   });
 });
