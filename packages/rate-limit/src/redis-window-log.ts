@@ -123,11 +123,12 @@ export class RedisWindowLog implements WindowLogStore {
   }
 }
 
-/** `ECONNREFUSED` from the network, `WRONGPASS` from Redis, otherwise the error's name. */
+/** `ECONNREFUSED` from the network, `WRONGPASS` from Redis, a timeout, otherwise the error's name. */
 function reasonOf(error: unknown): string {
   const code = errorCode(error);
   if (code !== undefined) return code;
   const { name, message } = errorSchema.parse(error);
+  if (message === 'Command timed out') return 'no response in time';
   return /^[A-Z]{4,}\b/.exec(message)?.[0] ?? name;
 }
 
