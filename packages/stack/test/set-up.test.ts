@@ -11,7 +11,7 @@ import { withLock } from '../src/set-up/lock.mjs';
 import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dependencies.mjs';
 import { checkNodeVersion, isAtLeast } from '../src/set-up/node/node-version.mjs';
 import { pinnedPnpmVersion } from '../src/set-up/node/pnpm.mjs';
-import { readSettings, root } from '../src/set-up/project.mjs';
+import { isWanted, readSettings, root } from '../src/set-up/project.mjs';
 import { isAlive } from '../src/set-up/stack/stack-records.mjs';
 import { installSystemTools } from '../src/set-up/system/system-packages.mjs';
 import { scratch, fakeProgram } from './support/scratch.js';
@@ -140,6 +140,17 @@ test('a missing .env is ignored', () => {
   readSettings(scratch(), env);
 
   expect(env).toEqual({});
+});
+
+test.each([
+  [undefined, ['video-dl', 'bg-removal']],
+  [' , ', ['video-dl', 'bg-removal']],
+  ['bg-removal, video-dl', ['video-dl', 'bg-removal']],
+  [' video-dl', ['video-dl']],
+])('SERVICES=%s needs %j', (value, expected) => {
+  const wanted = ['video-dl', 'bg-removal'].filter((service) => isWanted(service, { SERVICES: value }));
+
+  expect(wanted).toEqual(expected);
 });
 
 test('the second command waits for the first and says so', async () => {

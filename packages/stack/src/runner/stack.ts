@@ -7,6 +7,7 @@ import {
   freePort,
   gatewayArguments,
   gatewayDir,
+  isWanted,
   killMarked,
   logsDir as allLogs,
   markerName,
@@ -116,12 +117,11 @@ type StartChild = (name: string, file: string, args: readonly string[], env: Nod
 
 /** Starts the services named in SERVICES, all by default. `renderGateway` has validated the names. */
 function startServices(start: StartChild, ports: ServicePorts, env: NodeJS.ProcessEnv): Child[] {
-  const wanted = env.SERVICES?.split(',').map((name) => name.trim()) ?? [];
   return [
     ['video-dl', ports.videoDl, ports.videoDlMetrics] as const,
     ['bg-removal', ports.bgRemoval, ports.bgRemovalMetrics] as const,
   ]
-    .filter(([name]) => wanted.every((each) => each === '') || wanted.includes(name))
+    .filter(([name]) => isWanted(name, env))
     .map(([name, publicPort, metricsPort]) =>
       start(name, process.execPath, [join(root, 'apps', name, 'dist', 'main.js')], {
         ...env,

@@ -11,7 +11,7 @@ import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
-import { toolsDir } from './project.mjs';
+import { isWanted, toolsDir } from './project.mjs';
 import { systemErrorCode, UserError } from './user-error.mjs';
 
 const setUpFix = 'npm run setup';
@@ -239,8 +239,8 @@ export async function diagnose(root) {
     checkBuild(root),
     checkFfmpeg(root),
     checkNginx(),
-    checkDownloadEngine(root),
-    checkModel(root),
+    isWanted('video-dl') ? checkDownloadEngine(root) : [],
+    isWanted('bg-removal') ? checkModel(root) : [],
     checkPort(),
     checkAllSettings(root),
     checkDisk(root),

@@ -6,7 +6,7 @@ export { diagnose } from './doctor.mjs';
 export { findBrowser, findExecutable, findNginx, gatewayArguments } from './executables.mjs';
 export { withLock } from './lock.mjs';
 export { Progress } from './progress.mjs';
-export { gatewayDir, logsDir, readSettings, root, toolsDir } from './project.mjs';
+export { gatewayDir, isWanted, logsDir, readSettings, root, toolsDir } from './project.mjs';
 export { createVenv, engineFolder, setUpPythonEngine } from './python/python-engine.mjs';
 export { minimumPython } from './python/python-interpreters.mjs';
 export { runCommand, tailOf } from './run-command.mjs';

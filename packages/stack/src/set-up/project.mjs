@@ -63,3 +63,12 @@ function likeCompose(text) {
     })
     .join('\n');
 }
+
+/**
+ * Whether SERVICES names this service; empty means both. The gateway's set-up validates the names.
+ * @param {string} service
+ */
+export function isWanted(service, env = process.env) {
+  const names = (env.SERVICES ?? '').split(',').map((name) => name.trim());
+  return names.includes(service) || names.every((name) => name === '');
+}

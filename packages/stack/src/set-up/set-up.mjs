@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.mjs';
-import { root, toolsDir } from './project.mjs';
+import { isWanted, root, toolsDir } from './project.mjs';
 import { pythonTool, setUpPythonEngine } from './python/python-engine.mjs';
 import { UserError } from './user-error.mjs';
 import { build } from './node/build.mjs';
@@ -25,7 +25,7 @@ const optionalTools = [ffmpegTool, pythonTool];
 /**
  * Makes this checkout ready to run. Skips steps that are already done.
  * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
- *   `run` installs and builds only what `npm start` needs
+ *   `run` installs and builds only what `npm start` needs for the services named in SERVICES
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for later commands
  */
 export async function setUp({ progress, set = 'all', testTools = false }) {
@@ -55,7 +55,9 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
     await progress.step('ffmpeg', install([ffmpegTool]));
     if (testTools) await installTestTools(progress);
   };
+  const needs = (/** @type {string} */ service) => set === 'all' || isWanted(service);
   const installEngine = async () => {
+    if (!needs('video-dl')) return;
     await first;
     await progress.step('Download engine (yt-dlp)', async (log) => {
       const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
@@ -65,7 +67,8 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
   const programs = installPrograms();
   // Ask for the password before anything else writes to the terminal.
   if (asksForPassword) await programs;
-  await all([programs, installCode({ progress, env, set }), installEngine()]);
+  const code = installCode({ progress, env, set, withModel: needs('bg-removal') });
+  await all([programs, code, installEngine()]);
   if (!ffmpegTool.isThere(env)) {
     await progress.step('ffmpeg without a package manager', async (log) => {
       await installDependencies({ root, env, log, set: 'ffprobe' });
@@ -77,15 +80,15 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
   return env;
 }
 
-/** @param {{ progress: import('./progress.mjs').Progress, env: NodeJS.ProcessEnv, set: 'run' | 'all' }} options */
-async function installCode({ progress, env, set }) {
+/** @param {{ progress: import('./progress.mjs').Progress, env: NodeJS.ProcessEnv, set: 'run' | 'all', withModel: boolean }} options */
+async function installCode({ progress, env, set, withModel }) {
   await progress.step(
     `pnpm ${pinnedPnpmVersion(root)}`,
     async (log) => void (await ensurePnpm({ root, log })),
   );
   await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set }));
   await progress.step('Build', (log) => build({ root, env, log, everything: set === 'all' }));
-  await progress.step('Model for background removal', (log) => setUpModel({ root, log }));
+  if (withModel) await progress.step('Model for background removal', (log) => setUpModel({ root, log }));
 }
 
 /**
