@@ -3,7 +3,7 @@ import { DomainError, errorCode } from '@media-services/http-common';
 import { errors } from 'undici';
 
 /** What may fix a fault: a retry, a fresh URL, or nothing. */
-type FaultRemedy = 'retry' | 'renew' | 'none';
+export type FaultRemedy = 'retry' | 'renew' | 'none';
 
 /** A problem between the relay and upstream; `failure` is the resulting error if it can't be fixed. */
 export class TransferFault extends Error {

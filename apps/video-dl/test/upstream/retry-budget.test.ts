@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { RetryBudget } from '../../dist/upstream/retry-budget.js';
 import { defaultLimits } from '../../dist/upstream/media-source.js';
-import { TransferFault, type Remedy } from '../../dist/upstream/transfer-fault.js';
+import { TransferFault, type FaultRemedy } from '../../dist/upstream/transfer-fault.js';
 
 const enough = 16 * 1024;
-const fault = (remedy: Remedy = 'retry', retryAfterMs = 0) =>
+const fault = (remedy: FaultRemedy = 'retry', retryAfterMs = 0) =>
   new TransferFault(new DomainError('upstream_error', 'The connection broke.'), remedy, retryAfterMs);
 const budgetWith = (limits: Partial<typeof defaultLimits> = {}) =>
   new RetryBudget({ ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 3, ...limits });
