@@ -44,8 +44,12 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-const startService = (): Promise<ServiceProcess> =>
-  ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, STREAMS_MAX: '1' });
+/** A service that starts no more processes of its own; the second parser starts late. */
+async function startService(): Promise<ServiceProcess> {
+  const started = await ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, STREAMS_MAX: '1' });
+  await until(async () => (await started.metric('media_parser_ready')) === 2);
+  return started;
+}
 
 type Kind = 'mp3' | 'mp4';
 
