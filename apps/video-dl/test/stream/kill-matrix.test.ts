@@ -44,7 +44,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-/** A service that starts no more processes of its own; the second parser starts late. */
+/** Starts a service and waits for its second parser, which would look like something left behind. */
 async function startService(): Promise<ServiceProcess> {
   const started = await ServiceProcess.start({ ALLOWED_PRIVATE_SOURCES: site.host, STREAMS_MAX: '1' });
   await until(async () => (await started.metric('media_parser_ready')) === 2);
