@@ -65,7 +65,7 @@ export class ParserPool implements AsyncDisposable {
       readySchema,
       resultSchema: parserResultSchema,
       poolSize: 2,
-      // One is enough for most pages, and is ready sooner when it starts alone.
+      // One is enough for most pages. The other one leaves the processor to the engines at the start.
       othersAfterMs: 5000,
       // Slow inputs of one client leave a process for others.
       maxRunningPerClient: 1,

@@ -25,7 +25,7 @@ const optionalTools = [ffmpegTool, pythonTool];
 /**
  * Makes this checkout ready to run. Skips steps that are already done.
  * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
- *   `run` installs and builds only what `npm start` needs for the services named in SERVICES
+ *   `run` installs and builds only what `npm start` needs; of model and yt-dlp, what SERVICES needs
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for later commands
  */
 export async function setUp({ progress, set = 'all', testTools = false }) {
