@@ -91,7 +91,7 @@ export default {
     },
     // What the stack runs: listed, so that turbo builds it first.
     'proof/e2e': {
-      entry: ['test/*.nightly.ts', 'test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
+      entry: ['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
       ignoreDependencies: ['axe-core', '@media-services/*'],
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.

@@ -186,7 +186,10 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   'h264-opus.mp4': file([video(), audio({ codec: opus })], ...faststart, 'h264-opus.mp4'),
   'vp9.webm': file([video({ codec: vp9 }), audio({ codec: opus })], 'vp9.webm'),
-  '1080-vp9.webm': file([video({ codec: vp9, size: '1920x1080' }), audio({ codec: opus })], '1080-vp9.webm'),
+  '1080-vp9.webm': file(
+    [video({ codec: vp9, size: '1920x1080', seconds: 1 }), audio({ codec: opus, seconds: 1 })],
+    '1080-vp9.webm',
+  ),
   'mpeg4.mp4': file([video({ codec: ['-c:v', 'mpeg4', '-q:v', '5'] }), audio()], ...faststart, 'mpeg4.mp4'),
   'vp8.webm': file(
     [video({ codec: vp8 }), audio({ codec: ['-c:a', 'libvorbis', '-b:a', '96k'] })],

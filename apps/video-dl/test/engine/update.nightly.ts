@@ -74,15 +74,25 @@ it('streams of two minutes survive two restarts of all engines during extraction
     expect(service.context.engine.health().ready?.version).toBe(version);
   }
   expect(streaming).toBe(true);
+  await expect(service.context.updater.update()).resolves.toBe('current');
 
   const whole = { status: 200, complete: true, isWhole: true };
   expect(await ended).toEqual(kinds.map(({ kind }) => ({ kind, ...whole })));
 }, 400_000);
 
+it('does not take a release that fails its self-test', async () => {
+  const { engine, updater } = service.context;
+  const before = engine.health().ready?.version;
+  await releases.publish('broken', '2999.1.3');
+  await expect(updater.update()).resolves.toBe('failed');
+  expect(await service.info(`${site.url}/watch?after=broken`)).toMatchObject({ status: 200 });
+  expect(engine.health().ready?.version).toBe(before);
+});
+
 it('takes back a release that does not start in the place of the old one', async () => {
   const { engine, updater } = service.context;
   const before = engine.health().ready?.version;
-  await releases.publish('fickle', '2999.1.3');
+  await releases.publish('fickle', '2999.1.4');
   await expect(updater.update()).resolves.toBe('rolled_back');
   expect(await service.info(`${site.url}/watch?after=rollback`)).toMatchObject({ status: 200 });
   expect(engine.health().ready?.version).toBe(before);

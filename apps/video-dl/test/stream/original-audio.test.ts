@@ -37,10 +37,10 @@ describe('an audio file is sent byte for byte', () => {
     ['sound.m4a', 'audio/mp4', 'm4a'],
     ['vbr.mp3', 'audio/mpeg', 'mp3'],
     ['sound.ogg', 'audio/ogg', 'ogg'],
-    ['opus.webm', 'audio/webm', 'webm'],
     ['sound.flac', 'audio/flac', 'flac'],
-    ['sound.wav', 'audio/wav', 'wav'],
     ...atNight([
+      ['opus.webm', 'audio/webm', 'webm'],
+      ['sound.wav', 'audio/wav', 'wav'],
       ['sound-end.m4a', 'audio/mp4', 'm4a'],
       ['indexed.m4a', 'audio/mp4', 'm4a'],
       ['fragments.m4a', 'audio/mp4', 'm4a'],
@@ -101,11 +101,11 @@ const plainAac = ['-bsf:a', 'aac_adtstoasc'];
 describe('audio in other files is copied', () => {
   it.each([
     ['front.mp4', 'audio/mp4', 'm4a', 'aac'],
-    ['hls-ts/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
     ['vp9.webm', 'audio/ogg', 'opus', 'opus'],
     ['flac.mkv', 'audio/ogg', 'ogg', 'flac'],
-    ['mp3.mkv', 'audio/mpeg', 'mp3', 'mp3'],
     ...atNight([
+      ['mp3.mkv', 'audio/mpeg', 'mp3', 'mp3'],
+      ['hls-ts/index.m3u8', 'audio/mp4', 'm4a', 'aac'],
       ['sound.aac', 'audio/mp4', 'm4a', 'aac'],
       ['vp8.webm', 'audio/ogg', 'ogg', 'vorbis'],
       ['end.mp4', 'audio/mp4', 'm4a', 'aac'],

@@ -5,16 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { isNight } from '../../../jest/at-night.js';
-import {
-  answerImages,
-  chooseImage,
-  cutOutShown,
-  film,
-  launchBrowser,
-  lookUp,
-  visit,
-} from '../support/browser.js';
+import { chooseImage, cutOutShown, film, launchBrowser, lookUp, visit } from '../support/browser.js';
 import { startGateway, startWhole, type Place } from '../support/place.js';
 import { stack } from '../support/stack.js';
 
@@ -38,8 +29,7 @@ async function saveSound(page: Page): Promise<{ name: string; url: string }> {
 describe('below a path of a server that also serves other sites', () => {
   let place: Place;
   beforeAll(async () => {
-    // Another model takes half a minute to start: by day only video-dl is started again.
-    place = await startWhole({ BASE_PATH: '/media', ...(isNight ? {} : { SERVICES: 'video-dl' }) });
+    place = await startWhole({ BASE_PATH: '/media' });
   });
   afterAll(async () => {
     await place[Symbol.asyncDispose]();
@@ -52,7 +42,6 @@ describe('below a path of a server that also serves other sites', () => {
     page.on('request', (request) => {
       if (request.url().startsWith('http')) asked.push(new URL(request.url()).pathname);
     });
-    if (!isNight) await answerImages(page);
     await page.reload();
     await page.getByText('Both tools are ready').waitFor();
     await lookUp(page, film);
@@ -124,7 +113,6 @@ describe('with keys', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
     expect((await saveSound(page)).name).toBe('A short sample film.mp3');
-    if (!isNight) await answerImages(page);
     await chooseImage(page);
     await cutOutShown(page);
     expect(faults).toEqual([]);

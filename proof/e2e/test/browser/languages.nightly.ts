@@ -1,5 +1,4 @@
 import type { Browser, Page } from 'playwright-core';
-import { atNight } from '../../../jest/at-night.js';
 import { accessibilityProblems, launchBrowser, lookUp, visit } from '../support/browser.js';
 import { healthy, infoWith, sendJson, startPageServer } from '../support/page-server.js';
 
@@ -45,14 +44,12 @@ const look = async (page: Page, url: string) => {
 it.each([
   ['ar-EG', 'ar', 'rtl', 'احفظ فيديو. أزل خلفية صورة.', 'الأداتان جاهزتان'],
   ['sv-SE', 'en', 'ltr', 'Save a video. Cut out an image.', 'Both tools are ready'],
-  ...atNight([
-    ['de-AT', 'de', 'ltr', 'Video speichern. Bild freistellen.', 'Beide Werkzeuge sind bereit'],
-    ['zh-CN', 'zh-Hans', 'ltr', '保存视频， 抠出图像。', '两个工具均可使用'],
-    ['es-MX', 'es', 'ltr', 'Guarda un vídeo. Recorta una imagen.', 'Las dos herramientas están listas'],
-    ['fr', 'fr', 'ltr', 'Enregistrez une vidéo. Détourez une image.', 'Les deux outils sont prêts'],
-    ['pt-PT', 'pt-BR', 'ltr', 'Salve um vídeo. Recorte uma imagem.', 'As duas ferramentas estão prontas'],
-    ['ja', 'ja', 'ltr', '動画を保存。 画像を切り抜き。', 'どちらのツールも利用できます'],
-  ]),
+  ['de-AT', 'de', 'ltr', 'Video speichern. Bild freistellen.', 'Beide Werkzeuge sind bereit'],
+  ['zh-CN', 'zh-Hans', 'ltr', '保存视频， 抠出图像。', '两个工具均可使用'],
+  ['es-MX', 'es', 'ltr', 'Guarda un vídeo. Recorta una imagen.', 'Las dos herramientas están listas'],
+  ['fr', 'fr', 'ltr', 'Enregistrez une vidéo. Détourez une image.', 'Les deux outils sont prêts'],
+  ['pt-PT', 'pt-BR', 'ltr', 'Salve um vídeo. Recorte uma imagem.', 'As duas ferramentas estão prontas'],
+  ['ja', 'ja', 'ltr', '動画を保存。 画像を切り抜き。', 'どちらのツールも利用できます'],
 ])(
   'a browser in %s sees the page in %s, accessible, from one table',
   async (locale, lang, dir, title, ready) => {

@@ -9,7 +9,6 @@ import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, type Site, startSite } from '@media-services/fault-site';
 import type { ParserPool } from '../../dist/parsing/parser-pool.js';
-import { atNight } from '../../../../proof/jest/at-night.js';
 import { startParsers } from '../support/service.js';
 import { quickLimits } from './support/bench.js';
 
@@ -105,12 +104,10 @@ const media: readonly Source[] = [
   ['/media/hls-fmp4/index.m3u8', 'hls'],
   ['/media/hls-aes/index.m3u8', 'hls'],
   ['/media/hls-byteranges/index.m3u8', 'hls'],
-  ...atNight<Source>([
-    ['/media/front.mp4', 'file'],
-    ['/media/h264.mkv', 'file'],
-    ['/media/sound.mp3', 'file'],
-    ['/media/sound.ogg', 'file'],
-  ]),
+  ['/media/front.mp4', 'file'],
+  ['/media/h264.mkv', 'file'],
+  ['/media/sound.mp3', 'file'],
+  ['/media/sound.ogg', 'file'],
 ];
 
 describe('ffmpeg reads through the relay', () => {
@@ -129,10 +126,8 @@ describe('ffmpeg reads separate audio and video', () => {
   it.each<Source>([
     ['/media/hls-master/index.m3u8', 'hls'],
     ['/media/dash-template/manifest.mpd', 'dash'],
-    ...atNight<Source>([
-      ['/media/dash-timeline/manifest.mpd', 'dash'],
-      ['/media/dash-list/manifest.mpd', 'dash'],
-    ]),
+    ['/media/dash-timeline/manifest.mpd', 'dash'],
+    ['/media/dash-list/manifest.mpd', 'dash'],
   ])('of %s, all of them', async (path, kind) => {
     const { session, output } = await relayed(path, kind);
     expect(session.failure).toBeUndefined();
@@ -151,12 +146,10 @@ describe('ffmpeg gets every packet despite', () => {
     ['/media/end.mp4?cutEvery=50000', 'file'],
     ['/media/hls-ts/index.m3u8?segment=1&segmentFault=status%3D503%26times%3D1', 'hls'],
     ['/media/hls-aes/index.m3u8?segment=1&segmentFault=cut%3D20000%26times%3D1', 'hls'],
-    ...atNight<Source>([
-      ['/media/front.mp4?cut=100000&times=1', 'file'],
-      ['/media/front.mp4?cutEvery=50000', 'file'],
-      ['/media/end.mp4?cut=100000&times=1', 'file'],
-      ['/media/hls-ts/index.m3u8?segment=1&segmentFault=cut%3D20000%26times%3D1', 'hls'],
-    ]),
+    ['/media/front.mp4?cut=100000&times=1', 'file'],
+    ['/media/front.mp4?cutEvery=50000', 'file'],
+    ['/media/end.mp4?cut=100000&times=1', 'file'],
+    ['/media/hls-ts/index.m3u8?segment=1&segmentFault=cut%3D20000%26times%3D1', 'hls'],
   ])('%s', async (path, kind) => {
     const { session, output } = await relayed(path, kind);
     expect(session.failure).toBeUndefined();
@@ -177,10 +170,8 @@ describe('the session reports, whatever ffmpeg says,', () => {
     ['/media/hls-ts/index.m3u8?segment=2&segmentFault=cut%3D20000', 'hls'],
     ['/media/hls-fmp4/index.m3u8?segment=1&segmentFault=status%3D404', 'hls'],
     ['/media/hls-live/index.m3u8', 'hls'],
-    ...atNight<Source>([
-      ['/media/front.mp4?cut=100000', 'file'],
-      ['/media/hls-ts/index.m3u8?segment=1&segmentFault=status%3D404', 'hls'],
-    ]),
+    ['/media/front.mp4?cut=100000', 'file'],
+    ['/media/hls-ts/index.m3u8?segment=1&segmentFault=status%3D404', 'hls'],
   ])('%s', async (path, kind) => {
     const { session } = await relayed(path, kind);
     expect(session.failure).toBeDefined();
