@@ -267,7 +267,7 @@ async function soak(bench: Bench, minutes: number): Promise<void> {
 function notes(): string {
   return `Times are medians, in (d) and (e) the best of those measured in turn. Bare ffmpeg writes into a pipe, as the service's has to. What is passed on is the site's own file; what is remuxed is the same film as QuickTime, and what ffmpeg makes is the same film as Matroska.
 
-(d) At the speed of loopback the processor is the limit, which media server, service, ffmpeg and client share. What ffmpeg makes passes the Node process twice, once from the media server to ffmpeg, so that the guard sees every connection and a broken one is resumed, and once from ffmpeg to the client, so that nothing incomplete ends like a success. Below that speed the network decides, as the other rows show.
+(d) At loopback speed the processor is the limit, which media server, service, ffmpeg and client share. Below that speed the network decides.
 
-(f) is read at 500 kB/s by each client. What upstream is ahead of a client lies in the socket buffers of the kernel and in the fragment that ffmpeg fills; it does not grow. \`npm run bench:video -- --soak 30\` (one client, 1 MB/s, thirty minutes): 119.5 MB, growth 0.0 MB a minute, upstream 21.7 MB ahead.`;
+(f) Each client reads 500 kB/s. What upstream is ahead of a client lies in the kernel's socket buffers and in the fragment that ffmpeg fills; it does not grow. \`npm run bench:video -- --soak 30\` (one client, 1 MB/s, thirty minutes): 119.5 MB, growth 0.0 MB a minute, upstream 21.7 MB ahead.`;
 }
