@@ -15,14 +15,14 @@ const ownErrors = {
     title: 'The file is too large',
     retryable: false,
     cause: 'The upload, or the image at `image_url`, has more bytes than IMAGE_MAX_BYTES.',
-    remedy: 'Send a smaller file; as the operator, raise IMAGE_MAX_BYTES.',
+    remedy: 'Send a smaller file. If you run this server: raise IMAGE_MAX_BYTES.',
   },
   image_too_large: {
     status: 413,
     title: 'The image has too many pixels',
     retryable: false,
     cause: 'Width times height is above IMAGE_MAX_PIXELS, or a side above 65535 pixels.',
-    remedy: 'Scale the image down; as the operator, raise IMAGE_MAX_PIXELS.',
+    remedy: 'Scale the image down. If you run this server: raise IMAGE_MAX_PIXELS.',
   },
   unsupported_media_type: {
     status: 415,

@@ -14,7 +14,7 @@ export const egressErrors = {
     title: 'IP address not allowed',
     retryable: false,
     cause: 'The host of the URL, or one it redirects or links to, is not on the public internet.',
-    remedy: 'Use a public URL; as the operator, allow an intranet source with ALLOWED_PRIVATE_SOURCES.',
+    remedy: 'Use a public URL. If you run this server: ALLOWED_PRIVATE_SOURCES can allow an intranet source.',
   },
   upstream_unreachable: {
     status: 502,

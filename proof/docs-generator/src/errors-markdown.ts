@@ -18,7 +18,7 @@ ${status} · ${title} · ${origins.join(', ')}${retryable ? ' · retryable' : ''
   );
   return `# Errors
 
-Generated from the services' error tables (\`src/errors.ts\` of each, \`packages/http-common/src/errors/error-table.ts\` for the codes that all have) (\`npm run docs:generate\`).
+Generated (\`npm run docs:generate\`) from \`src/errors.ts\` of each service and \`packages/http-common/src/errors/error-table.ts\`.
 
 ${errorsIntroduction}
 

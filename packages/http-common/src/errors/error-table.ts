@@ -44,7 +44,7 @@ export const sharedErrors = {
     retryable: true,
     cause: 'The service has reached its configured limit of running and queued work.',
     remedy:
-      'Wait for the number of seconds in `Retry-After`; as the operator, add replicas or raise the limits.',
+      'Wait for the number of seconds in `Retry-After`. If you run this server: add replicas or raise the limits.',
   },
   engine_unavailable: {
     status: 503,
@@ -52,7 +52,7 @@ export const sharedErrors = {
     retryable: true,
     cause: 'The engine is starting, has just crashed or is shutting down.',
     remedy:
-      'Wait for the number of seconds in `Retry-After`; as the operator, check the health endpoint and the log.',
+      'Wait for the number of seconds in `Retry-After`. If you run this server: check the health endpoint and the log.',
   },
   timeout: {
     status: 504,
