@@ -50,8 +50,8 @@ beforeAll(async () => {
   service = await startService(
     {
       ALLOWED_PRIVATE_SOURCES: site.host,
-      SOURCE_IDLE_TIMEOUT_SECONDS: '1',
-      EXTRACTION_TIMEOUT_SECONDS: '24',
+      SOURCE_IDLE_TIMEOUT_SECONDS: '2',
+      EXTRACTION_TIMEOUT_SECONDS: '48',
     },
     { logger: createLogger({ service: 'test', level: 'info', destination: { write: readLog } }) },
   );
