@@ -3,12 +3,15 @@ import { byId } from '../dom.js';
 /** Passes the files that the user drops, pastes or chooses to `open`. */
 export function takeFiles(open) {
   const chooser = byId('image-file');
-  chooser.addEventListener('change', () => {
+  const takeChosen = () => {
     const files = [...chooser.files];
     // Allow choosing the same file again.
     chooser.value = '';
-    if (files.length > 0) open(files);
-  });
+    open(files);
+  };
+  chooser.addEventListener('change', takeChosen);
+  // A file may have been chosen before this code was loaded.
+  takeChosen();
 
   document.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
@@ -39,7 +42,6 @@ function takeDrops(open) {
     endDragging();
     if (!hasFiles(event)) return;
     event.preventDefault();
-    const files = [...event.dataTransfer.files];
-    if (files.length > 0) open(files);
+    open([...event.dataTransfer.files]);
   });
 }

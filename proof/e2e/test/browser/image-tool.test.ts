@@ -78,6 +78,24 @@ describe('an image', () => {
     expect(faults).toEqual([]);
   });
 
+  it('is cut out, even if it was chosen before the code of the page had arrived', async () => {
+    await using reader = await visit(browser);
+    const { page } = reader;
+    await answerImages(page);
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route('**/js/languages/en.js', async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    const reloaded = page.reload();
+    await page.waitForRequest('**/js/languages/en.js');
+    await chooseImage(page);
+    arrive();
+    await reloaded;
+    await cutOutShown(page);
+  });
+
   it('can be cancelled during upload and processing, and sent again', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
