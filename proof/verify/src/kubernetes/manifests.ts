@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { root, toolsDir } from '@media-services/stack/set-up';
 import type { Report } from '../report.js';
@@ -10,11 +10,12 @@ import { run } from '../run.js';
 import { goTool } from '../tools.js';
 
 const versions = ['1.33.0', '1.35.0', '1.37.0'];
+const everything = 'proof/verify/kubernetes/everything';
 const folders = [
   'deploy/kubernetes/base',
   'deploy/kubernetes/overlays/gateway-api',
   'proof/verify/kubernetes',
-  'proof/verify/kubernetes/everything',
+  everything,
 ];
 /** Go modules whose custom resources are used, and where their definitions are. */
 const customResources = [
@@ -34,6 +35,19 @@ const schemasPackage = 'kubernetes-validate==1.37.0';
 
 const ours = ['gateway', 'video-dl', 'bg-removal'];
 
+const expressionSchema = z.object({ values: z.array(z.string()) });
+const policySchema = z.object({
+  kind: z.literal('NetworkPolicy'),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    podSelector: z.object({
+      matchLabels: z.record(z.string(), z.string()).optional(),
+      matchExpressions: z.array(expressionSchema).optional(),
+    }),
+    egress: z.unknown(),
+  }),
+});
+
 /** Renders each folder with kustomize and validates it strictly with kubeconform. */
 export async function checkManifests(report: Report): Promise<void> {
   const kustomize = await goTool('sigs.k8s.io/kustomize/kustomize/v5', 'v5.7.1');
@@ -48,13 +62,10 @@ export async function checkManifests(report: Report): Promise<void> {
       ...[join(work, version, '{{.ResourceKind}}{{.KindSuffix}}.json'), '-schema-location'],
       ...[join(work, 'custom', '{{.ResourceKind}}.json'), manifest],
     ]);
+  const render = (folder: string) =>
+    run(kustomize, ['build', '--load-restrictor', 'LoadRestrictionsNone', folder]);
   for (const folder of folders) {
-    const manifest = await run(kustomize, [
-      'build',
-      '--load-restrictor',
-      'LoadRestrictionsNone',
-      join(root, folder),
-    ]);
+    const manifest = await render(join(root, folder));
     const file = join(work, 'rendered.yaml');
     for (const version of versions) {
       await report.check(`${folder} is valid for Kubernetes ${version}`, async () => {
@@ -78,12 +89,31 @@ export async function checkManifests(report: Report): Promise<void> {
       const image = `localhost/media-services/${name}=registry.example.org/media/${name}:1.2.3`;
       await run(kustomize, ['edit', 'set', 'image', image], { cwd });
     }
-    const manifest = await run(kustomize, ['build', '--load-restrictor', 'LoadRestrictionsNone', cwd]);
+    const manifest = await render(cwd);
     const images = [...manifest.matchAll(/\bimage: (\S+)$/gm)].map(([, image]) => image ?? '').sort();
     const edited = ['bg-removal', ...ours].map((name) => `registry.example.org/media/${name}:1.2.3`).sort();
     assert.deepEqual(images, [...edited, 'valkey/valkey:8-trixie']);
     return images.join(', ');
   });
+  await report.check("node-local-dns covers every pod that uses the cluster's DNS", async () =>
+    assertNodeLocalDns(await render(join(root, everything))),
+  );
+}
+
+/** NodeLocal DNSCache replaces the cluster's DNS for every pod. */
+function assertNodeLocalDns(manifest: string): string {
+  const policies = parseAllDocuments(manifest).flatMap((document) => {
+    const { data } = policySchema.safeParse(document.toJS());
+    return data === undefined ? [] : [data];
+  });
+  const podsOf = ({ spec: { podSelector } }: z.infer<typeof policySchema>) => [
+    ...Object.values(podSelector.matchLabels ?? {}),
+    ...(podSelector.matchExpressions ?? []).flatMap(({ values }) => values),
+  ];
+  const asking = policies.filter(({ spec }) => JSON.stringify(spec.egress ?? '').includes('kube-dns'));
+  const covered = policies.filter(({ metadata }) => metadata.name === 'node-local-dns').flatMap(podsOf);
+  assert.deepEqual(covered.sort(), asking.flatMap(podsOf).sort());
+  return covered.join(', ');
 }
 
 async function fetchSchemas(work: string): Promise<void> {
