@@ -26,6 +26,7 @@ const healthSchema = z.object({ status: z.string(), services: z.record(z.string(
 
 export async function checkSettings(report: Report): Promise<void> {
   await report.check('a wrong setting stops `up -d`, and the log names it', wrongSetting);
+  await report.check('HOST may be an IPv6 address', () => publishedOn('::1'));
   await report.check('SERVICES=video-dl runs one service alone, and health misses nothing', oneServiceAlone);
   await report.check('without its model bg-removal says what is missing, and video-dl works', withoutModel);
 }
@@ -39,6 +40,12 @@ function wrongSetting(): Promise<string> {
     assert.deepEqual(await boxesOf('video-dl'), [], 'video-dl was started');
     return message.trim();
   });
+}
+
+async function publishedOn(address: string): Promise<string> {
+  const config = await composeFor({ overrides: [], env: { HOST: address } }, project)('config');
+  assert.ok(config.includes(`host_ip: ${address}\n`), config);
+  return address;
 }
 
 function oneServiceAlone(): Promise<string> {
