@@ -20,8 +20,8 @@ const gateway = `http://127.0.0.1:${port}`;
 const expected = { gateway: 1, 'video-dl': 2, 'bg-removal': 2, redis: 1 };
 type Service = keyof typeof expected;
 
-/** As an operator writes them into settings.env. */
-const settings = 'IMAGES_PER_MINUTE=3\nIMAGE_MAX_BYTES=1MiB\nBASE_PATH=/media\n';
+/** As an operator writes them into settings.env. PORT and HOST come from an .env of Compose and do no harm. */
+const settings = 'IMAGES_PER_MINUTE=3\nIMAGE_MAX_BYTES=1MiB\nBASE_PATH=/media\nPORT=9000\nHOST=127.0.0.1\n';
 const uploadSchema = z.object({
   checks: z.object({ upload: z.object({ imagesPerMinute: z.number(), maxFileBytes: z.number() }) }),
 });
