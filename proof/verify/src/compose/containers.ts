@@ -101,6 +101,9 @@ async function readOnly(box: Box, service: Service): Promise<string> {
     const { code } = await shell(box, `[ ! -d ${folder} ] || ! touch ${folder}/probe 2>/dev/null`);
     assert.equal(code, 0, `${box.name} can write to ${folder}`);
   }
+  // A second defence, for operators who run an image without `read_only`.
+  const own = await shell(box, 'find /app /srv -xdev -user "$(id -u)" ! -path "/app/models*" 2>/dev/null');
+  assert.equal(own.output.trim(), '', `${box.name} owns files of its image`);
   const { output } = await shell(box, "awk '$4 ~ /^rw/ {print $2, $3}' /proc/mounts");
   const kernel = /^(proc|sysfs|devpts|mqueue|cgroup2?|devtmpfs)$/;
   const engine = /^\/etc\/(hosts|hostname|resolv\.conf)$/;
