@@ -66,7 +66,8 @@ test('with only one service, ignores the other one, which has no routes', async 
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ status: 'ok', services: { 'video-dl': report('ok') } });
   expect((await fetch(`${alone.url}/api/info?url=x`)).status).toBe(200);
-  expect((await fetch(`${alone.url}/api/remove-background`, { method: 'POST' })).status).toBe(404);
+  const image = { method: 'POST', body: new Uint8Array(100_000) };
+  expect((await fetch(`${alone.url}/api/remove-background`, image)).status).toBe(404);
   await expect(startGateway({ env: { SERVICES: 'videos' } })).rejects.toThrow(/SERVICES must be video-dl/);
 });
 
