@@ -15,7 +15,7 @@ import { composeFor, containerOf, project, source, type ComposeSetting } from '.
 const additions = '../../../deploy/compose/';
 const imageSources = `${project}_image-sources`;
 /** The address that tls.yml gives Caddy. */
-const caddyAddress = '172.31.86.2';
+const caddyAddress = '10.86.172.2';
 
 const clientSchema = z.object({ client: z.string() });
 
