@@ -6,11 +6,16 @@ export class NotYet {
 }
 
 /**
- * Asks again and again until there is an answer.
+ * Asks again and again until there is an answer. `undefined` and `false` aren't answers, so that
+ * a condition that isn't met can't end the wait.
  * @param what is waited for
  * @throws {Error} naming `what` and what was seen last when there is none within so many seconds
  */
-export async function until<T>(what: string, seconds: number, ask: () => Promise<T | NotYet>): Promise<T> {
+export async function until<T extends object | string | number | true>(
+  what: string,
+  seconds: number,
+  ask: () => Promise<T | NotYet>,
+): Promise<T> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const answer = await ask();
