@@ -88,7 +88,6 @@ function setText(element, value) {
 
 /** Shows the page's language and lets the user choose another one. */
 export function offerLanguages(select) {
-  const root = document.documentElement;
   if (root.lang !== 'en') translate(document);
   root.classList.remove('is-translating');
   select.value = root.lang.split('-')[0];

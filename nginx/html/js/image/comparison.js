@@ -14,7 +14,7 @@ export class Comparison {
   #isPaused = false;
   #current;
 
-  /** @param onZoom called with whether the cut-out is shown at its full size */
+  /** @param onZoom called when the cut-out is shown at its full size, or no longer */
   constructor(onZoom) {
     this.#original.addEventListener('pointerdown', () => this.#holdOriginal(true));
     this.#original.addEventListener('keydown', ({ key }) => {
@@ -25,9 +25,8 @@ export class Comparison {
     }
     this.#zoom.textContent = formatPercent(1);
     this.#zoom.addEventListener('click', () => {
-      const isZoomed = this.#zoom.getAttribute('aria-pressed') !== 'true';
-      this.#setZoom(isZoomed);
-      onZoom(isZoomed);
+      this.#setZoom(!this.isZoomed);
+      onZoom();
     });
     this.#range.addEventListener('input', () => this.#moveTo(Number(this.#range.value)));
     this.#frame.addEventListener('pointerdown', (event) => {
@@ -46,11 +45,7 @@ export class Comparison {
     return this.#frame.classList.contains('is-done') && !this.#before.hidden && !this.#isPaused;
   }
 
-  /**
-   * Shows the original image and adapts the frame's shape.
-   * @returns its size in pixels, or undefined if this browser can't show it or another image
-   *   replaced it
-   */
+  /** Shows the original image, if this browser can, and adapts the frame's shape. */
   async showBefore(url) {
     this.clear();
     this.#current = url;
@@ -60,15 +55,13 @@ export class Comparison {
       await image.decode();
     } catch {
       // This browser can't decode the image; the server decides whether it is one.
-      return undefined;
+      return;
     }
-    if (this.#current !== url) return undefined;
-    const { naturalWidth: width, naturalHeight: height } = image;
+    if (this.#current !== url) return;
     this.#before.src = url;
     this.#before.hidden = false;
-    this.#setRatio(width / height);
+    this.#setRatio(image.naturalWidth / image.naturalHeight);
     this.#frame.hidden = false;
-    return { width, height };
   }
 
   /**

@@ -99,7 +99,7 @@ export class LinkList {
   }
 
   get #ready() {
-    return this.#items.filter(({ info }) => info !== undefined && info.downloads.length > 0);
+    return this.#items.filter(({ info }) => info?.downloads.length > 0);
   }
 
   #showCount() {

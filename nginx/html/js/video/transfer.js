@@ -55,7 +55,7 @@ export class Transfer {
     const response = await this.#open(signal);
     const reader = response.body.getReader();
     for (;;) {
-      const { done, value } = await this.#read(reader, signal);
+      const { done, value } = await reader.read().catch((error) => this.#broken(error, signal));
       if (done) break;
       await this.#file.write({ type: 'write', position: this.receivedBytes, data: value });
       this.receivedBytes += value.byteLength;
@@ -82,14 +82,6 @@ export class Transfer {
     this.totalIsExact = whole !== undefined || size.isExact;
     this.#validator = rangeValidator(header);
     return response;
-  }
-
-  async #read(reader, signal) {
-    try {
-      return await reader.read();
-    } catch (error) {
-      return this.#broken(error, signal);
-    }
   }
 
   #broken(error, signal) {

@@ -133,9 +133,10 @@ export class TrayEntry {
     this.#request.abort();
     // The running step notices the abort and then removes the entry.
     if (isWorking) return;
-    const wasUnfinished = this.isUnfinished;
-    if (wasUnfinished) await this.#discard();
-    if (wasUnfinished) this.#handlers.onStatus(text('common.cancelled'));
+    if (this.isUnfinished) {
+      await this.#discard();
+      this.#handlers.onStatus(text('common.cancelled'));
+    }
     this.#handlers.onRemove();
   }
 
