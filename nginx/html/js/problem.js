@@ -32,9 +32,14 @@ export function parseProblem(body, { status, retryAfter }) {
   };
 }
 
+/** Whether the server did what was asked. The login page of a network or proxy isn't from the server. */
+export function isSuccess({ ok, headers }) {
+  return ok && !/^text\/html/.test(headers.get('Content-Type'));
+}
+
 /** @throws RequestFailed with the problem, unless the response is a success */
 export async function ensureSuccess(response) {
-  if (response.ok) return response;
+  if (isSuccess(response)) return response;
   const body = await response.text();
   throw new RequestFailed(
     parseProblem(body, { status: response.status, retryAfter: response.headers.get('Retry-After') }),

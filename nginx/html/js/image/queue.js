@@ -146,7 +146,8 @@ function removeBackground(file, { signal, onProgress, onUploaded, onHeaders }) {
     request.addEventListener('error', () => reject(connectionLost(file)));
     request.addEventListener('load', () => {
       onHeaders((name) => request.getResponseHeader(name));
-      if (request.status === 200) resolve(request.response);
+      // The login page of a network or proxy has status 200 too.
+      if (request.response.type === 'image/png') resolve(request.response);
       else rejectWithProblem(request, reject);
     });
     signal.addEventListener('abort', () => request.abort(), { once: true });

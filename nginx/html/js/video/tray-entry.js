@@ -2,7 +2,7 @@ import { setAccessKeyCookie, withAccessKey } from '../access-key.js';
 import { find, fromTemplate, startDownload } from '../dom.js';
 import { formatBytes, formatPercent, formatSeconds, formatSpeed } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
-import { ensureSuccess, isAbort, problemOf, RequestFailed, userMessage } from '../problem.js';
+import { ensureSuccess, isAbort, isSuccess, problemOf, RequestFailed, userMessage } from '../problem.js';
 import { joined, text } from '../texts.js';
 import { InterruptedTransferError, fileNameOf, sizeOf, Transfer } from './transfer.js';
 
@@ -195,7 +195,7 @@ async function readHeaders({ href, target, container }, signal) {
   const options = { headers: withAccessKey(), cache: 'no-store' };
   const head = await fetch(href, { ...options, method: 'HEAD', signal });
   const header = (name) => head.headers.get(name);
-  if (head.ok) {
+  if (isSuccess(head)) {
     const fallback = target.startsWith('mp4') ? 'video.mp4' : `audio.${container ?? 'mp3'}`;
     return { fileName: fileNameOf(header('Content-Disposition'), fallback), size: sizeOf(header) };
   }

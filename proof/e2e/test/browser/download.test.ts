@@ -106,6 +106,29 @@ it('a rejected download says why before anything is saved, and counts down to th
   await problem(page).getByRole('heading', { name: 'The file can’t be saved' }).waitFor();
 });
 
+it('another server’s page, as of a login that has expired, is never saved', async () => {
+  let isLoggedOut = true;
+  await using server = await startPageServer({
+    'api/health': healthy,
+    'api/info': infoWith([
+      { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 4 },
+    ]),
+    'api/stream': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': isLoggedOut ? 'text/html; charset=utf-8' : 'audio/mpeg' });
+      res.end('Log in');
+    },
+  });
+  await using reader = await visit(browser, '/', { url: server.url, fileAccess: true });
+  const { page } = reader;
+  await lookUp(page, 'https://example.com/film');
+  await offer(page, 'mp3').getByRole('link').click();
+  await problem(page).getByRole('heading', { name: 'The server sent a response' }).waitFor();
+  expect(await writtenFile(page, 'audio.mp3')).toBeUndefined();
+  isLoggedOut = false;
+  await problem(page).getByRole('button', { name: 'Try again' }).click();
+  await entry(page, 'mp3').and(page.locator('[data-state="done"]')).waitFor();
+});
+
 describe('an interrupted download', () => {
   const bytes = randomBytes(3_000_000);
   const half = 1_500_000;

@@ -557,6 +557,13 @@ describe('a problem with an image is explained:', () => {
     expect(await problem(page).locator('.problem-detail').textContent()).toMatch(
       /The image \([1-9][\d.]*\s[kM]B\)/,
     );
+    // Another server's page, as of a login that has expired.
+    await page.unroute('**/api/remove-background');
+    await page.route('**/api/remove-background', (route) =>
+      route.fulfill({ contentType: 'text/html', body: 'Log in' }),
+    );
+    await problem(page).getByRole('button', { name: 'Try again' }).click();
+    await problem(page).getByRole('heading', { name: 'The server sent a response' }).waitFor();
     await answerImages(page);
     const worker = '**/cut-out-worker.js';
     await page.route(worker, (route) => route.abort());
