@@ -2,7 +2,7 @@ const resultsStore = 'results';
 /** Beside the results, so that a stroke doesn't write its image again. */
 const strokesStore = 'strokes';
 const tabName = 'tab';
-/** Age after which we delete results of closed tabs, which can't delete them themselves. */
+/** Age after which we delete results of other tabs, if we can't know which are open. */
 const maxAgeMs = 24 * 3600_000;
 
 /**
@@ -35,7 +35,7 @@ export class KeptResults {
       const strokesOf = (id) => painted.find((each) => each.id === id)?.strokes ?? [];
       const alive = await openTabs();
       const isOver = ({ tab, at }) =>
-        tab !== this.#tab && (Date.now() - at > maxAgeMs || (alive && !alive.has(tab)));
+        tab !== this.#tab && (alive ? !alive.has(tab) : Date.now() - at > maxAgeMs);
       for (const { id } of all.filter(isOver)) await this.forget(id);
       return all
         .filter(({ tab }) => tab === this.#tab)
