@@ -61,7 +61,8 @@ export class ImageTool {
     // Only pages served over HTTPS or from localhost may write to the clipboard.
     this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
     addEventListener('beforeunload', (event) => {
-      if (this.#done.some(({ isSaved }) => !isSaved)) event.preventDefault();
+      const isUnsaved = ({ isSaved, isOver, png }) => !isSaved && (png || !isOver);
+      if (this.#items.some(isUnsaved)) event.preventDefault();
     });
     void this.#restore();
   }

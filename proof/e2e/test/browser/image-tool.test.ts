@@ -96,7 +96,7 @@ describe('an image', () => {
     await cutOutShown(page);
   });
 
-  it('can be cancelled during upload and processing, and sent again', async () => {
+  it('can be cancelled during upload and processing, which a reload warns of losing, and sent again', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
     await page.route('**/api/remove-background', () => undefined); // an answer that never comes
@@ -105,6 +105,9 @@ describe('an image', () => {
       .getByText(/Uploading…|Removing the background…/)
       .first()
       .waitFor();
+    const warned = page.waitForEvent('dialog');
+    void page.reload().catch(() => undefined);
+    await (await warned).dismiss();
     await page.locator('#image-cancel').click();
     await problem(page).getByRole('heading', { name: 'Cancelled' }).waitFor();
     expect((await page.evaluate(() => document.activeElement?.textContent))?.trim()).toBe('Try again');
