@@ -36,8 +36,12 @@ const asked = new URLSearchParams(location.search);
 const shared = ['url', 'text', 'title'].map((name) => asked.get(name)).filter(Boolean);
 const url = shared.map((text) => urlIn(text)).find(Boolean);
 const part = ['item', 'start', 'end'].map((name) => [name, asked.get(name) ?? undefined]);
-if (url !== undefined) videoTool.open(url, Object.fromEntries(part));
-else if (shared.length > 0) byId('video-url').value = shared[0];
+const field = byId('video-url');
+// What was typed before this code was loaded stays.
+if (field.value === '') {
+  if (url !== undefined) videoTool.open(url, Object.fromEntries(part));
+  else field.value = shared[0] ?? '';
+}
 
 showKeptKey(byId('kept-key'));
 new ServiceStatus((limits) => imageTool.know(limits)).watch();

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { atNight } from '../../../jest/at-night.js';
 import { drop, film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
-import { stack } from '../support/stack.js';
+import { root, stack } from '../support/stack.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -105,6 +107,29 @@ describe('a link', () => {
     // Its address is without HTTPS.
     expect(await page.locator('#video-thumbnail').getAttribute('src')).toBeNull();
     expect(outside).toEqual([]);
+  });
+
+  it('that is typed before the code of the page has arrived stays, even if the URL of the page has another', async () => {
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/info': infoWith([]),
+      'js/languages/en.js': (_req, res) => {
+        const script = readFileSync(join(root, 'nginx/html/js/languages/en.js'));
+        void arrived.then(() => res.setHeader('Content-Type', 'text/javascript').end(script));
+      },
+    });
+    await using reader = await visit(browser, '/?url=https://example.com/old', { url: server.url });
+    const { page } = reader;
+    const typed = 'https://example.com/new';
+    await page.locator('#video-url').fill(typed);
+    arrive();
+    await page.locator('[data-status="ok"]').waitFor();
+    expect(await page.locator('#video-url').inputValue()).toBe(typed);
+    expect(await page.locator('#video-result').getAttribute('data-state')).toBe('idle');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'A film' }).waitFor();
   });
 
   it('is taken from a phone’s share menu', async () => {
