@@ -12,7 +12,10 @@ offerLanguages(byId('language'));
 const videoTool = new VideoTool();
 const imageTool = new ImageTool();
 
-takeFiles((files) => imageTool.open(files));
+// An image above a limit is made smaller, so one chosen early waits for the limits, but not for long.
+const status = new ServiceStatus((limits) => imageTool.know(limits)).watch();
+const ready = Promise.race([status, new Promise((resolve) => setTimeout(resolve, 5000))]);
+takeFiles((files) => ready.then(() => imageTool.open(files)));
 
 // Links pasted or dropped anywhere outside a text field are meant for the video tool.
 document.addEventListener('paste', (event) => openLinks(event, event.clipboardData));
@@ -44,4 +47,3 @@ if (field.value === '') {
 }
 
 showKeptKey(byId('kept-key'));
-new ServiceStatus((limits) => imageTool.know(limits)).watch();

@@ -288,6 +288,21 @@ describe('an image that the service would reject', () => {
     expect(notes).toContain('“photo.jpg” was made smaller: 1154 × 866');
   });
 
+  it('for its pixels is made smaller, even if it was chosen before the limits had arrived', async () => {
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await using server = await startPageServer({
+      'api/health': (req, res) => void arrived.then(() => limits({ maxPixels: 100_000 })(req, res)),
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page } = reader;
+    await answerImages(page);
+    await paste(page, jpeg('photo.jpg'));
+    arrive();
+    await cutOutShown(page);
+    expect(await page.locator('#image-notes').textContent()).toMatch(/made smaller/);
+  });
+
   it('for its bytes is made smaller', async () => {
     const { image } = await sentInstead({ maxFileBytes: 20_000 }, 'photo.jpg', photo);
     expect(image.format).toBe('jpeg');
