@@ -1,5 +1,5 @@
 import { accessKeyForm } from './access-key.js';
-import { bringIntoView, find, fromTemplate, setBreakable } from './dom.js';
+import { bringIntoView, find, fromTemplate, make, setBreakable } from './dom.js';
 import { formatSeconds } from './format.js';
 import { userMessage } from './problem.js';
 import { text } from './texts.js';
@@ -92,7 +92,7 @@ function fieldLines({ errors, detail }) {
   return errors
     .filter(({ message }) => !detail.includes(message))
     .map(({ field, message }) => {
-      const line = document.createElement('li');
+      const line = make('li');
       setBreakable(line, `${field} ${message}`.trim().replaceAll('`', ''));
       return line;
     });

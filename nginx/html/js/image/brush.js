@@ -109,7 +109,8 @@ export class Brush {
     const before = this.#pointers.get(event.pointerId);
     if (before !== undefined) this.#pointers.set(event.pointerId, event);
     if (this.#pointers.size > 1 && before !== undefined) {
-      this.#pan(event.clientX - before.clientX, event.clientY - before.clientY);
+      // Each finger moves the image by half of its way.
+      this.#stage.scrollBy((before.clientX - event.clientX) / 2, (before.clientY - event.clientY) / 2);
       return;
     }
     if (event.pointerType !== 'touch' || before !== undefined) this.#showRing(this.#inFrame(event));
@@ -123,11 +124,6 @@ export class Brush {
     if (!this.#pointers.delete(event.pointerId)) return;
     if (event.type === 'pointercancel') this.#cancel();
     else this.#end();
-  }
-
-  /** Two fingers move the image; each does half of it. */
-  #pan(dx, dy) {
-    this.#stage.scrollBy(-dx / 2, -dy / 2);
   }
 
   #keyDown(event) {

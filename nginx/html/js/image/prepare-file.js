@@ -56,7 +56,7 @@ async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = In
     const blob = await drawn(bitmap, width, height, type);
     if (blob.size <= maxFileBytes || width * height === 1) {
       const name = `${file.name.replace(/\.[^.]*$/, '')}.${type === 'image/jpeg' ? 'jpg' : 'webp'}`;
-      const what = (await canBeSent(file)) ? 'image.madeSmaller' : 'image.converted';
+      const what = accepted.has(await typeOf(file)) ? 'image.madeSmaller' : 'image.converted';
       const size = formatSize(width, height);
       const note = text(what, { name: file.name, size, bytes: formatBytes(blob.size) });
       return { file: new File([blob], name, { type }), note };
@@ -122,22 +122,14 @@ const signatures = [
 ];
 
 /** The common name of a file's type, detected by its content; undefined if unknown. */
-function typeOfBytes(bytes) {
-  const start = String.fromCharCode(...bytes);
+async function typeOf(file) {
+  const bytes = await file.slice(0, headBytes).arrayBuffer();
+  const start = String.fromCharCode(...new Uint8Array(bytes));
   const match = signatures.find(([, ...parts]) =>
     parts.every(([offset, expected]) => start.startsWith(expected, offset)),
   );
   if (match) return match[0];
   return /^\s*<(\?xml|svg|!doctype svg)/i.test(start) ? 'SVG' : undefined;
-}
-
-/** Whether the service accepts the type of a file, by its content. */
-async function canBeSent(file) {
-  return accepted.has(await typeOf(file));
-}
-
-async function typeOf(file) {
-  return typeOfBytes(new Uint8Array(await file.slice(0, headBytes).arrayBuffer()));
 }
 
 /**

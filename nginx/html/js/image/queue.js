@@ -141,7 +141,7 @@ function removeBackground(file, { signal, onProgress, onUploaded, onHeaders }) {
     request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
       if (lengthComputable && total > 0) onProgress(loaded / total);
     });
-    request.upload.addEventListener('load', () => onUploaded());
+    request.upload.addEventListener('load', onUploaded);
     request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));
     request.addEventListener('error', () => reject(connectionLost(file)));
     request.addEventListener('load', () => {
@@ -157,10 +157,12 @@ function removeBackground(file, { signal, onProgress, onUploaded, onHeaders }) {
 
 function rejectWithProblem(request, reject) {
   const retryAfter = request.getResponseHeader('Retry-After');
-  request.response.text().then(
-    (body) => reject(new RequestFailed(parseProblem(body, { status: request.status, retryAfter }))),
-    (error) => reject(error),
-  );
+  request.response
+    .text()
+    .then(
+      (body) => reject(new RequestFailed(parseProblem(body, { status: request.status, retryAfter }))),
+      reject,
+    );
 }
 
 function connectionLost(file) {

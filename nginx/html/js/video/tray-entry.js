@@ -97,8 +97,8 @@ export class TrayEntry {
   #leaveToBrowser(size) {
     setAccessKeyCookie(this.#download.href);
     startDownload(this.#download.href);
-    const known = size.bytes !== undefined && sizeText(size);
-    this.#show('started', known ? text('tray.startedSize', { size: known }) : text('tray.started'));
+    const known = size.bytes !== undefined && { size: sizeText(size) };
+    this.#show('started', known ? text('tray.startedSize', known) : text('tray.started'));
     this.#handlers.onStatus(text('tray.hasStarted', { name: this.#download.name }));
   }
 

@@ -40,7 +40,7 @@ export class Tray {
   #startWaiting() {
     const running = [...this.#entries].filter(({ state }) => state === 'running').length;
     const waiting = [...this.#entries].filter(({ state }) => state === 'waiting');
-    for (const entry of waiting.slice(0, Math.max(0, maxRunning - running))) entry.start();
+    for (const entry of waiting.slice(0, maxRunning - running)) entry.start();
   }
 
   #remove(entry) {
