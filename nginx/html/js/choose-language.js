@@ -14,9 +14,8 @@
   const root = document.documentElement;
   root.lang = tags[name];
   root.dir = name === 'ar' ? 'rtl' : 'ltr';
-  if (name === 'en') return;
   // Hide the page until its texts are loaded, so that nobody sees the language change.
-  root.classList.add('is-translating');
+  root.classList.toggle('is-translating', name !== 'en');
   const texts = Object.assign(document.createElement('link'), {
     rel: 'modulepreload',
     href: `js/languages/${name}.js`,
