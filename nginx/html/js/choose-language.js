@@ -1,4 +1,15 @@
 // Sets the page's language and direction before anything is painted. js/texts.js loads the texts.
+
+// If a script didn't arrive, nothing on the page would work, so load the page again, but only once.
+addEventListener(
+  'error',
+  ({ target }) => {
+    const [{ type }] = performance.getEntriesByType('navigation');
+    if (target.type === 'module' && type !== 'reload') location.reload();
+  },
+  true,
+);
+
 (() => {
   const tags = { en: 'en', de: 'de', es: 'es', fr: 'fr', pt: 'pt-BR', ja: 'ja', zh: 'zh-Hans', ar: 'ar' };
   let chosen = '';

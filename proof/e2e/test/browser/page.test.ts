@@ -394,6 +394,24 @@ it('in light and in dark mode, dark and bright subjects stand out from the check
   }
 });
 
+it('loads again if a part of its code did not arrive', async () => {
+  let requests = 0;
+  await using server = await startPageServer({
+    'api/health': healthy,
+    'js/main.js': (_req, res) => {
+      requests++;
+      if (requests === 1) res.writeHead(503).end();
+      else
+        res
+          .setHeader('Content-Type', 'text/javascript')
+          .end(readFileSync(join(root, 'nginx/html/js/main.js')));
+    },
+  });
+  await using reader = await visit(browser, '/', { url: server.url });
+  await reader.page.getByText('Both tools are ready').waitFor();
+  expect(requests).toBe(2);
+});
+
 it('shows which service is not ready or that the server can’t be reached, and soon checks again', async () => {
   await using reader = await visit(browser);
   const { page } = reader;
