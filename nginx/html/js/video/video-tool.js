@@ -145,10 +145,11 @@ export class VideoTool {
     this.#url = url;
     this.#part = part;
     this.#problems.clear();
-    this.#finish('ready');
     this.#summary.show(info);
     this.#clip.show(info, part);
     const count = this.#offers.show(info);
+    // After what fails if the response isn't as expected, for example after the server's upgrade.
+    this.#finish('ready');
     this.#setStatus(text(count === 0 ? 'video.nothing' : 'video.choose'));
     this.#recent.add(url, info.title);
     // Make this page's URL a link to the result, which also survives a reload.

@@ -197,6 +197,18 @@ describe('a link', () => {
     expect(faults).toEqual([]);
   });
 
+  it('whose response the page can’t read, as after the server’s upgrade, is reported', async () => {
+    await using server = await startPageServer({
+      'api/health': healthy,
+      'api/info': infoWith([], [], { downloads: undefined }),
+    });
+    await using reader = await visit(browser, '/', { url: server.url });
+    const { page } = reader;
+    await lookUp(page, 'https://example.com/film');
+    await problem(page).getByRole('button', { name: 'Try again' }).waitFor();
+    expect(await page.getByText('Looking at the page…').count()).toBe(0);
+  });
+
   it('that is missing causes no request, and one of a site that hangs can be cancelled', async () => {
     await using reader = await visit(browser);
     const { page } = reader;
