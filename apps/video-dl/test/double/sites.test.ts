@@ -76,7 +76,11 @@ function expectedCell({ heights }: Shape, target: Target): string {
 
 const [chosen, ...others] = await interpreters();
 const runs = [
-  { ...chosen, readable: shapes },
+  // By day half of YouTube's shapes, all other sites.
+  {
+    ...chosen,
+    readable: shapes.filter(({ site }, index) => isNight || site !== 'YouTube' || index % 2 === 0),
+  },
   ...others.map((other) => ({ ...other, readable: shapes.filter(({ isOld }) => isOld) })),
 ];
 
@@ -120,7 +124,7 @@ describe.each(runs)('with yt-dlp $ytDlp', ({ python, readable }) => {
 });
 
 // The numbers are for the pinned yt-dlp; another version may send other requests.
-if (process.env['YTDLP_PYTHON'] === undefined) {
+if (isNight && process.env['YTDLP_PYTHON'] === undefined) {
   it('matches the results in the documentation', async () => {
     const table = renderTable(documented);
     if (process.env['UPDATE_DOCS'] === '1') await writeFile(docs, table);

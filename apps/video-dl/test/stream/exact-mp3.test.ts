@@ -35,8 +35,8 @@ describe('the Content-Length of an MP3 is exact', () => {
     ['short-sound.m4a', 0.05],
     ['long-sound.m4a', 61.7],
     ['mono-8000.m4a', 4],
-    ['surround.m4a', 4],
     ...atNight<[string, number]>([
+      ['surround.m4a', 4],
       ['h264-opus.mp4', 4],
       ['sound-48000.m4a', 4],
       ['indexed.m4a', 4],
