@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** `npm run test:nightly` also runs the tests of the tools and what takes minutes; `at-night.ts` adds cases. */
+/** `npm run test:nightly` also runs `*.nightly.ts`; `at-night.ts` adds cases. */
 const nightly = process.env.TEST_NIGHTLY === '1';
 
 /**

@@ -5,8 +5,8 @@ npm run test:nightly [-- NAME…]
 Sets up, builds, then runs every check and every test. The last line says "N passed, N failed".
   NAME  run only this: a package by its folder (apps/video-dl), engine (Python) or
         checks (lint, types, format, imports, dead code)
-test:nightly adds the tests of the tools, the second yt-dlp, what takes minutes, and every container,
-codec and output where the day tries one of each kind.`;
+test:nightly adds the tests of the tools, the second yt-dlp, what takes minutes, rare files, much of
+the page, and every container, codec and output where the day tries one of each kind.`;
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 

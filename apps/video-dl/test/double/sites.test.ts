@@ -156,8 +156,7 @@ function renderTable(requestsOf: ReadonlyMap<Shape, number>): string {
   ].join('\n');
 }
 
-/** The formatter aligns columns. */
-/** Without padding, and without numbers of requests: on a busy machine, yt-dlp may repeat one. */
+/** Without padding, because the formatter aligns columns, and without numbers of requests: on a busy machine, yt-dlp may repeat one. */
 function comparable(markdown: string): string {
   return markdown
     .replace(/\d+ requests?/gu, 'requests')

@@ -11,7 +11,7 @@ export function takeFiles(open) {
   };
   chooser.addEventListener('change', takeChosen);
   // A file may have been chosen before this code was loaded.
-  takeChosen();
+  if (chooser.value) takeChosen();
 
   document.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
