@@ -11,8 +11,6 @@ export interface SentTrack {
   gapSeconds: number;
   /** Duration of its longest sample, if known. */
   longestSeconds?: number;
-  /** How much of it has another sample rate than its beginning, if known. */
-  changedSeconds?: number;
   /** Number of its samples, if known. */
   samples?: number;
 }

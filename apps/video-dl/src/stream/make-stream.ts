@@ -178,10 +178,8 @@ function assertNoChange(plan: Plan, { run, inputs, facts }: MadeSoFar): void {
     video: inputs[0]?.changes.changed?.has('video'),
     audio:
       inputs.at(-1)?.changes.changed?.has('audio') ||
-      (evenFrames.test(codecFamily(plan.audio?.codec ?? '')) &&
-        run.tracks.some(
-          ({ type, changedSeconds = 0 }) => type === 'audio' && changedSeconds > maxChangedSeconds,
-        )),
+      ((run.changedAudioSeconds ?? 0) > maxChangedSeconds &&
+        evenFrames.test(codecFamily(plan.audio?.codec ?? ''))),
   };
   for (const track of ['video', 'audio'] as const)
     if (plan[track]?.action === 'copy' && isChanged[track]) throw wrongPlan(plan, { kind: 'encode', track });
@@ -435,7 +433,9 @@ async function* readMedia(
       const chunks = await rate.during(output.next(batchBytes));
       job.signal.throwIfAborted();
       if (chunks === null) return;
-      yield chunks.flatMap((chunk) => run.push(chunk));
+      const parts: Buffer[] = [];
+      for (const chunk of chunks) parts.push(...run.push(chunk));
+      yield parts;
     }
   } catch (error) {
     // An aborted child's stdout closes early; the abort's reason explains why.

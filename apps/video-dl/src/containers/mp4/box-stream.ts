@@ -25,11 +25,13 @@ interface OpenBox {
   taken: number;
 }
 
+const nothing: Buffer = Buffer.alloc(0);
+
 /** Walks the top-level boxes of an MP4 as it streams. Only boxes that the handler holds are buffered. */
 export class BoxStream {
   readonly #handler: BoxHandler;
   /** An incomplete header. */
-  #rest = Buffer.alloc(0);
+  #rest = nothing;
   #box: OpenBox | null = null;
   #writtenBytes = 0;
 
@@ -69,7 +71,7 @@ export class BoxStream {
       if (box.taken === box.header.size) this.#close(box, output);
     }
     this.#write(bytes.subarray(passFrom, at), output);
-    this.#rest = Buffer.from(bytes.subarray(at));
+    this.#rest = at === bytes.length ? nothing : Buffer.from(bytes.subarray(at));
     return output;
   }
 

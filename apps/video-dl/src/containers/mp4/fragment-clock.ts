@@ -26,8 +26,6 @@ export interface TrackProgress {
   /** Duration of its longest sample. */
   longestSeconds: number;
   samples: number;
-  /** Duration of its frames at another sample rate than at its beginning; 0 for video. */
-  changedSeconds: number;
 }
 
 /** Longer than the audio frames of any codec. */
@@ -53,6 +51,8 @@ const maxSmallBoxBytes = 64;
 /** `trun` up to its samples, in its longest form. */
 const runHeadBytes = 24;
 
+const nothing: Buffer = Buffer.alloc(0);
+
 /** The `trun` being read. */
 interface Run {
   readonly flags: number;
@@ -72,7 +72,7 @@ export class FragmentClock {
   /** Bytes left of a box to skip. */
   #skip = 0;
   /** An incomplete box or sample. */
-  #rest: Buffer = Buffer.alloc(0);
+  #rest = nothing;
   /** State of the current track; undefined if the track is unknown. */
   #state: TrackState | undefined;
   #defaultDuration = 0;
@@ -96,15 +96,22 @@ export class FragmentClock {
 
   /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples, pace }) => ({
+    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
       gapSeconds: gap / track.timescale,
       startSeconds: samples === 0 ? 0 : start / track.timescale + track.shiftSeconds,
       longestSeconds: longest / track.timescale,
       samples,
-      changedSeconds: (pace?.changed ?? 0) / track.timescale,
     }));
+  }
+
+  /** Duration of audio frames at another sample rate than at the beginning of their track. */
+  get changedAudioSeconds(): number {
+    let seconds = 0;
+    for (const { track, pace } of this.#tracks.values())
+      if (pace !== null) seconds = Math.max(seconds, pace.changed / track.timescale);
+    return seconds;
   }
 
   /** Starts a fragment. @param bytes size of the content of its moof box */
@@ -123,7 +130,7 @@ export class FragmentClock {
       this.#fragmentLeft -= used;
       this.#trackLeft = Math.max(0, this.#trackLeft - used);
     }
-    this.#rest = Buffer.from(bytes.subarray(at));
+    this.#rest = at === bytes.length ? nothing : Buffer.from(bytes.subarray(at));
   }
 
   /** Ends the fragment. @throws Mp4FormatError when a box in it is incomplete */
