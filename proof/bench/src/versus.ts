@@ -8,9 +8,9 @@
  *   npm run bench:versus -- ../before --keep    also writes the result into docs/internals/benchmarks.md
  *   npm run bench:versus -- ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { loadavg } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSampleSite, type SampleSite } from '@media-services/fault-site';
@@ -44,6 +44,7 @@ if (other === undefined)
   throw new Error('Name the other checkout, with its dependencies installed and built.');
 const rounds = Number(options.rounds);
 const ticksPerSecond = 100;
+const warmUpDownloads = 6;
 const slowClients = 10;
 const slowBytesPerSecond = 500_000;
 const slowSeconds = 20;
@@ -62,8 +63,7 @@ interface Service extends AsyncDisposable {
 }
 
 const load = loadavg()[0] ?? 0;
-const largeBytes = 300e6;
-const folder = await benchMedia(largeBytes);
+const folder = await benchMedia(300e6);
 const { stdout: commit } = await execa('git', ['-C', resolve(other), 'rev-parse', '--short', 'HEAD']);
 let pages = 0;
 const newPage = (site: SampleSite, media: string) => site.url(`/watch?media=${media}&page=${(pages += 1)}`);
@@ -87,7 +87,7 @@ const add = (row: Row) => {
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
     const heading = `## Beside ${commit}\n\n\`npm run bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
-    const notes = `Speed is the best of ${rounds}; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of an MP4 that ffmpeg makes adds to the Node process, the median of ${rounds}.`;
+    const notes = `Speed is the best of ${rounds}, after ${warmUpDownloads} downloads of the same file; CPU is the median of ${rounds}, \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of an MP4 that ffmpeg makes adds to the Node process, the median of ${rounds}.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }
 }
@@ -191,8 +191,8 @@ async function throughput(both: Both, site: SampleSite): Promise<void> {
       return time;
     };
     const bare = () => timeBareFfmpeg(site.url(`/${media}`), args);
-    // The first download of a process compiles what later ones only run.
-    for (const name of ['now', 'before'] as const) await download(name)();
+    // A process's first downloads compile what later ones only run, and an earlier medium may have run it in one version alone.
+    await inTurn(warmUpDownloads, { now: download('now'), before: download('before') });
     cpu = { now: [], before: [] };
     const measured = await inTurn(rounds, { now: download('now'), before: download('before'), bare });
     const [now, before] = [Math.min(...measured.now), Math.min(...measured.before)];
@@ -208,7 +208,8 @@ async function throughput(both: Both, site: SampleSite): Promise<void> {
       isMet: fastest / now >= minBare,
     });
     if (!/mov|mkv/u.test(media)) continue;
-    const perGb = (name: keyof Both) => median(cpu[name]) / (largeBytes / 1e9);
+    const { size } = await stat(join(folder, media));
+    const perGb = (name: keyof Both) => median(cpu[name]) / (size / 1e9);
     add({
       what: `${what}: CPU of the Node process`,
       value: `${perGb('now').toFixed(2)} s a GB`,
