@@ -64,7 +64,7 @@ interface Service extends AsyncDisposable {
 
 const load = loadavg()[0] ?? 0;
 const folder = await benchMedia(300e6);
-const { stdout: commit } = await execa('git', ['-C', resolve(other), 'rev-parse', '--short', 'HEAD']);
+const { stdout: commit } = await execa('git', ['-C', resolve(other), 'rev-parse', '--short=7', 'HEAD']);
 let pages = 0;
 const newPage = (site: SampleSite, media: string) => site.url(`/watch?media=${media}&page=${(pages += 1)}`);
 const rows: Row[] = [];
