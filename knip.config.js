@@ -37,7 +37,11 @@ export default {
     // Set-up looks the program up where it is installed.
     'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },
     'apps/bg-removal': {
-      entry: ['src/{main,set-up-model,engine-process}.ts', 'src/**/*-{worker,process,probe}.ts'],
+      entry: [
+        'src/{main,set-up-model,engine-process}.ts',
+        'src/**/*-{worker,process,probe}.ts',
+        'src/kernels/kernels.ts',
+      ],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'apps/video-dl': {

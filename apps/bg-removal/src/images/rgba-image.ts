@@ -20,13 +20,6 @@ export function cropped({ width, data }: RgbaImage, area: Rectangle): RgbaImage 
   return { width: area.width, height: area.height, data: part };
 }
 
-/** Four bytes at a time: 0 if all are 0, -1 if all are 255. Loops over mattes skip such groups quickly. */
-export function groupsOfFour(bytes: Uint8Array): Int32Array {
-  if (bytes.byteOffset % 4 === 0)
-    return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
-  throw new Error('A matte must start at a multiple of four bytes.');
-}
-
 /** The pixels as 32-bit words, alpha in the highest byte (all platforms of Node are little-endian). */
 export function pixelWords({ data }: RgbaImage): Uint32Array {
   if (data.byteOffset % 4 === 0) return new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4);

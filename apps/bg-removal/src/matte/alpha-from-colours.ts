@@ -1,9 +1,7 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
+import type { RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
-import { GridSampler } from './grid-sampler.js';
 import type { Layers } from './layers.js';
-import { alone, type Team } from './team.js';
+import type { TeamMember } from './team-member.js';
 
 /**
  * Difference between foreground and background, in levels of 255, at which colours count as
@@ -24,50 +22,29 @@ export function correctAlpha(
   image: RgbaImage,
   alpha: Uint8Array,
   grid: Grid,
-  { foreground, background, certainty }: Layers,
-  team: Team = alone,
+  { foreground, background }: Layers,
+  team: TeamMember,
 ): void {
-  const planes = [...foreground, ...background, certainty];
-  const sampler = new GridSampler(image.width, image.height, grid, planes);
-  team.each(image.height, (from, to) => correctRows(image, alpha, sampler, from, to));
-}
-
-function correctRows(
-  { width, data }: RgbaImage,
-  alpha: Uint8Array,
-  sampler: GridSampler,
-  top: number,
-  bottom: number,
-): void {
-  const groups = groupsOfFour(alpha);
-  for (let y = top; y < bottom; y++) {
-    for (let x = 0, at = y * width; x < width; x++, at++) {
-      if ((at & 3) === 0 && (groups[at >> 2] === 0 || groups[at >> 2] === -1)) {
-        x += 3;
-        at += 3;
-        continue;
-      }
-      const value = alpha[at]!;
-      if (value === 0 || value === 255 || data[at * 4 + 3] !== 255) continue;
-      sampler.moveTo(x, y);
-      const certainty = sampler.read(6);
-      if (certainty === 0) continue;
-      let along = 0;
-      let length = 0;
-      let distance = 0;
-      for (let channel = 0; channel < 3; channel++) {
-        const behind = sampler.read(channel + 3);
-        const difference = sampler.read(channel) - behind;
-        const fromBehind = data[at * 4 + channel]! - behind;
-        along += fromBehind * difference;
-        length += difference * difference;
-        distance += fromBehind * fromBehind;
-      }
-      if (length === 0) continue;
-      const place = Math.min(1, Math.max(0, along / length));
-      const besideLine = distance + place * (place * length - 2 * along);
-      const trust = (certainty * length) / (length + clearDifference ** 2 + doubt * besideLine);
-      alpha[at] = value + trust * (place * 255 - value) + 0.5;
-    }
-  }
+  const { width, height } = image;
+  const pixels = team.addressOf(image.data);
+  const matte = team.addressOf(alpha);
+  const front = team.addressOf(foreground.data);
+  const behind = team.addressOf(background.data);
+  const scratch = team.scratch(team.kernels.edgeScratch(width, grid.width));
+  team.each(height, (from, to) =>
+    team.kernels.correctRows(
+      pixels,
+      matte,
+      width,
+      height,
+      front,
+      behind,
+      grid.step,
+      clearDifference,
+      doubt,
+      scratch,
+      from,
+      to,
+    ),
+  );
 }

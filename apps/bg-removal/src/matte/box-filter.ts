@@ -1,6 +1,8 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { createPlane, type Plane } from './plane.js';
+import { createCells, type Cells } from './grid.js';
+import type { Plane } from './plane.js';
 import { alone, type Team } from './team.js';
+import type { TeamMember } from './team-member.js';
 
 /**
  * Mean over a square window of side `2 × radius + 1`, clipped at the borders. Uses running
@@ -19,16 +21,14 @@ export function boxFilter(
   team.each(source.width, (from, to) => filterColumns(scratch, radius, target, from, to));
 }
 
-/** {@link boxFilter} for several planes of one size: each is the work of one member. */
-export function boxFilterAll(planes: readonly Plane[], radius: number, team: Team, targets = planes): void {
-  let scratch: Plane | undefined;
-  team.each(planes.length, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const plane = planes[i]!;
-      scratch ??= createPlane(plane.width, plane.height);
-      boxFilter(plane, radius, scratch, targets[i]);
-    }
-  });
+/** {@link boxFilter} of four channels at once; replaces `cells`. */
+export function boxFilterCells(cells: Cells, radius: number, team: TeamMember): void {
+  const { width, height } = cells;
+  const at = team.addressOf(cells.data);
+  const rows = team.addressOf(createCells(cells, team).data);
+  const sums = team.addressOf(team.bytes(width * 4 * Float64Array.BYTES_PER_ELEMENT));
+  team.each(height, (from, to) => team.kernels.boxRows(at, rows, width, radius, from, to));
+  team.each(width, (from, to) => team.kernels.boxColumns(rows, at, sums, width, height, radius, from, to));
 }
 
 function filterRows(

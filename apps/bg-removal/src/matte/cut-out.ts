@@ -11,7 +11,7 @@ import { applyMatte, compositeOverGrey, hasOwnAlpha } from './own-alpha.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
-import { alone, type Team } from './team.js';
+import type { TeamMember } from './team-member.js';
 import { tuneMatte } from './tune-matte.js';
 import type { Tuning } from './tuning.js';
 
@@ -42,8 +42,8 @@ export function cutOut(
   image: RgbaImage,
   mask: Plane,
   tuning: Tuning,
-  steps: CutOutSteps = defaultSteps,
-  team: Team = alone,
+  steps: CutOutSteps,
+  team: TeamMember,
 ): boolean {
   if (!stretchMask(mask, team)) return false;
   // A strength below 1 is meant for translucent areas, such as glass.
@@ -60,9 +60,9 @@ export function cutOut(
   const model =
     steps.refine &&
     guidedCoefficients(colours, resample(mask, grid.width, grid.height, team), steps.refine, team);
-  const alpha = fullAlpha(seen, fine, model ? { grid, model } : undefined, team);
+  const alpha = fullAlpha(seen, fine, grid, model || undefined, team);
   const needsLayers = steps.correctAlpha || steps.estimateForeground;
-  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, team, isOpaque) : undefined;
+  const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, isOpaque, team) : undefined;
   if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers, team);
   // A subject without any opaque pixel is haze that the network was unsure of.
   if (!alpha.includes(255)) return false;

@@ -1,9 +1,7 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indices of typed arrays are in bounds by construction */
-import { groupsOfFour, type RgbaImage } from '../images/rgba-image.js';
+import type { RgbaImage } from '../images/rgba-image.js';
 import type { Grid } from './grid.js';
-import { GridSampler } from './grid-sampler.js';
-import { estimateLayers, fuse, type Layers } from './layers.js';
-import { alone, type Team } from './team.js';
+import type { Layers } from './layers.js';
+import type { TeamMember } from './team-member.js';
 
 /**
  * Replaces the colours of translucent pixels with the foreground colour, so that the old
@@ -16,39 +14,30 @@ export function estimateForeground(
   image: RgbaImage,
   alpha: Uint8Array,
   grid: Grid,
-  visible: Uint8Array = alpha,
-  layers: Layers = estimateLayers(image, alpha, grid),
-  team: Team = alone,
-): void {
-  const planes = [...layers.foreground, ...layers.background];
-  const sampler = new GridSampler(image.width, image.height, grid, planes);
-  team.each(image.height, (from, to) => replaceColours(image, alpha, visible, sampler, from, to));
-}
-
-function replaceColours(
-  { width, data }: RgbaImage,
-  alpha: Uint8Array,
   visible: Uint8Array,
-  sampler: GridSampler,
-  top: number,
-  bottom: number,
+  { foreground, background }: Layers,
+  team: TeamMember,
 ): void {
-  const groups = groupsOfFour(alpha);
-  const visibleGroups = groupsOfFour(visible);
-  for (let y = top; y < bottom; y++) {
-    for (let x = 0, at = y * width; x < width; x++, at++) {
-      if ((at & 3) === 0 && (visibleGroups[at >> 2] === 0 || groups[at >> 2] === -1)) {
-        x += 3;
-        at += 3;
-        continue;
-      }
-      if (visible[at] === 0 || alpha[at] === 255 || data[at * 4 + 3] !== 255) continue;
-      sampler.moveTo(x, y);
-      const a = alpha[at]! / 255;
-      for (let channel = 0; channel < 3; channel++) {
-        const i = at * 4 + channel;
-        data[i] = fuse(sampler.read(channel), sampler.read(channel + 3), a, data[i]!) + 0.5;
-      }
-    }
-  }
+  const { width, height } = image;
+  const pixels = team.addressOf(image.data);
+  const matte = team.addressOf(alpha);
+  const shown = team.addressOf(visible);
+  const front = team.addressOf(foreground.data);
+  const behind = team.addressOf(background.data);
+  const scratch = team.scratch(team.kernels.edgeScratch(width, grid.width));
+  team.each(height, (from, to) =>
+    team.kernels.replaceRows(
+      pixels,
+      matte,
+      shown,
+      width,
+      height,
+      front,
+      behind,
+      grid.step,
+      scratch,
+      from,
+      to,
+    ),
+  );
 }

@@ -72,6 +72,6 @@ export type ToThread = z.output<typeof toThreadSchema>;
 export const fromThreadSchema = z.enum(['ready', 'left']);
 
 export const sharedMemorySchema = z.object({
-  memory: z.instanceof(SharedArrayBuffer),
+  memory: z.instanceof(WebAssembly.Memory),
   progress: z.instanceof(Int32Array),
 });

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { RgbaImage } from '../images/rgba-image.js';
-import { cutOut } from '../matte/cut-out.js';
+import { cutOut, defaultSteps } from '../matte/cut-out.js';
 import type { Plane } from '../matte/plane.js';
+import { createSharedMemory, TeamMember, type SharedMemory } from '../matte/team-member.js';
 import type { Tuning } from '../matte/tuning.js';
-import { createSharedMemory, TeamMember, type SharedMemory } from './team-member.js';
 import { fromThreadSchema, type ToThread } from './task.js';
 
 /**
@@ -50,10 +50,9 @@ export class ThreadTeam implements AsyncDisposable {
   async begin(image: RgbaImage): Promise<SharedImage> {
     await this.end();
     this.#shared.progress.fill(0);
-    const member = new TeamMember(this.#shared);
+    const member = new TeamMember(this.#shared, 0);
     const { width, height } = image;
-    const data = member.bytes(image.data.length);
-    data.set(image.data);
+    const data = member.place(image.data);
     const call = (message: ToThread): void => {
       if (!this.#isReady || this.#worker === undefined) return;
       this.#hasLeft = new Promise((resolve) => (this.#onLeft = resolve));
@@ -86,14 +85,13 @@ export class SharedImage {
 
   /** {@link cutOut} by all threads. */
   cutOut(mask: Plane, tuning: Tuning): boolean {
-    const data = this.#member.floats(mask.data.length);
-    data.set(mask.data);
+    const data = this.#member.place(mask.data);
     const [image, copy] = [this.image, { width: mask.width, height: mask.height, data }];
     this.#call({
       image: { width: image.width, height: image.height },
       mask: { width: mask.width, height: mask.height },
       tuning,
     });
-    return cutOut(image, copy, tuning, undefined, this.#member);
+    return cutOut(image, copy, tuning, defaultSteps, this.#member);
   }
 }

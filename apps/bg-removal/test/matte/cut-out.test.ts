@@ -1,10 +1,8 @@
 import { atNight } from '../../../../proof/jest/at-night.js';
-import { correctAlpha } from '../../dist/matte/alpha-from-colours.js';
-import { cutOut, defaultSteps } from '../../dist/matte/cut-out.js';
-import { estimateForeground } from '../../dist/matte/foreground.js';
+import { defaultSteps } from '../../dist/matte/cut-out.js';
 import { gridFor } from '../../dist/matte/grid.js';
-import { estimateLayers } from '../../dist/matte/layers.js';
 import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import { correctAlpha, cutOut, estimateForeground } from '../support/matte.js';
 import { colourError, softDisc, type Composite } from '../support/synthetic.js';
 
 const neutral = { threshold: 0, feather: 0, foregroundStrength: 1 };
@@ -69,7 +67,7 @@ describe('correcting alpha by colours', () => {
   function corrected({ image }: Composite, matte: Uint8Array): Uint8Array {
     const alpha = matte.slice();
     const grid = gridFor(image.width, image.height);
-    correctAlpha(image, alpha, grid, estimateLayers(image, alpha, grid));
+    correctAlpha(image, alpha, grid);
     return alpha;
   }
   const distance = (a: Uint8Array, b: Uint8Array): number =>

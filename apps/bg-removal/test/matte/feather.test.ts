@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { featherMatte } from '../../dist/matte/feather.js';
+import { featherMatte } from '../support/matte.js';
 
 interface Rectangle {
   readonly left: number;

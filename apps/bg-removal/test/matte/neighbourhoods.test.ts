@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { boxFilter } from '../../dist/matte/box-filter.js';
 import { createPlane, type Plane } from '../../dist/matte/plane.js';
 import { resample } from '../../dist/matte/resample.js';
-import { foregroundFloor, stretchMask } from '../../dist/matte/stretch.js';
+import { foregroundFloor } from '../../dist/matte/stretch.js';
+import { boxFilterCells, stretchMask } from '../support/matte.js';
 
 const planes = fc
   .record({ width: fc.integer({ min: 1, max: 23 }), height: fc.integer({ min: 1, max: 23 }), seed: fc.nat() })
@@ -34,6 +35,25 @@ test('the box filter is the mean of the window, clipped at the borders, for any 
         Math.abs(value - naiveMean(plane, radius, i % width, Math.floor(i / width))),
       );
       expect(Math.max(...error)).toBeLessThan(1e-5);
+    }),
+  );
+});
+
+test('filtering four channels at once gives the same as filtering each', () => {
+  fc.assert(
+    fc.property(planes, fc.integer({ min: 1, max: 40 }), (plane, radius) => {
+      const { width, height, data } = plane;
+      const cells = { width, height, data: new Float32Array(data.length * 4) };
+      data.forEach((value, i) => cells.data.set([value, 1 - value, value / 2, -value], i * 4));
+      const filtered = createPlane(width, height);
+      boxFilter(plane, radius, createPlane(width, height), filtered);
+      boxFilterCells(cells, radius);
+      const wrong = filtered.data.findIndex((mean, i) =>
+        [mean, 1 - mean, mean / 2, -mean].some(
+          (value, channel) => Math.abs(value - (cells.data[i * 4 + channel] ?? NaN)) > 1e-6,
+        ),
+      );
+      expect(wrong).toBe(-1);
     }),
   );
 });

@@ -1,8 +1,6 @@
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { cutOut } from '../../dist/matte/cut-out.js';
-import { tuneMatte } from '../../dist/matte/tune-matte.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
-import { featherMatte } from '../../dist/matte/feather.js';
+import { cutOut, featherMatte, tuneMatte } from '../support/matte.js';
 import { softDisc } from '../support/synthetic.js';
 
 const [width, height] = [160, 120];

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { isNight } from '../../../../proof/jest/at-night.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { cutOut } from '../../dist/matte/cut-out.js';
+import { cutOut, defaultSteps } from '../../dist/matte/cut-out.js';
 import type { Plane } from '../../dist/matte/plane.js';
+import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
-import { createSharedMemory, TeamMember } from '../../dist/pixels/team-member.js';
 import { ThreadTeam } from '../../dist/pixels/thread-team.js';
+import { cutOut as cutOutAlone } from '../support/matte.js';
 
 const maxBytes = 512 * 1024 ** 2;
 
@@ -60,7 +61,7 @@ test('two threads return the same bytes as one', async () => {
       }),
       async (scene, tuning) => {
         const expected = noise(scene);
-        const hasForeground = cutOut(expected, disc(scene), tuning);
+        const hasForeground = cutOutAlone(expected, disc(scene), tuning);
         const shared = await team.begin(noise(scene));
         expect(shared.cutOut(disc(scene), tuning)).toBe(hasForeground);
         expect(Buffer.compare(shared.image.data, expected.data)).toBe(0);
@@ -73,17 +74,15 @@ test('two threads return the same bytes as one', async () => {
 describe('a member of a team', () => {
   const scene = { width: 301, height: 203, seed: 1, maskSide: 64, softness: 1, hasOwnAlpha: true };
   const workOn = (member: TeamMember, image: RgbaImage) => {
-    const data = member.bytes(image.data.length);
-    data.set(image.data);
+    const data = member.place(image.data);
     const mask = disc(scene);
-    const values = member.floats(mask.data.length);
-    values.set(mask.data);
+    const values = member.place(mask.data);
     return () => {
       const hasForeground = cutOut(
         { ...image, data },
         { ...mask, data: values },
         defaultTuning,
-        undefined,
+        defaultSteps,
         member,
       );
       return { hasForeground, data };
@@ -93,8 +92,8 @@ describe('a member of a team', () => {
   test('that comes when all is done changes nothing', () => {
     const shared = createSharedMemory(maxBytes);
     const expected = noise(scene);
-    cutOut(expected, disc(scene), defaultTuning);
-    const [first, late] = [new TeamMember(shared), new TeamMember(shared)];
+    cutOutAlone(expected, disc(scene), defaultTuning);
+    const [first, late] = [new TeamMember(shared, 0), new TeamMember(shared, 1)];
     const [work, workLate] = [workOn(first, noise(scene)), workOn(late, noise(scene))];
     work();
     const { hasForeground, data } = workLate();
@@ -104,7 +103,7 @@ describe('a member of a team', () => {
 
   test('ends the work of the others if it fails', () => {
     const shared = createSharedMemory(maxBytes);
-    const [first, second] = [new TeamMember(shared), new TeamMember(shared)];
+    const [first, second] = [new TeamMember(shared, 0), new TeamMember(shared, 1)];
     const fail = () => {
       throw new Error('broken');
     };
@@ -114,14 +113,20 @@ describe('a member of a team', () => {
 
   test('is done at once when there is nothing to do', () => {
     const parts: number[] = [];
-    new TeamMember(createSharedMemory(maxBytes)).each(0, (from) => parts.push(from));
+    new TeamMember(createSharedMemory(maxBytes), 0).each(0, (from) => parts.push(from));
     expect(parts).toEqual([]);
   });
 
   test('gets no more memory than the limit', () => {
-    const member = new TeamMember(createSharedMemory(1000));
-    expect(member.bytes(900)).toHaveLength(900);
-    expect(() => member.bytes(900)).toThrow(RangeError);
+    const member = new TeamMember(createSharedMemory(1024 ** 2), 0);
+    expect(member.bytes(900_000)).toHaveLength(900_000);
+    expect(() => member.bytes(900_000)).toThrow(RangeError);
+  });
+
+  test('gives kernels no array of other memory', () => {
+    const member = new TeamMember(createSharedMemory(maxBytes), 0);
+    expect(() => member.addressOf(new Uint8Array(8))).toThrow('shared memory');
+    expect(member.addressOf(member.place(Uint8Array.of(1)))).toBe(0);
   });
 });
 

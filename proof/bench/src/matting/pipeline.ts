@@ -2,7 +2,9 @@ import type { RgbaImage } from '@media-services/bg-removal/dist/images/rgba-imag
 import { cutOut, defaultSteps, type CutOutSteps } from '@media-services/bg-removal/dist/matte/cut-out.js';
 import { featherMatte } from '@media-services/bg-removal/dist/matte/feather.js';
 import { estimateForeground } from '@media-services/bg-removal/dist/matte/foreground.js';
-import { gridFor } from '@media-services/bg-removal/dist/matte/grid.js';
+import { cellColours, gridFor } from '@media-services/bg-removal/dist/matte/grid.js';
+import { estimateLayers } from '@media-services/bg-removal/dist/matte/layers.js';
+import { createSharedMemory, TeamMember } from '@media-services/bg-removal/dist/matte/team-member.js';
 import { tuneMatte } from '@media-services/bg-removal/dist/matte/tune-matte.js';
 import { defaultTuning, type Tuning } from '@media-services/bg-removal/dist/matte/tuning.js';
 
@@ -63,10 +65,20 @@ export interface Mask {
   readonly height: number;
 }
 
+const memory = createSharedMemory(4 * 1024 ** 3);
+
+/** A team of one thread; what the previous one had in memory is lost. */
+function alone(): TeamMember {
+  memory.progress.fill(0);
+  return new TeamMember(memory, 0);
+}
+
 /** The cut-out of a shot by one variant. */
 export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, tuning }: Variant): CutOut {
-  const image = rgbaOf(shot);
-  const found = cutOut(image, { width, height, data: mask.slice() }, tuning, steps);
+  const member = alone();
+  const source = rgbaOf(shot);
+  const image = { ...source, data: member.place(source.data) };
+  const found = cutOut(image, { width, height, data: member.place(mask) }, tuning, steps, member);
   if (!found) image.data.fill(0);
   return split(image);
 }
@@ -76,12 +88,19 @@ export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, 
  * tests the estimation alone.
  */
 export function coloursFromTruth(scene: Scene, estimate: boolean): CutOut {
-  const image = rgbaOf(scene);
-  if (estimate) estimateForeground(image, scene.alpha, gridFor(scene.width, scene.height));
+  const member = alone();
+  const source = rgbaOf(scene);
+  const image = { ...source, data: member.place(source.data) };
+  const alpha = member.place(scene.alpha);
+  const grid = gridFor(scene.width, scene.height);
+  const layers = estimateLayers(image, alpha, grid, cellColours(image, grid, member), true, member);
+  if (estimate) estimateForeground(image, alpha, grid, alpha, layers, member);
   return { alpha: scene.alpha, rgb: split(image).rgb };
 }
 
 /** The exact matte as threshold and feather make it by default. */
 export function servedAlpha({ alpha, width, height }: Scene): Uint8Array {
-  return featherMatte(tuneMatte(alpha, defaultTuning), width, height, defaultTuning.feather);
+  const member = alone();
+  const tuned = tuneMatte(member.place(alpha), defaultTuning, member);
+  return featherMatte(tuned, width, height, defaultTuning.feather, member).slice();
 }

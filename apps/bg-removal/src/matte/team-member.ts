@@ -1,12 +1,18 @@
-import type { Team } from '../matte/team.js';
+import { kernelsFor, type Kernels } from './kernels.js';
+import type { Team } from './team.js';
 
 /** Steps of one image; more than it ever has. */
 const maxSteps = 128;
 /** Enough that members finish almost together, and few enough to take quickly. */
 const maxParts = 32;
 const alignment = 64;
-/** The engine's limit for memory that can grow. */
-const largestMemory = 2 ** 32;
+const pageSize = 65_536;
+/** WebAssembly's limit: 4 GiB. */
+const mostPages = 65_536;
+/** Threads that can share memory. */
+const mostMembers = 2;
+/** Kernels read whole vectors, also at the end of an array. */
+const readAhead = 64;
 /** More parts than any step has: ends the others' waiting. */
 const failed = 1 << 24;
 
@@ -16,27 +22,37 @@ const wordsPerStep = 3;
 /** What the members of a team share. */
 export interface SharedMemory {
   /** One memory for all images. One for each would stay until every thread collects its garbage. */
-  readonly memory: SharedArrayBuffer;
+  readonly memory: WebAssembly.Memory;
   readonly progress: Int32Array;
 }
 
 export function createSharedMemory(maxBytes: number): SharedMemory {
   return {
-    memory: new SharedArrayBuffer(0, { maxByteLength: Math.min(maxBytes, largestMemory) }),
+    memory: new WebAssembly.Memory({
+      initial: 0,
+      maximum: Math.min(Math.floor(maxBytes / pageSize), mostPages),
+      shared: true,
+    }),
     progress: new Int32Array(new SharedArrayBuffer(maxSteps * wordsPerStep * Int32Array.BYTES_PER_ELEMENT)),
   };
 }
 
 /** One thread's part in the work on one image. All members allocate the same memory in the same order. */
 export class TeamMember implements Team {
-  readonly #memory: SharedArrayBuffer;
+  readonly kernels: Kernels;
+  readonly #memory: WebAssembly.Memory;
   readonly #progress: Int32Array;
   #nextStep = 0;
   #end = 0;
+  readonly #index: number;
+  readonly #buffers = new WeakSet<ArrayBufferLike>();
 
-  constructor({ memory, progress }: SharedMemory) {
+  /** @param index of this member among those that share the memory */
+  constructor({ memory, progress }: SharedMemory, index: number) {
     this.#memory = memory;
     this.#progress = progress;
+    this.#index = index;
+    this.kernels = kernelsFor(memory);
   }
 
   each(count: number, work: (from: number, to: number) => void): void {
@@ -66,12 +82,32 @@ export class TeamMember implements Team {
 
   bytes(length: number): Uint8Array {
     const start = this.#reserve(length);
-    return new Uint8Array(this.#memory, start, length);
+    return new Uint8Array(this.#buffer(), start, length);
   }
 
   floats(length: number): Float32Array {
     const start = this.#reserve(length * Float32Array.BYTES_PER_ELEMENT);
-    return new Float32Array(this.#memory, start, length);
+    return new Float32Array(this.#buffer(), start, length);
+  }
+
+  /** A copy that all members see. */
+  place<T extends Uint8Array | Float32Array>(values: T): T;
+  place(values: Uint8Array | Float32Array): Uint8Array | Float32Array {
+    const copy = values instanceof Float32Array ? this.floats(values.length) : this.bytes(values.length);
+    copy.set(values);
+    return copy;
+  }
+
+  /** The address, for a kernel, of memory that no other member uses. */
+  scratch(bytes: number): number {
+    const size = Math.ceil(bytes / alignment) * alignment;
+    return this.#reserve(mostMembers * size) + this.#index * size;
+  }
+
+  /** The address, for a kernel, of an array in the shared memory. */
+  addressOf({ buffer, byteOffset }: Uint8Array | Float32Array): number {
+    if (!this.#buffers.has(buffer)) throw new Error('A kernel needs an array of the shared memory.');
+    return byteOffset;
   }
 
   #report(done: number, parts: number): void {
@@ -91,16 +127,24 @@ export class TeamMember implements Team {
   #reserve(bytes: number): number {
     const start = Math.ceil(this.#end / alignment) * alignment;
     this.#end = start + bytes;
-    if (this.#end > this.#memory.byteLength) this.#grow();
+    if (this.#end + readAhead > this.#memory.buffer.byteLength) this.#grow();
     return start;
   }
 
+  #buffer(): SharedArrayBuffer {
+    // Every growth, also by another member, makes another buffer of the same memory.
+    const { buffer } = this.#memory;
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
   #grow(): void {
+    const missing = this.#end + readAhead - this.#memory.buffer.byteLength;
     try {
-      this.#memory.grow(this.#end);
+      this.#memory.grow(Math.ceil(missing / pageSize));
     } catch (error) {
       // Memory never shrinks: another member may have made it larger in the meantime.
-      if (this.#end > this.#memory.byteLength) throw error;
+      if (this.#end + readAhead > this.#memory.buffer.byteLength) throw error;
     }
   }
 }

@@ -1,0 +1,90 @@
+import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import * as colours from '../../dist/matte/alpha-from-colours.js';
+import * as boxes from '../../dist/matte/box-filter.js';
+import * as cutOuts from '../../dist/matte/cut-out.js';
+import * as feather from '../../dist/matte/feather.js';
+import * as foreground from '../../dist/matte/foreground.js';
+import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
+import { estimateLayers } from '../../dist/matte/layers.js';
+import { hasOwnAlpha } from '../../dist/matte/own-alpha.js';
+import type { Plane } from '../../dist/matte/plane.js';
+import * as stretch from '../../dist/matte/stretch.js';
+import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
+import * as tune from '../../dist/matte/tune-matte.js';
+import type { Tuning } from '../../dist/matte/tuning.js';
+
+/** Steps of the matte by one thread, on arrays outside of its memory. */
+
+const shared = createSharedMemory(512 * 1024 ** 2);
+
+/** A team of one; what the previous one had in memory is lost. */
+function alone(): TeamMember {
+  shared.progress.fill(0);
+  return new TeamMember(shared, 0);
+}
+
+/** Changes an array as `work` changes its copy in the member's memory. */
+function inMemory<T extends Uint8Array | Float32Array, R>(
+  member: TeamMember,
+  values: T,
+  work: (copy: T) => R,
+): R {
+  const copy = member.place(values);
+  const result = work(copy);
+  values.set(copy);
+  return result;
+}
+
+export function cutOut(image: RgbaImage, mask: Plane, tuning: Tuning, steps = cutOuts.defaultSteps): boolean {
+  const member = alone();
+  return inMemory(member, image.data, (data) =>
+    cutOuts.cutOut(
+      { width: image.width, height: image.height, data },
+      { ...mask, data: member.place(mask.data) },
+      tuning,
+      steps,
+      member,
+    ),
+  );
+}
+
+export function featherMatte(alpha: Uint8Array, width: number, height: number, width90: number): Uint8Array {
+  const member = alone();
+  return feather.featherMatte(member.place(alpha), width, height, width90, member).slice();
+}
+
+export function tuneMatte(alpha: Uint8Array, tuning: Tuning): Uint8Array {
+  const member = alone();
+  return tune.tuneMatte(member.place(alpha), tuning, member).slice();
+}
+
+export function stretchMask(mask: Plane): boolean {
+  const member = alone();
+  return inMemory(member, mask.data, (data) => stretch.stretchMask({ ...mask, data }, member));
+}
+
+export function boxFilterCells(cells: Cells, radius: number): void {
+  const member = alone();
+  inMemory(member, cells.data, (data) => boxes.boxFilterCells({ ...cells, data }, radius, member));
+}
+
+export function estimateForeground(image: RgbaImage, alpha: Uint8Array, grid: Grid): void {
+  const member = alone();
+  const matte = member.place(alpha);
+  inMemory(member, image.data, (data) => {
+    const copy = { ...image, data };
+    const cells = cellColours(copy, grid, member);
+    const layers = estimateLayers(copy, matte, grid, cells, !hasOwnAlpha(copy, member), member);
+    foreground.estimateForeground(copy, matte, grid, matte, layers, member);
+  });
+}
+
+export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid): void {
+  const member = alone();
+  const copy = { ...image, data: member.place(image.data) };
+  inMemory(member, alpha, (matte) => {
+    const cells = cellColours(copy, grid, member);
+    const layers = estimateLayers(copy, matte, grid, cells, !hasOwnAlpha(copy, member), member);
+    colours.correctAlpha(copy, matte, grid, layers, member);
+  });
+}
