@@ -21,6 +21,8 @@ export interface OpenedImage {
   readonly file: Uint8Array;
   /** Of the upright image. */
   readonly size: { readonly width: number; readonly height: number };
+  /** Pixels may not be opaque. */
+  readonly hasAlpha: boolean;
   /** Has 16 bits per channel and a profile, which sharp converts incorrectly. */
   readonly isDeepWithProfile: boolean;
   /** Pixels per inch, if stated in the file. */
@@ -60,6 +62,7 @@ export async function openImage(
   return {
     file: coloured,
     size: { width, height },
+    hasAlpha: metadata.hasAlpha,
     isDeepWithProfile: hasProfile && depth === 'ushort',
     density: hasDensity && !(type === 'png' && statesOnlyRatio(file)) ? density : undefined,
     jpeg,

@@ -1,5 +1,3 @@
-import type { Rectangle } from './output.js';
-
 /** Grey that replaces the upload's transparent areas in the network's input. */
 export const neutralGrey = 128;
 
@@ -8,16 +6,6 @@ export interface RgbaImage {
   readonly width: number;
   readonly height: number;
   readonly data: Uint8Array;
-}
-
-/** A copy of a part of an image. */
-export function cropped({ width, data }: RgbaImage, area: Rectangle): RgbaImage {
-  const part = new Uint8Array(area.width * area.height * 4);
-  for (let y = 0; y < area.height; y++) {
-    const from = ((area.top + y) * width + area.left) * 4;
-    part.set(data.subarray(from, from + area.width * 4), y * area.width * 4);
-  }
-  return { width: area.width, height: area.height, data: part };
 }
 
 /** The pixels as 32-bit words, alpha in the highest byte (all platforms of Node are little-endian). */

@@ -6,3 +6,4 @@ export { cellColours } from './grid';
 export { momentRows, solveColumns } from './guided-filter';
 export { fuseCells, layerColumns, weighCells } from './layers';
 export { applyMatte, areOpaque, lookUp, measure, stretch } from './values';
+export { halveRows, resizeColumns, resizeRows } from './resize';

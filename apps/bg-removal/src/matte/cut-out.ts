@@ -3,11 +3,10 @@ import { decideWideAreas } from './decide-wide-areas.js';
 import { estimateForeground } from './foreground.js';
 import { featherMatte } from './feather.js';
 import { fullAlpha } from './full-alpha.js';
-import type { RgbaImage } from '../images/rgba-image.js';
 import { cellColours, gridFor } from './grid.js';
 import { guidedCoefficients, type GuidedFilterOptions } from './guided-filter.js';
 import { estimateLayers } from './layers.js';
-import { applyMatte, compositeOverGrey, hasOwnAlpha } from './own-alpha.js';
+import { applyMatte, type Picture } from './own-alpha.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
 import { stretchMask } from './stretch.js';
@@ -36,10 +35,10 @@ export const defaultSteps: CutOutSteps = {
  * pixels. Pixels with transparency of the image's own keep their colours and do not become more
  * opaque.
  * @param mask the network's output, of any size; modified
- * @returns false if there is no foreground; `image` is then unchanged
+ * @returns false if there is no foreground; the image is then unchanged
  */
 export function cutOut(
-  image: RgbaImage,
+  { image, seen }: Picture,
   mask: Plane,
   tuning: Tuning,
   steps: CutOutSteps,
@@ -50,8 +49,7 @@ export function cutOut(
   if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask, team);
   const { width, height } = image;
   const grid = gridFor(width, height);
-  const isOpaque = !hasOwnAlpha(image, team);
-  const seen = isOpaque ? image : compositeOverGrey(image, team);
+  const isOpaque = seen === image;
   const colours = cellColours(seen, grid, team);
   // Interpolation reads two samples per axis, so only a mask of more than twice the image's size
   // needs a filter.

@@ -3,23 +3,35 @@ import { neutralGrey, type RgbaImage } from '../images/rgba-image.js';
 import type { Team } from './team.js';
 import type { TeamMember } from './team-member.js';
 
-/** Whether an image has pixels that are not opaque. */
-export function hasOwnAlpha({ width, height, data }: RgbaImage, team: TeamMember): boolean {
+/** An image in the shared memory, and what can be seen of it. */
+export interface Picture {
+  readonly image: RgbaImage;
+  /** The same image if it is opaque, otherwise one over grey. */
+  readonly seen: RgbaImage;
+}
+
+/**
+ * @param hasAlpha whether the file has an alpha channel; all pixels may still be opaque
+ */
+export function pictureOf(image: RgbaImage, hasAlpha: boolean, team: TeamMember): Picture {
+  const isOpaque = !hasAlpha || areAllOpaque(image, team);
+  return { image, seen: isOpaque ? image : compositeOverGrey(image, team) };
+}
+
+function areAllOpaque({ width, height, data }: RgbaImage, team: TeamMember): boolean {
   const pixels = team.addressOf(data);
   const rows = team.bytes(height);
   team.each(height, (from, to) => {
-    for (let y = from; y < to; y++) {
-      rows[y] = team.kernels.areOpaque(pixels + y * width * 4, width) ? 0 : 1;
-    }
+    for (let y = from; y < to; y++) rows[y] = team.kernels.areOpaque(pixels + y * width * 4, width) ? 1 : 0;
   });
-  return rows.includes(1);
+  return !rows.includes(0);
 }
 
 /**
  * Composites a transparent image over the same grey as the network's input. The hidden colours
  * of transparent pixels say nothing about edges.
  */
-export function compositeOverGrey({ width, height, data }: RgbaImage, team: Team): RgbaImage {
+function compositeOverGrey({ width, height, data }: RgbaImage, team: Team): RgbaImage {
   const seen = team.bytes(data.length);
   team.each(height, (from, to) => {
     for (let i = from * width * 4; i < to * width * 4; i += 4) {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
 import { encode, exceedsWebp, visibleArea } from '../images/encode.js';
-import { viewForModel } from '../images/model-view.js';
 import type { Rectangle } from '../images/output.js';
-import { cropped } from '../images/rgba-image.js';
 import { withCloseUp } from '../matte/close-up.js';
 import type { Plane } from '../matte/plane.js';
 import {
@@ -71,18 +69,18 @@ async function run(
   // The header is valid, so the pixels are damaged or incomplete.
   if (decoded === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
   const decode = clock();
-  const rgb = await viewForModel(decoded, inputSize.width, inputSize.height);
-  const answer = maskOf({ rgb, stages: { decode, prepare: clock() } }, conversation);
-  // Both at once: a copy of the pixels while the network works. A cancelled image rejects.
-  const [first, shared] = await Promise.all([answer, team.begin(decoded)]);
+  const shared = await team.begin(decoded, opened.hasAlpha);
   const { image } = shared;
-  clock();
+  let stages: View['stages'] = { decode };
   const lookAt = async (area: Rectangle): Promise<Plane> => {
-    const closeUp = await viewForModel(cropped(image, area), inputSize.width, inputSize.height);
-    const seen = await maskOf({ rgb: closeUp, stages: { prepare: clock() } }, conversation);
+    const rgb = shared.view(area, inputSize);
+    stages = { ...stages, prepare: clock() };
+    const seen = await maskOf({ rgb, stages }, conversation);
+    stages = {};
     clock();
     return seen;
   };
+  const first = await lookAt({ left: 0, top: 0, ...opened.size });
   const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
   if (!shared.cutOut(mask, tuning)) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const subject = visibleArea(image);

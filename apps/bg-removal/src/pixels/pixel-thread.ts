@@ -1,25 +1,35 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { cutOut, defaultSteps } from '../matte/cut-out.js';
 import { TeamMember } from '../matte/team-member.js';
-import { sharedMemorySchema, toThreadSchema, type fromThreadSchema } from './task.js';
+import { SharedImage } from './shared-image.js';
+import { sharedMemorySchema, toThreadSchema, type fromThreadSchema, type ToThread } from './task.js';
 import type { z } from 'zod';
 
 /** Entry point of the second thread of a {@link ThreadTeam}. */
 const shared = sharedMemorySchema.parse(workerData);
+let current: SharedImage | undefined;
+
+function take(message: ToThread): void {
+  if (message.step === 'image') {
+    const member = new TeamMember(shared, 1);
+    const { width, height } = message.size;
+    const data = member.bytes(width * height * 4);
+    current = new SharedImage(member, { width, height, data }, message.hasAlpha);
+  } else if (message.step === 'view') {
+    current?.view(message.area, message.size);
+  } else if (current !== undefined) {
+    const { width, height } = message.mask;
+    const data = current.member.floats(width * height);
+    current.cutOut({ width, height, data }, message.tuning);
+  }
+}
 
 function send(message: z.output<typeof fromThreadSchema>): void {
   parentPort?.postMessage(message);
 }
 
 parentPort?.on('message', (raw) => {
-  const { image, mask, tuning } = toThreadSchema.parse(raw);
-  const member = new TeamMember(shared, 1);
-  const data = member.bytes(image.width * image.height * 4);
-  const values = member.floats(mask.width * mask.height);
-  // Not spread: V8 drops the shape of a spread copy at each garbage collection, and with it the compiled code.
-  const copy = { width: image.width, height: image.height, data };
-  cutOut(copy, { width: mask.width, height: mask.height, data: values }, tuning, defaultSteps, member);
-  send('left');
+  take(toThreadSchema.parse(raw));
+  send('done');
 });
 
 send('ready');

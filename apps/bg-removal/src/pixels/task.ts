@@ -64,12 +64,16 @@ export type PixelResult = z.output<typeof pixelResultSchema>;
 
 const sizeSchema = z.object({ width: z.int().positive(), height: z.int().positive() });
 
-/** The image to work on. Its pixels and then its mask are the first in the shared memory. */
-export const toThreadSchema = z.object({ image: sizeSchema, mask: sizeSchema, tuning: tuningSchema });
+/** Steps of one image. Its pixels, and the masks, are in the shared memory, each when its step begins. */
+export const toThreadSchema = z.discriminatedUnion('step', [
+  z.object({ step: z.literal('image'), size: sizeSchema, hasAlpha: z.boolean() }),
+  z.object({ step: z.literal('view'), area: rectangleSchema, size: sizeSchema }),
+  z.object({ step: z.literal('cut-out'), mask: sizeSchema, tuning: tuningSchema }),
+]);
 export type ToThread = z.output<typeof toThreadSchema>;
 
-/** `left`: the thread does not touch the shared memory until the next message. */
-export const fromThreadSchema = z.enum(['ready', 'left']);
+/** `done`: the thread does not touch the shared memory until the next step. */
+export const fromThreadSchema = z.enum(['ready', 'done']);
 
 export const sharedMemorySchema = z.object({
   memory: z.instanceof(WebAssembly.Memory),

@@ -1,15 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Rectangle } from '../images/output.js';
 import type { RgbaImage } from '../images/rgba-image.js';
-import { cutOut, defaultSteps } from '../matte/cut-out.js';
 import type { Plane } from '../matte/plane.js';
 import { createSharedMemory, TeamMember, type SharedMemory } from '../matte/team-member.js';
 import type { Tuning } from '../matte/tuning.js';
+import { SharedImage, type Size } from './shared-image.js';
 import { fromThreadSchema, type ToThread } from './task.js';
 
 /**
- * The main thread and a second one, which make the mattes of one image after the other. While
- * the network works, it needs all cores; afterwards this image would leave one idle. The second
+ * The main thread and a second one, which work on one image after the other. While the network
+ * works, it needs all cores; before and afterwards this image would leave one idle. The second
  * thread takes parts of the work whenever it is ready: the first never waits for it to start.
  */
 export class ThreadTeam implements AsyncDisposable {
@@ -17,8 +18,9 @@ export class ThreadTeam implements AsyncDisposable {
   readonly #worker: Worker | undefined;
   readonly #started: Promise<void>;
   #isReady = false;
-  #hasLeft = Promise.resolve();
-  #onLeft: () => void = () => undefined;
+  /** Steps that the second thread has not done yet. */
+  #pending = 0;
+  #onDone: () => void = () => undefined;
 
   /** @param maxBytes of the memory that the threads share */
   constructor(maxBytes: number, cores = availableParallelism()) {
@@ -29,8 +31,9 @@ export class ThreadTeam implements AsyncDisposable {
       if (this.#worker === undefined) resolve();
       // An error event without a listener ends the process, as it should.
       this.#worker?.on('message', (raw) => {
-        if (fromThreadSchema.parse(raw) === 'left') {
-          this.#onLeft();
+        if (fromThreadSchema.parse(raw) === 'done') {
+          this.#pending -= 1;
+          if (this.#pending === 0) this.#onDone();
           return;
         }
         this.#isReady = true;
@@ -46,24 +49,31 @@ export class ThreadTeam implements AsyncDisposable {
     await this.#started;
   }
 
-  /** Takes the next image, when the second thread has left the previous one. */
-  async begin(image: RgbaImage): Promise<SharedImage> {
+  /**
+   * Takes the next image, when the second thread has left the previous one.
+   * @param hasAlpha whether it may have pixels that are not opaque
+   */
+  async begin(image: RgbaImage, hasAlpha: boolean): Promise<TeamImage> {
     await this.end();
     this.#shared.progress.fill(0);
     const member = new TeamMember(this.#shared, 0);
     const { width, height } = image;
     const data = member.place(image.data);
-    const call = (message: ToThread): void => {
-      if (!this.#isReady || this.#worker === undefined) return;
-      this.#hasLeft = new Promise((resolve) => (this.#onLeft = resolve));
-      this.#worker.postMessage(message);
+    // A thread that is not ready yet would miss the first steps.
+    const worker = this.#isReady ? this.#worker : undefined;
+    const tell = (message: ToThread): void => {
+      if (worker === undefined) return;
+      this.#pending += 1;
+      worker.postMessage(message);
     };
-    return new SharedImage({ width, height, data }, member, call);
+    tell({ step: 'image', size: { width, height }, hasAlpha });
+    return new TeamImage(new SharedImage(member, { width, height, data }, hasAlpha), tell);
   }
 
   /** Waits until the second thread has left the image. */
   async end(): Promise<void> {
-    await this.#hasLeft;
+    if (this.#pending === 0) return;
+    await new Promise<void>((resolve) => (this.#onDone = resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,27 +81,30 @@ export class ThreadTeam implements AsyncDisposable {
   }
 }
 
-/** An image in memory that the threads share. */
-export class SharedImage {
-  readonly image: RgbaImage;
-  readonly #member: TeamMember;
-  readonly #call: (message: ToThread) => void;
+/** An image that all threads work on. */
+export class TeamImage {
+  readonly #shared: SharedImage;
+  readonly #tell: (message: ToThread) => void;
 
-  constructor(image: RgbaImage, member: TeamMember, call: (message: ToThread) => void) {
-    this.image = image;
-    this.#member = member;
-    this.#call = call;
+  constructor(shared: SharedImage, tell: (message: ToThread) => void) {
+    this.#shared = shared;
+    this.#tell = tell;
   }
 
-  /** {@link cutOut} by all threads. */
-  cutOut(mask: Plane, tuning: Tuning): boolean {
-    const data = this.#member.place(mask.data);
-    const [image, copy] = [this.image, { width: mask.width, height: mask.height, data }];
-    this.#call({
-      image: { width: image.width, height: image.height },
-      mask: { width: mask.width, height: mask.height },
-      tuning,
-    });
-    return cutOut(image, copy, tuning, defaultSteps, this.#member);
+  get image(): RgbaImage {
+    return this.#shared.image;
+  }
+
+  /** The network's view of a part of the image, as interleaved RGB. */
+  view(area: Rectangle, size: Size): Uint8Array {
+    this.#tell({ step: 'view', area, size });
+    return this.#shared.view(area, size).slice();
+  }
+
+  /** Turns the image into its cut-out, in place. */
+  cutOut({ width, height, data }: Plane, tuning: Tuning): boolean {
+    const mask = { width, height, data: this.#shared.member.place(data) };
+    this.#tell({ step: 'cut-out', mask: { width, height }, tuning });
+    return this.#shared.cutOut(mask, tuning);
   }
 }

@@ -1,5 +1,4 @@
 import { visibleArea } from '../images/encode.js';
-import { halve } from '../images/model-view.js';
 import { defaultTuning } from '../matte/tuning.js';
 import type { ThreadTeam } from './thread-team.js';
 
@@ -71,10 +70,13 @@ export async function cutOutDisc(team: ThreadTeam): Promise<void> {
     const distance = Math.hypot(x, Math.floor(i / maskSide) / maskSide - 0.5);
     mask.data[i] = Math.min(1, Math.max(0, (x < 0 ? 300 : 3) * (0.4 - distance)));
   }
-  const shared = await team.begin({ width, height, data });
-  halve(shared.image);
+  const shared = await team.begin({ width, height, data }, true);
+  const { image } = shared;
+  // Smaller and larger than the image.
+  for (const side of [32, maskSide])
+    shared.view({ left: 0, top: 0, width, height }, { width: side, height: side });
   shared.cutOut(mask, defaultTuning);
-  visibleArea(shared.image);
+  visibleArea(image);
   // A task that arrives now begins after this image.
   await team.end();
 }

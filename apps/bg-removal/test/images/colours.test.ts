@@ -6,8 +6,8 @@ import { decodeFull, openImage } from '../../dist/images/decode.js';
 import { encode } from '../../dist/images/encode.js';
 import { defaultOutput } from '../../dist/images/output.js';
 import { imageLimits } from '../../dist/images/image-limits.js';
-import { viewForModel } from '../../dist/images/model-view.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import { viewForModel } from '../support/matte.js';
 import { adobeRgbProfile } from '../support/colour-files.js';
 import { colourPng, pngChunk } from '../support/unusual-files.js';
 
@@ -200,10 +200,10 @@ test('HDR: graphics white and brighter become white, black stays black', async (
 });
 
 describe("the network's view", () => {
-  test('of a large image averages the pixels, with grey behind transparent ones', async () => {
+  test('of a large image averages the pixels, with grey behind transparent ones', () => {
     const image = { width: 60, height: 40, data: new Uint8Array(60 * 40 * 4) };
     for (let i = 0; i < 60 * 40; i++) image.data.set(i % 2 === 0 ? [200, 100, 0, 255] : [0, 0, 0, 0], i * 4);
-    const view = await viewForModel(image, 10, 10);
+    const view = viewForModel(image, 10, 10);
     expect(view).toHaveLength(10 * 10 * 3);
     // Half colour, half grey.
     [164, 114, 64].forEach((value, channel) => {
@@ -224,7 +224,7 @@ describe("the network's view", () => {
     } as const;
     const smooth = sharp(await sharp(noise).blur(6).png().toBuffer());
     const { data, info } = await smooth.clone().ensureAlpha().raw().toBuffer({ resolveWithObject: true });
-    const view = await viewForModel({ width: info.width, height: info.height, data }, 128, 128);
+    const view = viewForModel({ width: info.width, height: info.height, data }, 128, 128);
     const right = await smooth
       .clone()
       .resize(128, 128, { fit: 'fill', kernel: 'lanczos3' })

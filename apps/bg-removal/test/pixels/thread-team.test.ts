@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { isNight } from '../../../../proof/jest/at-night.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import { cutOut, defaultSteps } from '../../dist/matte/cut-out.js';
+import { pictureOf } from '../../dist/matte/own-alpha.js';
 import type { Plane } from '../../dist/matte/plane.js';
 import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
@@ -62,7 +63,7 @@ test('two threads return the same bytes as one', async () => {
       async (scene, tuning) => {
         const expected = noise(scene);
         const hasForeground = cutOutAlone(expected, disc(scene), tuning);
-        const shared = await team.begin(noise(scene));
+        const shared = await team.begin(noise(scene), true);
         expect(shared.cutOut(disc(scene), tuning)).toBe(hasForeground);
         expect(Buffer.compare(shared.image.data, expected.data)).toBe(0);
       },
@@ -78,13 +79,8 @@ describe('a member of a team', () => {
     const mask = disc(scene);
     const values = member.place(mask.data);
     return () => {
-      const hasForeground = cutOut(
-        { ...image, data },
-        { ...mask, data: values },
-        defaultTuning,
-        defaultSteps,
-        member,
-      );
+      const picture = pictureOf({ ...image, data }, true, member);
+      const hasForeground = cutOut(picture, { ...mask, data: values }, defaultTuning, defaultSteps, member);
       return { hasForeground, data };
     };
   };

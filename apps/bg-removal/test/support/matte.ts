@@ -6,7 +6,8 @@ import * as feather from '../../dist/matte/feather.js';
 import * as foreground from '../../dist/matte/foreground.js';
 import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
 import { estimateLayers } from '../../dist/matte/layers.js';
-import { hasOwnAlpha } from '../../dist/matte/own-alpha.js';
+import * as views from '../../dist/matte/model-view.js';
+import { pictureOf } from '../../dist/matte/own-alpha.js';
 import type { Plane } from '../../dist/matte/plane.js';
 import * as stretch from '../../dist/matte/stretch.js';
 import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
@@ -37,15 +38,18 @@ function inMemory<T extends Uint8Array | Float32Array, R>(
 
 export function cutOut(image: RgbaImage, mask: Plane, tuning: Tuning, steps = cutOuts.defaultSteps): boolean {
   const member = alone();
-  return inMemory(member, image.data, (data) =>
-    cutOuts.cutOut(
-      { width: image.width, height: image.height, data },
-      { ...mask, data: member.place(mask.data) },
-      tuning,
-      steps,
-      member,
-    ),
-  );
+  return inMemory(member, image.data, (data) => {
+    const picture = pictureOf({ width: image.width, height: image.height, data }, true, member);
+    return cutOuts.cutOut(picture, { ...mask, data: member.place(mask.data) }, tuning, steps, member);
+  });
+}
+
+/** The network's view of a whole image. */
+export function viewForModel(image: RgbaImage, width: number, height: number): Uint8Array {
+  const member = alone();
+  const { seen } = pictureOf({ ...image, data: member.place(image.data) }, true, member);
+  const area = { left: 0, top: 0, width: image.width, height: image.height };
+  return views.viewForModel(seen, area, width, height, member).slice();
 }
 
 export function featherMatte(alpha: Uint8Array, width: number, height: number, width90: number): Uint8Array {
@@ -73,8 +77,9 @@ export function estimateForeground(image: RgbaImage, alpha: Uint8Array, grid: Gr
   const matte = member.place(alpha);
   inMemory(member, image.data, (data) => {
     const copy = { ...image, data };
+    const isOpaque = pictureOf(copy, true, member).seen === copy;
     const cells = cellColours(copy, grid, member);
-    const layers = estimateLayers(copy, matte, grid, cells, !hasOwnAlpha(copy, member), member);
+    const layers = estimateLayers(copy, matte, grid, cells, isOpaque, member);
     foreground.estimateForeground(copy, matte, grid, matte, layers, member);
   });
 }
@@ -82,9 +87,10 @@ export function estimateForeground(image: RgbaImage, alpha: Uint8Array, grid: Gr
 export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid): void {
   const member = alone();
   const copy = { ...image, data: member.place(image.data) };
+  const isOpaque = pictureOf(copy, true, member).seen === copy;
   inMemory(member, alpha, (matte) => {
     const cells = cellColours(copy, grid, member);
-    const layers = estimateLayers(copy, matte, grid, cells, !hasOwnAlpha(copy, member), member);
+    const layers = estimateLayers(copy, matte, grid, cells, isOpaque, member);
     colours.correctAlpha(copy, matte, grid, layers, member);
   });
 }

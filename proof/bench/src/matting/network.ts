@@ -1,9 +1,9 @@
 import os from 'node:os';
 import path from 'node:path';
-import sharp from 'sharp';
 import { z } from 'zod';
 import type { Rectangle } from '@media-services/bg-removal/dist/images/output.js';
 import { withCloseUp } from '@media-services/bg-removal/dist/matte/close-up.js';
+import { viewForModel } from '@media-services/bg-removal/dist/matte/model-view.js';
 import type { Plane } from '@media-services/bg-removal/dist/matte/plane.js';
 import { MattingSession } from '@media-services/bg-removal/dist/inference/matting-session.js';
 import {
@@ -18,7 +18,7 @@ import {
   locateModel,
 } from '@media-services/bg-removal/dist/model/known-models.js';
 import { verifyModel } from '@media-services/bg-removal/dist/model/verify-model.js';
-import type { Mask } from './pipeline.js';
+import { alone, rgbaOf, type Mask } from './pipeline.js';
 import type { Shot } from './scenes.js';
 
 /** As the service reads them. */
@@ -69,13 +69,12 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
     precision,
     inputSize,
     session,
-    async mask({ composite, width, height }) {
+    async mask(shot) {
+      const { width, height } = shot;
       const look = async (area: Rectangle): Promise<Plane> => {
-        const rgb = await sharp(composite, { raw: { width, height, channels: 3 } })
-          .extract(area)
-          .resize(inputSize.width, inputSize.height, { fit: 'fill', kernel: 'lanczos3' })
-          .raw()
-          .toBuffer();
+        const member = alone();
+        const image = { width, height, data: member.place(rgbaOf(shot).data) };
+        const rgb = viewForModel(image, area, inputSize.width, inputSize.height, member).slice();
         const seen = await session.run(rgb);
         return { width: seen.width, height: seen.height, data: seen.mask };
       };

@@ -40,7 +40,7 @@ export const variants = {
   'as served': { steps: defaultSteps, tuning: defaultTuning },
 } satisfies Record<string, Variant>;
 
-function rgbaOf({ composite, width, height }: Shot): RgbaImage {
+export function rgbaOf({ composite, width, height }: Shot): RgbaImage {
   const data = new Uint8Array(width * height * 4).fill(255);
   for (let from = 0, to = 0; to < data.length; from += 3, to += 4) {
     data.set(composite.subarray(from, from + 3), to);
@@ -68,7 +68,7 @@ export interface Mask {
 const memory = createSharedMemory(4 * 1024 ** 3);
 
 /** A team of one thread; what the previous one had in memory is lost. */
-function alone(): TeamMember {
+export function alone(): TeamMember {
   memory.progress.fill(0);
   return new TeamMember(memory, 0);
 }
@@ -78,7 +78,8 @@ export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, 
   const member = alone();
   const source = rgbaOf(shot);
   const image = { ...source, data: member.place(source.data) };
-  const found = cutOut(image, { width, height, data: member.place(mask) }, tuning, steps, member);
+  const plane = { width, height, data: member.place(mask) };
+  const found = cutOut({ image, seen: image }, plane, tuning, steps, member);
   if (!found) image.data.fill(0);
   return split(image);
 }
