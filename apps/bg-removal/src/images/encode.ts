@@ -86,41 +86,6 @@ function paintBehind(image: RgbaImage, [red, green, blue, opacity]: Colour): voi
   }
 }
 
-/** The bounding box of the visible pixels; undefined if no pixel is visible. */
-export function visibleArea(image: RgbaImage): Rectangle | undefined {
-  const words = pixelWords(image);
-  const { width, height } = image;
-  let [left, right, top, bottom] = [width, -1, height, height];
-  // Only pixels outside the area found so far can extend it.
-  for (let y = 0, row = 0; y < height; y++, row += width) {
-    left = firstVisible(words, row, row + left) - row;
-    if (left === width) continue;
-    right = lastVisible(words, row + right, row + width - 1) - row;
-    top = Math.min(top, y);
-  }
-  if (right < 0) return undefined;
-  for (let end = 0, first = end; first === end;) {
-    bottom -= 1;
-    end = bottom * width + right + 1;
-    first = firstVisible(words, bottom * width + left, end);
-  }
-  return { left, top, width: right - left + 1, height: bottom - top + 1 };
-}
-
-/** Returns the index of the first visible pixel at or after `start`, or `end` if none comes before it. */
-function firstVisible(words: Uint32Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && (words[at] ?? 0) >>> 24 === 0) at++;
-  return at;
-}
-
-/** Returns the index of the last visible pixel after `before`, up to `last`, or `before` if there is none. */
-function lastVisible(words: Uint32Array, before: number, last: number): number {
-  let at = last;
-  while (at > before && (words[at] ?? 0) >>> 24 === 0) at--;
-  return at;
-}
-
 /** Adds a margin on all sides, limited by the image. A percentage refers to the subject's size. */
 function grow(
   subject: Rectangle,

@@ -120,3 +120,47 @@ export function slide(
 export function windowShare(position: i32, reach: i32, size: i32): f64 {
   return <f64>1 / <f64>(min(size - 1, position + reach) - max(0, position - reach) + 1);
 }
+
+/**
+ * Transposes rows `top` to `bottom` of single floats, four at a time. Repeats the last row where
+ * there are fewer.
+ * @param top a multiple of four
+ * @param stride of the source and of the target, in floats
+ */
+export function transposeRows(
+  source: usize,
+  stride: i32,
+  width: i32,
+  height: i32,
+  target: usize,
+  targetStride: i32,
+  top: i32,
+  bottom: i32,
+): void {
+  for (let y = top; y < bottom; y += 4) {
+    let first = source + ((<usize>(y * stride)) << 2);
+    let second = source + ((<usize>(min(y + 1, height - 1) * stride)) << 2);
+    let third = source + ((<usize>(min(y + 2, height - 1) * stride)) << 2);
+    let fourth = source + ((<usize>(min(y + 3, height - 1) * stride)) << 2);
+    for (let x = 0; x < width; x += 4) {
+      const a = v128.load(first);
+      const b = v128.load(second);
+      const c = v128.load(third);
+      const d = v128.load(fourth);
+      const ab = v128.shuffle<f32>(a, b, 0, 4, 1, 5);
+      const cd = v128.shuffle<f32>(c, d, 0, 4, 1, 5);
+      const abEnd = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
+      const cdEnd = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
+      const to = target + ((<usize>(x * targetStride + y)) << 2);
+      const next = (<usize>targetStride) << 2;
+      v128.store(to, v128.shuffle<f32>(ab, cd, 0, 1, 4, 5));
+      if (x + 1 < width) v128.store(to + next, v128.shuffle<f32>(ab, cd, 2, 3, 6, 7));
+      if (x + 2 < width) v128.store(to + 2 * next, v128.shuffle<f32>(abEnd, cdEnd, 0, 1, 4, 5));
+      if (x + 3 < width) v128.store(to + 3 * next, v128.shuffle<f32>(abEnd, cdEnd, 2, 3, 6, 7));
+      first += 16;
+      second += 16;
+      third += 16;
+      fourth += 16;
+    }
+  }
+}

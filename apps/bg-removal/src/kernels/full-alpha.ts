@@ -7,7 +7,7 @@ const full: f32 = 1 - 0.5 / 255;
 
 /** Bytes that {@link fullAlphaRows} needs as scratch memory. */
 export function fullAlphaScratch(width: i32, gridWidth: i32, maskWidth: i32): usize {
-  return rowBytes(gridWidth) + columnBytes(width) + ((<usize>(maskWidth + 4)) << 2);
+  return rowBytes(gridWidth) + columnBytes(width) + ((<usize>(maskWidth + 4 + 2 * (width + 4))) << 2);
 }
 
 /**
@@ -38,48 +38,64 @@ export function fullAlphaRows(
   const columns = scratch + rowBytes(gridWidth);
   const values = columns + columnBytes(width);
   findColumns(columns, width, step, gridWidth);
-  const samplesPerPixel = <f64>maskWidth / <f64>width;
+  const samples = values + ((<usize>(maskWidth + 4)) << 2);
+  const fractions = samples + ((<usize>(width + 4)) << 2);
+  findSamples(samples, fractions, width, maskWidth);
   const samplesPerRow = <f64>maskHeight / <f64>height;
   const perMargin = f32x4.splat(<f32>1 / (complete - floor));
-  const lanes = f32x4.mul(f32x4(0, 1, 2, 3), f32x4.splat(<f32>samplesPerPixel));
   for (let y = top; y < bottom; y++) {
     const row = alpha + <usize>(y * width);
-    memory.fill(row, 0, width);
     blendRows(mask, maskWidth, maskHeight, positionOf(y, samplesPerRow, maskHeight), values);
     let isSampled = false;
-    for (let sample = 0; sample < maskWidth;) {
-      const four = decided(values + ((<usize>sample) << 2));
-      const first = sample;
-      sample = min(first + (four === undecided ? 1 : 4), maskWidth);
-      if (four === 0) continue;
-      const start = firstPixel(first, samplesPerPixel);
-      const end = sample === maskWidth ? width : min(width, firstPixel(sample, samplesPerPixel));
-      if (four === 255) {
-        if (start < end) memory.fill(row + start, 255, end - start);
+    for (let x = 0; x < width; x += 4) {
+      const sample = samples + ((<usize>x) << 2);
+      const first = values + <usize>load<u32>(sample);
+      const second = values + <usize>load<u32>(sample, 4);
+      const third = values + <usize>load<u32>(sample, 8);
+      const fourth = values + <usize>load<u32>(sample, 12);
+      // Only then are all that the pixels read among the five samples from the first on.
+      const decision = fourth - first <= 12 ? decided(first) : undecided;
+      if (decision !== undecided) {
+        storeBytes(row + x, f32x4.splat(<f32>decision), width - x);
         continue;
       }
-      const left = load<f32>(values + ((<usize>first) << 2));
-      const right = load<f32>(values + ((<usize>first) << 2), 4);
-      if (left < empty && right < empty) continue;
-      let fraction = <f32>((<f64>start + 0.5) * samplesPerPixel - 0.5 - <f64>first);
-      for (let x = start; x < end; x += 4, fraction += 4 * <f32>samplesPerPixel) {
-        const fractions = limited(f32x4.add(f32x4.splat(fraction), lanes), 1);
-        let value = mixed(f32x4.splat(left), f32x4.splat(right), fractions);
-        const distance = f32x4.min(value, f32x4.sub(f32x4.splat(1), value));
-        const margin = f32x4.sub(distance, f32x4.splat(floor));
-        if (model !== 0 && v128.any_true(f32x4.gt(margin, f32x4.splat(0)))) {
-          if (!isSampled) {
-            sampleRow(model, gridWidth, gridHeight, step, y, scratch);
-            isSampled = true;
-          }
-          const pixel = pixels + ((<usize>(y * width + x)) << 2);
-          const guided = f32x4.mul(modelled(scratch, columns, x, pixel), f32x4.splat(<f32>1 / 255));
-          value = mixed(value, limited(guided, 1), limited(f32x4.mul(margin, perMargin), 1));
+      const left = fourFloats(first, second, third, fourth);
+      const right = fourFloats(first + 4, second + 4, third + 4, fourth + 4);
+      let value = mixed(left, right, v128.load(fractions + ((<usize>x) << 2)));
+      const distance = f32x4.min(value, f32x4.sub(f32x4.splat(1), value));
+      const margin = f32x4.sub(distance, f32x4.splat(floor));
+      if (model !== 0 && v128.any_true(f32x4.gt(margin, f32x4.splat(0)))) {
+        if (!isSampled) {
+          sampleRow(model, gridWidth, gridHeight, step, y, scratch);
+          isSampled = true;
         }
-        storeBytes(row + x, f32x4.mul(value, f32x4.splat(255)), end - x);
+        const pixel = pixels + ((<usize>(y * width + x)) << 2);
+        const guided = f32x4.mul(modelled(scratch, columns, x, pixel), f32x4.splat(<f32>1 / 255));
+        value = mixed(value, limited(guided, 1), limited(f32x4.mul(margin, perMargin), 1));
       }
+      storeBytes(row + x, f32x4.mul(value, f32x4.splat(255)), width - x);
     }
   }
+}
+
+/**
+ * For each column of pixels, the offset of the mask's sample before its centre, and its fractional
+ * position between that and the next one.
+ */
+function findSamples(samples: usize, fractions: usize, width: i32, maskWidth: i32): void {
+  const samplesPerPixel = <f64>maskWidth / <f64>width;
+  for (let x = 0; x < width + 4; x++, samples += 4, fractions += 4) {
+    const position = positionOf(x, samplesPerPixel, maskWidth);
+    const before = <i32>position;
+    store<i32>(samples, before << 2);
+    store<f32>(fractions, <f32>(position - <f64>before));
+  }
+}
+
+function fourFloats(first: usize, second: usize, third: usize, fourth: usize): v128 {
+  const one = v128.load32_zero(first);
+  const two = v128.load32_lane(second, one, 1);
+  return v128.load32_lane(fourth, v128.load32_lane(third, two, 2), 3);
 }
 
 /** What the local model says about four pixels, 0-255. */
@@ -123,9 +139,4 @@ function decided(samples: usize): i32 {
   if (i32x4.all_true(isEmpty)) return 0;
   const isFull = v128.and(f32x4.gt(before, f32x4.splat(full)), f32x4.gt(after, f32x4.splat(full)));
   return i32x4.all_true(isFull) ? 255 : undecided;
-}
-
-/** The first pixel whose centre is not before a sample's. */
-function firstPixel(sample: i32, samplesPerPixel: f64): i32 {
-  return sample === 0 ? 0 : <i32>ceil((<f64>sample + 0.5) / samplesPerPixel - 0.5);
 }

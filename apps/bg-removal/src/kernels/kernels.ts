@@ -1,9 +1,9 @@
-export { boxColumns, boxRows } from './box-filter';
+export { boxColumns, boxRows, transposeRows } from './box-filter';
 export { correctRows, edgeScratch, replaceRows } from './edge-colours';
 export { blurTile, isUniform, measureTile, mixTile, shareTile } from './feather';
 export { fullAlphaRows, fullAlphaScratch } from './full-alpha';
 export { cellColours } from './grid';
 export { momentRows, solveColumns } from './guided-filter';
 export { fuseCells, layerColumns, weighCells } from './layers';
-export { applyMatte, areOpaque, lookUp, measure, stretch } from './values';
+export { applyMatte, areOpaque, findVisible, lookUp, measure, stretch } from './values';
 export { halveRows, resizeColumns, resizeRows } from './resize';

@@ -113,3 +113,34 @@ export function applyMatte(pixels: usize, matte: usize, count: i32, isOpaque: bo
     if (alpha === 0) store<u32>(pixels, 0);
   }
 }
+
+/**
+ * The box of all visible pixels of rows `top` to `bottom`: left, right, top and bottom at `result`,
+ * each the first or last pixel of the box. Without any, left and top are greater than right and bottom.
+ * @param pixels invisible ones are 0
+ */
+export function findVisible(pixels: usize, width: i32, top: i32, bottom: i32, result: usize): void {
+  let left = width;
+  let right = -1;
+  let first = i32.MAX_VALUE;
+  let last = -1;
+  for (let y = top; y < bottom; y++) {
+    const row = pixels + ((<usize>(y * width)) << 2);
+    let x = 0;
+    while (x + 4 <= width && isZero(row + ((<usize>x) << 2))) x += 4;
+    while (x < width && load<u32>(row + ((<usize>x) << 2)) === 0) x++;
+    if (x === width) continue;
+    left = min(left, x);
+    first = min(first, y);
+    last = y;
+    x = width;
+    // Only pixels right of the box so far can extend it.
+    while (x - 4 > right && isZero(row + ((<usize>(x - 4)) << 2))) x -= 4;
+    while (x - 1 > right && load<u32>(row + ((<usize>(x - 1)) << 2)) === 0) x--;
+    right = max(right, x - 1);
+  }
+  store<i32>(result, left);
+  store<i32>(result, right, 4);
+  store<i32>(result, first, 8);
+  store<i32>(result, last, 12);
+}

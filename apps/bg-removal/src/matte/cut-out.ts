@@ -6,6 +6,7 @@ import { fullAlpha } from './full-alpha.js';
 import { cellColours, gridFor } from './grid.js';
 import { guidedCoefficients, type GuidedFilterOptions } from './guided-filter.js';
 import { estimateLayers } from './layers.js';
+import type { Rectangle } from '../images/output.js';
 import { applyMatte, type Picture } from './own-alpha.js';
 import type { Plane } from './plane.js';
 import { resample } from './resample.js';
@@ -13,6 +14,7 @@ import { stretchMask } from './stretch.js';
 import type { TeamMember } from './team-member.js';
 import { tuneMatte } from './tune-matte.js';
 import type { Tuning } from './tuning.js';
+import { visibleArea } from './visible-area.js';
 
 /** Steps that benchmarks can disable to measure their effect. */
 export interface CutOutSteps {
@@ -35,7 +37,8 @@ export const defaultSteps: CutOutSteps = {
  * pixels. Pixels with transparency of the image's own keep their colours and do not become more
  * opaque.
  * @param mask the network's output, of any size; modified
- * @returns false if there is no foreground; the image is then unchanged
+ * @returns the box of all visible pixels; undefined if there are none, or no foreground: the image is
+ *   then unchanged or invisible
  */
 export function cutOut(
   { image, seen }: Picture,
@@ -43,8 +46,8 @@ export function cutOut(
   tuning: Tuning,
   steps: CutOutSteps,
   team: TeamMember,
-): boolean {
-  if (!stretchMask(mask, team)) return false;
+): Rectangle | undefined {
+  if (!stretchMask(mask, team)) return undefined;
   // A strength below 1 is meant for translucent areas, such as glass.
   if (steps.decideWideAreas && tuning.foregroundStrength >= 1) decideWideAreas(mask, team);
   const { width, height } = image;
@@ -63,9 +66,9 @@ export function cutOut(
   const layers = needsLayers ? estimateLayers(image, alpha, grid, colours, isOpaque, team) : undefined;
   if (layers && steps.correctAlpha) correctAlpha(image, alpha, grid, layers, team);
   // A subject without any opaque pixel is haze that the network was unsure of.
-  if (!alpha.includes(255)) return false;
+  if (!alpha.includes(255)) return undefined;
   const visible = featherMatte(tuneMatte(alpha, tuning, team), width, height, tuning.feather, team);
   if (layers && steps.estimateForeground) estimateForeground(image, alpha, grid, visible, layers, team);
   applyMatte(image, visible, isOpaque, team);
-  return true;
+  return visibleArea(image, team);
 }

@@ -2,7 +2,7 @@
 import type { Rectangle } from '../images/output.js';
 import { boxFilter } from './box-filter.js';
 import { createPlane, type Plane } from './plane.js';
-import { alone, type Team } from './team.js';
+import type { TeamMember } from './team-member.js';
 
 /** Between these values the network is undecided. */
 const undecided = { from: 0.04, to: 0.96 } as const;
@@ -21,7 +21,7 @@ const leaning = { from: 0.45, to: 0.6 } as const;
  * mistakes for foreground.
  * @param mask 0-1
  */
-export function decideWideAreas(mask: Plane, team: Team = alone): void {
+export function decideWideAreas(mask: Plane, team: TeamMember): void {
   const side = Math.max(mask.width, mask.height);
   const radius = Math.max(1, Math.round(side * reach));
   const blocks = boxOfUndecidedBlocks(mask, radius + 1, team);
@@ -30,19 +30,18 @@ export function decideWideAreas(mask: Plane, team: Team = alone): void {
   const changing = grown(blocks, 2 * radius, mask);
   const area = grown(blocks, 3 * radius, mask);
   const wide = createPlane(area.width, area.height, team);
-  const scratch = createPlane(area.width, area.height, team);
   team.each(area.height, (from, to) => markUndecided(mask, area, wide.data, from, to));
-  boxFilter(wide, radius, scratch, wide, team);
+  boxFilter(wide, radius, team);
   const rowsWithWideArea = team.bytes(area.height);
   team.each(area.height, (from, to) => {
     for (let y = from; y < to; y++) rowsWithWideArea[y] = markWide(wide.data, area, changing, y);
   });
   if (!rowsWithWideArea.includes(1)) return;
-  boxFilter(wide, radius, scratch, wide, team);
+  boxFilter(wide, radius, team);
   const aroundRadius = Math.max(1, Math.round(side * surroundings));
   const aroundArea = grown(changing, aroundRadius, mask);
   const around = copyOf(mask, aroundArea, team);
-  boxFilter(around, aroundRadius, createPlane(around.width, around.height, team), around, team);
+  boxFilter(around, aroundRadius, team);
   team.each(changing.height, (from, to) => {
     for (let y = changing.top + from; y < changing.top + to; y++) {
       const [first, count] = [y * mask.width + changing.left, changing.width];
@@ -68,7 +67,7 @@ function grown({ left, top, width, height }: Rectangle, margin: number, mask: Pl
   };
 }
 
-function copyOf(mask: Plane, { left, top, width, height }: Rectangle, team: Team): Plane {
+function copyOf(mask: Plane, { left, top, width, height }: Rectangle, team: TeamMember): Plane {
   const copy = createPlane(width, height, team);
   team.each(height, (from, to) => {
     for (let y = from; y < to; y++) {
@@ -132,7 +131,7 @@ function isUndecided(value: number): boolean {
  * The box of all blocks that are undecided all over, or undefined. Each window of twice their side
  * holds a whole one, so most masks end here.
  */
-function boxOfUndecidedBlocks(mask: Plane, side: number, team: Team): Rectangle | undefined {
+function boxOfUndecidedBlocks(mask: Plane, side: number, team: TeamMember): Rectangle | undefined {
   const [across, down] = [Math.ceil(mask.width / side), Math.ceil(mask.height / side)];
   const marks = team.bytes(across * down);
   team.each(marks.length, (from, to) => {

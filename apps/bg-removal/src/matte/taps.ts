@@ -11,20 +11,20 @@ const bits = 14;
 const lobes = 3;
 
 /**
- * Weights for {@link viewForModel}. Pixel centres are aligned (half-pixel convention), borders are
- * repeated.
+ * Weights for {@link viewForModel}. Pixel centres are aligned (half-pixel convention) up to `late`
+ * pixels of the result; borders are repeated.
  * @param multiple `count` is a multiple of it
  */
-export function fixedPointTaps(sourceSize: number, targetSize: number, multiple: number): Taps {
+export function fixedPointTaps(sourceSize: number, targetSize: number, late: number, multiple: number): Taps {
   const scale = sourceSize / targetSize;
-  const kernel = scale > 1 ? lanczos : cubic;
-  const support = scale > 1 ? lobes * scale : 2;
+  const kernel = scale <= 1 ? cubic : late === 0 ? lanczos : lateLanczos;
+  const support = scale <= 1 ? 2 : (late === 0 ? lobes : lobes + 1.5) * scale;
   const needed = Math.min(sourceSize, Math.ceil(support * 2) + 1);
   const count = Math.ceil(needed / multiple) * multiple;
   const firsts = new Int32Array(targetSize);
   const weights = new Int16Array(targetSize * count);
   for (let i = 0; i < targetSize; i++) {
-    const centre = (i + 0.5) * scale - 0.5;
+    const centre = (i + 0.5 - late) * scale - 0.5;
     const first = Math.min(Math.max(0, Math.ceil(centre - support)), sourceSize - needed);
     firsts[i] = first;
     const exact = new Float64Array(needed);
@@ -55,6 +55,12 @@ function lanczos(x: number): number {
   if (Math.abs(x) >= lobes) return 0;
   const angle = Math.PI * x;
   return (lobes * Math.sin(angle) * Math.sin(angle / lobes)) / (angle * angle);
+}
+
+/** Lanczos's kernel, then a cubic one half a pixel late, as in libvips. */
+function lateLanczos(x: number): number {
+  const [near, far] = [lanczos(x - 0.5) + lanczos(x + 0.5), lanczos(x - 1.5) + lanczos(x + 1.5)];
+  return near * cubic(0.5) + far * cubic(1.5);
 }
 
 /** Keys's cubic convolution ("Cubic Convolution Interpolation for Digital Image Processing", 1981). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
-import { encode, exceedsWebp, visibleArea } from '../images/encode.js';
+import { encode, exceedsWebp } from '../images/encode.js';
 import type { Rectangle } from '../images/output.js';
 import { withCloseUp } from '../matte/close-up.js';
 import type { Plane } from '../matte/plane.js';
@@ -82,8 +82,7 @@ async function run(
   };
   const first = await lookAt({ left: 0, top: 0, ...opened.size });
   const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
-  if (!shared.cutOut(mask, tuning)) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
-  const subject = visibleArea(image);
+  const subject = shared.cutOut(mask, tuning);
   if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();
   // Yields to the event loop: the only chance to receive a cancellation sent during the matte.

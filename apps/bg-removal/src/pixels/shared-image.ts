@@ -35,7 +35,7 @@ export class SharedImage {
    * {@link cutOut}.
    * @param mask in the member's memory
    */
-  cutOut(mask: Plane, tuning: Tuning): boolean {
+  cutOut(mask: Plane, tuning: Tuning): Rectangle | undefined {
     return cutOut(this.#seen(), mask, tuning, defaultSteps, this.member);
   }
 

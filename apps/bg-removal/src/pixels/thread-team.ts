@@ -101,8 +101,8 @@ export class TeamImage {
     return this.#shared.view(area, size).slice();
   }
 
-  /** Turns the image into its cut-out, in place. */
-  cutOut({ width, height, data }: Plane, tuning: Tuning): boolean {
+  /** Turns the image into its cut-out, in place, and returns its visible part, if any. */
+  cutOut({ width, height, data }: Plane, tuning: Tuning): Rectangle | undefined {
     const mask = { width, height, data: this.#shared.member.place(data) };
     this.#tell({ step: 'cut-out', mask: { width, height }, tuning });
     return this.#shared.cutOut(mask, tuning);

@@ -1,4 +1,3 @@
-import { visibleArea } from '../images/encode.js';
 import { defaultTuning } from '../matte/tuning.js';
 import type { ThreadTeam } from './thread-team.js';
 
@@ -71,12 +70,10 @@ export async function cutOutDisc(team: ThreadTeam): Promise<void> {
     mask.data[i] = Math.min(1, Math.max(0, (x < 0 ? 300 : 3) * (0.4 - distance)));
   }
   const shared = await team.begin({ width, height, data }, true);
-  const { image } = shared;
   // Smaller and larger than the image.
   for (const side of [32, maskSide])
     shared.view({ left: 0, top: 0, width, height }, { width: side, height: side });
   shared.cutOut(mask, defaultTuning);
-  visibleArea(image);
   // A task that arrives now begins after this image.
   await team.end();
 }

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { writePng, type Raster } from '../../dist/images/write-png.js';
-import { visibleArea } from '../../dist/images/encode.js';
+import { visibleArea } from '../support/matte.js';
 
 /** Runs, gradients and noise: differences of both signs, with and without a borrow. */
 function raster(width: number, height: number, channels: 1 | 4): Raster {

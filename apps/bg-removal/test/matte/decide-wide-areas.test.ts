@@ -1,5 +1,5 @@
-import { decideWideAreas } from '../../dist/matte/decide-wide-areas.js';
 import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import { decideWideAreas } from '../support/matte.js';
 
 /** 256 × 256: areas within 6 pixels of a decided one are never wide. */
 function mask(valueAt: (x: number, y: number) => number): Plane {

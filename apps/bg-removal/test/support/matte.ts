@@ -1,7 +1,9 @@
+import type { Rectangle } from '../../dist/images/output.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
 import * as colours from '../../dist/matte/alpha-from-colours.js';
 import * as boxes from '../../dist/matte/box-filter.js';
 import * as cutOuts from '../../dist/matte/cut-out.js';
+import * as wideAreas from '../../dist/matte/decide-wide-areas.js';
 import * as feather from '../../dist/matte/feather.js';
 import * as foreground from '../../dist/matte/foreground.js';
 import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
@@ -13,6 +15,7 @@ import * as stretch from '../../dist/matte/stretch.js';
 import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
 import * as tune from '../../dist/matte/tune-matte.js';
 import type { Tuning } from '../../dist/matte/tuning.js';
+import * as areas from '../../dist/matte/visible-area.js';
 
 /** Steps of the matte by one thread, on arrays outside of its memory. */
 
@@ -36,7 +39,12 @@ function inMemory<T extends Uint8Array | Float32Array, R>(
   return result;
 }
 
-export function cutOut(image: RgbaImage, mask: Plane, tuning: Tuning, steps = cutOuts.defaultSteps): boolean {
+export function cutOut(
+  image: RgbaImage,
+  mask: Plane,
+  tuning: Tuning,
+  steps = cutOuts.defaultSteps,
+): Rectangle | undefined {
   const member = alone();
   return inMemory(member, image.data, (data) => {
     const picture = pictureOf({ width: image.width, height: image.height, data }, true, member);
@@ -93,4 +101,19 @@ export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid): v
     const layers = estimateLayers(copy, matte, grid, cells, isOpaque, member);
     colours.correctAlpha(copy, matte, grid, layers, member);
   });
+}
+
+export function decideWideAreas(mask: Plane): void {
+  const member = alone();
+  inMemory(member, mask.data, (data) => wideAreas.decideWideAreas({ ...mask, data }, member));
+}
+
+export function boxFilter(plane: Plane, radius: number): void {
+  const member = alone();
+  inMemory(member, plane.data, (data) => boxes.boxFilter({ ...plane, data }, radius, member));
+}
+
+export function visibleArea(image: RgbaImage): Rectangle | undefined {
+  const member = alone();
+  return areas.visibleArea({ ...image, data: member.place(image.data) }, member);
 }

@@ -80,7 +80,7 @@ export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, 
   const image = { ...source, data: member.place(source.data) };
   const plane = { width, height, data: member.place(mask) };
   const found = cutOut({ image, seen: image }, plane, tuning, steps, member);
-  if (!found) image.data.fill(0);
+  if (found === undefined) image.data.fill(0);
   return split(image);
 }
 
