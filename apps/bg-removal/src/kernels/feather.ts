@@ -1,10 +1,158 @@
 import { floatsAt, integersAt, mixed, storeBytes } from './vectors';
 
-/** Pixels per side of a tile; the least of a matte's own height and width at its ends. */
+/** Pixels per side of a tile; the last ones may have less. */
 const tileSize = 32;
 
+/**
+ * The first step of a feather, for tiles of rows `from` to `to`: finds those that a blur changes,
+ * blurs them, and measures the slopes of their blocks of `side × side` pixels. The other tiles are
+ * copied.
+ * @param kernel `2 × radius + 1` floats, symmetric
+ * @param scratch memory for `32 × (32 + 2 × radius)` floats, then `36 + 2 × radius`
+ * @param side of a block in pixels: 4, 8, 16 or 32
+ * @param low the least value of each block, and `high` the greatest
+ * @param sums of the slopes, and `sumsOfSquares`
+ * @param shares how much of the blur each block gets: set to 1
+ * @param hasEdges one byte for each tile
+ */
+export function blurTiles(
+  alpha: usize,
+  target: usize,
+  width: i32,
+  height: i32,
+  kernel: usize,
+  radius: i32,
+  scratch: usize,
+  side: i32,
+  low: usize,
+  high: usize,
+  sums: usize,
+  sumsOfSquares: usize,
+  shares: usize,
+  hasEdges: usize,
+  from: i32,
+  to: i32,
+): void {
+  const across = (width + side - 1) / side;
+  let tile = hasEdges + <usize>(from * tilesAcross(width));
+  for (let row = from; row < to; row++) {
+    const top = row * tileSize;
+    const bottom = min(top + tileSize, height);
+    memory.copy(target + <usize>(top * width), alpha + <usize>(top * width), (bottom - top) * width);
+    const first = <usize>((top / side) * across);
+    const count = <usize>(((bottom + side - 1) / side) * across) - first;
+    memory.fill(low + first, 255, count);
+    memory.fill(high + first, 0, count);
+    memory.fill(sums + (first << 2), 0, count << 2);
+    memory.fill(sumsOfSquares + (first << 2), 0, count << 2);
+    for (let block = first; block < first + count; block++) store<f32>(shares + (block << 2), 1);
+    for (let left = 0; left < width; left += tileSize, tile++) {
+      const right = min(left + tileSize, width);
+      const isEdge = !isUniform(alpha, width, height, radius, left, top, right, bottom);
+      store<u8>(tile, isEdge ? 1 : 0);
+      if (!isEdge) continue;
+      blurTile(alpha, target, width, height, left, top, right, bottom, kernel, radius, scratch);
+      measureTile(
+        alpha,
+        width,
+        height,
+        left,
+        top,
+        right,
+        bottom,
+        side,
+        across,
+        low,
+        high,
+        sums,
+        sumsOfSquares,
+      );
+    }
+  }
+}
+
+/**
+ * The second step: sets the blocks' shares of the blur, 0-1.
+ * @param variance of the blur's Gaussian
+ * @param fullSpan edges that span less of 0-255 get the full blur
+ * @param leastShare of the blur for softened edges
+ */
+export function shareTiles(
+  width: i32,
+  height: i32,
+  side: i32,
+  low: usize,
+  high: usize,
+  sums: usize,
+  sumsOfSquares: usize,
+  shares: usize,
+  hasEdges: usize,
+  variance: f64,
+  fullSpan: i32,
+  leastShare: f64,
+  from: i32,
+  to: i32,
+): void {
+  const across = (width + side - 1) / side;
+  const down = (height + side - 1) / side;
+  let tile = hasEdges + <usize>(from * tilesAcross(width));
+  for (let top = from * tileSize; top < min(to * tileSize, height); top += tileSize) {
+    const bottom = min(top + tileSize, height);
+    for (let left = 0; left < width; left += tileSize, tile++) {
+      if (load<u8>(tile) === 0) continue;
+      const right = min(left + tileSize, width);
+      shareTile(
+        left,
+        top,
+        right,
+        bottom,
+        side,
+        across,
+        down,
+        low,
+        high,
+        sums,
+        sumsOfSquares,
+        shares,
+        variance,
+        fullSpan,
+        leastShare,
+      );
+    }
+  }
+}
+
+/** The third step: blends the matte into its blurred copy, with shares interpolated between block centres. */
+export function mixTiles(
+  alpha: usize,
+  blurred: usize,
+  width: i32,
+  height: i32,
+  side: i32,
+  shares: usize,
+  hasEdges: usize,
+  from: i32,
+  to: i32,
+): void {
+  const across = (width + side - 1) / side;
+  const down = (height + side - 1) / side;
+  let tile = hasEdges + <usize>(from * tilesAcross(width));
+  for (let top = from * tileSize; top < min(to * tileSize, height); top += tileSize) {
+    const bottom = min(top + tileSize, height);
+    for (let left = 0; left < width; left += tileSize, tile++) {
+      if (load<u8>(tile) === 0) continue;
+      const right = min(left + tileSize, width);
+      mixTile(alpha, blurred, width, left, top, right, bottom, side, across, down, shares);
+    }
+  }
+}
+
+function tilesAcross(width: i32): i32 {
+  return (width + tileSize - 1) / tileSize;
+}
+
 /** Whether all values within `reach` of an area are the same. */
-export function isUniform(
+function isUniform(
   alpha: usize,
   width: i32,
   height: i32,
@@ -31,12 +179,8 @@ export function isUniform(
   return true;
 }
 
-/**
- * Convolves a tile with a symmetric kernel; borders are replicated.
- * @param kernel `2 × radius + 1` floats
- * @param scratch memory for `32 × (32 + 2 × radius)` floats, then `36 + 2 × radius`
- */
-export function blurTile(
+/** Convolves a tile with a symmetric kernel; borders are replicated. */
+function blurTile(
   alpha: usize,
   target: usize,
   width: i32,
@@ -94,13 +238,8 @@ function convolved(from: usize, stride: usize, kernel: usize, radius: i32): v128
   return f32x4.add(sum, f32x4.mul(v128.load(before), v128.load32_splat(kernel)));
 }
 
-/**
- * For each block of a tile: the least and the greatest value, the sum of the slopes, and of
- * their squares.
- * @param side of a block in pixels: 4, 8, 16 or 32
- * @param across blocks in a row of the matte
- */
-export function measureTile(
+/** For each block of a tile: the least and the greatest value, the sum of the slopes, and of their squares. */
+function measureTile(
   alpha: usize,
   width: i32,
   height: i32,
@@ -178,11 +317,8 @@ function sumOfFour(values: v128): f32 {
  * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
  * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
  * are robust against single steep pixels. Central differences add 1/3 to the variance.
- * @param variance of the blur's Gaussian
- * @param fullSpan edges that span less of 0-255 get the full blur
- * @param leastShare of the blur for softened edges
  */
-export function shareTile(
+function shareTile(
   left: i32,
   top: i32,
   right: i32,
@@ -224,8 +360,7 @@ export function shareTile(
   }
 }
 
-/** Blends the matte of a tile into its blurred copy, with shares interpolated between block centres. */
-export function mixTile(
+function mixTile(
   alpha: usize,
   blurred: usize,
   width: i32,

@@ -1,6 +1,6 @@
 export { boxColumns, boxRows, transposeRows } from './box-filter';
 export { correctRows, edgeScratch, replaceRows } from './edge-colours';
-export { blurTile, isUniform, measureTile, mixTile, shareTile } from './feather';
+export { blurTiles, mixTiles, shareTiles } from './feather';
 export { fullAlphaRows, fullAlphaScratch } from './full-alpha';
 export { cellColours } from './grid';
 export { momentRows, solveColumns } from './guided-filter';

@@ -30,67 +30,62 @@ export function featherMatte(
   const kernel = gaussianKernel(sigma);
   const { kernels } = team;
   const result = team.bytes(alpha.length);
-  const blocks = createBlocks(width, height, sigma, team);
+  let side = smallestBlock;
+  while (side < 3 * sigma && side < tileSize) side *= 2;
+  const blocks = Math.ceil(width / side) * Math.ceil(height / side);
+  const low = team.addressOf(team.bytes(blocks));
+  const high = team.addressOf(team.bytes(blocks));
+  const sums = team.addressOf(team.floats(blocks));
+  const sumsOfSquares = team.addressOf(team.floats(blocks));
+  const shares = team.addressOf(team.floats(blocks));
   const tileRows = Math.ceil(height / tileSize);
-  const tilesAcross = Math.ceil(width / tileSize);
-  const hasEdges = team.bytes(tileRows * tilesAcross);
+  const hasEdges = team.addressOf(team.bytes(tileRows * Math.ceil(width / tileSize)));
   const reach = kernel.length >> 1;
   const scratch = team.scratch(
     (tileSize * (tileSize + 2 * reach) + tileSize + 2 * reach + 4) * Float32Array.BYTES_PER_ELEMENT,
   );
   const weights = team.addressOf(team.place(kernel));
   const [source, target] = [team.addressOf(alpha), team.addressOf(result)];
-  /** Calls `work` with the borders of all tiles in tile rows `from` to `to` that a blur changes. */
-  const eachTile = (
-    from: number,
-    to: number,
-    work: (left: number, top: number, right: number, bottom: number) => void,
-  ): void => {
-    for (let tile = from * tilesAcross; tile < to * tilesAcross; tile++) {
-      if (hasEdges[tile] === 0) continue;
-      const left = (tile % tilesAcross) * tileSize;
-      const top = Math.floor(tile / tilesAcross) * tileSize;
-      work(left, top, Math.min(left + tileSize, width), Math.min(top + tileSize, height));
-    }
-  };
-  const { side, across, down, low, high, sums, sumsOfSquares, shares } = blocks;
-  team.each(tileRows, (from, to) => {
-    const [top, bottom] = [from * tileSize, Math.min(to * tileSize, height)];
-    hasEdges.fill(1, from * tilesAcross, to * tilesAcross);
-    eachTile(from, to, (left, tileTop, right, tileBottom) => {
-      if (kernels.isUniform(source, width, height, reach, left, tileTop, right, tileBottom)) {
-        hasEdges[(tileTop / tileSize) * tilesAcross + left / tileSize] = 0;
-      }
-    });
-    result.set(alpha.subarray(top * width, bottom * width), top * width);
-    blocks.clear(top, bottom);
-    eachTile(from, to, (...tile) => {
-      kernels.blurTile(source, target, width, height, ...tile, weights, reach, scratch);
-      kernels.measureTile(source, width, height, ...tile, side, across, low, high, sums, sumsOfSquares);
-    });
-  });
   team.each(tileRows, (from, to) =>
-    eachTile(from, to, (...tile) =>
-      kernels.shareTile(
-        ...tile,
-        side,
-        across,
-        down,
-        low,
-        high,
-        sums,
-        sumsOfSquares,
-        shares,
-        sigma * sigma,
-        fullSpan,
-        leastShare,
-      ),
+    kernels.blurTiles(
+      source,
+      target,
+      width,
+      height,
+      weights,
+      reach,
+      scratch,
+      side,
+      low,
+      high,
+      sums,
+      sumsOfSquares,
+      shares,
+      hasEdges,
+      from,
+      to,
     ),
   );
   team.each(tileRows, (from, to) =>
-    eachTile(from, to, (...tile) =>
-      kernels.mixTile(source, target, width, ...tile, side, across, down, shares),
+    kernels.shareTiles(
+      width,
+      height,
+      side,
+      low,
+      high,
+      sums,
+      sumsOfSquares,
+      shares,
+      hasEdges,
+      sigma * sigma,
+      fullSpan,
+      leastShare,
+      from,
+      to,
     ),
+  );
+  team.each(tileRows, (from, to) =>
+    kernels.mixTiles(source, target, width, height, side, shares, hasEdges, from, to),
   );
   return result;
 }
@@ -109,47 +104,4 @@ function gaussianKernel(sigma: number): Float32Array {
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
-}
-
-/** Blocks of `side × side` pixels, row by row: addresses of arrays. */
-interface Blocks {
-  readonly side: number;
-  readonly across: number;
-  readonly down: number;
-  readonly clear: (from: number, to: number) => void;
-  /** The least and the greatest value. */
-  readonly low: number;
-  readonly high: number;
-  readonly sums: number;
-  readonly sumsOfSquares: number;
-  /** How much of the blur each block gets, 0-1. */
-  readonly shares: number;
-}
-
-function createBlocks(width: number, height: number, sigma: number, team: TeamMember): Blocks {
-  let side = smallestBlock;
-  while (side < 3 * sigma && side < tileSize) side *= 2;
-  const across = Math.ceil(width / side);
-  const down = Math.ceil(height / side);
-  const [low, high] = [team.bytes(across * down), team.bytes(across * down)];
-  const sums = team.floats(across * down);
-  const sumsOfSquares = team.floats(across * down);
-  const shares = team.floats(across * down);
-  return {
-    side,
-    across,
-    down,
-    /** Makes rows of pixels ones without edges. */
-    clear: (top, bottom) => {
-      const [from, to] = [(top / side) * across, Math.ceil(bottom / side) * across];
-      low.fill(255, from, to);
-      for (const values of [high, sums, sumsOfSquares]) values.fill(0, from, to);
-      shares.fill(1, from, to);
-    },
-    low: team.addressOf(low),
-    high: team.addressOf(high),
-    sums: team.addressOf(sums),
-    sumsOfSquares: team.addressOf(sumsOfSquares),
-    shares: team.addressOf(shares),
-  };
 }
