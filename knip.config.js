@@ -80,7 +80,7 @@ export default {
     },
     'proof/docs-generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
-      // Generated modules in matte/ export more than the page uses.
+      // The generated module in matte/ exports more than the page uses.
       entry: [
         'html/js/main.js',
         'html/js/{choose-language,languages/*}.js',

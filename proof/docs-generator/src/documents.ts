@@ -18,7 +18,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
     formatted('a.js', text, { printWidth: 110, singleQuote: true, objectWrap: 'collapse' });
   const markdown = (text: string) => formatted('a.md', text, { printWidth: 110 });
   return new Map([
-    ...(await Promise.all(['feather', 'team', 'tuning', 'uniform'].map((name) => pageCopy(root, name)))),
+    ['nginx/html/js/image/worker/matte/tuning.js', await pageTuning(root)],
     ['nginx/njs/problems.js', await javascript(renderGatewayProblems(documentedErrors()))],
     ['nginx/html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
     ['nginx/html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],
@@ -45,17 +45,13 @@ spec:
   return head + alerts.replace(/^(?=.)/gm, '  ');
 }
 
-/** A module of the service's matte as the page's worker loads it: as compiled, without its types. */
-async function pageCopy(root: string, name: string): Promise<[string, string]> {
-  const source = `apps/bg-removal/src/matte/${name}.ts`;
-  const compiled = await readFile(
-    join(root, source.replace('/src/', '/dist/').replace('.ts', '.js')),
-    'utf8',
-  );
-  const code = compiled.replace(/^\/\* oxlint-disable.*\n/m, '').replace(/^\/\/# sourceMappingURL.*$/m, '');
-  const notice = `// Generated from ${source} by \`npm run docs:generate\`. Edit that file instead.\n`;
-  const options = { printWidth: 110, singleQuote: true };
-  return [`nginx/html/js/image/worker/matte/${name}.js`, notice + (await formatted('a.js', code, options))];
+/** The service's strength and threshold as the page's worker loads them: as compiled, without types. */
+async function pageTuning(root: string): Promise<string> {
+  const compiled = await readFile(join(root, 'apps/bg-removal/dist/matte/tuning.js'), 'utf8');
+  const code = compiled.replace(/^\/\/# sourceMappingURL.*$/m, '');
+  const notice =
+    '// Generated from apps/bg-removal/src/matte/tuning.ts by `npm run docs:generate`. Edit that file instead.\n';
+  return notice + (await formatted('a.js', code, { printWidth: 110, singleQuote: true }));
 }
 
 /** @param name its ending says which language the text is in */

@@ -1,6 +1,5 @@
-import { correctAlpha } from './alpha-from-colours.js';
 import { decideWideAreas } from './decide-wide-areas.js';
-import { estimateForeground } from './foreground.js';
+import { correctAlpha, estimateForeground } from './edge-colours.js';
 import { featherMatte } from './feather.js';
 import { fullAlpha } from './full-alpha.js';
 import { cellColours, gridFor } from './grid.js';

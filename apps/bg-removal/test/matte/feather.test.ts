@@ -13,20 +13,24 @@ interface Rectangle {
  * Larger than a tile, so that edges lie inside, on and between tiles. Below full height, so
  * that they get the full blur.
  */
-const mattes = fc.record({
-  width: fc.integer({ min: 1, max: 90 }),
-  height: fc.integer({ min: 1, max: 90 }),
-  rectangles: fc.array(
-    fc.record({
-      left: fc.nat(80),
-      top: fc.nat(80),
-      width: fc.integer({ min: 1, max: 40 }),
-      height: fc.integer({ min: 1, max: 40 }),
-      value: fc.nat(249),
-    }),
-    { minLength: 1, maxLength: 1 },
-  ),
-});
+const mattes = mattesOf(249, 1);
+
+function mattesOf(greatest: number, most: number) {
+  return fc.record({
+    width: fc.integer({ min: 1, max: 90 }),
+    height: fc.integer({ min: 1, max: 90 }),
+    rectangles: fc.array(
+      fc.record({
+        left: fc.nat(80),
+        top: fc.nat(80),
+        width: fc.integer({ min: 1, max: 40 }),
+        height: fc.integer({ min: 1, max: 40 }),
+        value: fc.oneof(fc.nat(greatest), fc.constant(greatest)),
+      }),
+      { minLength: 1, maxLength: most },
+    ),
+  });
+}
 
 function drawRectangles(width: number, height: number, rectangles: readonly Rectangle[]): Uint8Array {
   const alpha = new Uint8Array(width * height);
@@ -170,5 +174,20 @@ test.each([
   expect(roughness(soft)).toBeLessThan(roughness(rough) / 3);
   expect(widthOf(featherMatte(edge({ own, place: 0, top: 255 }), side, side, feather), 255)).toBeLessThan(
     1.1 * own,
+  );
+});
+
+test('the page feathers as the service does, up to rounding', async () => {
+  const script = new URL('../../../../nginx/html/js/image/worker/feather.js', import.meta.url);
+  const page = (await import(script.href)) as { featherMatte: typeof featherMatte };
+  const feathers = fc.double({ min: 0.1, max: 30, noNaN: true });
+  fc.assert(
+    fc.property(mattesOf(255, 4), feathers, ({ width, height, rectangles }, feather) => {
+      const alpha = drawRectangles(width, height, rectangles);
+      const expected = featherMatte(alpha, width, height, feather);
+      const onPage = page.featherMatte(alpha, width, height, feather);
+      const wrong = expected.findIndex((value, i) => Math.abs(value - (onPage[i] ?? NaN)) > 1);
+      expect(wrong).toBe(-1);
+    }),
   );
 });

@@ -1,11 +1,10 @@
 import type { Rectangle } from '../../dist/images/output.js';
 import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import * as colours from '../../dist/matte/alpha-from-colours.js';
 import * as boxes from '../../dist/matte/box-filter.js';
 import * as cutOuts from '../../dist/matte/cut-out.js';
 import * as wideAreas from '../../dist/matte/decide-wide-areas.js';
 import * as feather from '../../dist/matte/feather.js';
-import * as foreground from '../../dist/matte/foreground.js';
+import * as edges from '../../dist/matte/edge-colours.js';
 import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
 import { estimateLayers } from '../../dist/matte/layers.js';
 import * as views from '../../dist/matte/model-view.js';
@@ -88,7 +87,7 @@ export function estimateForeground(image: RgbaImage, alpha: Uint8Array, grid: Gr
     const isOpaque = pictureOf(copy, true, member).seen === copy;
     const cells = cellColours(copy, grid, member);
     const layers = estimateLayers(copy, matte, grid, cells, isOpaque, member);
-    foreground.estimateForeground(copy, matte, grid, matte, layers, member);
+    edges.estimateForeground(copy, matte, grid, matte, layers, member);
   });
 }
 
@@ -99,7 +98,7 @@ export function correctAlpha(image: RgbaImage, alpha: Uint8Array, grid: Grid): v
   inMemory(member, alpha, (matte) => {
     const cells = cellColours(copy, grid, member);
     const layers = estimateLayers(copy, matte, grid, cells, isOpaque, member);
-    colours.correctAlpha(copy, matte, grid, layers, member);
+    edges.correctAlpha(copy, matte, grid, layers, member);
   });
 }
 

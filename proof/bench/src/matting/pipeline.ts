@@ -1,7 +1,7 @@
 import type { RgbaImage } from '@media-services/bg-removal/dist/images/rgba-image.js';
 import { cutOut, defaultSteps, type CutOutSteps } from '@media-services/bg-removal/dist/matte/cut-out.js';
 import { featherMatte } from '@media-services/bg-removal/dist/matte/feather.js';
-import { estimateForeground } from '@media-services/bg-removal/dist/matte/foreground.js';
+import { estimateForeground } from '@media-services/bg-removal/dist/matte/edge-colours.js';
 import { cellColours, gridFor } from '@media-services/bg-removal/dist/matte/grid.js';
 import { estimateLayers } from '@media-services/bg-removal/dist/matte/layers.js';
 import { createSharedMemory, TeamMember } from '@media-services/bg-removal/dist/matte/team-member.js';

@@ -1,8 +1,8 @@
-import { featherMatte } from './matte/feather.js';
+import { featherMatte } from './feather.js';
 import { tuningTable } from './matte/tuning.js';
 
 /**
- * Tunes an untuned cut-out with the service's own code: strength, threshold, feather
+ * Tunes an untuned cut-out as the service does: strength, threshold, feather
  * (docs/internals/decisions.md, "The page tunes the matte itself").
  * @param image `{ data, width, height }`, RGBA with straight alpha; unchanged
  * @param tuning threshold 0-255, feather in pixels of this image, foreground_strength 0.5-2

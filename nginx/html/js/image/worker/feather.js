@@ -1,6 +1,8 @@
-// Generated from apps/bg-removal/src/matte/feather.ts by `npm run docs:generate`. Edit that file instead.
-import { alone } from './team.js';
-import { isFilledWith, viewOf } from './uniform.js';
+/**
+ * The service's feather for the page, which can't run its WebAssembly: it needs memory that threads
+ * share. A test of bg-removal compares both (src/kernels/feather.ts).
+ */
+
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 /** A narrower Gaussian changes no pixel, and its weights would underflow. */
@@ -17,57 +19,27 @@ const fullSpan = 250;
  * smooths its roughness and hardly changes its width. Borders are replicated.
  * @returns the same array if `feather` is almost 0, otherwise a new one
  */
-export function featherMatte(alpha, width, height, feather, team = alone) {
+export function featherMatte(alpha, width, height, feather) {
   if (feather < leastFeather) return alpha;
   const sigma = feather / widthPerSigma;
   const kernel = gaussianKernel(sigma);
-  const result = team.bytes(alpha.length);
-  const blocks = createBlocks(width, height, sigma, team);
-  const tileRows = Math.ceil(height / tileSize);
-  const tilesAcross = Math.ceil(width / tileSize);
-  const hasEdges = team.bytes(tileRows * tilesAcross);
-  const tilesIn = (row) => {
-    const tiles = [];
-    const top = row * tileSize;
-    for (let i = 0; i < tilesAcross; i++) {
-      const left = i * tileSize;
-      if (hasEdges[row * tilesAcross + i] === 0) continue;
-      tiles.push({
-        left,
-        top,
-        right: Math.min(left + tileSize, width),
-        bottom: Math.min(top + tileSize, height),
-      });
-    }
-    return tiles;
-  };
-  team.each(tileRows, (from, to) => {
-    const [top, bottom] = [from * tileSize, Math.min(to * tileSize, height)];
-    findEdges(alpha, width, height, kernel.length >> 1, hasEdges, from, to);
-    result.set(alpha.subarray(top * width, bottom * width), top * width);
-    clearBlocks(blocks, top, bottom);
-    for (let row = from; row < to; row++) {
-      const tiles = tilesIn(row);
-      blur(alpha, result, width, height, tiles, kernel);
-      measureSlopes(alpha, width, height, tiles, blocks);
-    }
-  });
-  team.each(tileRows, (from, to) => {
-    for (let row = from; row < to; row++) setBlurShares(blocks, tilesIn(row), sigma);
-  });
-  team.each(tileRows, (from, to) => {
-    for (let row = from; row < to; row++) mix(alpha, result, width, tilesIn(row), blocks);
-  });
+  const result = alpha.slice();
+  const blocks = createBlocks(width, height, sigma);
+  const tiles = tilesWithEdges(alpha, width, height, kernel.length >> 1);
+  blur(alpha, result, width, height, tiles, kernel);
+  measureSlopes(alpha, width, height, tiles, blocks);
+  setBlurShares(blocks, tiles, sigma);
+  mix(alpha, result, width, tiles, blocks);
   return result;
 }
-/** Sets 1 for each tile that a blur changes: those with different pixels within reach; otherwise 0. */
-function findEdges(alpha, width, height, reach, hasEdges, firstRow, lastRow) {
-  const view = viewOf(alpha);
-  const across = Math.ceil(width / tileSize);
-  for (let row = firstRow, tile = firstRow * across; row < lastRow; row++) {
-    const top = row * tileSize;
+
+/** Returns the tiles that a blur changes: those with different pixels within reach. */
+function tilesWithEdges(alpha, width, height, reach) {
+  const view = new DataView(alpha.buffer, alpha.byteOffset, alpha.byteLength);
+  const tiles = [];
+  for (let top = 0; top < height; top += tileSize) {
     const bottom = Math.min(top + tileSize, height);
-    for (let left = 0; left < width; left += tileSize, tile++) {
+    for (let left = 0; left < width; left += tileSize) {
       const right = Math.min(left + tileSize, width);
       const area = {
         left: Math.max(left - reach, 0),
@@ -75,11 +47,25 @@ function findEdges(alpha, width, height, reach, hasEdges, firstRow, lastRow) {
         right: Math.min(right + reach, width),
         bottom: Math.min(bottom + reach, height),
       };
-      const uniform = isFilledWith(view, width, area, alpha[area.top * width + area.left]);
-      hasEdges[tile] = uniform ? 0 : 1;
+      if (!isUniform(view, width, area)) tiles.push({ left, top, right, bottom });
     }
   }
+  return tiles;
 }
+
+/** Whether an area of a matte has only one value. Compares four bytes at a time. */
+function isUniform(matte, width, area) {
+  const value = matte.getUint8(area.top * width + area.left);
+  const four = Math.imul(value, 0x01010101);
+  for (let y = area.top; y < area.bottom; y++) {
+    const end = y * width + area.right;
+    let at = y * width + area.left;
+    for (; at + 4 <= end; at += 4) if (matte.getInt32(at, true) !== four) return false;
+    for (; at < end; at++) if (matte.getUint8(at) !== value) return false;
+  }
+  return true;
+}
+
 function blur(alpha, target, width, height, tiles, kernel) {
   const radius = kernel.length >> 1;
   const across = new Float32Array(tileSize * (tileSize + 2 * radius));
@@ -107,6 +93,7 @@ function blur(alpha, target, width, height, tiles, kernel) {
     }
   }
 }
+
 /**
  * Convolves `count` values of `source`, starting at `from`, with a symmetric kernel whose taps
  * are `stride` apart. The loop for the default feather's seven weights is unrolled, which takes
@@ -132,6 +119,7 @@ function convolve(source, from, stride, kernel, target, to, count) {
     target[to] = sum;
   }
 }
+
 /** Weights that sum to 1; each is the integral of the Gaussian over its pixel. */
 function gaussianKernel(sigma) {
   const radius = Math.max(1, Math.ceil(3 * sigma));
@@ -147,29 +135,25 @@ function gaussianKernel(sigma) {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
 }
-function createBlocks(width, height, sigma, team) {
+
+function createBlocks(width, height, sigma) {
   let side = smallestBlock;
   while (side < 3 * sigma && side < tileSize) side *= 2;
   const across = Math.ceil(width / side);
   const down = Math.ceil(height / side);
+  const count = across * down;
   return {
     side,
     across,
     down,
-    low: team.bytes(across * down),
-    high: team.bytes(across * down),
-    sums: team.floats(across * down),
-    sumsOfSquares: team.floats(across * down),
-    shares: team.floats(across * down),
+    low: new Uint8Array(count).fill(255),
+    high: new Uint8Array(count),
+    sums: new Float32Array(count),
+    sumsOfSquares: new Float32Array(count),
+    shares: new Float32Array(count).fill(1),
   };
 }
-function clearBlocks({ side, across, low, high, sums, sumsOfSquares, shares }, top, bottom) {
-  const from = (top / side) * across;
-  const to = Math.ceil(bottom / side) * across;
-  low.fill(255, from, to);
-  for (const values of [high, sums, sumsOfSquares]) values.fill(0, from, to);
-  shares.fill(1, from, to);
-}
+
 function measureSlopes(alpha, width, height, tiles, { side, across, low, high, sums, sumsOfSquares }) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top; y < bottom; y++) {
@@ -198,6 +182,7 @@ function measureSlopes(alpha, width, height, tiles, { side, across, low, high, s
     }
   }
 }
+
 /**
  * Sets how much of the blur each block gets, 0-1. Estimates the width of the edges in and next
  * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
@@ -229,6 +214,7 @@ function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, sha
     }
   }
 }
+
 /** Blends a matte into its blurred copy, with shares interpolated between block centres. */
 function mix(alpha, blurred, width, tiles, { side, across, down, shares }) {
   for (const { left, top, right, bottom } of tiles) {
