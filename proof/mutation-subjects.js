@@ -10,12 +10,6 @@ export const subjects = {
       mutate: ['src/matte/tuning.ts', 'src/matte/tune-matte.ts'],
       tests: ['test/matte/tuning.test.ts'],
     },
-    {
-      name: 'feather',
-      mutate: ['src/matte/feather.ts'],
-      tests: ['test/matte/feather.test.ts'],
-      testTimeoutMs: 10_000,
-    },
   ],
   'video-dl': [
     {

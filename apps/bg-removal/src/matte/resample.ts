@@ -81,14 +81,13 @@ function weighColumns(source: Plane, target: Plane, taps: Taps, top: number, bot
   const { first, count, weights } = taps;
   const { width, data } = source;
   const out = target.data;
-  out.fill(0, top * width, bottom * width);
-  for (let y = top; y < bottom; y++) {
-    for (let k = 0; k < count; k++) {
-      const weight = weights[y * count + k]!;
-      if (weight === 0) continue;
-      const start = (first[y]! + k) * width;
-      for (let i = start, end = start + width, to = y * width; i < end; i++, to++)
-        out[to]! += data[i]! * weight;
+  for (let y = top, to = top * width; y < bottom; y++) {
+    const above = first[y]! * width;
+    for (let x = 0; x < width; x++, to++) {
+      let sum = 0;
+      for (let tap = y * count, end = tap + count, i = above + x; tap < end; tap++, i += width)
+        sum += data[i]! * weights[tap]!;
+      out[to] = sum;
     }
   }
 }

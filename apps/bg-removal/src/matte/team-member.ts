@@ -16,8 +16,8 @@ const readAhead = 64;
 /** More parts than any step has: ends the others' waiting. */
 const failed = 1 << 24;
 
-/** Three words for each step: parts taken, parts done, and the answer to a question. */
-const wordsPerStep = 3;
+/** Two words for each step: parts taken and parts done. */
+const wordsPerStep = 2;
 
 /** What the members of a team share. */
 export interface SharedMemory {
@@ -72,12 +72,6 @@ export class TeamMember implements Team {
       this.#report(done, 1);
     }
     if (this.#waitFor(done, parts) >= failed) throw new Error('Another thread failed.');
-  }
-
-  decide(question: () => boolean): boolean {
-    const answer = this.#nextStep * wordsPerStep + 2;
-    this.each(1, () => Atomics.store(this.#progress, answer, question() ? 1 : 0));
-    return Atomics.load(this.#progress, answer) === 1;
   }
 
   bytes(length: number): Uint8Array {

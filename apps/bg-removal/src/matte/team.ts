@@ -6,8 +6,6 @@
 export interface Team {
   /** Does `work` for all of `0 … count`, in ranges, and returns when every member's are done. */
   each(count: number, work: (from: number, to: number) => void): void;
-  /** Lets one member decide for all of them. */
-  decide(question: () => boolean): boolean;
   /** Memory that all members see; its content is undefined. */
   bytes(length: number): Uint8Array;
   floats(length: number): Float32Array;
@@ -16,7 +14,6 @@ export interface Team {
 /** A team of one. */
 export const alone: Team = {
   each: (count, work) => work(0, count),
-  decide: (question) => question(),
   bytes: (length) => new Uint8Array(length),
   floats: (length) => new Float32Array(length),
 };
