@@ -9,7 +9,7 @@ const width = 121;
 const height = 81;
 const maskSide = 128;
 /** Each thread gets about half of the work of a round. */
-const roundsUntilWarm = 150;
+const roundsUntilWarm = 50;
 /** A process warms up for this long, then only if it may again. Longer than the pauses between. */
 const turnMs = 250;
 
