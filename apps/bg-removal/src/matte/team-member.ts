@@ -92,6 +92,17 @@ export class TeamMember implements Team {
     return copy;
   }
 
+  /**
+   * Frees what `work` allocates. No member may begin the next step before all have ended this one,
+   * because a late one would write to memory that has another use by then.
+   */
+  freeAfter<T>(work: () => T): T {
+    const end = this.#end;
+    const result = work();
+    this.#end = end;
+    return result;
+  }
+
   /** The address, for a kernel, of memory that no other member uses. */
   scratch(bytes: number): number {
     const size = Math.ceil(bytes / alignment) * alignment;

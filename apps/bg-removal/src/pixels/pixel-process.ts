@@ -73,7 +73,7 @@ async function run(
   const { image } = shared;
   let stages: View['stages'] = { decode };
   const lookAt = async (area: Rectangle): Promise<Plane> => {
-    const rgb = shared.view(area, inputSize);
+    const rgb = await shared.view(area, inputSize);
     stages = { ...stages, prepare: clock() };
     const seen = await maskOf({ rgb, stages }, conversation);
     stages = {};
@@ -82,7 +82,7 @@ async function run(
   };
   const first = await lookAt({ left: 0, top: 0, ...opened.size });
   const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
-  const subject = shared.cutOut(mask, tuning);
+  const subject = await shared.cutOut(mask, tuning);
   if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();
   // Yields to the event loop: the only chance to receive a cancellation sent during the matte.

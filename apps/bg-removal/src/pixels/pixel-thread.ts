@@ -15,7 +15,7 @@ function take(message: ToThread): void {
     const data = member.bytes(width * height * 4);
     current = new SharedImage(member, { width, height, data }, message.hasAlpha);
   } else if (message.step === 'view') {
-    current?.view(message.area, message.size);
+    current?.view(message.area, message.size, () => undefined);
   } else if (current !== undefined) {
     const { width, height } = message.mask;
     const data = current.member.floats(width * height);

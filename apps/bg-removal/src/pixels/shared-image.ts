@@ -26,9 +26,13 @@ export class SharedImage {
     this.#hasAlpha = hasAlpha;
   }
 
-  /** {@link viewForModel}, in the shared memory. */
-  view(area: Rectangle, { width, height }: Size): Uint8Array {
-    return viewForModel(this.#seen().seen, area, width, height, this.member);
+  /**
+   * {@link viewForModel}.
+   * @param use gets the view in shared memory that is freed afterwards
+   */
+  view<T>(area: Rectangle, { width, height }: Size, use: (rgb: Uint8Array) => T): T {
+    const { seen } = this.#seen();
+    return this.member.freeAfter(() => use(viewForModel(seen, area, width, height, this.member)));
   }
 
   /**

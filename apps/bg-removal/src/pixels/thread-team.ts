@@ -67,7 +67,8 @@ export class ThreadTeam implements AsyncDisposable {
       worker.postMessage(message);
     };
     tell({ step: 'image', size: { width, height }, hasAlpha });
-    return new TeamImage(new SharedImage(member, { width, height, data }, hasAlpha), tell);
+    const shared = new SharedImage(member, { width, height, data }, hasAlpha);
+    return new TeamImage(shared, tell, () => this.end());
   }
 
   /** Waits until the second thread has left the image. */
@@ -85,10 +86,15 @@ export class ThreadTeam implements AsyncDisposable {
 export class TeamImage {
   readonly #shared: SharedImage;
   readonly #tell: (message: ToThread) => void;
+  readonly #end: () => Promise<void>;
+  /** A thread may still be in a step whose memory is free. */
+  #hasFreed = false;
 
-  constructor(shared: SharedImage, tell: (message: ToThread) => void) {
+  /** @param end waits until the second thread has done the steps so far */
+  constructor(shared: SharedImage, tell: (message: ToThread) => void, end: () => Promise<void>) {
     this.#shared = shared;
     this.#tell = tell;
+    this.#end = end;
   }
 
   get image(): RgbaImage {
@@ -96,15 +102,23 @@ export class TeamImage {
   }
 
   /** The network's view of a part of the image, as interleaved RGB. */
-  view(area: Rectangle, size: Size): Uint8Array {
+  async view(area: Rectangle, size: Size): Promise<Uint8Array> {
+    await this.#settle();
     this.#tell({ step: 'view', area, size });
-    return this.#shared.view(area, size).slice();
+    this.#hasFreed = true;
+    return this.#shared.view(area, size, (rgb) => rgb.slice());
   }
 
   /** Turns the image into its cut-out, in place, and returns its visible part, if any. */
-  cutOut({ width, height, data }: Plane, tuning: Tuning): Rectangle | undefined {
+  async cutOut({ width, height, data }: Plane, tuning: Tuning): Promise<Rectangle | undefined> {
+    await this.#settle();
     const mask = { width, height, data: this.#shared.member.place(data) };
     this.#tell({ step: 'cut-out', mask: { width, height }, tuning });
     return this.#shared.cutOut(mask, tuning);
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#hasFreed) await this.#end();
+    this.#hasFreed = false;
   }
 }

@@ -72,8 +72,8 @@ export async function cutOutDisc(team: ThreadTeam): Promise<void> {
   const shared = await team.begin({ width, height, data }, true);
   // Smaller and larger than the image.
   for (const side of [32, maskSide])
-    shared.view({ left: 0, top: 0, width, height }, { width: side, height: side });
-  shared.cutOut(mask, defaultTuning);
+    await shared.view({ left: 0, top: 0, width, height }, { width: side, height: side });
+  await shared.cutOut(mask, defaultTuning);
   // A task that arrives now begins after this image.
   await team.end();
 }

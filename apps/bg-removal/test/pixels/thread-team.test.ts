@@ -10,7 +10,7 @@ import type { Plane } from '../../dist/matte/plane.js';
 import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
 import { defaultTuning } from '../../dist/matte/tuning.js';
 import { ThreadTeam } from '../../dist/pixels/thread-team.js';
-import { cutOut as cutOutAlone } from '../support/matte.js';
+import { cutOut as cutOutAlone, viewForModel } from '../support/matte.js';
 
 const maxBytes = 512 * 1024 ** 2;
 
@@ -64,7 +64,10 @@ test('two threads return the same bytes as one', async () => {
         const expected = noise(scene);
         const subject = cutOutAlone(expected, disc(scene), tuning);
         const shared = await team.begin(noise(scene), true);
-        expect(shared.cutOut(disc(scene), tuning)).toEqual(subject);
+        const { width, height } = scene;
+        const view = await shared.view({ left: 0, top: 0, width, height }, { width: 40, height: 40 });
+        expect(Buffer.compare(view, viewForModel(noise(scene), 40, 40))).toBe(0);
+        expect(await shared.cutOut(disc(scene), tuning)).toEqual(subject);
         expect(Buffer.compare(shared.image.data, expected.data)).toBe(0);
       },
     ),
