@@ -3,7 +3,7 @@ import { mixed } from './vectors';
 /** Columns that vectors read beyond the last one. */
 const more = 4;
 
-/** The position of a pixel's centre among `count` samples, of which a pixel is `samples` long. */
+/** Where a pixel's centre lies on a line of `count` samples; each pixel spans `samples` of them. */
 export function positionOf(pixel: i32, samples: f64, count: i32): f64 {
   return min<f64>(max<f64>((<f64>pixel + 0.5) * samples - 0.5, 0), <f64>(count - 1));
 }
