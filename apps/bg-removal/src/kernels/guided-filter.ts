@@ -1,5 +1,5 @@
 import { slide, windowShare } from './box-filter';
-import { high, low, narrow } from './vectors';
+import { high, lane3, low, narrow } from './vectors';
 
 /** Bytes of the moments of one cell, as floats. */
 const momentBytes: usize = 64;
@@ -14,10 +14,6 @@ function guideAt(colours: usize, alpha: usize, cell: i32): v128 {
 /** The colour's channels in turn: green, blue, red. */
 function turned(guide: v128): v128 {
   return v128.shuffle<f32>(guide, guide, 1, 2, 0, 3);
-}
-
-function alphaOf(guide: v128): v128 {
-  return v128.shuffle<f32>(guide, guide, 3, 3, 3, 3);
 }
 
 /**
@@ -50,7 +46,7 @@ export function momentRows(
     for (let x = -reach; x < width; x++) {
       if (x + reach < width) {
         const guide = guideAt(colours, alpha, row + x + reach);
-        const withAlpha = f32x4.mul(guide, alphaOf(guide));
+        const withAlpha = f32x4.mul(guide, lane3(guide));
         const squares = f32x4.mul(guide, guide);
         const products = f32x4.mul(guide, turned(guide));
         mean0 = f64x2.add(mean0, low(guide));
@@ -64,7 +60,7 @@ export function momentRows(
       }
       if (x > reach) {
         const guide = guideAt(colours, alpha, row + x - reach - 1);
-        const withAlpha = f32x4.mul(guide, alphaOf(guide));
+        const withAlpha = f32x4.mul(guide, lane3(guide));
         const squares = f32x4.mul(guide, guide);
         const products = f32x4.mul(guide, turned(guide));
         mean0 = f64x2.sub(mean0, low(guide));

@@ -5,6 +5,7 @@ const widthPerSigma = 2.563;
 /** A narrower Gaussian changes no pixel, and its weights would underflow. */
 const leastFeather = 0.1;
 
+/** As in the kernel. */
 const tileSize = 32;
 const smallestBlock = 4;
 /** Minimum share of the blur for softened edges; less would leave defocused subjects rough. */

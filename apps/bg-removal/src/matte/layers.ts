@@ -15,7 +15,7 @@ export interface Layers {
 /** Window sides of the two passes for an image of one megapixel; they scale with the image's sides. */
 const firstSide = 90;
 const secondSide = 12;
-/** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. */
+/** Pixels count by `α^power` as foreground and by `(1−α)^power` as background; 1 is the published method. The kernels' `sixthPower` is the same. */
 const power = 6;
 
 /** Below this share of foreground (or background) in a window, its colour is unknown. */

@@ -105,6 +105,7 @@ interface Taps {
   readonly weights: Uint8Array;
 }
 
+/** As in the kernel. */
 const bits = 14;
 const lobes = 3;
 
