@@ -11,6 +11,9 @@ export interface FfmpegInput {
   url: string;
   /** Joined from segments, whose clocks may differ slightly. */
   isJoined?: boolean;
+  isTransportStream?: boolean;
+  /** Whether ffmpeg has to decode more of its video than key frames. */
+  decodesVideo?: boolean;
   /** Its first presentation time on its source's clock, in seconds; null if unknown. */
   startSeconds?: number | null;
   /** Seconds of audio at its beginning that players skip. */
@@ -42,7 +45,7 @@ interface Track {
 /** What to do with each track; null omits it. */
 export interface TrackPlan {
   video:
-    | (Track & { action: 'copy' })
+    | (Track & { action: 'copy'; lacksKeyFrame?: boolean | undefined })
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
     | (Track & { action: 'transcode'; maxShortSide: number; fps?: number | null })
     | null;
@@ -115,12 +118,13 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
 }
 
 function inputCall(
-  { url, analysis }: FfmpegInput,
+  { url, isTransportStream = false, decodesVideo = false, analysis }: FfmpegInput,
   tools: CallOptions,
   { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
 ): string[] {
   return [
     ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
+    ...(isTransportStream && !decodesVideo ? keyFramesOnly : []),
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
     ...(analysis === undefined
@@ -129,6 +133,12 @@ function inputCall(
     ...['-i', url],
   ];
 }
+
+/**
+ * Before its output, ffmpeg decodes frames to learn the size of the video and in which order frames are shown.
+ * A key frame has the size, and a transport stream states the order by its times.
+ */
+const keyFramesOnly = ['-skip_frame', 'nokey'];
 
 /** The delay of each input relative to the earliest. */
 function delaysOf(inputs: readonly FfmpegInput[]): number[] {
@@ -193,13 +203,15 @@ const fragmentOptions = [
 
 /** ffmpeg's arguments for a fragmented MP4 on stdout. With two inputs, the first has the video and the second the audio. */
 export function mp4Arguments(
-  inputs: readonly FfmpegInput[],
+  sources: readonly FfmpegInput[],
   tracks: TrackPlan,
   metadata: OutputMetadata,
   tools: CallOptions,
 ): string[] {
-  const audioInput = inputs.length - 1;
   const { video, audio, clip = null } = tracks;
+  const decodesVideo = video?.action === 'transcode' || video?.lacksKeyFrame === true;
+  const inputs = sources.map((input, index) => ({ ...input, decodesVideo: decodesVideo && index === 0 }));
+  const audioInput = inputs.length - 1;
   const starts = clip === null ? [] : clipStarts(inputs, clip);
   // Copied video passes no filter, so its start is shifted by an input option.
   const shiftsFirst = video?.action === 'copy';

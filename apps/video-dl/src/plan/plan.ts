@@ -25,6 +25,8 @@ export interface VideoPlan extends Size {
   readonly maxShortSide: number;
   readonly fps: number | null;
   readonly track?: number | undefined;
+  /** Whether there is no key frame near its beginning. */
+  readonly lacksKeyFrame?: boolean;
   readonly plays: Players;
 }
 

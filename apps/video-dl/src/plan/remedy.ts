@@ -9,7 +9,9 @@ export type Remedy =
   /** Its audio begins at this byte and time. */
   | { readonly kind: 'late_audio'; readonly at: number; readonly seconds: number }
   /** It states audio and has none. */
-  | { readonly kind: 'no_audio' };
+  | { readonly kind: 'no_audio' }
+  /** Its video has no key frame near the beginning. */
+  | { readonly kind: 'no_key_frame' };
 
 /** ffmpeg keeps in memory what it reads before its output. */
 const maxAnalysedBytes = 64 * 1024 ** 2;
@@ -28,6 +30,8 @@ export function withRemedy(plan: Plan, remedy: Remedy): Plan {
     if (plan.video === null) throw noAudio();
     return { ...plan, audio: null };
   }
+  if (remedy.kind === 'no_key_frame')
+    return { ...plan, video: plan.video && { ...plan.video, lacksKeyFrame: true } };
   if (plan.container !== 'mp4' || plan.audio !== null) return plan;
   const { at, seconds } = remedy;
   if (at > maxAnalysedBytes) throw lateAudio();

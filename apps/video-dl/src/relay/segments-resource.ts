@@ -68,6 +68,10 @@ export class SegmentsResource implements Resource {
     return this.#current?.hiddenSeconds ?? 0;
   }
 
+  get isTransportStream(): boolean {
+    return this.#current?.isTransportStream === true;
+  }
+
   /** Total duration stated by the list, in seconds; null if it states none. */
   get statedSeconds(): number | null {
     return this.#current?.statedSeconds ?? null;
@@ -229,6 +233,10 @@ class JoinedSegments {
 
   get isOneStream(): boolean {
     return this.#joiner?.isOneStream === true;
+  }
+
+  get isTransportStream(): boolean {
+    return this.#joiner?.isTransportStream === true;
   }
 
   get firstTimes(): FirstTimes {

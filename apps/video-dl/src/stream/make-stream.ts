@@ -111,6 +111,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
     }
     await client.send(parts);
   }
+  await assertVideoIsKnown(plan, { run, inputs, child, facts, session });
   await assertAudioIsKnown(plan, { run, inputs, child, facts, session });
   assertNoChange(plan, { run, inputs, facts });
   const { signal, renew, request } = job;
@@ -202,6 +203,14 @@ function wrongPlan(plan: Plan, remedy: Remedy): WrongPlanError {
 interface MadeByChild extends MadeSoFar {
   readonly child: Pick<ChildGroup, 'exited'>;
   readonly session: RelaySession;
+}
+
+/** ffmpeg can copy video only if it learns its size, for which it usually decodes no more than a key frame. */
+async function assertVideoIsKnown(plan: Plan, { run, inputs, child, facts }: MadeByChild): Promise<void> {
+  const skipsFrames = plan.video?.action === 'copy' && plan.video.lacksKeyFrame !== true;
+  if (run.hasMedia || !facts.hasUnknownVideo || !skipsFrames) return;
+  if (inputs[0]?.isTransportStream !== true || (await child.exited).code === 0) return;
+  throw wrongPlan(plan, { kind: 'no_key_frame' });
 }
 
 /** ffmpeg can copy audio only if it begins soon enough for its sample rate to be found, and encode it only if it begins. */

@@ -114,12 +114,10 @@ describe('mp4Arguments', () => {
     expect(Math.abs(first - second)).toBeLessThan(0.05);
   });
 
-  it('reads a transport stream', async () => {
+  it.each(['copy', 'transcode'] as const)('has every frame of a transport stream: %s', async (action) => {
     const original = await inspect(await samples.get('h264-aac.ts'));
-    const { output } = await mp4([{ ...(await input('h264-aac.ts')), isJoined: true }], {
-      video: video('copy'),
-      audio: audio('copy'),
-    });
+    const joined = { ...(await input('h264-aac.ts')), isJoined: true, isTransportStream: true };
+    const { output } = await mp4([joined], { video: video(action), audio: audio('copy') });
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
   });
 

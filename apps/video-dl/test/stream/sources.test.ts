@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
-import { recipes, type Site, startSite } from '@media-services/fault-site';
+import { made, recipes, type Site, startSite } from '@media-services/fault-site';
 import { atNight } from '../../../../proof/jest/at-night.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
@@ -143,6 +144,35 @@ describe('an MP4', () => {
     const { complete, media } = await stream('/media/jump.ts', 'mp4-720');
     expect(complete).toBe(true);
     expect(media.streams[0]?.nb_read_frames).toBe(seconds * framesPerSecond);
+  });
+
+  // A recording of a broadcast that refreshes its picture in strips.
+  it('of HLS that begins between key frames has all frames from the first one on', async () => {
+    const [dropped, refreshFrames] = [30, 60];
+    const bytes = await readFile(
+      await made('between-key-frames.ts', {
+        args: [
+          ...['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=6'],
+          ...['-f', 'lavfi', '-i', 'sine=sample_rate=48000:duration=6', '-c:a', 'aac', '-c:v', 'libx264'],
+          ...['-x264-params', `intra-refresh=1:keyint=${refreshFrames}`],
+          ...['-bsf:v', `noise=drop='lt(n,${dropped})'`, 'between-key-frames.ts'],
+        ],
+      }),
+    );
+    site.on('/between/1.ts', (_req, res) => void res.end(bytes));
+    const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n1.ts\n#EXT-X-ENDLIST\n';
+    site.on('/between/index.m3u8', (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(playlist);
+    });
+    const url = encodeURIComponent(`${site.url}/between/index.m3u8`);
+    const { complete, body } = await receive(`${service.url}/api/stream/video?url=${url}&fmt=mp4-720`);
+    expect(complete).toBe(true);
+    const file = join(folder, 'between.mp4');
+    await writeFile(file, body);
+    // Frames can't be decoded without errors before a refresh is complete.
+    const count = ['-v', 'quiet', '-count_packets', '-select_streams', 'v', '-show_entries'];
+    const { stdout } = await execa('ffprobe', [...count, 'stream=nb_read_packets', '-of', 'csv=p=0', file]);
+    expect(stdout).toBe(String(6 * framesPerSecond - refreshFrames));
   });
 
   it('has the requested size', async () => {

@@ -26,6 +26,7 @@ const noCounter = 255;
  * keeps the PID of a track when a later segment changes it.
  */
 export class TransportStreamJoiner implements Joiner {
+  readonly isTransportStream = true;
   readonly #timeline = new Timeline();
   /** Keyed by PID: added to its continuity counter in the current segment. */
   readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);

@@ -228,7 +228,7 @@ class SessionStandIn implements RelaySession {
       changes: {},
       readAhead: () => undefined,
     };
-    return Promise.resolve([{ url, carries: 'all', isJoined: false, ...unknown }]);
+    return Promise.resolve([{ url, carries: 'all', isJoined: false, isTransportStream: false, ...unknown }]);
   }
 
   fail(error: DomainError): void {
