@@ -9,6 +9,7 @@ import {
   type Progress,
 } from '@media-services/stack/set-up';
 import { readJestReport, resultsFolder } from './jest-reports.js';
+import { lineBudget } from './line-budget.js';
 import { runPythonSuite } from './python-suite.js';
 import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
 import { toolVersions } from './tool-versions.js';
@@ -60,7 +61,8 @@ export async function runTests(options: {
   await Promise.all(Array.from({ length: suitesAtOnce }, runWaiting));
   results.push(leftBehind(mark));
 
-  const report = [summaryLines(results), slowestFiles(results), [totalLine(results)]];
+  const budget = only.length === 0 ? await lineBudget(root) : [];
+  const report = [summaryLines(results), slowestFiles(results), budget, [totalLine(results)]];
   progress.say(
     `\n${report
       .filter((lines) => lines.length > 0)

@@ -1,5 +1,6 @@
 import { root } from '@media-services/stack/set-up';
 import { jestResult } from '../dist/jest-reports.js';
+import { budgets, lineBudget } from '../dist/line-budget.js';
 import { unittestResult } from '../dist/python-suite.js';
 import { crashed, slowestFiles, summaryLines, totalLine } from '../dist/suite-result.js';
 import { checksResult, packageResult } from '../dist/turbo.js';
@@ -156,4 +157,17 @@ test('a package whose tests turbo replayed is marked as cached', () => {
   const summary = { tasks: [{ taskId: 'a#test', task: 'test', cache: { status: 'HIT' } }] };
 
   expect(packageResult(suite(3, 0), { code: 0, summary })).toMatchObject({ passed: 3, cached: true });
+});
+
+test('every folder in the budget has code, and its lines are printed beside its budget', async () => {
+  const lines = await lineBudget(root);
+
+  expect(lines.length).toBeGreaterThan(5);
+  for (const line of lines) expect(line).toMatch(/^ *[1-9]\d* of +[1-9]\d* lines {2}\S+$/);
+});
+
+test('the budget is the table of folders and lines', () => {
+  const page = '| Not here | Why |\n| `a` | because |\n\n| Folder | Lines |\n| `apps/a` | 120   |\n';
+
+  expect(budgets(page)).toEqual([{ folder: 'apps/a', lines: 120 }]);
 });
