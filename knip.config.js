@@ -83,7 +83,7 @@ export default {
       // The generated module in matte/ exports more than the page uses.
       entry: [
         'html/js/main.js',
-        'html/js/{choose-language,languages/*}.js',
+        'html/js/choose-language.js',
         'html/js/docs/reference.js',
         'html/js/**/*-worker.js',
         'html/js/image/worker/matte/*.js',

@@ -1,11 +1,13 @@
 // Sets the page's language and direction before anything is painted. js/texts.js loads the texts.
 
-// If a script didn't arrive, nothing on the page would work, so load the page again, but only once.
+// If a script didn't arrive, nothing on the page would work, so load the page again, each time later.
 addEventListener(
   'error',
   ({ target }) => {
-    const [{ type }] = performance.getEntriesByType('navigation');
-    if (target.type === 'module' && type !== 'reload') location.reload();
+    if (!(target instanceof HTMLScriptElement)) return;
+    const tries = Number(history.state?.reloads ?? 0);
+    history.replaceState({ ...history.state, reloads: tries + 1 }, '');
+    setTimeout(() => location.reload(), tries === 0 ? 0 : Math.min(2 ** tries, 30) * 1000);
   },
   true,
 );
@@ -27,9 +29,8 @@ addEventListener(
   root.dir = name === 'ar' ? 'rtl' : 'ltr';
   // Hide the page until its texts are loaded, so that nobody sees the language change.
   root.classList.toggle('is-translating', name !== 'en');
-  const texts = Object.assign(document.createElement('link'), {
-    rel: 'modulepreload',
-    href: `js/languages/${name}.js`,
-  });
-  document.head.append(texts);
+  for (const each of new Set([name, 'en'])) {
+    const texts = { rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href: `texts/${each}.json` };
+    document.head.append(Object.assign(document.createElement('link'), texts));
+  }
 })();

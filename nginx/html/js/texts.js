@@ -1,6 +1,9 @@
-/** The page's texts in its language, which choose-language.js has already set. */
+/** @typedef {string | string[] | Record<string, string>} Entry a text, `[title, detail]`, or plural forms */
+
 const root = document.documentElement;
-const texts = await load(root.lang.split('-')[0]);
+/** In milliseconds; without texts nothing works, so the last delay repeats. */
+const retryDelays = [500, 2000, 5000];
+const texts = await loadTexts(root.lang.split('-')[0] ?? 'en');
 const isRightToLeft = root.dir === 'rtl';
 
 /** The locale for numbers and dates: the user's region, if the browser reports it. */
@@ -8,13 +11,25 @@ export const locale = regionOf(root.lang) + (isRightToLeft ? '-u-nu-latn' : '');
 const numbers = new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 1 });
 const plurals = new Intl.PluralRules(locale);
 
-async function load(language) {
-  try {
-    return (await import(`./languages/${language}.js`)).default;
-  } catch (error) {
-    if (language === 'en') throw error;
-    Object.assign(root, { lang: 'en', dir: 'ltr' });
-    return load('en');
+/** The texts in the page's language, which choose-language.js has set. Missing ones are in English. */
+async function loadTexts(/** @type {string} */ language) {
+  const english = tableOf('en');
+  if (language === 'en') return english;
+  const translated = await tableOf(language, 1).catch(() => undefined);
+  if (translated === undefined) Object.assign(root, { lang: 'en', dir: 'ltr' });
+  return { ...(await english), ...translated };
+}
+
+/** @returns {Promise<Record<string, Entry>>} */
+async function tableOf(/** @type {string} */ language, tries = Infinity) {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await (await fetch(`texts/${language}.json`)).json();
+    } catch (error) {
+      if (attempt + 1 >= tries) throw error;
+      const delay = retryDelays[Math.min(attempt, retryDelays.length - 1)];
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
   }
 }
 

@@ -84,12 +84,12 @@ describe('an image', () => {
     await answerImages(page);
     let arrive = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
-    await page.route('**/js/languages/en.js', async (route) => {
+    await page.route('**/texts/en.json', async (route) => {
       await arrived;
       await route.continue();
     });
     const reloaded = page.reload();
-    await page.waitForRequest('**/js/languages/en.js');
+    await page.waitForRequest('**/texts/en.json');
     await chooseImage(page);
     arrive();
     await reloaded;

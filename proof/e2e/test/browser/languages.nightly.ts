@@ -33,7 +33,7 @@ const loadedTables = (page: Page) =>
   page.evaluate(() =>
     performance
       .getEntriesByType('resource')
-      .map(({ name }) => /languages\/(\w+)\.js$/.exec(name)?.[1])
+      .map(({ name }) => /texts\/(\w+)\.json$/.exec(name)?.[1])
       .filter((name) => name !== undefined),
   );
 const look = async (page: Page, url: string) => {
@@ -50,31 +50,28 @@ it.each([
   ['fr', 'fr', 'ltr', 'Enregistrez une vidéo. Détourez une image.', 'Les deux outils sont prêts'],
   ['pt-PT', 'pt-BR', 'ltr', 'Salve um vídeo. Recorte uma imagem.', 'As duas ferramentas estão prontas'],
   ['ja', 'ja', 'ltr', '動画を保存。 画像を切り抜き。', 'どちらのツールも利用できます'],
-])(
-  'a browser in %s sees the page in %s, accessible, from one table',
-  async (locale, lang, dir, title, ready) => {
-    await using reader = await visit(browser, '/', { url: server.url, locale });
-    const { page, faults } = reader;
-    await page.getByRole('heading', { name: title }).waitFor();
-    await page.getByText(ready).waitFor();
-    const sites = page.locator('[data-text="video.promiseSites"]');
-    expect(await sites.innerText()).toMatch(/YouTube.*TikTok.*SoundCloud/);
-    expect(
-      await sites.locator('a').evaluate((link) => [link.getAttribute('href'), link.getAttribute('target')]),
-    ).toEqual(['https://github.com/yt-dlp/yt-dlp/blob/master/supportedsites.md', '_blank']);
-    expect(await sites.locator('a').innerText()).not.toBe('');
-    expect(await shownIn(page)).toEqual([lang, dir]);
-    expect(await loadedTables(page)).toEqual([lang.split('-')[0]]);
-    expect(await page.locator('#language').inputValue()).toBe(lang.split('-')[0]);
-    await look(page, 'https://example.com/film');
-    await page.locator('.download').waitFor();
-    await look(page, 'https://example.com/?error=geo_blocked');
-    await page.getByRole('alert').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
-    expect(await accessibilityProblems(page)).toEqual([]);
-    expect(faults).toEqual([]);
-  },
-);
+])('a browser in %s sees the page in %s, accessible', async (locale, lang, dir, title, ready) => {
+  await using reader = await visit(browser, '/', { url: server.url, locale });
+  const { page, faults } = reader;
+  await page.getByRole('heading', { name: title }).waitFor();
+  await page.getByText(ready).waitFor();
+  const sites = page.locator('[data-text="video.promiseSites"]');
+  expect(await sites.innerText()).toMatch(/YouTube.*TikTok.*SoundCloud/);
+  expect(
+    await sites.locator('a').evaluate((link) => [link.getAttribute('href'), link.getAttribute('target')]),
+  ).toEqual(['https://github.com/yt-dlp/yt-dlp/blob/master/supportedsites.md', '_blank']);
+  expect(await sites.locator('a').innerText()).not.toBe('');
+  expect(await shownIn(page)).toEqual([lang, dir]);
+  expect(new Set(await loadedTables(page))).toEqual(new Set([lang.split('-')[0], 'en']));
+  expect(await page.locator('#language').inputValue()).toBe(lang.split('-')[0]);
+  await look(page, 'https://example.com/film');
+  await page.locator('.download').waitFor();
+  await look(page, 'https://example.com/?error=geo_blocked');
+  await page.getByRole('alert').waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
 
 it('another language can be chosen; the choice is remembered', async () => {
   await using reader = await visit(browser, '/', { url: server.url });
@@ -96,7 +93,7 @@ it('numbers, sizes, dates and errors are written in the language', async () => {
   await using reader = await visit(browser, '/', { url: server.url, locale: 'de-DE' });
   const { page } = reader;
   expect(await shownIn(page)).toEqual(['de', 'ltr']);
-  expect(await loadedTables(page)).toEqual(['de']);
+  expect(await loadedTables(page)).toEqual(['de', 'en']);
   await look(page, 'https://example.com/film');
   await page.locator('.download').waitFor();
   const about = await page.locator('.download-about').textContent();
@@ -157,10 +154,29 @@ it('the English page has the same texts before and after its script runs', async
   expect(after).toBe(before);
 });
 
+it('a text without a translation is shown in English', async () => {
+  await using reader = await visit(browser, '/', { url: server.url, locale: 'de' });
+  const { page } = reader;
+  await page.route('**/texts/de.json', (route) => route.fulfill({ json: { 'status.offline': 'Offline' } }));
+  await page.reload();
+  await page.getByText('Both tools are ready').waitFor();
+  expect(await shownIn(page)).toEqual(['de', 'ltr']);
+});
+
+it('texts that fail to arrive twice arrive at the third try', async () => {
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page } = reader;
+  let tries = 0;
+  await page.route('**/texts/en.json', (route) => (++tries > 2 ? route.continue() : route.abort()));
+  await page.reload();
+  await page.getByText('Both tools are ready').waitFor();
+  expect(tries).toBe(3);
+});
+
 it('a table that can’t be loaded leaves the page in English', async () => {
   await using reader = await visit(browser, '/', { url: server.url, locale: 'de' });
   const { page } = reader;
-  await page.route('**/languages/de.js', (route) => route.abort());
+  await page.route('**/texts/de.json', (route) => route.abort());
   await page.reload();
   await page.getByText('Both tools are ready').waitFor();
   expect(await shownIn(page)).toEqual(['en', 'ltr']);

@@ -115,9 +115,9 @@ describe('a link', () => {
     await using server = await startPageServer({
       'api/health': healthy,
       'api/info': infoWith([]),
-      'js/languages/en.js': (_req, res) => {
-        const script = readFileSync(join(root, 'nginx/html/js/languages/en.js'));
-        void arrived.then(() => res.setHeader('Content-Type', 'text/javascript').end(script));
+      'texts/en.json': (_req, res) => {
+        const script = readFileSync(join(root, 'nginx/html/texts/en.json'));
+        void arrived.then(() => res.setHeader('Content-Type', 'application/json').end(script));
       },
     });
     await using reader = await visit(browser, '/?url=https://example.com/old', { url: server.url });
