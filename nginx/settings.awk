@@ -13,11 +13,6 @@ BEGIN {
     seconds_in["m"] = 60
     seconds_in["h"] = 3600
     multipart_room_bytes = 1048576
-    removed["GATEWAY_CONNECTIONS"] = removed["GATEWAY_ERROR_LOG_LEVEL"] = "Delete it; nginx/enabled/ is the place for nginx\047s own directives."
-    removed["GATEWAY_WORKERS"] = "Delete it: there is one worker per core, from 2 to 16."
-    removed["GATEWAY_READ_TIMEOUT"] = "Delete it: it follows from the services\047 timeouts."
-    removed["VIDEO_BURST"] = "Delete it: a third of VIDEO_REQUESTS_PER_MINUTE may come at once."
-    removed["LOOKUPS_PER_CLIENT"] = removed["REQUESTS_PER_CLIENT"] = "Set STREAMS_PER_CLIENT instead: it bounds them too."
 }
 
 /^#/ || NF == 0 { next }
@@ -27,10 +22,6 @@ BEGIN {
     known[name]
     count = split($2, kind, " ")
     value = ENVIRON[name]
-    if ($5 != "" && ENVIRON[$5] != "") {
-        renamed[$5] = name
-        if (value == "") value = ENVIRON[$5]
-    }
     gsub(/^[ \t]+|[ \t]+$/, "", value)
     if (value == "") value = $3
     read(name, kind[1], kind[2], kind[3], value)
@@ -43,13 +34,9 @@ END {
     if (failed) exit 78
 }
 
-# Reports a variable that was removed, was renamed, or looks like a setting.
+# Reports a variable that looks like a setting.
 function lookalike(given,    setting) {
-    if (given in renamed)
-        print given " is now called " renamed[given] ". It still works; rename it." >"/dev/stderr"
-    else if (given in removed)
-        print given " is no longer a setting. " removed[given] >"/dev/stderr"
-    else for (setting in known)
+    for (setting in known)
         if (length(given) >= 8 && length(setting) >= 8 && (index(setting, given) == 1 && length(setting) - length(given) <= 4 || index(given, setting "_") == 1 || one_typo(given, setting)))
             print given " is not a setting and does nothing. Did you mean " setting "?" >"/dev/stderr"
 }
@@ -124,16 +111,15 @@ function workers(    cores, quota, count) {
 # Longer than the services' deadlines, so that they can send their own problems. The services have
 # the same environment under compose and `npm start`.
 function read_timeout(    image, page, longest) {
-    image = timeout("IMAGE_TIMEOUT_SECONDS", "REQUEST_TIMEOUT_SECONDS")
+    image = timeout("IMAGE_TIMEOUT_SECONDS")
     page = timeout("EXTRACTION_TIMEOUT_SECONDS") + timeout("FIRST_BYTE_TIMEOUT_SECONDS")
     longest = image > page ? image : page
     return sprintf("%.0fs", longest + 60 > 300 ? longest + 60 : 300)
 }
 
-# A service's setting in seconds, which may have an earlier name.
-function timeout(name, earlier,    value) {
+# A service's setting in seconds.
+function timeout(name,    value) {
     value = ENVIRON[name]
-    if (value ~ /^[ \t]*$/ && earlier != "") value = ENVIRON[earlier]
     gsub(/^[ \t]+|[ \t]+$/, "", value)
     return amount(value, seconds_in)
 }

@@ -26,9 +26,7 @@ describe('variable names', () => {
     ['IMAGES_PER_MIN', /not a setting.*IMAGES_PER_MINUTE/],
     ['IMAGES_PER_MINUTES', /IMAGES_PER_MINUTE\?/],
     ['IMAGE_MAX_BYTSE', /IMAGE_MAX_BYTES/],
-    ['MAX_FILE_BYTES', /^MAX_FILE_BYTES is now called IMAGE_MAX_BYTES\. It still works/],
     ['REDIS_URL_OLD', /REDIS_URL/],
-    ['YTDLP_UPDATE_ON_START', /no longer.*YTDLP_UPDATES/],
   ])('%s is reported', (name, message) => {
     expect(unknownSettings(known, { [name]: '1' })).toEqual([expect.stringMatching(message)]);
   });
@@ -42,7 +40,6 @@ describe('variable names', () => {
       // Another service's.
       STREAM_QUEUE_MAX: '1',
       PAGE_MAX_BYTES: '1',
-      MAX_QUEUE: '1',
     };
     expect(unknownSettings(known, env)).toEqual([]);
   });
@@ -65,14 +62,6 @@ describe('loading the configuration', () => {
   it('takes a BASE_PATH of / for none, so that no link begins with //', () => {
     expect(loadConfig(schema, { BASE_PATH: '/' }).BASE_PATH).toBe('');
     expect(loadConfig(schema, { BASE_PATH: '/media' }).BASE_PATH).toBe('/media');
-  });
-
-  it('uses the value of an earlier name, unless the current one is set', () => {
-    const renamedSchema = z.object({ IMAGE_MAX_PIXELS: setting.integer(1) });
-    expect(loadConfig(renamedSchema, { MAX_PIXELS: '2' })).toEqual({ IMAGE_MAX_PIXELS: 2 });
-    expect(loadConfig(renamedSchema, { MAX_PIXELS: '2', IMAGE_MAX_PIXELS: '3' })).toEqual({
-      IMAGE_MAX_PIXELS: 3,
-    });
   });
 
   it('parses units, lists and words', () => {

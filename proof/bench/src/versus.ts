@@ -1,9 +1,9 @@
 /**
- * Measures this checkout's video-dl beside another checkout's, such as an earlier commit,
+ * Measures this checkout's video-dl beside another checkout's, such as an earlier version,
  * and beside yt-dlp and ffmpeg alone,
  * alternating in one run on loopback, without the gateway.
  *
- *   git worktree add ../before f0ae776 && (cd ../before && npm run setup)
+ *   git worktree add ../before v0.1.0 && (cd ../before && npm run setup)
  *   npm run bench:versus -- ../before           about ten minutes
  *   npm run bench:versus -- ../before --keep    also writes the result into docs/internals/benchmarks.md
  *   npm run bench:versus -- ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
@@ -102,8 +102,8 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
       METRICS_PORT: String(metricsPort),
       LOG_LEVEL: 'error',
       ALLOWED_PRIVATE_SOURCES: site.host,
-      ENGINE_POOL_SIZE: '1',
-      MAX_CONCURRENT_STREAMS: '64',
+      ENGINE_PROCESSES: '1',
+      STREAMS_MAX: '64',
       CLIENT_IDLE_TIMEOUT_SECONDS: '600',
       SHUTDOWN_GRACE_SECONDS: '0',
     },

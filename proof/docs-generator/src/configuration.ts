@@ -60,7 +60,7 @@ export function renderConfigurationMarkdown(root: string): string {
 
 Generated from the code that reads the environment (\`npm run docs:generate\`). All problems with settings are reported together at startup; an empty variable counts as unset. Times are in seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes in bytes (\`15MiB\`, \`2GB\`).
 
-A name consists of subject, quantity and unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`. Renamed settings keep working under their earlier names; the startup log gives each one's new name.
+A name consists of subject, quantity and unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`.
 
 A file \`.env\` in the root of the repository applies to everything, under \`npm start\` and \`docker compose\`; [.env.example](../.env.example) has the settings most people change. Settings of Compose alone are in [deployment.md](deployment.md#one-machine-docker-compose).
 

@@ -18,17 +18,16 @@ export class ConfigError extends Error {
 
 /**
  * Reads a service's configuration. An empty variable counts as unset. Warns on stderr about
- * renamed, removed and mistyped names.
+ * mistyped names.
  * @throws ConfigError listing every problem
  */
 export function loadConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): z.output<Schema> {
-  const present = withCurrentNames(env);
   const given = Object.fromEntries(
     Object.keys(schema.shape).flatMap((name) => {
-      const text = present[name];
+      const text = env[name];
       return text === undefined || text.trim() === '' ? [] : [[name, text]];
     }),
   );
@@ -40,87 +39,22 @@ export function loadConfig<Schema extends z.ZodObject>(
   );
 }
 
-/** Earlier names of settings, which still work. */
-const renamed: Readonly<Record<string, string>> = {
-  ENGINE_MAX_MEMORY_BYTES: 'ENGINE_MEMORY_MAX_BYTES',
-  ENGINE_POOL_SIZE: 'ENGINE_PROCESSES',
-  MAX_CONCURRENT_STREAMS: 'STREAMS_MAX',
-  MAX_DURATION_SECONDS: 'VIDEO_MAX_SECONDS',
-  MAX_FILE_BYTES: 'IMAGE_MAX_BYTES',
-  MAX_OUTPUT_BYTES: 'STREAM_MAX_BYTES',
-  MAX_PAGE_BYTES: 'PAGE_MAX_BYTES',
-  MAX_PIXELS: 'IMAGE_MAX_PIXELS',
-  MAX_QUEUE: 'IMAGE_QUEUE_MAX',
-  MAX_QUEUED_STREAMS: 'STREAM_QUEUE_MAX',
-  MIN_CLIENT_BYTES_PER_MINUTE: 'CLIENT_MIN_BYTES_PER_MINUTE',
-  MIN_SOURCE_BYTES_PER_MINUTE: 'SOURCE_MIN_BYTES_PER_MINUTE',
-  REQUEST_TIMEOUT_SECONDS: 'IMAGE_TIMEOUT_SECONDS',
-  UPSTREAM_IDLE_TIMEOUT_SECONDS: 'SOURCE_IDLE_TIMEOUT_SECONDS',
-};
-
-/** Settings of earlier versions, and what to do instead. */
-const removed: Readonly<Record<string, string>> = {
-  ANSWER_TIMEOUT_SECONDS: 'Delete it: a response may take 300 s.',
-  DOCS_BASE_URL: 'Delete it: links start with BASE_PATH.',
-  ENGINE_RECYCLE_AFTER_JOBS: 'Delete it: engines restart after 500 pages.',
-  EXTRACTION_CACHE_ENTRIES: 'Delete it: the cache holds 200 pages, at most 64 MiB.',
-  FFMPEG_THREADS: 'Delete it: ffmpeg uses four threads per codec.',
-  INFERENCE_THREADS: 'Set INFERENCE_PROCESSES instead: the processes share the cores.',
-  MAX_QUEUED_EXTRACTIONS: 'Set STREAM_QUEUE_MAX instead: four times as many look-ups may wait.',
-  MAX_STREAM_SECONDS: 'Set VIDEO_MAX_SECONDS instead: a stream may take a third longer.',
-  MIN_BYTES_PER_SECOND: 'Set CLIENT_MIN_BYTES_PER_MINUTE to 60 times as much instead.',
-  PROBE_TIMEOUT_SECONDS: 'Delete it: half of EXTRACTION_TIMEOUT_SECONDS is used.',
-  RECYCLE_ABOVE_BYTES: 'Delete it: an inference process above 2 GiB is replaced when it is idle.',
-  RECYCLE_AFTER_IMAGES: 'Delete it: inference processes are replaced by their memory.',
-  YTDLP_CHANNEL: 'Set YTDLP_UPDATES to stable or nightly instead.',
-  YTDLP_UPDATE_DIR: 'Delete it: YTDLP_UPDATES uses a temporary folder.',
-  YTDLP_UPDATE_EVERY: 'Set YTDLP_UPDATES=stable instead: it updates at start and every 24 hours.',
-  YTDLP_UPDATE_ON_START: 'Set YTDLP_UPDATES=stable instead: it updates at start and every 24 hours.',
-};
-
 const minLookalikeLength = 8;
 /** Only one if it is the first letter: PAGE_MAX_BYTES is no mistyped IMAGE_MAX_BYTES. */
 const maxTypos = 2;
 /** Matches `IMAGES_PER_MIN`. A larger value would match settings of other services. */
 const maxCutOff = 4;
 
-/**
- * The environment with earlier names replaced by the current ones, which take precedence when
- * both are set.
- */
-export function withCurrentNames(
-  env: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string | undefined>> {
-  const present = { ...env };
-  for (const [earlier, name] of Object.entries(renamed)) {
-    if (!env[name]?.trim()) present[name] = env[earlier];
-  }
-  return present;
-}
-
-/** Warnings about variable names: renamed or removed settings, and probable misspellings of a setting. */
+/** Warnings about variable names that are probably misspelt settings. */
 export function unknownSettings(
   known: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const given = Object.keys(env).filter((name) => env[name]?.trim() && !known.includes(name));
   return given.flatMap((name) => {
-    const present = renamed[name];
-    if (present !== undefined) return known.includes(present) ? [renamedNote(name, present, env)] : [];
-    const advice = removed[name];
-    if (advice !== undefined) return [`${name} is no longer a setting. ${advice}`];
     const meant = known.find((each) => looksLike(name, each));
     return meant === undefined ? [] : [`${name} is not a setting and does nothing. Did you mean ${meant}?`];
   });
-}
-
-function renamedNote(
-  earlier: string,
-  present: string,
-  env: Readonly<Record<string, string | undefined>>,
-): string {
-  const outcome = env[present]?.trim() ? 'Delete it: the new name is set too.' : 'It still works; rename it.';
-  return `${earlier} is now called ${present}. ${outcome}`;
 }
 
 function looksLike(name: string, setting: string): boolean {

@@ -10,7 +10,7 @@ const given = ['PORT', 'HOST', 'METRICS_PORT', 'TRUST_PROXY_HOPS'];
 /**
  * @typedef {object} SettingsReport each line starts with the variable's name
  * @property {string[]} problems invalid settings
- * @property {string[]} notes renamed, removed and probably mistyped ones, which have no effect or a better name
+ * @property {string[]} notes probably mistyped ones, which have no effect
  */
 
 /**
