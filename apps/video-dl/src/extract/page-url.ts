@@ -1,26 +1,54 @@
 import { DomainError } from '@media-services/http-common';
+import { targetOf } from './link-targets.js';
+import { readPastedText } from './pasted-link.js';
 
 export const maxUrlCharacters = 2048;
+/** Room for a title and a description around the link. */
+const maxPastedCharacters = 2 * maxUrlCharacters;
 
 declare const isPageUrl: unique symbol;
 
 /** The normalised URL of a page, created only by `parsePageUrl`. */
 export type PageUrl = string & { readonly [isPageUrl]: true };
 
+/** A redirector's target may be a redirector's link again. */
+const maxTargets = 3;
+
 /**
- * Parses the URL of a page as a browser would (WHATWG URL) and normalises it. Drops the
- * fragment, which servers never see, but from which yt-dlp reads options
- * (`#__youtubedl_smuggle=`).
+ * Parses the URL of a page as a browser would (WHATWG URL) and normalises it. Takes the only link from
+ * a pasted text, and the page behind a redirector's or mirror's link. Drops the fragment, which servers
+ * never see, but from which yt-dlp reads options (`#__youtubedl_smuggle=`).
  * @throws DomainError `invalid_url`
  */
-export function parsePageUrl(text: string): PageUrl {
-  if (text.length > maxUrlCharacters) {
-    throw invalid(`has ${text.length} characters; the limit is ${maxUrlCharacters}`);
+export function parsePageUrl(pasted: string): PageUrl {
+  if (pasted.length > maxPastedCharacters) {
+    throw invalid(`has ${pasted.length} characters; the limit is ${maxUrlCharacters}`);
   }
-  if (!/^https?:\/\//i.test(text.trim())) throw withoutScheme(text.trim());
+  let url = parseLink(onlyLink(pasted));
+  for (let count = 0; count < maxTargets; count += 1) {
+    const target = targetOf(url);
+    if (target === null) break;
+    url = parseLink(target);
+  }
+  return url.href as PageUrl;
+}
+
+function onlyLink(pasted: string): string {
+  const { text, links } = readPastedText(pasted);
+  const [link, another] = links;
+  if (link === undefined) throw withoutLink(text);
+  if (another !== undefined)
+    throw invalid(`holds ${links.length} links`, undefined, 'Send one link at a time.');
+  return link;
+}
+
+function parseLink(link: string): URL {
+  if (link.length > maxUrlCharacters) {
+    throw invalid(`has ${link.length} characters; the limit is ${maxUrlCharacters}`);
+  }
   let url: URL;
   try {
-    url = new URL(text);
+    url = new URL(link);
   } catch (error) {
     throw invalid('is not a well-formed URL', error);
   }
@@ -29,23 +57,15 @@ export function parsePageUrl(text: string): PageUrl {
   if (url.href.length > maxUrlCharacters) {
     throw invalid(`has more than ${maxUrlCharacters} characters once encoded`);
   }
-  return url.href as PageUrl;
+  return url;
 }
 
 const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
-/** Whether a text contains exactly one URL, after other words. */
-function hasOneUrlInside(text: string): boolean {
-  const [first, ...others] = [...text.matchAll(/https?:\/\//gi)];
-  return first !== undefined && others.length === 0 && /\s["'(<[]?$/.test(text.slice(0, first.index));
-}
 
 /** Suggests what the client probably meant. We don't guess, because downloading the wrong page would be worse. */
-function withoutScheme(text: string): DomainError {
+function withoutLink(text: string): DomainError {
   if (hostAndPath.test(text)) {
     return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');
-  }
-  if (hasOneUrlInside(text)) {
-    return invalid('has other text around it', undefined, 'Send only the URL, starting with https://.');
   }
   return invalid('does not begin with http:// or https://');
 }

@@ -1,0 +1,39 @@
+/** What people's clipboards hold around a link: marks of direction and width, byte order marks, soft hyphens. */
+const invisibleMarks = /(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}/gu;
+/** Up to what can't be in a link, such as a space, a quote or Chinese punctuation. */
+const links = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"'`“”‘’«»（），。、！？；：【】「」《》]+/giu;
+const trailingPunctuation = '.,;:!?*_~';
+const closingBrackets: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+
+/** A text that a person pasted, taken apart. */
+export interface PastedText {
+  /** Without invisible marks and the space around it. */
+  readonly text: string;
+  /** Every different http(s) link, in order. */
+  readonly links: readonly string[];
+  /** Whether there is anything beside the link. */
+  readonly hasOtherWords: boolean;
+}
+
+/**
+ * Finds the links in a text that a person pasted: a link alone, or with a title, a line break, brackets
+ * or invisible marks around it. Takes linear time.
+ */
+export function readPastedText(pasted: string): PastedText {
+  const text = pasted.replace(invisibleMarks, '').trim();
+  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text], hasOtherWords: false };
+  const found = [...text.matchAll(links)].map(([link]) => withoutTrailingText(link));
+  return { text, links: [...new Set(found)], hasOtherWords: true };
+}
+
+/** A sentence's full stop or a closing bracket that was opened before the link isn't part of it. */
+function withoutTrailingText(link: string): string {
+  let end = link.length;
+  for (; end > 0; end -= 1) {
+    const last = link.charAt(end - 1);
+    const opening = closingBrackets[last];
+    const isPart = opening === undefined ? !trailingPunctuation.includes(last) : link.includes(opening);
+    if (isPart) break;
+  }
+  return link.slice(0, end);
+}
