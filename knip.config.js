@@ -78,10 +78,10 @@ export default {
       entry: ['src/{index,double/double}.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
-    'proof/docs-generator': { entry: ['src/main.ts'], project: ['src/**/*.ts', 'test/**/*.ts'] },
     nginx: {
-      // The generated module in matte/ exports more than the page uses.
+      // The built module in matte/ exports more than the page uses.
       entry: [
+        'src/{build,write-documents}.ts',
         'html/js/main.js',
         'html/js/choose-language.js',
         'html/js/docs/reference.js',
@@ -89,7 +89,7 @@ export default {
         'html/js/image/worker/matte/*.js',
         'njs/*.js',
       ],
-      project: ['{html,njs,test}/**/*.{js,ts}'],
+      project: ['{html,njs,src,test}/**/*.{js,ts}'],
       // What the stack runs: listed, so that turbo builds it first.
       ignoreDependencies: ['@media-services/*'],
     },

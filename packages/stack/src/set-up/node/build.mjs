@@ -17,7 +17,7 @@ export async function runTurbo({ root, env, task, log, logs = 'errors-only', arg
 }
 
 /** The packages that `npm start` runs. All others support or test them. */
-export const shippedParts = ['video-dl', 'bg-removal', 'stack'];
+export const shippedParts = ['video-dl', 'bg-removal', 'gateway', 'stack'];
 
 /** The shipped parts and every package they import. */
 const shippedPackages = [

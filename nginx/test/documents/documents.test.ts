@@ -1,16 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { settingSections } from '../dist/configuration.js';
-import { combinedDocument } from '../dist/combined-document.js';
-import { documentedErrors } from '../dist/errors.js';
-import { renderDocuments } from '../dist/documents.js';
-import { withGatewayAnswers } from '../dist/gateway-answers.js';
-import { openApiDocuments } from '../dist/open-api-documents.js';
+import { settingSections } from '../../dist/settings/configuration.js';
+import { combinedDocument } from '../../dist/openapi/combined-document.js';
+import { documentedErrors } from '../../dist/errors/documented-errors.js';
+import { renderDocuments } from '../../dist/documents.js';
+import { generatedFiles } from '../../dist/generated-files.js';
+import { withGatewayAnswers } from '../../dist/openapi/gateway-answers.js';
+import { openApiDocuments } from '../../dist/openapi/open-api-documents.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string) => (existsSync(root + path) ? readFileSync(root + path, 'utf8') : '(missing)');
 const documents = await renderDocuments(root);
+const built = await generatedFiles(root);
 
 describe('the generated documents', () => {
   it.each([...documents.keys()])('%s is what the code says (npm run docs:generate)', (path) => {
@@ -46,7 +48,7 @@ describe('the generated documents', () => {
   });
 
   it('give every code an anchor, which the `type` of its problems links to', () => {
-    const page = documents.get('nginx/html/docs/errors.html') ?? '';
+    const page = built.get('html/docs/errors.html') ?? '';
     expect(documentedErrors()).not.toEqual([]);
     for (const { code } of documentedErrors()) expect(page).toContain(`id="${code.replaceAll('_', '-')}"`);
   });

@@ -22,7 +22,7 @@ export interface GatewayProblem {
   readonly atEveryEndpoint?: true;
 }
 
-/** To add an error, add a row here and use its status in nginx/. `npm run docs:generate` writes the rest. */
+/** To add an error, add a row here and use its status in nginx/. The build writes `njs/problems.js`. */
 export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 400,
@@ -151,7 +151,7 @@ export const gatewayErrors = gatewayProblems.flatMap(({ status, code, definition
   definition === undefined ? [] : [{ code, status, ...definition, origins: ['gateway'] }],
 );
 
-/** Renders `nginx/njs/problems.js`, by nginx's status, in the syntax of njs 0.7.9 (nginx 1.22). */
+/** Renders `njs/problems.js`, by nginx's status, in the syntax of njs 0.7.9 (nginx 1.22). */
 export function renderGatewayProblems(errors: readonly DocumentedError[]): string {
   const documented = new Map(errors.map((each) => [each.code, each]));
   const problems = gatewayProblems.map(
@@ -164,7 +164,7 @@ export function renderGatewayProblems(errors: readonly DocumentedError[]): strin
     },
   );
   return [
-    '// Generated from proof/docs-generator/src/gateway-errors.ts by `npm run docs:generate`. Edit that file instead.',
-    `export default ${JSON.stringify(Object.fromEntries(problems))};`,
+    '// Built from src/errors/gateway-errors.ts. Edit that file instead.',
+    `export default ${JSON.stringify(Object.fromEntries(problems), null, 2)};\n`,
   ].join('\n');
 }

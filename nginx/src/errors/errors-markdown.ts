@@ -1,4 +1,4 @@
-import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
+import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './documented-errors.js';
 
 /** docs/errors.md */
 export function renderErrorsMarkdown(): string {

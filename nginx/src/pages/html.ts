@@ -40,7 +40,7 @@ export function documentationPage(options: {
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="../favicon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="../css/base.css" />
-    <link rel="stylesheet" href="docs.css" />${options.script === undefined ? '' : `\n    <script type="module" src="${options.script}"></script>`}
+    <link rel="stylesheet" href="../css/docs.css" />${options.script === undefined ? '' : `\n    <script type="module" src="${options.script}"></script>`}
   </head>
   <body>
     <a class="skip-link" href="#content">Skip to the content</a>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { anchorOf, documentedErrors } from './errors.js';
-import { gatewayErrors, gatewayProblems, type DocumentedError } from './gateway-errors.js';
+import { anchorOf, documentedErrors } from '../errors/documented-errors.js';
+import { gatewayErrors, gatewayProblems, type DocumentedError } from '../errors/gateway-errors.js';
 
 const content = z.looseObject({
   schema: z.looseObject({

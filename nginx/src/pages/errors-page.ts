@@ -1,4 +1,9 @@
-import { anchorOf, documentedErrors, errorsIntroduction, problemExample } from './errors.js';
+import {
+  anchorOf,
+  documentedErrors,
+  errorsIntroduction,
+  problemExample,
+} from '../errors/documented-errors.js';
 import { documentationPage, escapeHtml, inlineHtml } from './html.js';
 
 /** A service links to its endpoints; the gateway has no separate document. */

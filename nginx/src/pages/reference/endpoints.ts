@@ -1,4 +1,4 @@
-import { openApiDocuments } from '../open-api-documents.js';
+import { openApiDocuments } from '../../openapi/open-api-documents.js';
 import { readOpenApi, type OpenApi, type Operation, type Schema } from './open-api.js';
 
 /** One input of an endpoint, in any part of the request. */

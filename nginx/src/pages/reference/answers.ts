@@ -1,4 +1,4 @@
-import { anchorOf } from '../errors.js';
+import { anchorOf } from '../../errors/documented-errors.js';
 import { breakable, escapeHtml, inlineHtml } from '../html.js';
 import { resolve, type Header, type OpenApi, type Operation, type Response } from './open-api.js';
 import { membersHtml } from './schema.js';

@@ -1,10 +1,10 @@
-// Writes the documents generated from the code; a test fails if they are stale.
+// `npm run docs:generate`: writes the generated files that are in git. A test fails if they are stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { renderDocuments } from './documents.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 for (const [path, text] of await renderDocuments(root)) {
   writeFileSync(join(root, path), text);
