@@ -56,6 +56,7 @@ function read(name, kind, low, high, value) {
             return wrong(name, "a whole number from " low " to " high, value)
         # nginx has no rate of 0, but does not count requests with an empty key.
         if (name == "VIDEO_REQUESTS_PER_MINUTE") {
+            put("GATEWAY_VIDEO_LIMIT", value + 0)
             put("GATEWAY_VIDEO_REQUESTS_KEY", value + 0 == 0 ? "$nobody" : "$client_key")
             if (value + 0 == 0) value = 1
             put("GATEWAY_VIDEO_BURST", value < 6 ? 1 : int(value / 3))

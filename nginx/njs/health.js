@@ -20,6 +20,20 @@ function overall(replies, reports) {
   return reports.every((report) => report.status === 'ok') ? 'ok' : 'degraded';
 }
 
+/** The gateway's own limits for each client, named like their settings; 0 for no limit. */
+function limits(variables) {
+  return {
+    videoRequestsPerMinute: Number(variables.video_limit),
+    streamsPerClient: Number(variables.streams_per_client),
+    lookupsPerClient: Number(variables.lookups_per_client),
+    imagesPerClient: Number(variables.images_per_client),
+  };
+}
+
+function features() {
+  return { accessKeys: Boolean(process.env.API_KEYS_FILE) };
+}
+
 async function merged(r) {
   if (r.method !== 'GET' && r.method !== 'HEAD') {
     problem.send(r, 405);
@@ -29,7 +43,7 @@ async function merged(r) {
   const replies = await Promise.all(services.map((name) => r.subrequest('/internal/health/' + name)));
   const reports = replies.map((reply) => reportOf(r, reply));
   const status = overall(replies, reports);
-  const body = { status: status, services: {} };
+  const body = { status: status, limits: limits(r.variables), features: features(), services: {} };
   services.forEach((name, index) => {
     body.services[name] = reports[index];
   });

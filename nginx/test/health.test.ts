@@ -41,10 +41,30 @@ test('is 200 with both reports when both services are healthy', async () => {
   expect(await health()).toEqual({
     status: 200,
     retryAfter: null,
-    body: { status: 'ok', services: { 'video-dl': report('ok'), 'bg-removal': report('ok') } },
+    body: {
+      status: 'ok',
+      limits: { videoRequestsPerMinute: 0, streamsPerClient: 4, lookupsPerClient: 8, imagesPerClient: 5 },
+      features: { accessKeys: false },
+      services: { 'video-dl': report('ok'), 'bg-removal': report('ok') },
+    },
   });
   expect(gateway.videoDl.requests[0]?.url).toBe('/api/health');
   expect(gateway.videoDl.requests[0]?.headers['x-request-id']).toMatch(/^\w{32}$/);
+});
+
+test('reports the limits and features that the operator has set', async () => {
+  const env = {
+    VIDEO_REQUESTS_PER_MINUTE: '2',
+    STREAMS_PER_CLIENT: '1',
+    IMAGES_PER_CLIENT: '7',
+    API_KEYS_FILE: '/dev/null',
+  };
+  await using other = await startGateway({ env });
+  const response = await fetch(`${other.url}/api/health`);
+  expect(await response.json()).toMatchObject({
+    limits: { videoRequestsPerMinute: 2, streamsPerClient: 1, lookupsPerClient: 2, imagesPerClient: 7 },
+    features: { accessKeys: true },
+  });
 });
 
 test('depends on no header of the client', async () => {
@@ -64,7 +84,8 @@ test('with only one service, ignores the other one, which has no routes', async 
   const response = await fetch(`${alone.url}/api/health`);
 
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ status: 'ok', services: { 'video-dl': report('ok') } });
+  const { services } = (await response.json()) as { services: unknown };
+  expect(services).toEqual({ 'video-dl': report('ok') });
   expect((await fetch(`${alone.url}/api/info?url=x`)).status).toBe(200);
   const image = { method: 'POST', body: new Uint8Array(100_000) };
   expect((await fetch(`${alone.url}/api/remove-background`, image)).status).toBe(404);
@@ -80,7 +101,7 @@ test('is degraded, still 200, when one service is', async () => {
 test('is 503 and shows the report when a service is starting', async () => {
   gateway.bgRemoval.respondWith(json(503, report('starting')));
 
-  expect(await health()).toEqual({
+  expect(await health()).toMatchObject({
     status: 503,
     retryAfter: '5',
     body: { status: 'error', services: { 'video-dl': report('ok'), 'bg-removal': report('starting') } },

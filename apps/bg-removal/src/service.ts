@@ -135,7 +135,16 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
 }
 
 function createHealth({ config, engine, pixels, pixelProcesses, rateLimiter }: AppContext): HealthRegistry {
-  const health = new HealthRegistry({ version: packageVersion(packageJson) });
+  const health = new HealthRegistry({
+    version: packageVersion(packageJson),
+    limits: {
+      imageMaxBytes: config.IMAGE_MAX_BYTES,
+      imageMaxPixels: config.IMAGE_MAX_PIXELS,
+      imagesPerMinute: config.IMAGES_PER_MINUTE,
+      imageTimeoutSeconds: config.IMAGE_TIMEOUT_SECONDS,
+    },
+    features: { imageUrls: config.IMAGE_URLS },
+  });
   health.add('engine', { check: () => Promise.resolve(engine.health()), cacheMs: 0 });
   health.add('pixels', {
     check: () => Promise.resolve({ ...pixels.health(), processes: pixelProcesses }),

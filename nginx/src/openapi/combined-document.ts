@@ -82,6 +82,16 @@ const gatewayHealthSchema = {
   type: 'object',
   properties: {
     status: { type: 'string', enum: ['ok', 'degraded', 'error'] },
+    limits: {
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+      description: "The gateway's limits for each client, named like their settings; 0 for no limit.",
+    },
+    features: {
+      type: 'object',
+      additionalProperties: { type: 'boolean' },
+      description: 'What the operator has switched on: `accessKeys` if requests need a key.',
+    },
     services: {
       type: 'object',
       additionalProperties: {
@@ -93,5 +103,5 @@ const gatewayHealthSchema = {
       description: 'By name: `video-dl` and `bg-removal`; `down` if a service does not respond.',
     },
   },
-  required: ['status', 'services'],
+  required: ['status', 'limits', 'features', 'services'],
 };

@@ -23,6 +23,12 @@ describe('health', () => {
     expect(await health.report()).toMatchObject({ statusCode: 503, body: { status: 'draining' } });
   });
 
+  it("reports the service's limits and what is switched on", async () => {
+    const about = { limits: { imagesPerMinute: 5 }, features: { imageUrls: false } };
+    const health = new HealthRegistry({ version: '1', ...about });
+    expect((await health.report()).body).toMatchObject(about);
+  });
+
   it('runs a check once for simultaneous requests and reuses its success', async () => {
     const health = new HealthRegistry({ version: '1' });
     let runs = 0;

@@ -60,25 +60,41 @@ export class HealthCheck {
   }
 }
 
+/** Limits for clients by the name of their setting, such as `imageMaxBytes`; 0 for no limit. */
+export type Limits = Readonly<Record<string, number>>;
+
+/** What the operator has switched on or off. */
+export type Features = Readonly<Record<string, boolean>>;
+
 export interface HealthReport {
   readonly statusCode: 200 | 503;
   readonly body: {
     readonly status: 'ok' | 'degraded' | 'error' | 'starting' | 'draining';
     readonly version: string;
     readonly uptimeSeconds: number;
+    readonly limits: Limits;
+    readonly features: Features;
     readonly checks: Readonly<Record<string, CheckResult>>;
   };
 }
 
 /** The named checks of one service, and its response to `GET /api/health`. */
 export class HealthRegistry {
-  readonly #version: string;
+  readonly #about: { readonly version: string; readonly limits: Limits; readonly features: Features };
   readonly #checks = new Map<string, HealthCheck>();
   readonly #startedAt = performance.now();
   #draining = false;
 
-  constructor(options: { version: string }) {
-    this.#version = options.version;
+  constructor({
+    version,
+    limits = {},
+    features = {},
+  }: {
+    version: string;
+    limits?: Limits;
+    features?: Features;
+  }) {
+    this.#about = { version, limits, features };
   }
 
   add(name: string, options: CheckOptions): void {
@@ -99,8 +115,10 @@ export class HealthRegistry {
       statusCode: status === 'ok' || status === 'degraded' ? 200 : 503,
       body: {
         status,
-        version: this.#version,
+        version: this.#about.version,
         uptimeSeconds: Math.round((performance.now() - this.#startedAt) / 1000),
+        limits: this.#about.limits,
+        features: this.#about.features,
         checks: Object.fromEntries(entries),
       },
     };

@@ -74,6 +74,10 @@ const health = z.strictObject({
   status: z.enum(['ok', 'degraded', 'starting', 'draining', 'error']),
   version: z.string(),
   uptimeSeconds: z.int().min(0),
+  limits: z
+    .record(z.string(), z.number())
+    .describe('Limits for clients, named like their settings; 0 for no limit.'),
+  features: z.record(z.string(), z.boolean()).describe('What the operator has switched on.'),
   checks: z
     .record(z.string(), z.looseObject({ status: z.enum(['ok', 'degraded', 'starting', 'error']) }))
     .describe('The state of each engine.'),
