@@ -75,11 +75,21 @@ function send(r, status) {
   };
   if (definition.errors) problem.errors = definition.errors;
   if (definition.retryAfterSeconds) r.headersOut['Retry-After'] = String(retryAfterSeconds(r, definition));
-  if (answeredStatus === 401) r.headersOut['WWW-Authenticate'] = 'Bearer';
+  if (answeredStatus === 401) r.headersOut['WWW-Authenticate'] = challenge(r);
   if (answeredStatus === 405) r.headersOut['Allow'] = allowedMethods(r.uri);
   r.headersOut['Content-Type'] = 'application/problem+json';
   r.headersOut['Cache-Control'] = 'no-store';
   r.return(answeredStatus, JSON.stringify(problem));
+}
+
+/**
+ * Players send the name and password of a URL only after a Basic challenge, some only if it comes
+ * first. A browser would ask for a password over the web page, which has its own field for the key
+ * (we can't use `Sec-Fetch-Mode`, which browsers don't send over plain HTTP).
+ */
+function challenge(r) {
+  const isBrowser = /^Mozilla\//.test(r.headersIn['User-Agent'] || '');
+  return isBrowser ? 'Bearer' : 'Basic realm="key as the password", Bearer';
 }
 
 /** Handler for error_page; `$status` is nginx's original status. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ describe('a request', () => {
   test.each(dataPaths)('%s needs a key', async (path) => {
     const response = await ask(path);
 
-    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(response.headers.get('www-authenticate')).toBe('Basic realm="key as the password", Bearer');
     await expectProblem(response, 401, 'unauthorized');
     expect([...gateway.videoDl.requests, ...gateway.bgRemoval.requests]).toHaveLength(0);
     expect((await ask(path, 'key-of-alice')).status).toBe(200);
@@ -73,9 +73,32 @@ describe('a request', () => {
     ['another scheme', 'Basic key-of-alice'],
     ['nothing after the scheme', 'Bearer '],
     ['two keys', 'Bearer key-of-alice key-of-bob'],
+    ['the key as a user name with another password', `Basic ${btoa('key-of-alice:x')}`],
+    ['Basic without a password', `Basic ${btoa(':')}`],
+    ['Basic without a colon', `Basic ${btoa('key-of-alice')}`],
   ])('%s is rejected', async (_name, authorization) => {
     const response = await ask('/api/info?url=x', undefined, { Authorization: authorization });
     await expectProblem(response, 401, 'unauthorized');
+  });
+
+  test.each([
+    ['X-Api-Key', { 'X-Api-Key': 'key-of-alice' }],
+    ['the password of HTTP Basic', { Authorization: `Basic ${btoa('anyone:key-of-alice')}` }],
+    ['the user name of HTTP Basic without a password', { Authorization: `Basic ${btoa('key-of-alice:')}` }],
+  ])('a key is accepted as %s and is not forwarded', async (_name, headers) => {
+    const response = await fetch(`${gateway.url}/api/info?url=x`, { headers });
+    expect(response.status).toBe(200);
+    const sent = ((await response.json()) as Echo).headers;
+    expect(sent).toMatchObject({ 'x-client-name': 'alice' });
+    expect(JSON.stringify(sent)).not.toContain('key-of-alice');
+    expect(sent).not.toHaveProperty('authorization');
+  });
+
+  test('a browser does not ask for a password over the page', async () => {
+    const response = await ask('/api/info?url=x', undefined, {
+      'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)',
+    });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   test('an upload with a wrong key is rejected for the key, whatever its size', async () => {
@@ -144,6 +167,69 @@ describe('a key sent as a cookie, for downloads by the browser', () => {
   test('is ignored if the header is wrong', async () => {
     const headers = { Cookie: 'access-key=key-of-alice', Authorization: 'Bearer nobody' };
     await expectProblem(await fetch(`${gateway.url}/api/stream?url=x`, { headers }), 401, 'unauthorized');
+  });
+});
+
+describe('a signed URL', () => {
+  beforeAll(start);
+  beforeEach(() => gateway.resetServices());
+  afterAll(stop);
+
+  const inAMinute = () => Math.floor(Date.now() / 1000) + 60;
+  const signed = (target: string, key = 'key-of-bob', expires = inAMinute()) => {
+    const text = `${target}${target.includes('?') ? '&' : '?'}expires=${expires}`;
+    const mac = createHmac('sha256', hashOf(key)).update(text).digest('hex');
+    return `${text}&signature=${hashOf(key).slice(0, 16)}.${mac}`;
+  };
+  const paths = [
+    '/api/info?url=x',
+    '/api/stream?url=x&fmt=mp3',
+    '/api/stream/video?url=https%3A%2F%2Fx%2F%3Fa',
+  ];
+
+  test.each([...paths, '/video-dl/api/stream?url=x'])(
+    '%s needs no header and counts as its key',
+    async (path) => {
+      const response = await ask(signed(path));
+      expect(response.status).toBe(200);
+      const { headers, url } = (await response.json()) as Echo & { url: string };
+      expect(headers).toMatchObject({ 'x-client-name': 'bob', 'x-client-limit': '100' });
+      // The service gets what was signed, without what only the gateway understands.
+      expect(url).toBe(path.replace('/video-dl', ''));
+      expect((await fetch(gateway.url + signed(path), { method: 'HEAD' })).status).toBe(200);
+      expect(gateway.accessLog().at(-1)).toMatchObject({ key: 'bob' });
+      expect(JSON.stringify(gateway.accessLog())).not.toContain('signature');
+    },
+  );
+
+  const good = () => signed('/api/stream?url=x');
+  test.each([
+    ['whose query has been changed', () => good().replace('url=x', 'url=y')],
+    ['whose path has been changed', () => good().replace('/stream?', '/info?')],
+    ['whose time has been changed', () => good().replace('expires=', 'expires=9')],
+    ['with another signature', () => good().replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))],
+    ['with another key', () => signed('/api/stream?url=x', 'key-of-nobody')],
+    ['with something after the signature', () => `${good()}&fmt=original`],
+    ['that has expired', () => signed('/api/stream?url=x', 'key-of-bob', inAMinute() - 61)],
+    ['without a time', () => good().replace(/expires=\d+/, 'expires=')],
+    ['for another spelling of the path', () => signed('/api//stream?url=x')],
+    ['for an upload', () => signed('/api/remove-background')],
+  ])('%s is rejected', async (_name, url) => {
+    await expectProblem(await ask(url()), 401, 'unauthorized');
+    expect(gateway.videoDl.requests).toHaveLength(0);
+  });
+
+  test('signs no upload', async () => {
+    const response = await fetch(gateway.url + signed('/api/stream?url=x'), { method: 'POST', body: 'x' });
+    await expectProblem(response, 401, 'unauthorized');
+  });
+
+  test('holds below a base path, whether or not the proxy in front strips it', async () => {
+    await using other = await startGateway({ env: { API_KEYS_FILE: file, BASE_PATH: '/media' } });
+    const url = good();
+    expect((await fetch(other.url + url)).status).toBe(200);
+    expect((await fetch(`${other.url}/media${url}`)).status).toBe(200);
+    await expectProblem(await fetch(other.url + signed('/media/api/stream?url=x')), 401, 'unauthorized');
   });
 });
 

@@ -37,7 +37,7 @@ export const problemExample = JSON.stringify(
     type: '/docs/errors#invalid-request',
     title: 'Invalid request',
     status: 400,
-    detail: 'Invalid: fmt. See `errors` for what each must be.',
+    detail: 'fmt must be mp4-720 or mp4-1080.',
     code: 'invalid_request',
     retryable: false,
     requestId: '0b9b4b7e-6a7c-4f6e-9a53-1c1f1b0c7a52',

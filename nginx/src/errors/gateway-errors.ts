@@ -65,11 +65,13 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     definition: {
       title: 'A key is needed',
       retryable: false,
-      cause: 'The operator requires API keys (API_KEYS_FILE), and the request has no valid one.',
-      remedy: 'Send the key as `Authorization: Bearer KEY`.',
+      cause:
+        'The operator requires API keys (API_KEYS_FILE), and the request has no valid one; or its URL was signed with another key, changed, or has expired.',
+      remedy:
+        'Send the key as `Authorization: Bearer KEY`, as `X-Api-Key: KEY`, or as the password of HTTP Basic; or sign the URL again.',
     },
     detail:
-      'This server requires an access key. Send the key from its operator as "Authorization: Bearer KEY".',
+      'This server requires an access key. Send the key from its operator as "Authorization: Bearer KEY", as "X-Api-Key: KEY" or as the password of HTTP Basic. A signed URL must be unchanged and not expired.',
     atEveryEndpoint: true,
   },
   {

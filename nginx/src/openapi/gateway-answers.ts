@@ -76,7 +76,7 @@ function emptyResponse(status: number, method: string): Response {
     headers: {
       ...(waits && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
       ...(status === 401 && {
-        'WWW-Authenticate': { description: 'How to send the key.', schema: { const: 'Bearer' } },
+        'WWW-Authenticate': { description: 'How to send the key.', schema: { type: 'string' } },
       }),
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     },

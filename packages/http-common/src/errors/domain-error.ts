@@ -38,11 +38,19 @@ export class InvalidRequestError extends DomainError {
   override readonly name = 'InvalidRequestError';
 
   constructor(fields: readonly FieldError[], detail?: string) {
-    const names = [...new Set(fields.map(({ field }) => field))].join(', ');
-    super('invalid_request', detail ?? `Invalid: ${names}. See \`errors\` for what each must be.`, {
-      fields,
-    });
+    super('invalid_request', detail ?? sentence(fields), { fields });
   }
+}
+
+const maxFieldsInDetail = 5;
+
+/** Many programs show only `detail`, so it names the fields too: "fmt must be …; start must be …." */
+function sentence(fields: readonly FieldError[]): string {
+  const shown = fields
+    .slice(0, maxFieldsInDetail)
+    .map(({ field, message }) => `${field.slice(0, 50)} ${message}`);
+  const more = fields.length - shown.length;
+  return `${shown.join('; ')}${more > 0 ? `; and ${more} more, see \`errors\`` : ''}.`;
 }
 
 /** The client closed the connection before the response was complete. */
