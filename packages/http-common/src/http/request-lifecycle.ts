@@ -4,6 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { closeAfterLongBody, onDelivered } from './delivery.js';
 import {
   attachRequestContext,
   gatewayClient,
@@ -39,18 +40,21 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     });
 
     res.setHeader('X-Request-Id', requestId);
-    sendServerTiming(res, timings, startedAt);
+    beforeHeaders(res, () => {
+      const total = `total;dur=${(performance.now() - startedAt).toFixed(1)}`;
+      res.setHeader('Server-Timing', [timings.header(), total].filter(Boolean).join(', '));
+      closeAfterLongBody(req, res);
+    });
 
     metrics.requestsInFlight.inc();
     let hasEnded = false;
-    const onEnd = (): void => {
+    const onEnd = (isDelivered: boolean): void => {
       if (hasEnded) return;
       hasEnded = true;
       removeListener();
       metrics.requestsInFlight.dec();
-      const finished = res.writableFinished;
-      if (!finished) abortController.abort(new ClientGoneError());
-      const ended = outcome ?? (finished ? (res.statusCode >= 400 ? 'failed' : 'ok') : 'aborted');
+      if (!res.writableFinished) abortController.abort(new ClientGoneError());
+      const ended = outcome ?? (isDelivered ? (res.statusCode >= 400 ? 'failed' : 'ok') : 'aborted');
       const durationMs = performance.now() - startedAt;
       report({
         req,
@@ -62,8 +66,10 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
         fields: { stages: timings, ...notes },
       });
     };
-    res.once('close', onEnd);
-    const removeListener = onSocketClose(req.socket, onEnd);
+    onDelivered(res, onEnd);
+    const removeListener = onSocketClose(req.socket, () => {
+      if (!res.writableFinished) onEnd(false);
+    });
     next();
   };
 }
@@ -123,14 +129,11 @@ function onSocketClose(socket: Socket, listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Adds `Server-Timing` when the headers are written, because the timings aren't known earlier. */
-function sendServerTiming(res: Response, timings: StageTimings, startedAt: number): void {
+/** Calls `prepare` just before the headers are written. */
+function beforeHeaders(res: Response, prepare: () => void): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Response;
   res.writeHead = ((...args: unknown[]) => {
-    if (!res.headersSent) {
-      const total = `total;dur=${(performance.now() - startedAt).toFixed(1)}`;
-      res.setHeader('Server-Timing', [timings.header(), total].filter(Boolean).join(', '));
-    }
+    if (!res.headersSent) prepare();
     return writeHead(...args);
   }) as typeof res.writeHead;
 }

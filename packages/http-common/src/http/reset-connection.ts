@@ -7,10 +7,11 @@ export function resetConnection(response: ServerResponse): void {
   else resetSocket(response.socket);
 }
 
-/** Aborts a connection. The peer sees a reset, unless all data and the FIN were already sent. */
+/** Aborts a connection. The peer sees a reset, unless the FIN is on its way at this very moment. */
 export function resetSocket(socket: Socket): void {
-  // After the FIN is sent, `resetAndDestroy` fails in Node: it leaves the socket open and keeps
-  // the process alive.
-  if (socket.writableEnded && socket.writableLength === 0) socket.destroy();
+  // While Node sends the FIN, `resetAndDestroy` fails: it leaves the socket open and keeps the
+  // process alive.
+  const isSendingFin = socket.writableEnded && socket.writableLength === 0 && !socket.writableFinished;
+  if (isSendingFin) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -1,13 +1,14 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { ConfigError } from '../config/load-config.js';
 import { DomainError, InvalidRequestError } from '../errors/domain-error.js';
 import { sharedErrors } from '../errors/error-table.js';
 import { problemMediaType, toProblem } from '../errors/problem.js';
+import { isClosing } from '../http/delivery.js';
 import { noteBreak } from '../http/request-context.js';
-import { resetSocket } from '../http/reset-connection.js';
+import { Connections } from './connections.js';
 
 /** Longer than the gateway keeps idle connections, so that it never writes to one we have just closed. */
 const keepAliveTimeoutMs = 75_000;
@@ -38,7 +39,7 @@ export async function listen(options: {
   readonly portSetting: string;
 }): Promise<HttpListener> {
   // `createHttpApp` rejects a request without Host with a problem; Node would send only a status.
-  const server = createServer({ highWaterMark, requireHostHeader: false }, options.handler);
+  const server = createServer({ highWaterMark, requireHostHeader: false });
   // Like the gateway, ignore an unknown `Expect`; Node would send only a status.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.keepAliveTimeout = keepAliveTimeoutMs;
@@ -46,17 +47,13 @@ export async function listen(options: {
   // Streams and uploads have their own deadlines for each stage.
   server.requestTimeout = 0;
 
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  const connections = new Connections(server);
+  server.on('request', (request, response) => {
+    if (isClosing(request.socket)) return;
+    connections.add(response);
+    options.handler(request, response);
   });
-  const responses = new Set<ServerResponse>();
-  server.on('request', (_request, response) => {
-    responses.add(response);
-    response.once('close', () => responses.delete(response));
-  });
-  const responseOn = (socket: Duplex) => [...responses].find((response) => response.socket === socket);
+  const responseOn = (socket: Duplex) => connections.responseOn(socket);
   answerMalformedRequests(server, responseOn);
   answerConnect(server, responseOn);
 
@@ -68,33 +65,17 @@ export async function listen(options: {
   const host = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    close: async (graceMs) => closeServer(server, { sockets, responses }, graceMs),
+    close: async (graceMs) => closeServer(server, connections, graceMs),
   };
 }
 
-async function closeServer(
-  server: Server,
-  { sockets, responses }: { sockets: ReadonlySet<Socket>; responses: ReadonlySet<ServerResponse> },
-  graceMs: number,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  // Otherwise a kept-alive connection that becomes idle from now on would stay open for the whole
-  // grace period.
-  for (const response of responses) {
-    response.once('close', () => setImmediate(() => server.closeIdleConnections()));
-  }
-  const timer = setTimeout(() => {
-    responses.forEach((response) => noteBreak(response, stopped()));
-    // A reset, because a plain close would look like a complete response to an HTTP/1.0 client.
-    sockets.forEach(resetSocket);
-  }, graceMs);
+async function closeServer(server: Server, connections: Connections, graceMs: number): Promise<void> {
+  // Not `server.close`, which would also close the connections that still deliver their last bytes.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  connections.drain();
+  const timer = setTimeout(() => connections.resetAll(), graceMs);
   await closed;
   clearTimeout(timer);
-}
-
-function stopped(): DomainError {
-  return new DomainError('engine_unavailable', 'The service stopped before the response was complete.');
 }
 
 function listenError(

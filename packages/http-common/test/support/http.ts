@@ -12,7 +12,7 @@ import {
 } from '../../dist/index.js';
 import { DomainError } from '../../dist/index.js';
 import { pino } from 'pino';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 
 export interface LogLine {
@@ -29,6 +29,8 @@ export interface TestService {
   readonly disposed: () => boolean;
   /** Makes the running request to `/api/cut` fail. */
   readonly cut: () => void;
+  /** Resolves when `/api/bytes` has passed its next response on to the kernel. */
+  readonly nextWritten: () => Promise<void>;
 }
 
 /** A service with one route for every way a request can end. */
@@ -37,6 +39,7 @@ export async function startTestService(
 ): Promise<TestService> {
   const metrics = createMetrics({ service: 'test' });
   let cut: () => void = () => undefined;
+  let onWritten: () => void = () => undefined;
   const health = new HealthRegistry({ version: '1.2.3' });
   const log: LogLine[] = [];
   const waiting = new Set<(line: LogLine) => void>();
@@ -94,6 +97,12 @@ export async function startTestService(
           res.json({ bytes });
         },
       });
+      methods(router, '/api/bytes', {
+        get: (req, res) => {
+          res.once('finish', () => onWritten());
+          res.type('application/octet-stream').send(Buffer.alloc(Number(req.query.length)));
+        },
+      });
       methods(router, '/api/endless', {
         get: async (_req, res) => {
           res.write('first part');
@@ -130,6 +139,7 @@ export async function startTestService(
     nextRequestLog: async () => new Promise((resolve) => waiting.add(resolve)),
     disposed: () => isDisposed,
     cut: () => cut(),
+    nextWritten: async () => new Promise((resolve) => (onWritten = resolve)),
   };
 }
 
@@ -137,7 +147,7 @@ export async function startTestService(
 export async function rawRequest(
   url: string,
   request: string,
-  onData: () => void = () => undefined,
+  onData: (socket: Socket) => void = () => undefined,
 ): Promise<{ text: string; reset: boolean }> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -147,7 +157,7 @@ export async function rawRequest(
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
       text += chunk;
-      onData();
+      onData(socket);
     });
     socket.on('error', () => (reset = true));
     socket.on('close', () => resolve({ text, reset }));
