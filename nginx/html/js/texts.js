@@ -24,7 +24,7 @@ async function loadTexts(/** @type {string} */ language) {
 async function tableOf(/** @type {string} */ language, tries = Infinity) {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await (await fetch(`texts/${language}.json`)).json();
+      return await (await fetch(new URL(`../texts/${language}.json`, import.meta.url))).json();
     } catch (error) {
       if (attempt + 1 >= tries) throw error;
       const delay = retryDelays[Math.min(attempt, retryDelays.length - 1)];
