@@ -4,9 +4,8 @@ import type { FairTurns } from './fair-turns.js';
 import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
 import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './images/output.js';
-import type { Tuning } from './matte/tuning.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
-import type { Mask, Rejection, View } from './pixels/task.js';
+import type { GivenTuning, Mask, Rejection, View } from './pixels/task.js';
 
 export interface RemoveBackgroundDependencies {
   readonly engine: Pick<MattingEngine, 'assertReady' | 'inputSize' | 'run'>;
@@ -21,7 +20,7 @@ export interface RemoveBackgroundRequest {
   /** The client whose turn the work uses. */
   readonly client: string;
   readonly file: Uint8Array;
-  readonly tuning: Tuning;
+  readonly tuning: GivenTuning;
   readonly output: Output;
   readonly signal: AbortSignal;
   /** Receives the milliseconds of every stage. */

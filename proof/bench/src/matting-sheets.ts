@@ -1,6 +1,6 @@
 /**
  * Sheets to look at: `npm run bench:matting-sheets -- OUT.png [--precisions fp32,int8] [IMAGE …]`.
- * Each row is an image, then its cut-out as served over magenta and over a checkerboard, or,
+ * Each row is an image (over grey), then its cut-out as served over white, black and magenta, or,
  * with several precisions, over magenta in each. Without images: generated scenes.
  */
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import sharp from 'sharp';
 import { z } from 'zod';
 import { precisionSettings } from '@media-services/bg-removal/dist/inference/choices.js';
 import { openNetwork, type Network } from './matting/network.js';
-import { cutOutScene, variants } from './matting/pipeline.js';
+import { cutOutScene, rgbaOf, variants } from './matting/pipeline.js';
 import { makeScene, sceneList, type Shot } from './matting/scenes.js';
 
 const { values, positionals } = parseArgs({
@@ -23,25 +23,22 @@ async function shotFrom(file: string): Promise<Shot> {
   const { data, info } = await sharp(file)
     .autoOrient()
     .toColourspace('srgb')
-    .flatten({ background: '#ffffff' })
-    .raw()
+    .ensureAlpha()
+    .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
-  return { width: info.width, height: info.height, composite: Uint8Array.from(data) };
+  return {
+    width: info.width,
+    height: info.height,
+    composite: Uint8Array.from(data.filter((_, i) => i % 4 !== 3)),
+    own: Uint8Array.from(data.filter((_, i) => i % 4 === 3)),
+  };
 }
 
-/** @param backdrop SVG that fills the cell */
-const over = (backdrop: string) =>
-  Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${cell.width}" height="${cell.height}">${backdrop}</svg>`,
-  );
-const magenta = over('<rect width="100%" height="100%" fill="#f0f"/>');
-const checkerboard = over(
-  '<defs><pattern id="c" width="24" height="24" patternUnits="userSpaceOnUse"><rect width="24" height="24" fill="#fff"/><path d="M0 0h12v12H0zM12 12h12v12H12z" fill="#bbb"/></pattern></defs><rect width="100%" height="100%" fill="url(#c)"/>',
-);
+const over = (background: string) => ({ create: { ...cell, channels: 3 as const, background } });
 
 async function cutOutOf(shot: Shot, network: Network): Promise<Buffer> {
   const { width, height } = shot;
-  const { alpha, rgb } = cutOutScene(shot, await network.mask(shot), variants['as served']);
+  const { alpha, rgb } = cutOutScene(shot, (await network.find(shot)).found, variants['as served']);
   const rgba = Buffer.alloc(alpha.length * 4);
   for (const [i, value] of alpha.entries()) rgba.set([...rgb.subarray(i * 3, i * 3 + 3), value], i * 4);
   return sharp(rgba, { raw: { width, height, channels: 4 } })
@@ -54,7 +51,7 @@ const networks: Network[] = [];
 for (const precision of z.array(z.enum(precisionSettings)).parse(values.precisions.split(','))) {
   networks.push(await openNetwork({ precision }));
 }
-const backdrops = networks.length > 1 ? [magenta] : [magenta, checkerboard];
+const backdrops = networks.length > 1 ? ['#ff00ff'] : ['#ffffff', '#000000', '#ff00ff'];
 
 const shown = sceneList('small').filter(({ group }) => ['solid', 'soft', 'hair', 'holes'].includes(group));
 const sources =
@@ -62,9 +59,10 @@ const sources =
 const rows: Buffer[][] = [];
 for (const source of sources) {
   const shot = await source();
-  const { width, height } = shot;
+  const { width, height, data } = rgbaOf(shot);
   const cells = [
-    await sharp(shot.composite, { raw: { width, height, channels: 3 } })
+    await sharp(data, { raw: { width, height, channels: 4 } })
+      .flatten({ background: '#808080' })
       .resize(cell.width, cell.height, { fit: 'contain', background: '#ffffff' })
       .png()
       .toBuffer(),
@@ -72,7 +70,7 @@ for (const source of sources) {
   for (const network of networks) {
     const input = await cutOutOf(shot, network);
     for (const backdrop of backdrops)
-      cells.push(await sharp(backdrop).composite([{ input }]).png().toBuffer());
+      cells.push(await sharp(over(backdrop)).composite([{ input }]).png().toBuffer());
   }
   rows.push(cells);
 }

@@ -15,7 +15,8 @@ import { meanFigures, score, type Figures } from './matting/metrics.js';
 import { openNetwork } from './matting/network.js';
 import { coloursFromTruth, cutOutScene, servedAlpha, variants } from './matting/pipeline.js';
 import { qualityTable } from './matting/quality-table.js';
-import { makeScene, sceneList, type Scene, type SceneSize } from './matting/scenes.js';
+import { makeScene, sceneList, type Scene, type SceneSize, type SubjectScene } from './matting/scenes.js';
+import { finishedUpload, hasUploads, tightUpload, uploadGroups } from './matting/uploads.js';
 import { scoredCutOuts } from './pictures/list.js';
 import { keep } from './report.js';
 
@@ -37,18 +38,36 @@ if (values.seed !== '0' && (values.gate || values.store)) {
   throw new Error('--seed creates other scenes, so their metrics cannot be stored or compared');
 }
 
+const wantedGroups = values.groups?.split(',');
+const isWanted = (group: string): boolean => wantedGroups?.includes(group) ?? true;
+
 async function* generatedScenes(): AsyncGenerator<Scene> {
-  const wanted = values.groups?.split(',');
   for (const spec of sceneList(size)) {
-    if (wanted !== undefined && !wanted.includes(spec.group)) continue;
-    yield makeScene({ ...spec, seed: spec.seed + Number(values.seed) });
+    const isInUploads = uploadGroups.some(isWanted) && hasUploads(spec, size);
+    if (!isWanted(spec.group) && !isInUploads) continue;
+    const scene = await makeScene({ ...spec, seed: spec.seed + Number(values.seed) });
+    if (isWanted(spec.group)) yield scene;
+    if (isInUploads) yield* uploadsOf(scene);
+  }
+}
+
+/** A scene's subject alone, as people upload it. */
+async function* uploadsOf(scene: SubjectScene): AsyncGenerator<Scene> {
+  for (const upload of [finishedUpload(scene), await tightUpload(scene)])
+    if (isWanted(upload.group)) yield upload;
+}
+
+async function* picturesWithUploads(folder: string): AsyncGenerator<Scene> {
+  for await (const scene of pictureScenes(folder, scoredCutOuts)) {
+    if (isWanted(scene.group)) yield scene;
+    yield* uploadsOf(scene);
   }
 }
 
 function scenes(): AsyncGenerator<Scene> {
   if (folder === undefined) return generatedScenes();
   const isOfPictures = existsSync(path.join(folder, 'cut-outs'));
-  return isOfPictures ? pictureScenes(folder, scoredCutOuts) : pairScenes(folder);
+  return isOfPictures ? picturesWithUploads(folder) : pairScenes(folder);
 }
 
 const network = await openNetwork();
@@ -58,26 +77,26 @@ const record = (group: string, variant: string, figures: Figures): void => {
 };
 
 for await (const scene of scenes()) {
-  const mask = await network.mask(scene);
+  const { found } = await network.find(scene);
   const { group } = scene;
   const all = Object.entries(variants);
   // Millions of pixels for each: only the first and the last two.
   for (const [variant, settings] of size === 'large' ? [...all.slice(0, 1), ...all.slice(-2)] : all) {
-    record(group, variant, score(cutOutScene(scene, mask, settings), scene));
+    record(group, variant, score(cutOutScene(scene, found, settings), scene));
   }
-  const served = servedAlpha(scene);
+  const served = found.kind === 'own-alpha' ? scene.alpha : servedAlpha(scene);
   // Feathering makes pixels visible whose colours are unknown in photographs.
   const servedTruth = {
     ...scene,
     alpha: served,
-    foreground: group === 'photographs' ? null : scene.foreground,
+    foreground: folder === undefined ? scene.foreground : null,
   };
   record(
     group,
     'as served, truth tuned alike',
-    score(cutOutScene(scene, mask, variants['as served']), servedTruth),
+    score(cutOutScene(scene, found, variants['as served']), servedTruth),
   );
-  if (scene.foreground !== null && size !== 'large') {
+  if (scene.foreground !== null && size !== 'large' && !uploadGroups.includes(group)) {
     record(group, 'exact matte', score(coloursFromTruth(scene, false), scene));
     record(group, 'exact matte + colour', score(coloursFromTruth(scene, true), scene));
     record(group, 'exact matte, tuned', score({ alpha: served, rgb: scene.foreground }, scene));

@@ -41,7 +41,11 @@ async function* generatedScenes(): AsyncGenerator<Scene> {
 async function figuresOn(scenes: AsyncGenerator<Scene>, network: Network): Promise<Figures> {
   const figures: Figures[] = [];
   for await (const scene of scenes) {
-    const cutOut = cutOutScene(scene, await network.mask(scene), variants['refined + colour + alpha']);
+    const cutOut = cutOutScene(
+      scene,
+      (await network.find(scene)).found,
+      variants['refined + colour + alpha'],
+    );
     figures.push(score(cutOut, scene));
   }
   return meanFigures(figures);

@@ -15,7 +15,12 @@ const table = z.record(z.string(), z.record(z.string(), figures));
 type Table = z.output<typeof table>;
 
 /** The hardest edges. The others are measured at night. */
-const groups = ['hair', ...atNight(['solid', 'holes', 'thin', 'creature', 'soft', 'translucent'])];
+const groups = [
+  'hair',
+  'finished',
+  'tight',
+  ...atNight(['solid', 'holes', 'thin', 'creature', 'soft', 'translucent']),
+];
 const measuredOf = (...names: string[]) => names.filter((name) => groups.includes(name));
 
 const harness = path.resolve(import.meta.dirname, '../dist/matting.js');

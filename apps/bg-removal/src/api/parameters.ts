@@ -2,19 +2,23 @@ import { InvalidRequestError, parseRequest, DomainError, type FieldError } from 
 import { z } from 'zod';
 import colourNames from 'color-name';
 import { defaultOutput, formats, type Output } from '../images/output.js';
-import { defaultTuning, type Tuning } from '../matte/tuning.js';
+import { defaultTuning } from '../matte/tuning.js';
+import type { GivenTuning } from '../pixels/task.js';
 import { isWebUrl, maxUrlLength } from './fetch-image.js';
 import { fileField, sentAsText, type Upload } from './upload.js';
 
-/** A decimal number in plain notation within a range. Nothing is rounded, clamped or guessed. */
-function decimal(min: number, max: number, fallback: number, description: string) {
+/**
+ * A decimal number in plain notation within a range. Nothing is rounded, clamped or guessed.
+ * @param fallback what the service uses if the field is missing; for the documentation
+ */
+function optionalDecimal(min: number, max: number, fallback: number, description: string) {
   const message = `must be a number from ${min} to ${max}, written like 0.5`;
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
     .regex(/^-?\d+(\.\d+)?$/, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
-    .default(fallback)
+    .optional()
     .meta({
       type: 'number',
       minimum: min,
@@ -59,24 +63,27 @@ function length(description: string) {
   );
 }
 
+const ownAlphaStands =
+  ' An upload that is already cut out keeps its own alpha, and this applies to it only if sent.';
+
 export const parametersSchema = z.strictObject({
-  threshold: decimal(
+  threshold: optionalDecimal(
     0,
     255,
     defaultTuning.threshold,
-    'Opacity up to this value (of 255) becomes fully transparent; the rest is stretched. Removes faint leftovers.',
+    `Opacity up to this value (of 255) becomes fully transparent; the rest is stretched. Removes faint leftovers.${ownAlphaStands}`,
   ),
-  feather: decimal(
+  feather: optionalDecimal(
     0,
     24,
     defaultTuning.feather,
-    'Width of hard edges, in pixels of the image. Edges that are almost as wide already are softened less. 0 changes nothing.',
+    `Width of hard edges, in pixels of the image. Edges that are almost as wide already are softened less. 0 changes nothing.${ownAlphaStands}`,
   ),
-  foreground_strength: decimal(
+  foreground_strength: optionalDecimal(
     0.5,
     2,
     defaultTuning.foregroundStrength,
-    'Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that are probably foreground become solid; below 1 they stay translucent, such as glass.',
+    `Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that are probably foreground become solid; below 1 they stay translucent, such as glass.${ownAlphaStands}`,
   ),
   format: word(
     formats,
@@ -128,6 +135,14 @@ function contradictions({ channels, format, bg_color, crop, crop_margin }: Param
   return problems;
 }
 
+function tuningOf({ threshold, feather, foreground_strength: foregroundStrength }: Parameters): GivenTuning {
+  return {
+    ...(threshold !== undefined && { threshold }),
+    ...(feather !== undefined && { feather }),
+    ...(foregroundStrength !== undefined && { foregroundStrength }),
+  };
+}
+
 function outputOf(parsed: Parameters): Output {
   const { format, channels, bg_color, crop, crop_margin = '0', max_width, max_height } = parsed;
   return {
@@ -168,22 +183,18 @@ export function readParameters(
   upload: Upload,
   query: object,
   allowsUrls: boolean,
-): { source: Source; tuning: Tuning; output: Output } {
+): { source: Source; tuning: GivenTuning; output: Output } {
   const { [fileField]: fileAsText, ...fields } = upload.fields;
   const problems: FieldError[] = Object.keys(query).map((field) => ({
     field,
     message: 'is not accepted in the query; send it as a form field',
   }));
-  let tuning = defaultTuning;
+  let tuning: GivenTuning = {};
   let output = defaultOutput;
   let url: string | undefined;
   try {
     const parsed = parseRequest(parametersSchema, fields);
-    tuning = {
-      threshold: parsed.threshold,
-      feather: parsed.feather,
-      foregroundStrength: parsed.foreground_strength,
-    };
+    tuning = tuningOf(parsed);
     output = outputOf(parsed);
     url = parsed.image_url;
     problems.push(...contradictions(parsed));

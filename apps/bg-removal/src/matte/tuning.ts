@@ -9,6 +9,8 @@ export interface Tuning {
 }
 
 export const defaultTuning: Tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
+/** Changes nothing. */
+export const neutralTuning: Tuning = { threshold: 0, feather: 0, foregroundStrength: 1 };
 
 /**
  * Applies strength, then threshold, to one alpha value in 0-1: `α ← sα/(1+(s−1)α)`, then with

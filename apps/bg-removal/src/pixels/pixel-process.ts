@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
 import { encode, exceedsWebp } from '../images/encode.js';
-import type { Rectangle } from '../images/output.js';
-import { withCloseUp } from '../matte/close-up.js';
+import { findSubject } from '../matte/find-subject.js';
 import type { Plane } from '../matte/plane.js';
+import { createLook } from '../matte/surroundings.js';
+import { defaultTuning, neutralTuning } from '../matte/tuning.js';
 import {
   maskSchema,
   pixelSettingsSchema,
@@ -72,17 +73,20 @@ async function run(
   const shared = await team.begin(decoded, opened.hasAlpha);
   const { image } = shared;
   let stages: View['stages'] = { decode };
-  const lookAt = async (area: Rectangle): Promise<Plane> => {
-    const rgb = await shared.view(area, inputSize);
+  const network = async (rgb: Uint8Array): Promise<Plane> => {
     stages = { ...stages, prepare: clock() };
     const seen = await maskOf({ rgb, stages }, conversation);
     stages = {};
     clock();
     return seen;
   };
-  const first = await lookAt({ left: 0, top: 0, ...opened.size });
-  const mask = refineSmallSubjects ? await withCloseUp(first, image, lookAt) : first;
-  const subject = await shared.cutOut(mask, tuning);
+  const look = createLook(inputSize, (area, size) => shared.view(area, size), network);
+  const { isOpaque } = shared;
+  const found = await findSubject(image, { isOpaque, refineSmallSubjects }, look);
+  const subject =
+    found.kind === 'mask'
+      ? await shared.cutOut(found.mask, { ...defaultTuning, ...tuning })
+      : await shared.keepOwnAlpha(found, { ...neutralTuning, ...tuning });
   if (subject === undefined) return { kind: 'rejected', rejection: { code: 'no_foreground' } };
   const matte = clock();
   // Yields to the event loop: the only chance to receive a cancellation sent during the matte.

@@ -14,6 +14,8 @@ function take(message: ToThread): void {
     const { width, height } = message.size;
     const data = member.bytes(width * height * 4);
     current = new SharedImage(member, { width, height, data }, message.hasAlpha);
+    // The other thread asks for this first.
+    void current.isOpaque;
   } else if (message.step === 'view') {
     current?.view(message.area, message.size, () => undefined);
   } else if (current !== undefined) {

@@ -26,6 +26,11 @@ export class SharedImage {
     this.#hasAlpha = hasAlpha;
   }
 
+  /** Whether no pixel is transparent. */
+  get isOpaque(): boolean {
+    return this.#seen().seen === this.image;
+  }
+
   /**
    * {@link viewForModel}.
    * @param use gets the view in shared memory that is freed afterwards

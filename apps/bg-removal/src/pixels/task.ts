@@ -18,12 +18,19 @@ const tuningSchema = z.object({
   feather: z.number(),
   foregroundStrength: z.number(),
 });
+/** What the client has set itself. */
+const givenTuningSchema = z.object({
+  threshold: z.number().exactOptional(),
+  feather: z.number().exactOptional(),
+  foregroundStrength: z.number().exactOptional(),
+});
+export type GivenTuning = z.output<typeof givenTuningSchema>;
 
 export const pixelTaskSchema = z.object({
   file: bytes,
   limits: imageLimitsSchema,
   inputSize: z.object({ width: z.int(), height: z.int() }),
-  tuning: tuningSchema,
+  tuning: givenTuningSchema,
   output: outputSchema,
   refineSmallSubjects: z.boolean(),
 });

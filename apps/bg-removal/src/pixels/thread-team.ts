@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Rectangle } from '../images/output.js';
 import type { RgbaImage } from '../images/rgba-image.js';
+import type { OwnAlpha } from '../matte/find-subject.js';
+import { keepOwnAlpha } from '../matte/keep-own-alpha.js';
 import type { Plane } from '../matte/plane.js';
 import { createSharedMemory, TeamMember, type SharedMemory } from '../matte/team-member.js';
 import type { Tuning } from '../matte/tuning.js';
@@ -101,6 +103,11 @@ export class TeamImage {
     return this.#shared.image;
   }
 
+  /** Whether no pixel is transparent. */
+  get isOpaque(): boolean {
+    return this.#shared.isOpaque;
+  }
+
   /** The network's view of a part of the image, as interleaved RGB. */
   async view(area: Rectangle, size: Size): Promise<Uint8Array> {
     await this.#settle();
@@ -115,6 +122,12 @@ export class TeamImage {
     const mask = { width, height, data: this.#shared.member.place(data) };
     this.#tell({ step: 'cut-out', mask: { width, height }, tuning });
     return this.#shared.cutOut(mask, tuning);
+  }
+
+  /** {@link keepOwnAlpha}, by one thread. */
+  async keepOwnAlpha(found: OwnAlpha, tuning: Tuning): Promise<Rectangle | undefined> {
+    await this.#settle();
+    return keepOwnAlpha(this.image, found, tuning, this.#shared.member);
   }
 
   async #settle(): Promise<void> {

@@ -39,6 +39,16 @@ describe('with the real model', () => {
     });
   });
 
+  test('its own result sent again keeps every visible pixel, softened only if asked for', async () => {
+    const first = (await postImage(service, await mug(500, 400))).body as Buffer;
+    const again = (await postImage(service, first)).body as Buffer;
+    expect((await pixelsOf(again)).data).toEqual((await pixelsOf(first)).data);
+    const softened = (await postImage(service, first, { fields: { feather: '20' } })).body as Buffer;
+    const partly = ({ data }: { data: Uint8Array }) =>
+      data.filter((alpha, i) => i % 4 === 3 && alpha > 0 && alpha < 255).length;
+    expect(partly(await pixelsOf(softened))).toBeGreaterThan(2 * partly(await pixelsOf(first)));
+  });
+
   test('a mug: the mug is opaque and the wall is gone, also inside the handle; health responds meanwhile', async () => {
     const [width, height] = [900, 700];
     const pending = postImage(service, await mug(width, height));

@@ -7,6 +7,8 @@ import * as feather from '../../dist/matte/feather.js';
 import * as edges from '../../dist/matte/edge-colours.js';
 import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
 import { estimateLayers } from '../../dist/matte/layers.js';
+import type { OwnAlpha } from '../../dist/matte/find-subject.js';
+import * as own from '../../dist/matte/keep-own-alpha.js';
 import * as views from '../../dist/matte/model-view.js';
 import { pictureOf } from '../../dist/matte/own-alpha.js';
 import type { Plane } from '../../dist/matte/plane.js';
@@ -51,11 +53,21 @@ export function cutOut(
   });
 }
 
-/** The network's view of a whole image. */
-export function viewForModel(image: RgbaImage, width: number, height: number): Uint8Array {
+/** {@link own.keepOwnAlpha} by one thread. */
+export function keepOwnAlpha(image: RgbaImage, found: OwnAlpha, tuning: Tuning): Rectangle | undefined {
+  const member = alone();
+  return inMemory(member, image.data, (data) => own.keepOwnAlpha({ ...image, data }, found, tuning, member));
+}
+
+/** The network's view of an image, or of an area. */
+export function viewForModel(
+  image: RgbaImage,
+  width: number,
+  height: number,
+  area: Rectangle = { left: 0, top: 0, width: image.width, height: image.height },
+): Uint8Array {
   const member = alone();
   const { seen } = pictureOf({ ...image, data: member.place(image.data) }, true, member);
-  const area = { left: 0, top: 0, width: image.width, height: image.height };
   return views.viewForModel(seen, area, width, height, member).slice();
 }
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
-import { composite, type Scene } from './scenes.js';
+import { composite, type Scene, type SubjectScene } from './scenes.js';
 
 /** The subject's share of each side of the image. */
 const subjectShare = 0.7;
@@ -22,7 +22,7 @@ async function imagesOf(folder: string): Promise<string[]> {
  * transparent pixels are unknown.
  * @param names of the cut-outs
  */
-export async function* pictureScenes(folder: string, names: readonly string[]): AsyncGenerator<Scene> {
+export async function* pictureScenes(folder: string, names: readonly string[]): AsyncGenerator<SubjectScene> {
   const backgrounds = await imagesOf(path.join(folder, 'backgrounds'));
   for (const [i, name] of names.entries()) {
     const subject = sharp(path.join(folder, 'cut-outs', name))

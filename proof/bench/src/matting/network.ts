@@ -1,10 +1,9 @@
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Rectangle } from '@media-services/bg-removal/dist/images/output.js';
-import { withCloseUp } from '@media-services/bg-removal/dist/matte/close-up.js';
+import { findSubject, type FoundSubject } from '@media-services/bg-removal/dist/matte/find-subject.js';
 import { viewForModel } from '@media-services/bg-removal/dist/matte/model-view.js';
-import type { Plane } from '@media-services/bg-removal/dist/matte/plane.js';
+import { createLook } from '@media-services/bg-removal/dist/matte/surroundings.js';
 import { MattingSession } from '@media-services/bg-removal/dist/inference/matting-session.js';
 import {
   choosePrecision,
@@ -18,7 +17,7 @@ import {
   locateModel,
 } from '@media-services/bg-removal/dist/model/known-models.js';
 import { verifyModel } from '@media-services/bg-removal/dist/model/verify-model.js';
-import { alone, rgbaOf, type Mask } from './pipeline.js';
+import { alone, pictureIn, rgbaOf } from './pipeline.js';
 import type { Shot } from './scenes.js';
 
 /** As the service reads them. */
@@ -33,8 +32,8 @@ export interface Network {
   readonly precision: Precision;
   readonly inputSize: { readonly width: number; readonly height: number };
   readonly session: MattingSession;
-  /** What the network says of a shot. */
-  mask(shot: Shot): Promise<Mask>;
+  /** What the network says of a shot, and how often it was asked. */
+  find(shot: Shot): Promise<{ found: FoundSubject; looks: number }>;
 }
 
 /**
@@ -69,19 +68,26 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
     precision,
     inputSize,
     session,
-    async mask(shot) {
-      const { width, height } = shot;
-      const look = async (area: Rectangle): Promise<Plane> => {
-        const member = alone();
-        const image = { width, height, data: member.place(rgbaOf(shot).data) };
-        const rgb = viewForModel(image, area, inputSize.width, inputSize.height, member).slice();
-        const seen = await session.run(rgb);
-        return { width: seen.width, height: seen.height, data: seen.mask };
-      };
-      const first = await look({ left: 0, top: 0, width, height });
-      const refines = settings.REFINE_SMALL_SUBJECTS === 'auto';
-      const seen = refines ? await withCloseUp(first, { width, height }, look) : first;
-      return { width: seen.width, height: seen.height, mask: seen.data };
+    async find(shot) {
+      const image = rgbaOf(shot);
+      let looks = 0;
+      const look = createLook(
+        inputSize,
+        (area, size) => {
+          const member = alone();
+          const { seen } = pictureIn(member, shot);
+          return viewForModel(seen, area, size.width, size.height, member).slice();
+        },
+        async (rgb) => {
+          looks++;
+          const { mask, width, height } = await session.run(rgb);
+          return { width, height, data: mask };
+        },
+      );
+      const isOpaque = shot.own?.every((alpha) => alpha === 255) ?? true;
+      const refineSmallSubjects = settings.REFINE_SMALL_SUBJECTS === 'auto';
+      const found = await findSubject(image, { isOpaque, refineSmallSubjects }, look);
+      return { found, looks };
     },
   };
 }

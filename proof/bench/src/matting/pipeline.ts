@@ -3,10 +3,13 @@ import { cutOut, defaultSteps, type CutOutSteps } from '@media-services/bg-remov
 import { featherMatte } from '@media-services/bg-removal/dist/matte/feather.js';
 import { estimateForeground } from '@media-services/bg-removal/dist/matte/edge-colours.js';
 import { cellColours, gridFor } from '@media-services/bg-removal/dist/matte/grid.js';
+import type { FoundSubject } from '@media-services/bg-removal/dist/matte/find-subject.js';
+import { keepOwnAlpha } from '@media-services/bg-removal/dist/matte/keep-own-alpha.js';
+import { pictureOf, type Picture } from '@media-services/bg-removal/dist/matte/own-alpha.js';
 import { estimateLayers } from '@media-services/bg-removal/dist/matte/layers.js';
 import { createSharedMemory, TeamMember } from '@media-services/bg-removal/dist/matte/team-member.js';
 import { tuneMatte } from '@media-services/bg-removal/dist/matte/tune-matte.js';
-import { defaultTuning, type Tuning } from '@media-services/bg-removal/dist/matte/tuning.js';
+import { defaultTuning, neutralTuning, type Tuning } from '@media-services/bg-removal/dist/matte/tuning.js';
 
 import type { Scene, Shot } from './scenes.js';
 
@@ -22,28 +25,30 @@ export interface Variant {
   readonly tuning: Tuning;
 }
 
-const neutral: Tuning = { threshold: 0, feather: 0, foregroundStrength: 1 };
-
 /** The variants; each adds one step to the previous one. */
 export const variants = {
   bare: {
     steps: { decideWideAreas: false, refine: false, correctAlpha: false, estimateForeground: false },
-    tuning: neutral,
+    tuning: neutralTuning,
   },
   decided: {
     steps: { decideWideAreas: true, refine: false, correctAlpha: false, estimateForeground: false },
-    tuning: neutral,
+    tuning: neutralTuning,
   },
-  refined: { steps: { ...defaultSteps, correctAlpha: false, estimateForeground: false }, tuning: neutral },
-  'refined + colour': { steps: { ...defaultSteps, correctAlpha: false }, tuning: neutral },
-  'refined + colour + alpha': { steps: defaultSteps, tuning: neutral },
+  refined: {
+    steps: { ...defaultSteps, correctAlpha: false, estimateForeground: false },
+    tuning: neutralTuning,
+  },
+  'refined + colour': { steps: { ...defaultSteps, correctAlpha: false }, tuning: neutralTuning },
+  'refined + colour + alpha': { steps: defaultSteps, tuning: neutralTuning },
   'as served': { steps: defaultSteps, tuning: defaultTuning },
 } satisfies Record<string, Variant>;
 
-export function rgbaOf({ composite, width, height }: Shot): RgbaImage {
+export function rgbaOf({ composite, own, width, height }: Shot): RgbaImage {
   const data = new Uint8Array(width * height * 4).fill(255);
   for (let from = 0, to = 0; to < data.length; from += 3, to += 4) {
     data.set(composite.subarray(from, from + 3), to);
+    if (own !== undefined) data[to + 3] = own[to / 4] ?? 0;
   }
   return { width, height, data };
 }
@@ -58,13 +63,6 @@ function split({ width, height, data }: RgbaImage): CutOut {
   return { alpha, rgb };
 }
 
-/** The network's output for a shot, 0-1, at its own size. */
-export interface Mask {
-  readonly mask: Float32Array;
-  readonly width: number;
-  readonly height: number;
-}
-
 const memory = createSharedMemory(4 * 1024 ** 3);
 
 /** A team of one thread; what the previous one had in memory is lost. */
@@ -73,15 +71,23 @@ export function alone(): TeamMember {
   return new TeamMember(memory, 0);
 }
 
-/** The cut-out of a shot by one variant. */
-export function cutOutScene(shot: Shot, { mask, width, height }: Mask, { steps, tuning }: Variant): CutOut {
+/** The cut-out of a shot by one variant. The alpha of a finished cut-out stands, since no client sets anything. */
+export function cutOutScene(shot: Shot, found: FoundSubject, { steps, tuning }: Variant): CutOut {
   const member = alone();
-  const source = rgbaOf(shot);
-  const image = { ...source, data: member.place(source.data) };
-  const plane = { width, height, data: member.place(mask) };
-  const found = cutOut({ image, seen: image }, plane, tuning, steps, member);
-  if (found === undefined) image.data.fill(0);
+  const picture = pictureIn(member, shot);
+  const { image } = picture;
+  const area =
+    found.kind === 'own-alpha'
+      ? keepOwnAlpha(image, found, neutralTuning, member)
+      : cutOut(picture, { ...found.mask, data: member.place(found.mask.data) }, tuning, steps, member);
+  if (area === undefined) image.data.fill(0);
   return split(image);
+}
+
+/** A shot in the member's memory, as the service sees it. */
+export function pictureIn(member: TeamMember, shot: Shot): Picture {
+  const source = rgbaOf(shot);
+  return pictureOf({ ...source, data: member.place(source.data) }, shot.own !== undefined, member);
 }
 
 /**

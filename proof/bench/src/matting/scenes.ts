@@ -3,11 +3,14 @@ import { seededRandom } from './random.js';
 import { shapes, type ShapeName } from './shapes.js';
 import { background, texture, type BackgroundKind, type Palette } from './textures.js';
 
-/** What the camera sees, RGB. */
+/** An upload. */
 export interface Shot {
   readonly width: number;
   readonly height: number;
+  /** What the camera sees, RGB. */
   readonly composite: Uint8Array;
+  /** Alpha of the upload, 0-255; absent: opaque. */
+  readonly own?: Uint8Array;
 }
 
 /** A shot with known ground truth. */
@@ -19,6 +22,9 @@ export interface Scene extends Shot {
   /** Exact colours, RGB; null if unknown. */
   readonly foreground: Uint8Array | null;
 }
+
+/** A scene whose subject is known alone. */
+export type SubjectScene = Scene & { readonly foreground: Uint8Array };
 
 /** What a scene is made from. */
 export interface SceneSpec {
@@ -93,7 +99,7 @@ export function sceneList(size: SceneSize = 'medium'): readonly SceneSpec[] {
   );
 }
 
-export async function makeScene(spec: SceneSpec): Promise<Scene & { foreground: Uint8Array }> {
+export async function makeScene(spec: SceneSpec): Promise<SubjectScene> {
   const { group, background: kind, seed, width, height } = spec;
   const random = seededRandom(seed);
   const { draw, blur } = shapes[group];

@@ -1,0 +1,52 @@
+import type { RgbaImage } from '../images/rgba-image.js';
+import { withCloseUp } from './close-up.js';
+import { cutOutOutline, greySurroundings, rejectedSamples, type Outline } from './finished-cut-out.js';
+import { plainSurroundings } from './plain-ground.js';
+import type { Plane } from './plane.js';
+import { resample } from './resample.js';
+import type { Look } from './surroundings.js';
+
+/** The image is already a cut-out: its own alpha stands, without the rejected samples of its outline. */
+export interface OwnAlpha {
+  readonly kind: 'own-alpha';
+  readonly outline: Outline;
+  readonly rejected: Uint8Array;
+}
+
+/** What the network says of an image. */
+export type FoundSubject = { readonly kind: 'mask'; readonly mask: Plane } | OwnAlpha;
+
+export interface FindSubjectOptions {
+  /** Whether no pixel of the image is transparent. */
+  readonly isOpaque: boolean;
+  /** Whether the network sees a small subject a second time, larger. */
+  readonly refineSmallSubjects: boolean;
+}
+
+/**
+ * Shows an image to the network as often as it takes: a finished cut-out once, with room around it; a
+ * subject that fills an image with a plain ground twice, the second time with room around it; a
+ * small subject twice, the second time larger; anything else once.
+ */
+export async function findSubject(
+  image: RgbaImage,
+  { isOpaque, refineSmallSubjects }: FindSubjectOptions,
+  look: Look,
+): Promise<FoundSubject> {
+  const outline = isOpaque ? undefined : cutOutOutline(image);
+  if (outline !== undefined) {
+    const rejected = rejectedSamples(outline, await look(outline.box, greySurroundings(outline)));
+    if (rejected !== undefined) return { kind: 'own-alpha', outline, rejected };
+  }
+  const whole = { left: 0, top: 0, width: image.width, height: image.height };
+  const first = await look(whole);
+  const around = isOpaque ? plainSurroundings(image) : undefined;
+  if (around !== undefined) return { kind: 'mask', mask: higher(first, await look(whole, around)) };
+  return { kind: 'mask', mask: refineSmallSubjects ? await withCloseUp(first, image, look) : first };
+}
+
+/** The higher of two masks of the same area, at the size of the first. */
+function higher(mask: Plane, other: Plane): Plane {
+  const { data } = resample(other, mask.width, mask.height);
+  return { ...mask, data: mask.data.map((value, i) => Math.max(value, data[i] ?? 0)) };
+}
