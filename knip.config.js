@@ -96,7 +96,8 @@ export default {
     // What the stack runs: listed, so that turbo builds it first.
     'proof/e2e': {
       entry: ['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
-      ignoreDependencies: ['axe-core', '@media-services/*'],
+      // The browser reads axe-core and the fonts (fonts.conf).
+      ignoreDependencies: ['axe-core', 'dejavu-fonts-ttf', '@media-services/*'],
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     'proof/bench': {

@@ -30,25 +30,29 @@ await runScript({ usage }, async () => {
   // Built by set-up.
   const { deathMessage, panel, startStack, stopRequested } = await import('../packages/stack/dist/index.js');
   const showLogs = process.env.LOG === 'show';
-  const stack = await startStack({
-    port,
-    host,
-    env,
-    onLine: showLogs ? (name, line) => progress.say(`${name.padEnd(10)} │ ${line}`) : undefined,
-  }).catch((error) => explain(error, env));
+  const onLine = showLogs
+    ? (/** @type {string} */ name, /** @type {string} */ line) => progress.say(`${name.padEnd(10)} │ ${line}`)
+    : undefined;
   const stopping = new AbortController();
-  const stop = stopRequested(() => stack.kill()).then(() => {
+  const { signal } = stopping;
+  const stop = stopRequested(() => process.exit(1)).then(() => {
+    progress.say('\nStopping…');
     stopping.abort();
     return undefined;
   });
-  process.once('exit', () => stack.kill());
+  /** @type {import('../packages/stack/dist/index.js').Stack | undefined} */
+  let started;
   try {
-    await progress.step('Services', (log) =>
-      stack.healthy({ log, signal: stopping.signal }).catch((error) => {
-        if (stopping.signal.aborted) throw error;
+    const stack = await progress.step('Services', async (log) => {
+      try {
+        started = await startStack({ port, host, env, signal, onLine });
+        await started.healthy({ log, signal });
+        return started;
+      } catch (error) {
+        if (signal.aborted) throw error;
         return explain(error, env);
-      }),
-    );
+      }
+    });
     progress.say(
       panel({
         url: stack.url,
@@ -65,10 +69,9 @@ await runScript({ usage }, async () => {
     const death = await Promise.race([stop, stack.died]);
     if (death !== undefined) throw new UserError(`${deathMessage(death)}\nStopping the others.`);
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
   } finally {
-    if (stopping.signal.aborted) progress.say('\nStopping…');
-    await stack.stop();
+    await started?.stop();
   }
   progress.say('Stopped.');
 });

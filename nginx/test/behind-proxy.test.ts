@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@media-services/stack';
+import { onFreePort, PortInUseError } from '@media-services/stack/set-up';
 import { findExecutable, findNginx } from '@media-services/stack/set-up';
 import { atNight } from '../../proof/jest/at-night.js';
 import { startGateway, type TestGateway } from './support/gateway.js';
@@ -222,27 +222,31 @@ async function start(
   program: string,
   configure: (folder: string, port: number) => readonly string[],
 ): Promise<FrontProxy> {
-  const folder = mkdtempSync(join(tmpdir(), 'front-proxy-'));
-  const port = await freePort();
-  const child = spawn(program, configure(folder, port), {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-  });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`${program} did not start:\n${said}`);
-    await delay(20);
-  }
-  return {
-    port,
-    [Symbol.asyncDispose]: async () => {
-      const exited = once(child, 'exit');
+  return onFreePort(async (port) => {
+    const folder = mkdtempSync(join(tmpdir(), 'front-proxy-'));
+    const child = spawn(program, configure(folder, port), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    });
+    const exited = once(child, 'exit');
+    const dispose = async (): Promise<void> => {
       child.kill('SIGTERM');
       await exited;
       rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    };
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    while (!(await accepts(port))) {
+      if (child.exitCode === null) {
+        await delay(20);
+        continue;
+      }
+      await dispose();
+      const message = `${program} did not start:\n${said}`;
+      throw /already in use/i.test(said) ? new PortInUseError(message) : new Error(message);
+    }
+    return { port, [Symbol.asyncDispose]: dispose };
+  });
 }
 
 function accepts(port: number): Promise<boolean> {

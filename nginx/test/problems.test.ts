@@ -151,8 +151,7 @@ test('a service that is down gives a 502, and works again once it is back', asyn
     expect(JSON.stringify(problem)).not.toContain('127.0.0.1');
   }
 
-  gateway.videoDl.server.listen(gateway.videoDl.port, '127.0.0.1');
-  await once(gateway.videoDl.server, 'listening');
+  await gateway.videoDl.reset();
   expect((await fetch(`${gateway.url}/api/info?url=x`)).status).toBe(200);
 });
 

@@ -1,9 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AddressInfo, createServer } from 'node:net';
-import { once } from 'node:events';
-import { freePort, renderGateway } from '@media-services/stack';
+import { renderGateway } from '@media-services/stack';
 import { findNginx, gatewayArguments, gatewayDir, isAtLeast } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { startGateway, type TestGateway } from './support/gateway.js';
@@ -29,7 +27,7 @@ test("nginx accepts the containers' upstreams, as far as its version supports th
     runDir,
     variables: {
       GATEWAY_UPSTREAMS: 'resolve',
-      GATEWAY_LISTEN: `127.0.0.1:${await freePort()}`,
+      GATEWAY_LISTEN: '127.0.0.1:8080',
       GATEWAY_NJS_MODULE: njsModule,
       GATEWAY_ACCESS_LOG: join(runDir, 'access.log'),
       VIDEO_DL_UPSTREAM: 'localhost:3001',
@@ -53,18 +51,10 @@ test("nginx accepts the containers' upstreams, as far as its version supports th
 
 let gateway: TestGateway;
 
-/** Returns an address that nothing listens on. */
-async function closedAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
-}
+/** The port of tcpmux, which nothing uses. */
+const nobody = '127.0.0.1:1';
 
 beforeAll(async () => {
-  const nobody = await closedAddress();
   gateway = await startGateway({ variables: { VIDEO_DL_UPSTREAM: nobody, BG_REMOVAL_UPSTREAM: nobody } });
 });
 

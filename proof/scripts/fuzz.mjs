@@ -38,22 +38,19 @@ await runScript({ usage }, async () => {
     throw new UserError('schemathesis could not be installed from PyPI.');
   }
   // Built by set-up.
-  const { freePort, startStack } = await import('../../packages/stack/dist/index.js');
+  const { startStack } = await import('../../packages/stack/dist/index.js');
   const stack = await startStack({
-    port: await freePort(),
-    freeServicePorts: true,
     // Straight to the services and without their limit: this is about the answers.
     env: { ...env, IMAGES_PER_MINUTE: '0' },
     logsDir: join(logsDir, 'fuzz'),
   });
   try {
     await stack.healthy();
-    const targets = Object.entries({ 'video-dl': stack.ports.videoDl, 'bg-removal': stack.ports.bgRemoval });
-    const clean = targets.map(([service, port]) =>
+    const clean = ['video-dl', 'bg-removal'].map((service) =>
       run(schemathesis, [
         ...['--config-file', join(root, 'proof', 'e2e', 'schemathesis.toml')],
         ...['run', join(root, 'nginx/html/docs', `${service}.openapi.json`)],
-        ...['--url', `http://127.0.0.1:${port}`, '--phases', 'examples,coverage,fuzzing'],
+        ...['--url', stack.urlOf(service), '--phases', 'examples,coverage,fuzzing'],
         ...['--checks', 'all', '--max-response-time', '120', '--request-timeout', '120'],
         ...['--max-examples', process.env.EXAMPLES || '50', '--continue-on-failure'],
       ]),

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 /** A fake service that sends the test's responses and records requests. */
 export interface FakeService {
   readonly server: Server;
-  readonly port: number;
+  /** `address:port` */
+  readonly host: string;
   readonly requests: IncomingMessage[];
   /** Replaces the response to all further requests. */
   respondWith: (listener: RequestListener) => void;
@@ -19,6 +20,12 @@ const echo: RequestListener = (req, res) => {
   res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers }));
 };
 
+/**
+ * No client's address, so that the system gives a closed service's port to no outgoing connection
+ * before the service listens again.
+ */
+const address = '127.0.0.2';
+
 export async function startFakeService(listener: RequestListener = echo): Promise<FakeService> {
   let current = listener;
   const requests: IncomingMessage[] = [];
@@ -27,12 +34,12 @@ export async function startFakeService(listener: RequestListener = echo): Promis
     current(req, res);
   });
   server.keepAliveTimeout = 75_000;
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     server,
-    port,
+    host: `${address}:${port}`,
     requests,
     respondWith: (next) => (current = next),
     close: async () => {
@@ -46,7 +53,7 @@ export async function startFakeService(listener: RequestListener = echo): Promis
       requests.length = 0;
       current = listener;
       if (server.listening) return;
-      server.listen(port, '127.0.0.1');
+      server.listen(port, address);
       await once(server, 'listening');
     },
   };

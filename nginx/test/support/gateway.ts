@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort, startNginx, type RunningGateway } from '@media-services/stack';
+import { startNginx, type RunningGateway } from '@media-services/stack';
 import { startFakeService, type FakeService } from './fake-service.js';
 
 export interface GatewayOptions {
@@ -42,7 +42,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   for (const [name, text] of Object.entries(options.enabled ?? {})) {
     writeFileSync(join(gatewayDir, 'enabled', name), text);
   }
-  const [videoDl, bgRemoval, port] = await Promise.all([startFakeService(), startFakeService(), freePort()]);
+  const [videoDl, bgRemoval] = await Promise.all([startFakeService(), startFakeService()]);
   const runDir = join(folder, 'run');
   const accessLog = join(folder, 'access.log');
   let nginx: RunningGateway | undefined;
@@ -55,12 +55,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     nginx = await startNginx({
       gatewayDir,
       runDir,
-      port,
       settings: options.env ?? {},
       variables: {
         GATEWAY_ACCESS_LOG: accessLog,
-        VIDEO_DL_UPSTREAM: `127.0.0.1:${videoDl.port}`,
-        BG_REMOVAL_UPSTREAM: `127.0.0.1:${bgRemoval.port}`,
+        VIDEO_DL_UPSTREAM: videoDl.host,
+        BG_REMOVAL_UPSTREAM: bgRemoval.host,
         ...options.variables,
       },
     });
@@ -69,8 +68,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     throw error;
   }
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url: `http://127.0.0.1:${nginx.port}`,
+    port: nginx.port,
     runDir,
     pid: nginx.pid,
     videoDl,

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gatewayDir, freePort } from '../src/set-up/index.mjs';
-import { gatewaySettings, renderGateway, substitute, gatewayListen } from '../dist/gateway/render-gateway.js';
+import { gatewayDir } from '../src/set-up/index.mjs';
+import { gatewaySettings, renderGateway, substitute } from '../dist/gateway/render-gateway.js';
 import { scratch } from './support/scratch.js';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -148,13 +148,11 @@ test.each([
   ['::', ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]],
 ] as const)('HOST=%s is reachable at %j', async (host, names) => {
   const folder = scratch();
-  const port = await freePort();
   await using gateway = await startNginx({
     gatewayDir,
     runDir: join(folder, 'run'),
-    port,
+    host,
     variables: {
-      GATEWAY_LISTEN: gatewayListen(host, port),
       GATEWAY_ACCESS_LOG: join(folder, 'access.log'),
       VIDEO_DL_UPSTREAM: '127.0.0.1:1',
       BG_REMOVAL_UPSTREAM: '127.0.0.1:2',
@@ -162,5 +160,5 @@ test.each([
   });
 
   expect(gateway.pid).toBeGreaterThan(0);
-  for (const name of names) expect((await fetch(`http://${name}:${port}/`)).status).toBe(200);
+  for (const name of names) expect((await fetch(`http://${name}:${gateway.port}/`)).status).toBe(200);
 });

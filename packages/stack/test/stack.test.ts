@@ -11,12 +11,14 @@ import {
   killMarked,
   markedProcesses,
   markerName,
+  onFreePort,
   portFrom,
-  preferredPort,
+  PortInUseError,
   root,
 } from '../src/set-up/index.mjs';
 import { deathMessage, panel } from '../dist/index.js';
 import { Child } from '../dist/runner/child.js';
+import { StackProcesses } from '../dist/runner/stack-processes.js';
 import { Stack } from '../dist/runner/stack.js';
 import { scratch } from './support/scratch.js';
 
@@ -72,17 +74,11 @@ async function gone(pid: number): Promise<void> {
 }
 
 test('stops waiting for the services as soon as it is asked to stop', async () => {
-  const { child: gateway } = startProgram();
-  const stack = new Stack({
-    gateway,
-    services: [],
-    ports: { videoDl: 0, bgRemoval: 0, videoDlMetrics: 0, bgRemovalMetrics: 0 },
-    marker: 'test-stack',
-    logsDir: scratch(),
-    // It accepts connections and never responds.
-    url: `http://127.0.0.1:${await occupiedPort()}`,
-    forget: () => undefined,
-  });
+  const processes = new StackProcesses({ logsDir: scratch() });
+  releases.push(() => processes.stop());
+  // It accepts connections and never responds.
+  const url = `http://127.0.0.1:${await occupiedPort()}`;
+  const stack = new Stack({ processes, services: [], url });
   const stopping = new AbortController();
 
   const waiting = stack.healthy({ signal: stopping.signal });
@@ -130,13 +126,29 @@ test('an invalid port is reported with its variable', () => {
   expect(portFrom({ PORT: ' 9000 ' }, 'PORT', 8080)).toBe(9000);
 });
 
-test('uses a free port if the preferred one is taken', async () => {
-  const taken = await occupiedPort();
+test('tries another port if a program takes the free one before we listen on it', async () => {
+  const tried: number[] = [];
 
-  const port = await preferredPort(taken);
+  const used = await onFreePort(async (port) => {
+    tried.push(port);
+    await Promise.resolve();
+    if (tried.length < 3) throw new PortInUseError();
+    return port;
+  });
 
-  expect(port).not.toBe(taken);
-  expect(await preferredPort(port)).toBe(port);
+  expect(tried).toHaveLength(3);
+  expect(used).toBe(tried[2]);
+});
+
+test('does not try again if a program fails for another reason', async () => {
+  let tries = 0;
+  const failing = onFreePort(() => {
+    tries += 1;
+    return Promise.reject(new Error('no memory'));
+  });
+
+  await expect(failing).rejects.toThrow('no memory');
+  expect(tries).toBe(1);
 });
 
 test('stopping a program also ends its children', async () => {

@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { freePort, startNginx } from '@media-services/stack';
+import { startNginx } from '@media-services/stack';
 import { findBrowser, root } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { z } from 'zod';
@@ -37,11 +37,9 @@ type Report = z.infer<typeof reportSchema>;
 await using service = await startHealthyService();
 const folder = await mkdtemp(join(tmpdir(), 'media-services-lighthouse-'));
 try {
-  const port = await freePort();
   await using gateway = await startNginx({
     gatewayDir: join(root, 'nginx'),
     runDir: join(folder, 'run'),
-    port,
     variables: {
       GATEWAY_ACCESS_LOG: join(folder, 'access.log'),
       VIDEO_DL_UPSTREAM: service.host,
@@ -53,7 +51,7 @@ try {
   let browser = '';
   for (const page of pages) {
     for (const [formFactor, flags] of Object.entries(formFactors)) {
-      const report = await measure(`http://127.0.0.1:${port}${page}`, flags);
+      const report = await measure(`http://127.0.0.1:${gateway.port}${page}`, flags);
       browser = /Chrome\/\d+/.exec(report.environment.hostUserAgent)?.[0].replace('/', ' ') ?? 'unknown';
       rows.push(row(page, formFactor, report));
       process.stdout.write(`${rows.at(-1)}\n`);

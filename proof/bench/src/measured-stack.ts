@@ -29,7 +29,7 @@ export async function startMeasuredStack(site: SampleSite): Promise<MeasuredStac
   });
   return {
     gatewayUrl: stack.url,
-    videoDlUrl: `http://127.0.0.1:${stack.ports.videoDl}`,
+    videoDlUrl: stack.urlOf('video-dl'),
     videoDlMemory: async () => {
       const status = await readFile(`/proc/${stack.pidOf('video-dl')}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/u.exec(status)?.[1]) * 1024;

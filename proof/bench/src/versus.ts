@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSampleSite, type SampleSite } from '@media-services/fault-site';
-import { freePort, root, setUpPythonEngine } from '@media-services/stack/set-up';
+import { root, setUpPythonEngine } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { infoUrl, streamUrl } from './measured-stack.js';
 import {
@@ -29,6 +29,7 @@ import {
 } from './measure.js';
 import { benchMedia } from './media.js';
 import { keep, machine, mb, ms, renderTable, times, type Row } from './report.js';
+import { urlFrom } from './service-url.js';
 import { holdStreams } from './video/memory.js';
 
 const { values: options, positionals } = parseArgs({
@@ -93,24 +94,24 @@ const add = (row: Row) => {
 }
 
 async function startService(checkout: string, site: SampleSite): Promise<Service> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
   const child = execa(process.execPath, [resolve(checkout, 'apps/video-dl/dist/main.js')], {
     cwd: checkout,
     env: {
       HOST: '127.0.0.1',
-      PORT: String(port),
-      METRICS_PORT: String(metricsPort),
-      LOG_LEVEL: 'error',
+      PORT: '0',
+      METRICS_PORT: '0',
       ALLOWED_PRIVATE_SOURCES: site.host,
       ENGINE_PROCESSES: '1',
       STREAMS_MAX: '64',
       CLIENT_IDLE_TIMEOUT_SECONDS: '600',
       SHUTDOWN_GRACE_SECONDS: '0',
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdin: 'ignore',
+    stderr: 'inherit',
+    buffer: false,
     reject: false,
   });
-  const videoDlUrl = `http://127.0.0.1:${port}`;
+  const videoDlUrl = await urlFrom(child.stdout);
   const isHealthy = () =>
     fetch(`${videoDlUrl}/api/health`).then(
       ({ ok }) => ok,

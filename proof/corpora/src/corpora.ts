@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { startStack, type Stack } from '@media-services/stack';
-import { freePort, logsDir, UserError, type Progress } from '@media-services/stack/set-up';
+import { logsDir, UserError, type Progress } from '@media-services/stack/set-up';
 import { z } from 'zod';
 import { ask, described, isRetryable, jsonOf, type Answer } from './ask.js';
 import { startFileSite, type FileSite } from './file-site.js';
@@ -66,8 +66,6 @@ interface Run {
 
 async function startServices(site: FileSite, env: NodeJS.ProcessEnv): Promise<Stack> {
   return startStack({
-    port: await freePort(),
-    freeServicePorts: true,
     logsDir: join(logsDir, 'corpora'),
     env: {
       ...env,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { freePort, logsDir, root, UserError, type Progress } from '@media-services/stack/set-up';
+import { logsDir, root, UserError, type Progress } from '@media-services/stack/set-up';
 import { makeSampleFilm } from '@media-services/fault-site';
 import { drawSamplePicture } from '@media-services/fault-site';
 import { startSampleSite } from '@media-services/fault-site';
@@ -33,9 +33,7 @@ export async function runDemo(progress: Shown, env: NodeJS.ProcessEnv): Promise<
     await writeFile(join(outputDir, 'vase.jpg'), picture.jpeg);
     await using site = await startSampleSite(mediaDir);
     await using stack = await startStack({
-      port: await freePort(),
       env: { ...env, ALLOWED_PRIVATE_SOURCES: site.host },
-      freeServicePorts: true,
       logsDir: demoLogs,
     });
     const interrupted = stopRequested(() => stack.kill()).then((reason) => `interrupted (${reason})`);

@@ -19,7 +19,7 @@ let client: Client;
 
 beforeAll(async () => {
   await media(name);
-  site = await startSite({ port: stack.ownSitePort });
+  site = await startSite({ host: stack.ownSiteAddress });
   folder = await mkdtemp(join(tmpdir(), 'media-services-clips-'));
 });
 

@@ -17,7 +17,7 @@ let client: Client;
 beforeAll(async () => {
   privateSite = await startSampleSite(stack.folder);
   // A site that this test can observe, on the other host that the stack may read.
-  site = await startSampleSite(stack.folder, { port: stack.ownSitePort });
+  site = await startSampleSite(stack.folder, { address: stack.ownSiteAddress });
 });
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Faults, startSite, type Site } from '@media-services/fault-site';
-import { freePort, logsDir, toolsDir, UserError, type Progress } from '@media-services/stack/set-up';
+import { logsDir, UserError, type Progress } from '@media-services/stack/set-up';
 import { deathMessage, startStack, type Stack } from '@media-services/stack';
 import { stopRequested } from '@media-services/stack';
 import { expectFailure, expectRight, type SoakContext } from './context.js';
@@ -72,8 +72,6 @@ export async function runSoak({ progress, env, minutes }: SoakOptions): Promise<
 async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   mkdirSync(join(scratch, 'tmp'));
   return startStack({
-    port: await freePort(),
-    freeServicePorts: true,
     logsDir: soakLogs,
     env: {
       ...env,
@@ -107,7 +105,7 @@ async function soak({ progress, site, stack, scratch, minutes, ending }: Run): P
   const hostile = { sources: await hostileSources(site), images: await hostileImages() };
   const roots = ['gateway', 'video-dl', 'bg-removal'].map((name) => stack.pidOf(name));
   const temporary = join(scratch, 'tmp');
-  const folders = [temporary, join(toolsDir, 'run', `gateway-${new URL(stack.url).port}`)];
+  const folders = [temporary, stack.runDir];
   const look = () => takeFootprint(roots, temporary, folders);
   const ledger = new Ledger();
   const killer = new Killer(roots, temporary);

@@ -1,6 +1,6 @@
 /** npm run verify:compose: proves the images and docker-compose.yml on the Docker engine that is there. */
 import { parseArgs } from 'node:util';
-import { freePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack/set-up';
 import { checkAdditions } from './compose/additions.js';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const { overrides, buildOptions, env } = await prepareBuild();
   const setting = {
     overrides,
-    env: { ...env, PORT: process.env.PORT ?? String(await freePort()) },
+    env: { ...env, PORT: process.env.PORT ?? String(await onFreePort((free) => Promise.resolve(free))) },
   };
   const compose = composeFor(setting);
   const engine = (await docker('version', '-f', '{{.Server.Version}}')).trim();

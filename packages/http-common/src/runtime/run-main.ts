@@ -36,6 +36,8 @@ async function runUntilShutdown(start: () => Promise<RunningService>): Promise<v
   setFlagsFromString(garbageCollection);
   const shutdown = shutdownSignal();
   const service = await start();
+  // For the program that started us: with port 0, nobody else knows where we listen.
+  process.send?.({ url: service.url, metricsUrl: service.metricsUrl });
   await new Promise<void>((resolve) => {
     if (shutdown.aborted) resolve();
     else shutdown.addEventListener('abort', () => resolve(), { once: true });

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import net from 'node:net';
 
 export interface RedisServer extends AsyncDisposable {
   readonly port: number;
@@ -13,16 +13,11 @@ export interface RedisServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function launch(port: number): Promise<ChildProcess> {
+/**
+ * Starts Redis.
+ * @returns undefined if another program listens on the port
+ */
+async function launch(port: number): Promise<ChildProcess | undefined> {
   const child = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'],
@@ -36,21 +31,31 @@ async function launch(port: number): Promise<ChildProcess> {
       },
     );
   });
+  let said = '';
   const ready = (async () => {
-    for await (const text of child.stdout) if (String(text).includes('Ready to accept connections')) return;
-    throw new Error('redis-server ended before it was ready');
+    for await (const text of child.stdout) {
+      said += String(text);
+      if (said.includes('Ready to accept connections')) return true;
+    }
+    if (said.includes('Address already in use')) return false;
+    throw new Error(`redis-server ended before it was ready:\n${said}`);
   })();
-  await Promise.race([ready, failed]);
+  if (!(await Promise.race([ready, failed]))) return undefined;
   child.stdout.resume();
   return child;
 }
 
 /** Starts Redis on a free port, without persistence. */
 export async function startRedis(): Promise<RedisServer> {
-  const port = await freePort();
-  let child = await launch(port);
+  let port: number;
+  let child: ChildProcess | undefined;
+  do {
+    // Below the ephemeral range, so that the system gives it to no outgoing connection.
+    port = randomInt(20_000, 30_000);
+    child = await launch(port);
+  } while (child === undefined);
   const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
@@ -60,9 +65,10 @@ export async function startRedis(): Promise<RedisServer> {
     url: `redis://127.0.0.1:${port}`,
     kill,
     [Symbol.asyncDispose]: kill,
-    pause: () => child.kill('SIGSTOP'),
+    pause: () => child?.kill('SIGSTOP') ?? false,
     restart: async () => {
       child = await launch(port);
+      if (child === undefined) throw new Error(`Another program took Redis's port ${port}.`);
     },
   };
 }

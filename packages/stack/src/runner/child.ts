@@ -22,6 +22,8 @@ export interface ChildOptions {
   readonly logFile: string;
   /** Receives each line of the log file as it is written. */
   readonly onLine?: ((name: string, line: string) => void) | undefined;
+  /** Whether it is a Node program that reports with `process.send`. */
+  readonly ipc?: boolean;
 }
 
 /** How a process ended. `reason` is `exit code 1`, `signal SIGKILL`, or why it never started. */
@@ -40,10 +42,12 @@ export class Child {
   readonly pid: number | undefined;
   /** Resolves when the process has ended; never rejects. */
   readonly exited: Promise<Exit>;
+  /** Resolves with the first message of a program started with `ipc`; never rejects. */
+  readonly message: Promise<unknown>;
   /** True once the process is being stopped on purpose. */
   stopping = false;
 
-  constructor({ name, file, args, env, cwd, logFile, onLine }: ChildOptions) {
+  constructor({ name, file, args, env, cwd, logFile, onLine, ipc = false }: ChildOptions) {
     this.name = name;
     this.logFile = logFile;
     if (existsSync(logFile)) renameSync(logFile, logFile.replace(/\.log$/, '.previous.log'));
@@ -60,9 +64,11 @@ export class Child {
       stdin: 'ignore',
       stdout: log,
       stderr: log,
+      ipc,
       reject: false,
     });
     log.destroy();
+    this.message = new Promise((resolve) => child.once('message', resolve));
     this.pid = child.pid;
     const unfollow = onLine && followLog(logFile, (line) => onLine(name, line));
     this.exited = child.then(({ exitCode, signal, shortMessage }) => {
@@ -100,6 +106,11 @@ export class Child {
     signalTo('SIGKILL', -this.pid);
     await this.exited;
   }
+}
+
+/** The message for a process that has ended unexpectedly. */
+export function deathMessage({ child, reason }: { child: Child; reason: string }): string {
+  return `${child.name} ended unexpectedly (${reason}). Its last lines (${child.logFile}):\n${child.lastLines()}`;
 }
 
 function signalTo(signal: NodeJS.Signals, pid: number): void {

@@ -13,5 +13,5 @@ export { runCommand, tailOf } from './run-command.mjs';
 export { setUp } from './set-up.mjs';
 export { checkSettings } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans, killMarked, markedProcesses, markerName } from './stack/stack-records.mjs';
-export { checkGatewayPort, freePort, listenFailure, portFrom, preferredPort } from './stack/ports.mjs';
+export { checkGatewayPort, listenFailure, onFreePort, portFrom, PortInUseError } from './stack/ports.mjs';
 export { runCommandLine, runScript, systemErrorCode, UserError } from './user-error.mjs';

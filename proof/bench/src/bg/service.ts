@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { precisions, type Precision } from '@media-services/bg-removal/dist/inference/choices.js';
 import { root } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { z } from 'zod';
+import { urlFrom } from '../service-url.js';
 import { peakMiB, residentMiB } from './memory.js';
 
 const main = path.join(root, 'apps/bg-removal/dist/main.js');
-const logLineSchema = z.looseObject({ url: z.string().optional() });
 const healthSchema = z.object({
   checks: z.object({ engine: z.object({ model: z.string(), precision: z.enum(precisions) }) }),
 });
@@ -90,17 +88,6 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
 }
 
 /** Keeps reading the log, because the service would block otherwise. */
-function urlFrom(log: Readable): Promise<string> {
-  const lines = createInterface({ input: log });
-  return new Promise((resolve, reject) => {
-    lines.on('line', (line) => {
-      const { url } = logLineSchema.parse(JSON.parse(line));
-      if (url !== undefined) resolve(url);
-    });
-    lines.once('close', () => reject(new Error('the service did not start')));
-  });
-}
-
 /** Milliseconds of each stage, from the header `Server-Timing`. */
 function stagesOf(response: Response): Record<string, number> {
   const entries = (response.headers.get('server-timing') ?? '').split(', ').map((entry) => {

@@ -184,8 +184,9 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
     const bytes = Buffer.from('\0\0\0\x18ftypheic', 'latin1');
     await drop(page, { name: 'IMG_0001.HEIC', type: 'image/heic', bytes });
     await page.locator('.problem').waitFor();
-    await enlarge(page, 200);
-    const lines = await page.locator('.problem-detail').evaluate((detail) => {
+    const lines = await page.locator('.problem-detail').evaluate((detail: HTMLElement) => {
+      // Without room, every place where a line may break does break it, whatever the font.
+      detail.style.cssText = 'width: 0; overflow-wrap: normal';
       const tops = new Map<number, string>();
       for (const node of detail.childNodes) {
         for (const [index, letter] of (node.textContent ?? '').split('').entries()) {
@@ -198,7 +199,7 @@ describe('with text of 150 and 200 % on a narrow phone', () => {
       }
       return [...tops.values()];
     });
-    expect(lines.slice(0, 2)).toEqual(['“IMG_0001', expect.stringMatching(/^\.HEIC”: /)]);
+    expect(lines.map((line) => line.trim()).slice(0, 3)).toEqual(['“IMG_', '0001', '.HEIC”:']);
   });
 
   it('the format of several downloads can be read in whole', async () => {

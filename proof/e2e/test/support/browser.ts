@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { findBrowser } from '@media-services/stack/set-up';
 import {
   chromium,
@@ -28,7 +29,8 @@ const stepTimeoutMs = 90_000;
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('No Chromium: install it, or set CHROMIUM_PATH.');
-  return chromium.launch({ executablePath, args: flags });
+  const env = { ...process.env, FONTCONFIG_FILE: join(import.meta.dirname, 'fonts.conf') };
+  return chromium.launch({ executablePath, args: flags, env });
 }
 
 /** A page of one visitor with a separate client address, and what went wrong on it. */
@@ -51,7 +53,11 @@ interface VisitOptions extends BrowserContextOptions {
 export async function visit(browser: Browser, path = '/', options: VisitOptions = {}): Promise<Visit> {
   const { url, fileAccess = false, ...contextOptions } = options;
   const client = url === undefined ? await newClient() : standIn(url);
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
+  const context = await browser.newContext({
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+    ...contextOptions,
+  });
   await context.addInitScript(fileAccess ? chooseOwnFile : removeFilePicker);
   const page = await context.newPage();
   page.setDefaultTimeout(stepTimeoutMs);

@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drawSamplePicture, makeSampleFilm, startSampleSite } from '@media-services/fault-site';
-import { freePort, startStack } from '@media-services/stack';
+import { startStack } from '@media-services/stack';
 import { logsDir } from '@media-services/stack/set-up';
 import { releaseAll, releaseLater } from './release.ts';
+
+/** Where tests may start sites, on any port, that the stack reads. */
+const ownSiteAddress = '127.0.0.3';
 
 /** Starts the whole stack like `npm start`, with the sample site as the internet. */
 export default async function setUp(): Promise<void> {
@@ -16,13 +19,10 @@ export default async function setUp(): Promise<void> {
     writeFileSync(join(folder, 'photo.jpg'), picture.jpeg);
     const site = await startSampleSite(folder);
     releaseLater(() => site[Symbol.asyncDispose]());
-    const ownSitePort = await freePort();
     const stack = await startStack({
-      port: await freePort(),
-      freeServicePorts: true,
       env: {
         ...process.env,
-        ALLOWED_PRIVATE_SOURCES: `${site.host},127.0.0.1:${ownSitePort}`,
+        ALLOWED_PRIVATE_SOURCES: `${site.host},${ownSiteAddress}/32`,
         IMAGES_PER_MINUTE: '5',
         IMAGE_URLS: 'true',
         // New pixel processes warm up for seconds, on the cores that the tests need.
@@ -35,14 +35,14 @@ export default async function setUp(): Promise<void> {
     Object.assign(process.env, {
       E2E_GATEWAY: stack.url,
       E2E_SITE: site.url(''),
-      E2E_VIDEO_DL: `127.0.0.1:${stack.ports.videoDl}`,
-      E2E_BG_REMOVAL: `127.0.0.1:${stack.ports.bgRemoval}`,
+      E2E_VIDEO_DL: new URL(stack.urlOf('video-dl')).host,
+      E2E_BG_REMOVAL: new URL(stack.urlOf('bg-removal')).host,
       E2E_FOLDER: folder,
       E2E_LOGS: stack.logsDir,
       E2E_VIDEO_DL_PID: String(stack.pidOf('video-dl')),
-      E2E_OWN_SITE_PORT: String(ownSitePort),
-      E2E_VIDEO_DL_METRICS: `http://127.0.0.1:${stack.ports.videoDlMetrics}/metrics`,
-      E2E_BG_REMOVAL_METRICS: `http://127.0.0.1:${stack.ports.bgRemovalMetrics}/metrics`,
+      E2E_OWN_SITE_ADDRESS: ownSiteAddress,
+      E2E_VIDEO_DL_METRICS: stack.metricsUrls['video-dl'],
+      E2E_BG_REMOVAL_METRICS: stack.metricsUrls['bg-removal'],
     });
   } catch (error) {
     await releaseAll();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startHealthyStack, startNginx } from '@media-services/stack';
+import { startHealthyStack, startNginx } from '@media-services/stack';
 import { gatewayDir, logsDir } from '@media-services/stack/set-up';
 import { stack } from './stack.js';
 
@@ -14,12 +14,10 @@ type Settings = Readonly<Record<string, string>>;
 
 /** One more gateway before the services of the stack. */
 export async function startGateway(settings: Settings): Promise<Place> {
-  const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'media-services-place-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const gateway = await startNginx({
     gatewayDir,
-    port,
     settings,
     runDir: join(folder, 'run'),
     variables: {
@@ -32,7 +30,7 @@ export async function startGateway(settings: Settings): Promise<Place> {
     throw error;
   });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${gateway.port}`,
     [Symbol.asyncDispose]: async () => {
       await gateway[Symbol.asyncDispose]();
       remove();

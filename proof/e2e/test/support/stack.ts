@@ -24,6 +24,6 @@ export const stack = {
   folder: given('E2E_FOLDER'),
   logsDir: given('E2E_LOGS'),
   videoDlPid: Number(given('E2E_VIDEO_DL_PID')),
-  /** On loopback; a site that a test starts here may be read as the sample site is. */
-  ownSitePort: Number(given('E2E_OWN_SITE_PORT')),
+  /** On loopback; the stack may read a site that a test starts here, on any port. */
+  ownSiteAddress: given('E2E_OWN_SITE_ADDRESS'),
 };

@@ -1,7 +1,7 @@
 /** The files of deploy/compose, added as docs/deployment.md says. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
-import { freePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack/set-up';
 import { z } from 'zod';
 import { containersWith, docker } from '../docker.js';
 import { distributePicture, request as ask, shell, type Box } from '../place/box.js';
@@ -58,7 +58,7 @@ async function imageByUrl(setting: ComposeSetting): Promise<string> {
 
 async function https({ env }: ComposeSetting): Promise<string> {
   const name = `${project}-tls`;
-  const port = await freePort();
+  const port = await onFreePort((free) => Promise.resolve(free));
   const compose = composeFor(
     {
       overrides: [`${additions}tls.yml`, 'compose.tls.yml'],

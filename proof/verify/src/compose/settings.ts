@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack/set-up';
 import { z } from 'zod';
 import { containersWith } from '../docker.js';
 import { shell, type Box } from '../place/box.js';
@@ -108,7 +108,7 @@ async function withSettings(
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'verify-settings-'));
   const file = join(folder, 'settings.env');
-  const port = await freePort();
+  const port = await onFreePort((free) => Promise.resolve(free));
   const env = { ...variables, VERIFY_ENV_FILE: file, PORT: String(port), HOST: '127.0.0.1' };
   const compose = composeFor({ overrides: ['compose.env-file.yml'], env }, project);
   try {

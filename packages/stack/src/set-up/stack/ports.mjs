@@ -17,22 +17,34 @@ export function listenFailure(port, host) {
   });
 }
 
-/** A free port below the ephemeral range, so that the system can't give it to another program before ours listens. */
-export async function freePort(host = '127.0.0.1') {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const failure = await listenFailure(port, host);
-    if (failure === undefined) return port;
-    if (failure !== 'EADDRINUSE') throw new Error(`Cannot listen on ${host}:${port} (${failure}).`);
-  }
+/** Another program listens on the port. */
+export class PortInUseError extends Error {
+  /** @override */
+  name = 'PortInUseError';
 }
 
+const mostPortsTried = 10;
+
 /**
- * The given port if it is free, otherwise any free port.
- * @param {number} port
+ * Has a program that can't choose a free port itself listen on one: calls `open` with a port that
+ * seems free, and with another one if it rejects with a PortInUseError, because another program may
+ * take a port between our look and its use. The ports are below the ephemeral range, so that the
+ * system doesn't give them to outgoing connections.
+ * @template Result
+ * @param {(port: number) => Promise<Result>} open
  */
-export async function preferredPort(port) {
-  return (await listenFailure(port, '127.0.0.1')) === undefined ? port : freePort();
+export async function onFreePort(open, host = '127.0.0.1') {
+  for (let tried = 1; ; tried += 1) {
+    const port = randomInt(20_000, 30_000);
+    try {
+      const failure = await listenFailure(port, host);
+      if (failure === 'EADDRINUSE') throw new PortInUseError(`${host}:${port} is in use.`);
+      if (failure !== undefined) throw new Error(`Cannot listen on ${host}:${port} (${failure}).`);
+      return await open(port);
+    } catch (error) {
+      if (!(error instanceof PortInUseError) || tried === mostPortsTried) throw error;
+    }
+  }
 }
 
 /**

@@ -15,13 +15,14 @@ const recordsDir = join(toolsDir, 'run');
 
 /**
  * Claims a gateway port for a stack of this checkout and records its processes, so that a later
- * run can clean up if the owner is killed.
- * @param {{ port: number, marker: string }} stack
+ * run can clean up if the owner is killed. Without a port, nginx gets a free one later.
+ * @param {{ port?: number | undefined, marker: string }} stack
  * @throws {UserError} if another stack of this checkout uses the port
  */
 export function claimStack({ port, marker }, folder = recordsDir) {
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `stack-${port}.json`);
+  const name = port ?? marker;
+  const file = join(folder, `stack-${name}.json`);
   const text = (/** @type {readonly number[]} */ groups) =>
     JSON.stringify({ owner: process.pid, start: startOf(process.pid), marker, groups });
   endOrphan(file);
@@ -39,6 +40,8 @@ export function claimStack({ port, marker }, folder = recordsDir) {
     rmSync(draft);
   }
   return {
+    /** Folder for the gateway's rendered configuration. */
+    runDir: join(folder, `gateway-${name}`),
     /** @param {readonly number[]} groups */
     setGroups: (groups) => {
       writeFileSync(draft, text(groups));
@@ -66,7 +69,7 @@ function endOrphan(file) {
   // Process ids are reused, so we end only processes that are clearly ours.
   for (const pid of record.groups) if (commandOf(pid).includes(root)) killGroup(pid);
   killMarked(record.marker);
-  rmSync(file.replace(/stack-(\d+)\.json$/, 'gateway-$1'), { recursive: true, force: true });
+  rmSync(file.replace(/stack-([\w-]+)\.json$/, 'gateway-$1'), { recursive: true, force: true });
   rmSync(file, { force: true });
   return true;
 }
@@ -90,7 +93,7 @@ function readRecord(file) {
 function recordFiles(folder) {
   try {
     return readdirSync(folder)
-      .filter((name) => /^stack-\d+\.json$/.test(name))
+      .filter((name) => /^stack-[\w-]+\.json$/.test(name))
       .map((name) => join(folder, name));
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
