@@ -1,26 +1,30 @@
 /**
- * Which room may import which. A room of an app is a folder below its `src`.
- * `npx depcruise apps packages …` runs it; see the script check:imports.
+ * Which folder may import which. `npx depcruise apps packages …` runs it; see the script check:imports.
+ * The folders are those below an app's `src`.
  */
 
-/** Rooms of video-dl: data flows api → stream → plan → extract → upstream; relay and ffmpeg serve stream. */
-const videoDlRooms = {
-  // Health asks the tools themselves.
-  api: ['stream', 'plan', 'extract', 'ffmpeg'],
-  stream: ['plan', 'extract', 'relay', 'ffmpeg', 'upstream', 'parsing', 'containers'],
-  plan: ['extract', 'upstream', 'ffmpeg'],
-  // Reading the head of a file may take ffprobe, which reads from the relay.
-  extract: ['upstream', 'relay', 'ffmpeg', 'parsing', 'containers'],
-  relay: ['upstream', 'parsing', 'containers'],
-  ffmpeg: ['parsing', 'containers'],
-  upstream: ['parsing'],
+/** Folders of video-dl, from the top. Each imports only folders further down; those of one floor not each other. */
+const videoDlFloors = [
+  ['api'],
+  ['deliver'],
+  ['plan'],
+  ['look'],
+  ['extract', 'relay', 'ffmpeg'],
+  ['upstream'],
   // Parser processes load nothing but parsers.
-  parsing: ['containers'],
-  containers: [],
-};
+  ['parser-process'],
+  ['manifests'],
+  ['formats'],
+];
 
-/** Rooms of bg-removal. */
-const bgRemovalRooms = {
+const videoDlFolders = Object.fromEntries(
+  videoDlFloors.flatMap((folders, floor) =>
+    folders.map((folder) => [folder, videoDlFloors.slice(floor + 1).flat()]),
+  ),
+);
+
+/** Folders of bg-removal. */
+const bgRemovalFolders = {
   api: ['images', 'matte', 'inference', 'pixels', 'model'],
   inference: ['images', 'matte', 'model', 'pixels'],
   pixels: ['images', 'matte'],
@@ -29,16 +33,16 @@ const bgRemovalRooms = {
   images: [],
 };
 
-/** Nothing in a room may import a room that is not in its list. */
-const roomRules = (app, rooms) =>
-  Object.entries(rooms).map(([room, allowed]) => ({
-    name: `${app}-${room}`,
-    comment: `src/${room} may import ${allowed.length === 0 ? 'no other room' : allowed.map((each) => `src/${each}`).join(', ')}.`,
+/** Nothing in a folder may import a folder that is not in its list. */
+const folderRules = (app, folders) =>
+  Object.entries(folders).map(([folder, allowed]) => ({
+    name: `${app}-${folder}`,
+    comment: `src/${folder} may import ${allowed.length === 0 ? 'no other folder' : allowed.map((each) => `src/${each}`).join(', ')}.`,
     severity: 'error',
-    from: { path: `^apps/${app}/src/${room}/` },
+    from: { path: `^apps/${app}/src/${folder}/` },
     to: {
-      path: `^apps/${app}/src/(${Object.keys(rooms)
-        .filter((each) => each !== room && !allowed.includes(each))
+      path: `^apps/${app}/src/(${Object.keys(folders)
+        .filter((each) => each !== folder && !allowed.includes(each))
         .join('|')})/`,
     },
   }));
@@ -46,7 +50,7 @@ const roomRules = (app, rooms) =>
 export default {
   forbidden: [
     {
-      name: 'no-circles',
+      name: 'no-cycles',
       comment: 'Modules that import each other cannot be read, or changed, one after the other.',
       severity: 'error',
       from: {},
@@ -76,7 +80,7 @@ export default {
     },
     {
       name: 'test-support-stays-home',
-      comment: 'What several rooms test with belongs into a package.',
+      comment: 'Support that several folders need for their tests belongs in a package.',
       severity: 'error',
       from: { path: '^([^/]+/[^/]+)/' },
       to: { path: '^apps/[^/]+/test/', pathNot: '^$1/' },
@@ -87,8 +91,8 @@ export default {
       from: { path: '/src/' },
       to: { path: '/test/' },
     },
-    ...roomRules('video-dl', videoDlRooms),
-    ...roomRules('bg-removal', bgRemovalRooms),
+    ...folderRules('video-dl', videoDlFolders),
+    ...folderRules('bg-removal', bgRemovalFolders),
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },

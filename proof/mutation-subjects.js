@@ -34,19 +34,19 @@ export const subjects = {
     },
     {
       name: 'expectation',
-      mutate: ['src/stream/expectation.ts'],
-      tests: ['test/stream/expectation.test.ts'],
+      mutate: ['src/deliver/expectation.ts'],
+      tests: ['test/deliver/expectation.test.ts'],
     },
     {
       name: 'verification',
-      mutate: ['src/stream/verification.ts'],
-      tests: ['test/stream/verification.test.ts'],
+      mutate: ['src/deliver/verification.ts'],
+      tests: ['test/deliver/verification.test.ts'],
       testTimeoutMs: 10_000,
     },
     {
       name: 'ranges',
-      mutate: ['src/stream/ranges.ts'],
-      tests: ['test/stream/response.test.ts'],
+      mutate: ['src/deliver/ranges.ts'],
+      tests: ['test/deliver/response.test.ts'],
     },
   ],
   'egress-guard': [

@@ -27,17 +27,17 @@ import {
   locatePython,
 } from './extract/engine.js';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
-import { createProbeSource } from './extract/media-header.js';
+import { createProbeSource } from './look/media-header.js';
 import { PotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
-import { SourceHeads } from './extract/source-heads.js';
+import { SourceHeads } from './look/source-heads.js';
 import { EngineUpdater } from './extract/update.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
-import { ParserPool } from './parsing/parser-pool.js';
+import { ParserPool } from './parser-process/parser-pool.js';
 import type { PlanSettings } from './plan/plan.js';
 import { MediaRelay } from './relay/media-relay.js';
 import { defaultLimits, type UpstreamLimits } from './upstream/media-source.js';
-import { StreamingService } from './stream/service.js';
+import { StreamingService } from './deliver/service.js';
 import { TrustedRoots } from './trusted-roots.js';
 import { Upstream } from './upstream/upstream.js';
 

@@ -60,16 +60,16 @@ describe('imports', () => {
     const files = { 'packages/a/src/one.ts': one, 'packages/a/src/two.ts': 'export const two = 2;\n' };
     expect(await imports(files, 'packages')).toMatchObject({ failed: false });
 
-    const circle = { ...files, 'packages/a/src/two.ts': "import './one.js';\n" };
-    expect(await imports(circle, 'packages')).toMatchObject({
+    const cycle = { ...files, 'packages/a/src/two.ts': "import './one.js';\n" };
+    expect(await imports(cycle, 'packages')).toMatchObject({
       failed: true,
-      output: expect.stringContaining('no-circles') as string,
+      output: expect.stringContaining('no-cycles') as string,
     });
   });
 
   test.each([
     ['upstream that imports relay', 'apps/video-dl/src/upstream/a.ts', '../relay/b.js', 'video-dl-upstream'],
-    ['stream that imports api', 'apps/video-dl/src/stream/a.ts', '../api/b.js', 'video-dl-stream'],
+    ['deliver that imports api', 'apps/video-dl/src/deliver/a.ts', '../api/b.js', 'video-dl-deliver'],
     [
       'a package that imports an app',
       'packages/a/src/a.ts',

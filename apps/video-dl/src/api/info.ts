@@ -5,9 +5,9 @@ import { parsePageUrl } from '../extract/page-url.js';
 import type { ExtractionService } from '../extract/service.js';
 import { downloadTargets, type Extraction, type Format, type Target } from '../extract/types.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
-import { copiedAudioFormat } from '../stream/audio-output.js';
+import { copiedAudioFormat } from '../deliver/audio-output.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
-import type { StatedFile, StreamingService } from '../stream/service.js';
+import type { StatedFile, StreamingService } from '../deliver/service.js';
 import type { infoSchema } from './info-schema.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
 

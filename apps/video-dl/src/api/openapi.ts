@@ -5,7 +5,7 @@ import {
   type Operation,
 } from '@media-services/http-common';
 import { errorTable } from '../errors.js';
-import { formats } from '../stream/response.js';
+import { formats } from '../deliver/response.js';
 import { infoQuery } from './info.js';
 import { audioQuery, videoQuery } from './stream.js';
 import { infoSchema } from './info-schema.js';

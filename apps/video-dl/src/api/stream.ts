@@ -2,8 +2,8 @@ import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { parsePageUrl } from '../extract/page-url.js';
-import type { StreamRequest } from '../stream/job.js';
-import type { StreamingService } from '../stream/service.js';
+import type { StreamRequest } from '../deliver/job.js';
+import type { StreamingService } from '../deliver/service.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
 
 export const audioQuery = z

@@ -4,7 +4,7 @@ import {
   streamOf,
   type Probe,
   type ProbedStream,
-} from '../containers/mp4/movie-summary.js';
+} from '../formats/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { mapSelections, type Extraction, type Format, type Selections } from './types.js';
 

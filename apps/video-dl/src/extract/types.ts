@@ -1,4 +1,4 @@
-import type { MediaDefect } from '../containers/mp4/movie-summary.js';
+import type { MediaDefect } from '../formats/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 
 /** The targets in `downloads` of `/api/info`. */

@@ -1,4 +1,4 @@
-import { isUnknownLength, leadOf } from '../parsing/ffprobe-report.js';
+import { isUnknownLength, leadOf } from '../parser-process/ffprobe-report.js';
 
 /** What ffmpeg reports about an input. */
 export interface InputFacts {

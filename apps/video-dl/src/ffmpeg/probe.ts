@@ -1,7 +1,7 @@
 import type { ChildGroup } from '@media-services/processes';
-import type { Probe } from '../containers/mp4/movie-summary.js';
+import type { Probe } from '../formats/mp4/movie-summary.js';
 import { inputOptions } from './arguments.js';
-import type { Parse } from '../parsing/parser-pool.js';
+import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 

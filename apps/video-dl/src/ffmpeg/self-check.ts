@@ -1,5 +1,5 @@
 import { startMediaProcess } from './process.js';
-import { FragmentedMp4 } from '../containers/mp4/fragmented-mp4.js';
+import { FragmentedMp4 } from '../formats/mp4/fragmented-mp4.js';
 import type { MediaTools } from './tools.js';
 
 /** ffmpeg is installed but doesn't work. The message contains its output. */

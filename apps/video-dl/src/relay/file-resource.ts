@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
-import { FileStructure } from '../containers/structure/file-structure.js';
-import { DamagedMediaError } from '../containers/structure/structure-check.js';
+import { FileStructure } from '../formats/file-structure.js';
+import { DamagedMediaError } from '../formats/structure-check.js';
 import {
   isFlvWithoutLength,
   isSearched,
@@ -8,16 +8,17 @@ import {
   untrueLengths,
   withoutFields,
   type Field,
-} from '../containers/untrue-lengths.js';
+} from '../formats/untrue-lengths.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
-import { TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import type { TransferContext } from '../upstream/media-source.js';
-import { damaged, type TrackChanges } from './join/joiner.js';
+import type { TrackChanges } from '../formats/joiner.js';
+import { damaged } from '../formats/rejection.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
-import { TransportFile } from './transport-file.js';
+import { TransportFile } from '../formats/mpeg-ts/file.js';
 
 /** The part of the file being read; `size` is null if its server doesn't state it. */
 interface Place {
@@ -169,7 +170,7 @@ export class FileResource implements Resource {
 
 /** A file of known size arrived as its server has it, so a retry gives the same bytes. */
 function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: number | null): TransferFault {
-  if (size === null) return damaged(message);
+  if (size === null) return faultFrom(damaged(message));
   const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
   return new TransferFault(new DomainError('no_media', detail), 'none');
 }

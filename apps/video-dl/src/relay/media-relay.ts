@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Guard } from '@media-services/egress-guard';
 import type { NetworkLogger } from '@media-services/egress-guard';
-import type { ParserPool } from '../parsing/parser-pool.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
 import { defaultLimits, type RenewSource, type UpstreamLimits } from '../upstream/media-source.js';
 import { ServedSession, type RelaySession } from './session.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { resetConnection } from '@media-services/http-common';
-import type { Parse } from '../parsing/parser-pool.js';
+import type { Parse } from '../parser-process/parser-pool.js';
 import type { TransferContext } from '../upstream/media-source.js';
 
 /** Shared by all resources of a session. */

@@ -1,7 +1,13 @@
 import { SingleFlight } from '../single-flight.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import type { RenewableUrl } from '../upstream/remote-object.js';
-import { column, columns, resolveUrl, type ByteWindow, type SegmentTable } from '../parsing/segment-table.js';
+import {
+  column,
+  columns,
+  resolveUrl,
+  type ByteWindow,
+  type SegmentTable,
+} from '../manifests/segment-table.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
 
 /** A file, or a byte range of it. */

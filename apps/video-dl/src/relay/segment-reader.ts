@@ -5,7 +5,7 @@ import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/media-source.js';
 import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
-import { damaged, notJoinable } from './join/joiner.js';
+import { damaged, notJoinable } from '../formats/rejection.js';
 import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
 const keyBytes = 16;

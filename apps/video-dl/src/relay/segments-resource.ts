@@ -1,13 +1,8 @@
 import { inChunks } from '@media-services/egress-guard';
-import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
-import { joinerFor, sniffedBytes } from './join/sniff.js';
-import {
-  notJoinable,
-  type FirstTimes,
-  type Joiner,
-  type TrackChanges,
-  type TrackLengths,
-} from './join/joiner.js';
+import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
+import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
+import type { FirstTimes, Joiner, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import { notJoinable, Rejection } from '../formats/rejection.js';
 import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
@@ -294,14 +289,15 @@ class JoinedSegments {
 
   /** Requests the next segment while the current one is read, to hide the round trip. */
   async *#read(): AsyncGenerator<Buffer, void, void> {
-    const list = await this.#reader.list(this.#signal);
-    if (list.length === 0) throw protocolFault('lists no segments');
-    this.statedSeconds = list.totalSeconds;
-    this.#end = Math.min(this.#end, list.length);
-    await this.#assertJoinable(list);
     let initialisation: number | null = null;
-    let next: Promise<SegmentBytes> | null = this.#open(list, this.#first);
+    let next: Promise<SegmentBytes> | null = null;
     try {
+      const list = await this.#reader.list(this.#signal);
+      if (list.length === 0) throw protocolFault('lists no segments');
+      this.statedSeconds = list.totalSeconds;
+      this.#end = Math.min(this.#end, list.length);
+      await this.#assertJoinable(list);
+      next = this.#open(list, this.#first);
       for (let number = this.#first; number < this.#end; number += 1) {
         const segment = list.segment(number);
         const bytes = await (next ?? this.#open(list, number)).catch((error: unknown) => {
@@ -318,6 +314,8 @@ class JoinedSegments {
         yield* this.#join(segment, prefix, bytes, list.length === 1);
       }
       this.#joiner?.finish();
+    } catch (error) {
+      throw error instanceof Rejection ? faultFrom(error) : error;
     } finally {
       next?.then((unread) => unread.discard()).catch(() => undefined);
     }

@@ -1,6 +1,6 @@
-import type { JobResult } from '../parsing/jobs.js';
-import { hasReferences, type Variables } from '../parsing/hls-variables.js';
-import type { SegmentTable } from '../parsing/segment-table.js';
+import type { JobResult } from '../parser-process/jobs.js';
+import { hasReferences, type Variables } from '../manifests/hls-variables.js';
+import type { SegmentTable } from '../manifests/segment-table.js';
 import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';

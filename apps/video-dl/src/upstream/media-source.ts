@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NetworkLogger } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
-import type { WantedTrack } from '../parsing/dash-segments.js';
-import type { KeyOverride } from '../parsing/hls-playlist.js';
+import type { WantedTrack } from '../manifests/dash-segments.js';
+import type { KeyOverride } from '../manifests/hls-playlist.js';
 
 /** The format and extraction that a source came from, used to find the same source in a newer extraction. */
 export interface SourceOrigin {

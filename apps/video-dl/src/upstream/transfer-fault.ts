@@ -1,6 +1,7 @@
 import { TinyPiecesError } from '@media-services/egress-guard';
 import { DomainError, errorCode } from '@media-services/http-common';
 import { errors } from 'undici';
+import { Rejection } from '../formats/rejection.js';
 
 /** What may fix a fault: a retry, a fresh URL, or nothing. */
 export type FaultRemedy = 'retry' | 'renew' | 'none';
@@ -28,11 +29,13 @@ export function protocolFault(what: string, cause?: unknown): TransferFault {
 }
 
 /**
- * Classifies an error from undici, the guard or a socket.
+ * Classifies an error from undici, the guard, a socket or a parser.
  * @throws the error itself when it isn't a network error: a bug of ours, which no retry fixes
  */
 export function faultFrom(error: unknown): TransferFault {
   if (error instanceof TransferFault) return error;
+  if (error instanceof Rejection)
+    return new TransferFault(new DomainError(error.code, error.message), 'none');
   if (error instanceof DomainError) {
     const worthRetrying = ['upstream_unreachable', 'upstream_timeout', 'upstream_rate_limited'].includes(
       error.code,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
 import { execa } from 'execa';
-import { receive } from '../stream/support/receive.js';
+import { receive } from '../deliver/support/receive.js';
 import { interpreters } from '../support/pythons.js';
 import { isNight } from '../../../../proof/jest/at-night.js';
 import type { TestService } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { treeMemoryBytes } from '@media-services/processes';
 import { Double } from '@media-services/fault-site/double';
 import { readConfig } from '../../dist/config.js';
-import { open, receive } from '../stream/support/receive.js';
+import { open, receive } from '../deliver/support/receive.js';
 import type { TestService } from '../support/service.js';
 import { startBehind, waitedSeconds, watchPage } from './shapes.js';
 

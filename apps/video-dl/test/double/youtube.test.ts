@@ -1,6 +1,6 @@
 import { Double } from '@media-services/fault-site/double';
 import type { VideoName } from '@media-services/fault-site/double';
-import { open, receive } from '../stream/support/receive.js';
+import { open, receive } from '../deliver/support/receive.js';
 import type { TestService } from '../support/service.js';
 import { startBehind, waitedSeconds, watchPage } from './shapes.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Faults, media, recipes, type Site, startSite } from '@media-services/fault-site';
 import { inspect } from '../media/support/inspect.js';
-import { receive } from '../stream/support/receive.js';
+import { receive } from '../deliver/support/receive.js';
 import { startService, type TestService } from '../support/service.js';
 import { Releases } from './support/releases.js';
 

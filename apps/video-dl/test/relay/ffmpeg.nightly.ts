@@ -8,7 +8,7 @@ import type { RelaySession } from '../../dist/relay/session.js';
 import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, type Site, startSite } from '@media-services/fault-site';
-import type { ParserPool } from '../../dist/parsing/parser-pool.js';
+import type { ParserPool } from '../../dist/parser-process/parser-pool.js';
 import { startParsers } from '../support/service.js';
 import { quickLimits } from './support/bench.js';
 

@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { id3TagBytes, readMp3FrameHeader } from '../../dist/containers/mp3-frames.js';
+import { id3TagBytes, readMp3FrameHeader } from '../../dist/formats/mpeg-audio/frames.js';
 import type { RelaySession } from '../../dist/relay/session.js';
 import type { MediaSource } from '../../dist/upstream/media-source.js';
 import { media } from '@media-services/fault-site';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { parsePageUrl } from '../../dist/extract/page-url.js';
-import { ServiceProcess } from '../stream/support/service-process.js';
+import { ServiceProcess } from '../deliver/support/service-process.js';
 import { startService } from '../support/service.js';
 import { expectFreeLoop } from './support/watch-loop.js';
 

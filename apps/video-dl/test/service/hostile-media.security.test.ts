@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSite, type Site } from '@media-services/fault-site';
-import { makeBox } from '../../dist/containers/mp4/box.js';
-import { adts, fragment, movie, packet, words } from '../parsers/smallest-units.js';
-import { receive } from '../stream/support/receive.js';
-import { ServiceProcess } from '../stream/support/service-process.js';
+import { makeBox } from '../../dist/formats/mp4/box.js';
+import { adts, fragment, movie, packet, words } from '../parser-process/smallest-units.js';
+import { receive } from '../deliver/support/receive.js';
+import { ServiceProcess } from '../deliver/support/service-process.js';
 import { expectFreeLoop, residentBytes } from './support/watch-loop.js';
 
 /**

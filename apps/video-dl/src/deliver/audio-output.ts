@@ -1,0 +1,102 @@
+import type { Cover } from '../formats/cover.js';
+import { OggCover } from '../formats/ogg/cover.js';
+import { OggPages } from '../formats/ogg/pages.js';
+import { codecFamily } from '../plan/codecs.js';
+import { copiedAudioArguments } from '../ffmpeg/arguments.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { Plan } from '../plan/plan.js';
+import type { RelayInput } from '../relay/session.js';
+import type { Expectation, SentTrack } from './expectation.js';
+import { Mp4Run } from './mp4-output.js';
+import type { OutputRun, StreamOutput } from './output.js';
+import { formats, type StreamFormat } from './response.js';
+
+/** The source's audio without re-encoding, in a fragmented M4A or in Ogg. */
+export class CopiedAudioOutput implements StreamOutput {
+  readonly format: StreamFormat;
+  readonly file = null;
+  readonly #plan: Plan;
+  readonly #tools: MediaTools;
+  readonly #container: 'm4a' | 'ogg';
+  readonly #cover: Promise<Cover | null>;
+
+  constructor(
+    plan: Plan,
+    tools: MediaTools,
+    { container, cover }: { container: 'm4a' | 'ogg'; cover: Promise<Cover | null> },
+  ) {
+    this.#plan = plan;
+    this.#tools = tools;
+    this.#container = container;
+    this.#cover = cover;
+    this.format = copiedAudioFormat(plan) ?? formats[container];
+  }
+
+  async headerBytes(): Promise<number> {
+    const { length = 0 } = (await this.#cover)?.bytes ?? {};
+    // Comments in Ogg are text, so the cover is in Base64.
+    return this.#container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
+  }
+
+  ffmpegArguments([input]: readonly RelayInput[]): string[] {
+    const { audio, title, uploader: artist, webpageUrl: comment } = this.#plan;
+    if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
+    const metadata = { title, artist, comment };
+    return copiedAudioArguments(
+      input,
+      { ...audio, container: this.#container, codec: codecFamily(audio.codec) },
+      metadata,
+      this.#tools,
+    );
+  }
+
+  async begin(expected: Expectation): Promise<OutputRun> {
+    const cover = await this.#cover;
+    return this.#container === 'm4a' ? new Mp4Run(expected, cover) : new OggRun(cover);
+  }
+}
+
+/** The format of a plan for original audio; undefined if its audio can't be copied. */
+export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | undefined {
+  if (container === null || container === 'mp4') return undefined;
+  return container === 'ogg' && audio?.codec === 'opus' ? formats.opus : formats[container];
+}
+
+class OggRun implements OutputRun {
+  readonly file = null;
+  readonly #pages = new OggPages();
+  readonly #cover: OggCover | null;
+
+  constructor(cover: Cover | null) {
+    this.#cover = cover && new OggCover(cover);
+  }
+
+  get hasMedia(): boolean {
+    return this.#pages.audioSeconds > 0;
+  }
+
+  get isWhole(): boolean {
+    return this.#pages.isComplete;
+  }
+
+  get tracks(): readonly SentTrack[] {
+    return [{ type: 'audio', endSeconds: this.#pages.audioSeconds, gapSeconds: 0 }];
+  }
+
+  startSeconds(): number {
+    return 0;
+  }
+
+  push(chunk: Buffer): readonly Buffer[] {
+    this.#pages.push(chunk);
+    return this.#cover?.push(chunk) ?? [chunk];
+  }
+
+  header(): Promise<Buffer> {
+    return Promise.resolve(Buffer.alloc(0));
+  }
+
+  trailer(): Buffer {
+    return Buffer.alloc(0);
+  }
+}

@@ -1,0 +1,423 @@
+import type { ServerResponse } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import type { Cover } from '../formats/cover.js';
+import type { ExtractionService } from '../extract/service.js';
+import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
+import type { Extraction } from '../extract/types.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
+import { withRemedy, type Remedy } from '../plan/remedy.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
+import type { Upstream } from '../upstream/upstream.js';
+import { CopiedAudioOutput } from './audio-output.js';
+import { fetchCover } from './fetch-cover.js';
+import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
+import type { StreamLimits } from '../capacity.js';
+import { makeStream, WrongPlanError, type StreamToMake } from './make-stream.js';
+import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
+import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
+import { Mp4Output } from './mp4-output.js';
+import type { StreamOutput } from './output.js';
+import { RemuxedFiles, type RemuxedFile } from './remuxed-files.js';
+import { selectRange, SentVersions, type Selection } from './ranges.js';
+import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
+import { ResumeBudget } from './resume-budget.js';
+import { sendFile } from './send-file.js';
+import { sendRemuxed, WrongIndexError } from './send-remuxed.js';
+import { probeStreams, SiteFiles, withStreams, type Inspection, type SiteFile } from './site-file.js';
+
+export interface StreamingOptions {
+  extraction: Pick<ExtractionService, 'extract' | 'renew'>;
+  relay: Pick<MediaRelay, 'open'>;
+  upstream: Upstream;
+  heads: SourceHeads;
+  parsers: Pick<ParserPool, 'forClient'>;
+  tools: MediaTools;
+  planSettings: PlanSettings;
+  limits: StreamLimits;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+/** The fields of a request that identify the video. */
+type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
+
+interface Prepared {
+  readonly extraction: Extraction;
+  readonly plan: Plan;
+}
+
+/** What `/api/info` says about a stream whose size is known. */
+export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
+  /** Whether it is the site's own file, unchanged. */
+  readonly isSiteFile: boolean;
+}
+
+const whole: Selection = { kind: 'whole' };
+
+/** How long `/api/info` waits for the header of a file. */
+const maxInspectMs = 5_000;
+
+/** Turns a page URL into a stream that is sent while it is generated. */
+export class StreamingService implements AsyncDisposable {
+  readonly #options: StreamingOptions;
+  readonly #slots: StreamSlots;
+  readonly #metrics: StreamMetrics;
+  readonly #siteFiles: SiteFiles;
+  readonly #remuxedFiles: RemuxedFiles;
+  readonly #sentVersions = new SentVersions();
+  readonly #resumes: ResumeBudget;
+  /** Files that state a wrong audio length. Their MP3 is sent without a stated length next time. */
+  readonly #filesWithWrongLength = new WeakSet<MediaSource>();
+  /** What streams of a source have shown about the plan that it needs. */
+  readonly #remedies = new WeakMap<MediaSource, readonly Remedy[]>();
+  readonly #active = new Map<StreamJob, Promise<void>>();
+
+  constructor(options: StreamingOptions) {
+    this.#options = options;
+    const { maxConcurrent, maxQueued } = options.limits;
+    this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
+    this.#metrics = streamMetrics(options.metrics, this.#slots);
+    this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
+    this.#siteFiles = new SiteFiles(options.upstream, options.heads);
+    this.#remuxedFiles = new RemuxedFiles(options.upstream, options.heads, options.parsers);
+  }
+
+  /**
+   * The headers of the stream, without generating it.
+   *
+   * @throws DomainError from extraction or planning.
+   */
+  async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
+    const { plan } = await this.#prepare(request, context);
+    const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
+    const inspection = await this.#siteFiles.inspect(plan, options);
+    if (inspection?.isSendable === true) {
+      const file = { ...inspection.file, hasRanges: true };
+      return streamHeaders(plan, { format: file.format, file, selection: whole, headerBytes: 0 });
+    }
+    const remuxed = await this.#remuxedFiles.find(plan, options);
+    if (remuxed !== undefined)
+      return streamHeaders(plan, { format: formats.mp4, file: remuxed, selection: whole, headerBytes: 0 });
+    const output = await this.#outputFor(
+      plan,
+      fetchCover(this.#options.upstream, plan, { ...options, logger: context.logger }),
+      options,
+    );
+    const headerBytes = await output.headerBytes();
+    return streamHeaders(plan, { format: output.format, file: output.file, selection: whole, headerBytes });
+  }
+
+  /**
+   * The file that the stream will be, if its size is known before it is made, else null. Also null if
+   * a file's header can't be read; the stream request then reports why.
+   *
+   * @throws the signal's reason.
+   */
+  async knownFile(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<StatedFile | null> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
+    try {
+      const options = { signal: limited, renew: this.#renewal(page), client: page.client };
+      const inspection = await this.#siteFiles.inspect(plan, options);
+      if (inspection?.isSendable === true) return { ...inspection.file, isSiteFile: true };
+      // Separate files have not been read yet, and the client may never download them.
+      if (plan.inputs.length > 1) return null;
+      const remuxed = await this.#remuxedFiles.find(plan, options);
+      return remuxed === undefined
+        ? null
+        : { format: formats.mp4, totalBytes: remuxed.totalBytes, isSiteFile: false };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DomainError || limited.aborted) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Extracts, generates and sends the stream. When it returns, the response is finished and
+   * verified, and nothing is left running.
+   *
+   * @throws DomainError, or the reason of the context's signal. If headers have been sent by then, the connection must be reset.
+   */
+  async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
+    // Check first, so that a full service doesn't waste an extraction on a request it will reject.
+    this.#slots.assertRoom(request.client);
+    const prepared = await this.#prepare(request, context);
+    const { limits, relay } = this.#options;
+    using job = new StreamJob({
+      request,
+      response,
+      context,
+      limits,
+      relay,
+      renew: this.#renewal(request),
+      isCrowded: () => this.#slots.waiting > 0,
+      onBytes: (bytes) => this.#metrics.addBytes(request.target, bytes),
+    });
+    const running = this.#runInSlot(job, prepared);
+    this.#active.set(job, running);
+    try {
+      await running;
+      this.#metrics.countEnd(request.target, 'ok');
+    } catch (error) {
+      this.#metrics.countEnd(request.target, endOf(job));
+      throw error;
+    } finally {
+      this.#active.delete(job);
+    }
+  }
+
+  async #prepare(
+    { url, target, client, item, clip }: StreamRequest,
+    context: StreamContext,
+  ): Promise<Prepared> {
+    const { extraction: extractions, planSettings } = this.#options;
+    const extraction = await context.timings.measure('extract', () =>
+      extractions.extract(url, { signal: context.signal, client, item }),
+    );
+    return { extraction, plan: planTarget(extraction, target, planSettings, clip) };
+  }
+
+  /** A renewal counts as an extraction by the client. */
+  #renewal({ url, client, item }: PageRequest): RenewSource {
+    return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
+  }
+
+  async #runInSlot(job: StreamJob, { extraction, plan }: Prepared): Promise<void> {
+    const { timings } = job.context;
+    if (waitMs(plan.inputs, Date.now()) > 0) {
+      await timings.measure('availability', () =>
+        untilAvailable(plan.inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
+      );
+    }
+    const release = await timings.measure('queue', () =>
+      job.withLateReason(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
+    );
+    try {
+      const inspection = await this.#sendSiteFile(job, plan);
+      if (inspection === 'sent' || (await this.#sendRemuxed(job, plan))) return;
+      await this.#make(
+        job,
+        inspection === undefined ? plan : await this.#replan(job, { extraction, plan }, inspection),
+      );
+    } finally {
+      release();
+    }
+  }
+
+  /** Sends the site's own file if it is what the client requested; otherwise returns what its header shows. */
+  async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Inspection | undefined> {
+    return this.#retryIfCached(job, plan, this.#siteFiles, async () => {
+      const inspection = await this.#siteFiles.inspect(plan, headOptions(job));
+      if (inspection?.isSendable !== true) return inspection;
+      await this.#sendFile(job, plan, inspection.file);
+      return 'sent';
+    });
+  }
+
+  /** Sends an MP4 that needs no ffmpeg. @returns false if the plan needs it */
+  async #sendRemuxed(job: StreamJob, plan: Plan): Promise<boolean> {
+    return this.#retryIfCached(job, plan, this.#remuxedFiles, async () => {
+      const file = await this.#remuxedFiles.find(plan, headOptions(job));
+      if (file === undefined) return false;
+      await this.#sendRemuxedFile(job, plan, file);
+      return true;
+    });
+  }
+
+  /** Sends files once more if they may have changed since their headers were cached. */
+  async #retryIfCached<Result>(
+    job: StreamJob,
+    plan: Plan,
+    cache: SiteFiles | RemuxedFiles,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    const isRemembered = cache.remembers(plan);
+    try {
+      return await send();
+    } catch (error) {
+      job.signal.throwIfAborted();
+      cache.forget(plan);
+      if (!isRemembered || job.response.headersSent || isAboutRequest(error)) throw error;
+      return this.#retryIfCached(job, plan, cache, send);
+    }
+  }
+
+  async #sendFile(job: StreamJob, plan: Plan, siteFile: SiteFile): Promise<void> {
+    if (siteFile.totalBytes > job.limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${siteFile.totalBytes} bytes`, job.limits);
+    const file = { ...siteFile, hasRanges: true };
+    const selection = this.#select(job.request, file);
+    const status = statusOf(selection, file, job.response);
+    job.context.note({ delivery: 'original' });
+    const exit = plan.inputs[0]?.origin?.exit;
+    const reader = this.#options.upstream.reader(siteFile.object, {
+      signal: job.signal,
+      exit,
+      client: job.request.client,
+    });
+    await sendFile(job, { plan, file, reader, selection, status });
+  }
+
+  async #sendRemuxedFile(job: StreamJob, plan: Plan, file: RemuxedFile): Promise<void> {
+    if (file.totalBytes > job.limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
+    const selection = this.#select(job.request, file);
+    const status = statusOf(selection, file, job.response);
+    job.context.note({ delivery: 'remuxed' });
+    try {
+      await sendRemuxed(job, { plan, file, upstream: this.#options.upstream, selection, status });
+    } catch (error) {
+      if (error instanceof WrongIndexError) this.#remuxedFiles.avoid(plan);
+      throw error;
+    }
+  }
+
+  #select(request: StreamRequest, file: KnownFile): Selection {
+    const version = file.etag ?? String(file.totalBytes);
+    const selection = selectRange(request, file);
+    const isRest = selection.kind === 'part' && selection.start > 0;
+    // Another replica may have sent the beginning, from another version of the file.
+    if (isRest && request.ifRange === undefined && !this.#sentVersions.holds(request, version)) return whole;
+    this.#sentVersions.remember(request, version);
+    return selection;
+  }
+
+  /** A generated stream can skip its beginning, but not its end, where it is verified. */
+  #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
+    if (file?.hasRanges !== true) return whole;
+    const selection = this.#select(request, file);
+    return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
+  }
+
+  /** The plan for a file that differs from what its page says, based on its real content. */
+  async #replan(job: StreamJob, { extraction, plan }: Prepared, inspection: Inspection): Promise<Plan> {
+    const { relay, tools, planSettings } = this.#options;
+    const [source] = plan.inputs;
+    const seen = inspection.isSendable || inspection.streams === null ? undefined : inspection.streams;
+    const streams = seen ?? (source && (await probeStreams(source, { ...headOptions(job), relay, tools })));
+    const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
+    return planTarget(refined, job.request.target, planSettings, job.request.clip);
+  }
+
+  async #make(job: StreamJob, firstPlan: Plan): Promise<void> {
+    // A clip may lie before what the whole stream has shown, and shows itself what it needs.
+    const remedies = this.#remediesOf(firstPlan).filter(
+      ({ kind }) => firstPlan.expected.clip === null || kind === 'encode',
+    );
+    const plan = remedies.reduce(withRemedy, firstPlan);
+    const { relay, upstream, tools } = this.#options;
+    const { request, response, context } = job;
+    context.note({ delivery: 'made' });
+    const cover = fetchCover(upstream, plan, { ...headOptions(job), logger: context.logger });
+    const output = await this.#outputFor(plan, cover, headOptions(job));
+    const { file } = output;
+    const selection = this.#selectToEnd(request, file);
+    statusOf(selection, file, response);
+    if (file !== null && selection.kind === 'part')
+      this.#resumes.spend(request.client, file.secondsBefore(selection.start));
+    const [source] = plan.inputs;
+    const session = job.openSession(source);
+    try {
+      await this.#makeFrom(job, { plan, output, selection, session, relay, tools }, cover);
+    } catch (error) {
+      const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
+      if (file !== null && source && isAboutFile && session.failure === undefined)
+        this.#filesWithWrongLength.add(source);
+      throw error;
+    }
+  }
+
+  /** Generates a stream, with a different plan if its start turns out to need one. */
+  async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Cover | null>): Promise<void> {
+    try {
+      await makeStream(job, stream);
+    } catch (error) {
+      if (!(error instanceof WrongPlanError)) throw error;
+      const { inputs, remedy } = error;
+      if (remedy !== undefined) this.#remember(error.plan, remedy);
+      const plan = remedy === undefined ? error.plan : withRemedy(error.plan, remedy);
+      if (job.response.headersSent) throw changesInTheMiddle();
+      const output = await this.#outputFor(plan, cover, headOptions(job));
+      // Segments are read once in a session.
+      const isReadAgain = inputs === undefined && plan.inputs.some(({ kind }) => kind !== 'file');
+      const session = isReadAgain ? job.openSession(plan.inputs[0]) : stream.session;
+      await this.#makeFrom(job, { ...stream, plan, output, session, inputs }, cover);
+    }
+  }
+
+  #remediesOf({ inputs: [source] }: Plan): readonly Remedy[] {
+    return (source && this.#remedies.get(source)) ?? [];
+  }
+
+  #remember(plan: Plan, remedy: Remedy): void {
+    const [source] = plan.inputs;
+    const others = this.#remediesOf(plan).filter((known) => !isDeepStrictEqual(known, remedy));
+    if (source !== undefined) this.#remedies.set(source, [...others, remedy]);
+  }
+
+  async #outputFor(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
+    const { tools } = this.#options;
+    switch (plan.container) {
+      case 'mp4':
+        return new Mp4Output(plan, tools);
+      case 'm4a':
+      case 'ogg':
+        return new CopiedAudioOutput(plan, tools, { container: plan.container, cover });
+      case 'mp3':
+        return this.#mp3Output(plan, cover, options);
+      case null:
+        throw notCopyable(plan.audio?.codec ?? 'unknown');
+    }
+  }
+
+  async #mp3Output(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
+    const { heads, tools } = this.#options;
+    const [source] = plan.inputs;
+    const statesWrongLength = source !== undefined && this.#filesWithWrongLength.has(source);
+    const stated = statesWrongLength ? null : await statedAudio(heads, plan, options);
+    return stated === null
+      ? new Mp3Output(plan, tools, cover)
+      : new ExactMp3Output(plan, tools, stated, await cover);
+  }
+
+  /** Ends all streams and waits until their processes have exited. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const reason = new DomainError('engine_unavailable', 'The service is shutting down.', {
+      retryAfterSeconds: 5,
+    });
+    for (const job of this.#active.keys()) job.abort(reason);
+    await Promise.allSettled(this.#active.values());
+  }
+}
+
+function headOptions({ signal, renew, request }: StreamJob): HeadOptions & { renew: RenewSource } {
+  return { signal, renew, client: request.client };
+}
+
+function endOf({ response, context }: StreamJob): StreamEnd {
+  if (context.signal.aborted) return 'aborted';
+  return response.headersSent ? 'truncated' : 'failed';
+}
+
+/** The stream was copied, and its beginning has been sent. The next one is made in another way. */
+function changesInTheMiddle(): DomainError {
+  const detail = "The site's media change their tracks or encoding in the middle. Try again.";
+  return new DomainError('upstream_error', detail);
+}
+
+function queueTimeout(): DomainError {
+  return new DomainError('overloaded', 'No slot became free in time. Try again in a moment.', {
+    retryAfterSeconds: 15,
+  });
+}
+
+/** Whether an error concerns the request rather than the site's file. */
+function isAboutRequest(error: unknown): boolean {
+  return (
+    error instanceof DomainError && (error.code === 'range_not_satisfiable' || error.code === 'too_long')
+  );
+}

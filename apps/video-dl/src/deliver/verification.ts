@@ -1,0 +1,186 @@
+import { DomainError } from '@media-services/http-common';
+import type { InputFactsReader } from '../ffmpeg/input-facts.js';
+import type { ChildExit, ChildGroup } from '@media-services/processes';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
+import { needsTooMuchMemory } from '../ffmpeg/process.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { streamOf } from '../formats/mp4/movie-summary.js';
+import { secondsIn, type Clip } from '../plan/clip.js';
+import { noAudio, type Plan } from '../plan/plan.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { RelaySession } from '../relay/session.js';
+import type { RenewSource } from '../upstream/media-source.js';
+import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
+import type { OutputRun } from './output.js';
+
+const recheckTimeoutMs = 15_000;
+
+interface FinishedStream {
+  readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
+  readonly signal: AbortSignal;
+  readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly renew: RenewSource;
+  readonly client: string;
+  readonly tools: MediaTools;
+  readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
+  readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
+  readonly expected: Expectation;
+  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets'>;
+}
+
+/**
+ * Returns only if the stream is complete. ffmpeg's exit code is no proof: it exits with 0
+ * after half a file or a playlist with a missing segment.
+ *
+ * @throws DomainError that says what is missing.
+ */
+export async function assertComplete(stream: FinishedStream): Promise<void> {
+  const { signal, session, child, output, expected } = stream;
+  const exit = await child.exited;
+  signal.throwIfAborted();
+  if (session.failure !== undefined) throw session.failure;
+  if (!output.hasMedia && hasNoAudio(stream)) throw noAudio();
+  if (exit.code !== 0) throw ffmpegFailure(exit, child);
+  if (!output.hasMedia) throw unreadable();
+  assertNoEmptyTrack(output, expected);
+  if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
+  // ffmpeg stops reading as soon as it has what a clip needs.
+  if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
+  assertNothingLost(stream);
+  const shortfalls = expected.shortfalls(output.tracks);
+  for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
+    const own = await ownDurations(stream, inputIndex);
+    const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
+    for (const shortfall of ofInput) assertSourceIsShort(shortfall, own, expected.clip);
+  }
+}
+
+/** Whether what states audio has none of it. */
+function hasNoAudio({ plan, session, expected, facts }: FinishedStream): boolean {
+  const isRead = session.allReceived() && !facts.hasInvalidData && facts.decodeErrors === 0;
+  const { changes } = expected.inputs.at(-1)?.input ?? {};
+  return plan.video === null && isRead && (facts.audioPackets === 0 || changes?.hasAudio === false);
+}
+
+/**
+ * One damaged frame often makes the next ones undecodable too, and every player skips them.
+ * Long recordings of broadcasts have one now and then.
+ */
+function maxDecodeErrors(seconds: number): number {
+  return 3 + Math.floor(seconds / 60);
+}
+
+function assertNothingLost({ output, expected, facts }: FinishedStream): void {
+  if (facts.hasInvalidData) throw incomplete('it contains invalid data');
+  // Segments may start or end in the middle of a frame, so we check their delivered length instead.
+  const isFile = expected.inputs.some(({ input }) => !input.isJoined);
+  const seconds = Math.max(0, ...output.tracks.map(({ endSeconds }) => endSeconds));
+  if (isFile && facts.decodeErrors > maxDecodeErrors(seconds))
+    throw incomplete(`${facts.decodeErrors} parts of it can't be decoded`);
+  for (const track of output.tracks) {
+    const lost = expected.lostSeconds(track);
+    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s in the middle of its ${track.type} are missing`);
+  }
+}
+
+type TrackDurations = Readonly<Record<'video' | 'audio', number | null>>;
+const unknownDurations: TrackDurations = { video: null, audio: null };
+
+/**
+ * A file's audio may be shorter than its video, and the file states the longer duration. So
+ * before we call a stream incomplete, we look up the duration of each track.
+ */
+async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
+  const { relay, renew, client, tools, plan, signal } = stream;
+  const source = plan.inputs[inputIndex];
+  if (source?.kind !== 'file') return unknownDurations;
+  const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
+  try {
+    const [input] = await session.add(source);
+    if (input === undefined) return unknownDurations;
+    const { environment, parse } = session;
+    const { streams } = await probe(tools, input.url, {
+      signal,
+      parse,
+      maxMs: recheckTimeoutMs,
+      environment,
+    });
+    const of = (type: 'video' | 'audio') =>
+      streamOf(streams, type, plan[type]?.track)?.durationSeconds ?? null;
+    return { video: of('video'), audio: of('audio') };
+  } catch (error) {
+    if (error instanceof ProbeError) return unknownDurations;
+    throw error;
+  } finally {
+    session.close();
+  }
+}
+
+/** If the file doesn't state the track's own duration, another complete track is proof enough. */
+function assertSourceIsShort(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
+  const { track, expectedSeconds, isShorterTrack } = shortfall;
+  const ownSeconds = own[track.type];
+  if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds, clip)) return;
+  const expected = ownSeconds === null ? expectedSeconds : secondsIn(clip, ownSeconds);
+  throw incomplete(`its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expected.toFixed(1)} s`);
+}
+
+function incomplete(what: string): DomainError {
+  return new DomainError('upstream_error', `The site's media is incomplete: ${what}. Try again later.`);
+}
+
+const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
+
+/** How ffmpeg ends when media break it. Another attempt ends the same way. */
+const crashes = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
+
+/** The client's error for a failed ffmpeg. `cause` has its output, for the log. */
+function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedStream['child']): DomainError {
+  const wrote = stderr.toString();
+  const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
+  if (hasExceededMemory) return needsTooMuchMemory(cause);
+  if (exit.signal !== null && !crashes.has(exit.signal)) {
+    return new DomainError('engine_unavailable', 'ffmpeg was killed. Try again.', {
+      cause,
+      retryAfterSeconds: 5,
+    });
+  }
+  if (missingPart.test(wrote)) {
+    return new DomainError(
+      'internal_error',
+      "The server's ffmpeg lacks a feature that this stream needs. If you run this server: install a full build of ffmpeg.",
+      {
+        cause,
+      },
+    );
+  }
+  return unreadable(cause);
+}
+
+/** Many players show an error for a track without samples. @throws DomainError `no_media` */
+export function assertNoEmptyTrack(
+  { tracks }: Pick<OutputRun, 'tracks'>,
+  { clip }: Pick<Expectation, 'clip'>,
+): void {
+  const empty = tracks.find(({ samples }) => samples === 0);
+  if (empty === undefined) return;
+  const { type } = empty;
+  const remedy =
+    type === 'video' ? 'Request an MP3 from `/api/stream`.' : 'Check that it plays in a browser.';
+  throw new DomainError(
+    'no_media',
+    clip === null
+      ? `The site's ${type} is empty. ${remedy}`
+      : `This part of the video has no ${type}. Choose another \`start\` or \`end\`.`,
+  );
+}
+
+/** Everything arrived, so a retry doesn't help. */
+function unreadable(cause?: unknown): DomainError {
+  return new DomainError(
+    'no_media',
+    "The site's media are damaged, or in a format that this service can't read. Check that they play in a browser.",
+    { cause },
+  );
+}

@@ -1,0 +1,107 @@
+import { matroskaIds } from './matroska/ebml.js';
+import { id3TagBytes } from './mpeg-audio/frames.js';
+import { isStreamedAvi } from './untrue-lengths.js';
+import { AviChunks } from './avi/chunks.js';
+import { FlvTags } from './flv/tags.js';
+import { FrameChain } from './mpeg-audio/frame-chain.js';
+import { MatroskaElements } from './matroska/elements.js';
+import { Mp4Boxes } from './mp4/top-level-boxes.js';
+import { MusepackPackets } from './musepack/packets.js';
+import { OggPages } from './ogg/pages.js';
+import { StatedEnd } from './stated-end.js';
+import { DamagedMediaError, type StructureCheck } from './structure-check.js';
+
+/** Bytes needed to detect a file's format. */
+const sniffedBytes = 12;
+/** The first byte of each transport stream packet. */
+const transportSync = 0x47;
+
+/** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
+const maxOverstatedBytes = 4096;
+
+/**
+ * Checks a file as its parts are read, in any order. Only the contiguous bytes from the
+ * beginning are checked; parts read ahead (an index at the end) or skipped are not.
+ */
+export class FileStructure {
+  #check: StructureCheck | null | undefined;
+  #beginning: Buffer = Buffer.alloc(0);
+  /** End of the contiguous bytes. */
+  #position = 0;
+  #firstByte: number | undefined;
+  readonly #statedEnd = new StatedEnd();
+  #size = Infinity;
+  /** Whether the file states no length, so that its timestamps state one, as in a transport stream. */
+  statesNoLength = false;
+
+  /**
+   * Whether the file is proven complete, whatever duration it states: all of its stated bytes are there, or
+   * every byte was read and only the timestamps state a duration.
+   */
+  get isWhole(): boolean {
+    const statedBytes = this.#check?.statedBytes;
+    const statesNoLength = this.statesNoLength || this.#firstByte === transportSync;
+    const endsAt = statedBytes ?? (statesNoLength ? this.#size : Infinity);
+    return endsAt <= this.#size && this.#position >= endsAt;
+  }
+
+  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
+  get changed(): ReadonlySet<'video' | 'audio'> {
+    return this.#check?.changed ?? new Set();
+  }
+
+  /**
+   * Sets the size of the file, once known.
+   * @throws DamagedMediaError when the file states a larger size
+   */
+  endsAt(bytes: number): void {
+    this.#size = bytes;
+    const required = Math.max(
+      this.#check?.statedBytes ?? 0,
+      (this.#statedEnd.bytes ?? 0) - maxOverstatedBytes,
+    );
+    if (required > bytes) throw new DamagedMediaError('its end is missing');
+  }
+
+  /**
+   * Takes bytes that were read.
+   * @param offset of the first byte in the file
+   * @throws DamagedMediaError when the bytes don't match the file's format
+   */
+  read(offset: number, bytes: Buffer): void {
+    const gap = offset - this.#position;
+    this.#statedEnd.read(offset, bytes);
+    if (offset === 0) this.#firstByte ??= bytes[0];
+    if (this.#check === null && gap <= 0) this.#position = Math.max(this.#position, offset + bytes.length);
+    if (this.#check === null || offset + bytes.length <= this.#position) return;
+    if (gap > 0) {
+      if (this.#check?.canSkip(gap) !== true) return;
+      this.#check.skip(gap);
+    }
+    this.#position = offset + bytes.length;
+    this.#push(bytes.subarray(Math.max(0, -gap)));
+  }
+
+  #push(bytes: Buffer): void {
+    if (this.#check === undefined) {
+      this.#beginning = Buffer.concat([this.#beginning, bytes]);
+      if (this.#beginning.length < sniffedBytes) return;
+      this.#check = checkFor(this.#beginning);
+      this.#check?.push(this.#beginning);
+      this.#beginning = Buffer.alloc(0);
+    } else this.#check?.push(bytes);
+  }
+}
+
+/** The check for a file that starts with these bytes; null if we don't check its format. */
+function checkFor(beginning: Buffer): StructureCheck | null {
+  const word = beginning.readUInt32BE(0);
+  if (word === matroskaIds.header) return new MatroskaElements();
+  if (word === 0x4f676753) return new OggPages();
+  if (isStreamedAvi(beginning)) return new AviChunks();
+  if (beginning.toString('latin1', 0, 4) === 'MPCK') return new MusepackPackets();
+  if (beginning.toString('latin1', 0, 3) === 'FLV') return new FlvTags();
+  if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
+  const isSync = word >>> 21 === 0x7ff;
+  return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;
+}

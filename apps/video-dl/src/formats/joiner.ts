@@ -1,0 +1,67 @@
+export type TrackKind = 'video' | 'audio';
+
+/** What the playlist says about a segment. */
+export interface SegmentFacts {
+  /** Stated duration; null if not stated. */
+  readonly seconds: number | null;
+  /** Rounded to whole seconds, so too inexact to check against. */
+  readonly isRounded: boolean;
+  /** The clock, tracks or encoding may change here. */
+  readonly isDiscontinuity: boolean;
+  /** The initialisation that precedes it; null if that is a separate segment, or not needed. */
+  readonly initialisation: number | object | null;
+}
+
+/** What a reader notices about tracks while it reads a stream. */
+export interface TrackChanges {
+  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
+  readonly changed?: ReadonlySet<TrackKind>;
+  /** The kinds of track that only begin later. */
+  readonly added?: ReadonlySet<TrackKind>;
+  /** The kinds of track that begin later and are left out. */
+  readonly omitted?: ReadonlySet<TrackKind>;
+  /** Whether any audio has come so far. */
+  readonly hasAudio?: boolean;
+}
+
+/** Joins segments into one stream and checks each of them. */
+export interface Joiner extends TrackChanges {
+  begin(facts: SegmentFacts): void;
+  /**
+   * @param chunk at most 64 KiB, to bound the work per call; the joiner may modify it
+   * @throws Rejection for bytes that aren't valid in such a segment
+   */
+  push(chunk: Buffer): readonly Buffer[];
+  /** @throws Rejection when the segment is incomplete */
+  end(): readonly Buffer[];
+  /** Call after the last segment. @throws Rejection */
+  finish(): void;
+  /** The first presentation time in seconds on the source's clock; null if it has none, or not yet. */
+  readonly startSeconds: number | null;
+  /** The first presentation time of each kind of track. */
+  readonly firstTimes: FirstTimes;
+  /** The segments are slices of one stream and can only be read from the first to the last. */
+  readonly isOneStream?: boolean;
+  /** The output is an MPEG transport stream. */
+  readonly isTransportStream?: boolean;
+  /** Seconds of audio at the beginning that an edit list hides, such as a long encoder delay; never part of the output. */
+  readonly hiddenSeconds?: number;
+  /** Lengths so far; null if they aren't measured. */
+  readonly lengths: TrackLengths | null;
+}
+
+/** Seconds on the source's clock; null if not seen yet. */
+export interface FirstTimes {
+  readonly video: number | null;
+  readonly audio: number | null;
+  /** Whether each audio and video track has one. */
+  readonly areAllKnown: boolean;
+}
+
+/** Lengths of the audio and video in seconds; null for a missing track. */
+export interface TrackLengths {
+  readonly video: number | null;
+  readonly audio: number | null;
+  /** Seconds without audio between its first and last sample. */
+  readonly audioGaps: number;
+}

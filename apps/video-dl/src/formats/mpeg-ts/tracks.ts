@@ -1,0 +1,242 @@
+import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frame-chain.js';
+import type { TrackKind } from '../joiner.js';
+import { notJoinable } from '../rejection.js';
+
+export const packetSize = 188;
+export const nullPid = 0x1fff;
+const patPid = 0;
+const lastReservedPid = 0x1f;
+
+/** An elementary stream in the program map (ISO 13818-1, 2.4.4.8). */
+export interface Elementary {
+  readonly type: number;
+  readonly pid: number;
+}
+
+/** What the tables so far say. Never modified, so that a reader can return to it. */
+export interface TransportState {
+  /** PIDs of the program maps. */
+  readonly maps: ReadonlySet<number>;
+  readonly tracks: readonly Elementary[] | null;
+  /** Maps a PID of the input to its PID in the output; null drops its packets. */
+  readonly renamed: ReadonlyMap<number, number | null>;
+}
+
+export const initialState: TransportState = { maps: new Set(), tracks: null, renamed: new Map() };
+
+/** Follows the tables of a transport stream (ISO 13818-1), and keeps the PID of a track that changes it. */
+export class TransportTracks {
+  state: TransportState = initialState;
+  /** The tracks whose parameters have changed. */
+  readonly changed = new Set<TrackKind>();
+  /** The kinds of track that only later tables list. */
+  readonly added = new Set<TrackKind>();
+  /** Those of them that are left out, because other tracks change their PIDs at the same time. */
+  readonly omitted = new Set<TrackKind>();
+  /** Whether a frame of audio has begun: its tables may list audio that never comes. */
+  hasAudio = false;
+  /** Keyed by PID in the output: sample rate and channels of its AAC. */
+  readonly #formats = new Map<number, FormatWatch>();
+
+  get tracks(): readonly Elementary[] | null {
+    return this.state.tracks;
+  }
+
+  /** @returns the PID in the output; null for a packet to drop */
+  outputPid(pid: number): number | null {
+    const renamed = this.state.renamed.get(pid);
+    return renamed === undefined ? pid : renamed;
+  }
+
+  isTable(pid: number): boolean {
+    return pid === patPid || this.state.maps.has(pid);
+  }
+
+  /** Reads a packet at which a table or a frame starts. @throws Rejection if the encoding changes */
+  read(packet: Buffer): void {
+    const pid = pidOf(packet);
+    this.hasAudio ||= this.#mayBeAudio(pid);
+    const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
+    if (isDamaged) return;
+    if (this.isTable(pid)) this.#readTable(packet, pid);
+    else this.#readFormat(packet, pid);
+  }
+
+  #mayBeAudio(inputPid: number): boolean {
+    if (this.tracks === null) return inputPid > lastReservedPid && !this.isTable(inputPid);
+    const pid = this.outputPid(inputPid);
+    return this.tracks.some((track) => track.pid === pid && kindOf(track.type) === 'audio');
+  }
+
+  #readTable(packet: Buffer, pid: number): void {
+    const section = sectionOf(packet);
+    if (section === null) return;
+    if (pid === patPid) this.#readPrograms(section);
+    // The maps of several programs describe different tracks.
+    else if (this.state.maps.size === 1) this.#readMap(readElementaries(section));
+  }
+
+  #readPrograms(section: Buffer): void {
+    const maps = readPrograms(section);
+    const { maps: known } = this.state;
+    const isSame = maps.size === known.size && [...maps].every((pid) => known.has(pid));
+    if (maps.size > 0 && !isSame) this.state = { ...this.state, maps };
+  }
+
+  #readMap(streams: readonly Elementary[]): void {
+    const { tracks } = this.state;
+    if (streams.length === 0) return;
+    if (tracks === null) {
+      this.state = { ...this.state, tracks: streams };
+      return;
+    }
+    const isSame = streams.every(({ pid, type }) =>
+      tracks.some((track) => track.pid === pid && track.type === type),
+    );
+    if (isSame) {
+      if (this.state.renamed.size > 0) this.state = { ...this.state, renamed: new Map() };
+    } else if (isAddition(streams, tracks)) {
+      this.state = { ...this.state, tracks: streams, renamed: new Map() };
+      for (const kind of newKinds(streams, tracks)) this.added.add(kind);
+    } else {
+      const renamed = renames(streams, tracks);
+      // The tables at the beginning of the output stay valid, so later ones are dropped.
+      for (const pid of [patPid, ...this.state.maps]) renamed.set(pid, null);
+      if (isEqual(renamed, this.state.renamed)) return;
+      this.state = { ...this.state, renamed };
+      for (const kind of newKinds(streams, tracks)) this.omitted.add(kind);
+    }
+  }
+
+  /** A PES packet with AAC starts with an ADTS header. */
+  #readFormat(packet: Buffer, inputPid: number): void {
+    const pid = this.outputPid(inputPid);
+    const track = this.tracks?.find((known) => known.pid === pid);
+    if (pid === null || track?.type !== adtsType) return;
+    const start = payloadStart(packet);
+    if (start + 9 > packetSize || packet.readUIntBE(start, 3) !== 1) return;
+    const at = start + 9 + packet.readUInt8(start + 8);
+    const frame = at + 7 > packetSize ? null : readAdtsFrame(packet, at);
+    if (frame === null) return;
+    const watch = this.#formats.get(pid) ?? new FormatWatch();
+    this.#formats.set(pid, watch);
+    if (watch.hasChanged(frame.format) && track === this.#mainAudio()) this.changed.add('audio');
+  }
+
+  /** The one that is sent, like in ffmpeg. */
+  #mainAudio(): Elementary | undefined {
+    return this.tracks?.find(({ type }) => kindOf(type) === 'audio');
+  }
+}
+
+/** @throws Rejection if the first track of a kind changes its encoding */
+function renames(streams: readonly Elementary[], tracks: readonly Elementary[]): Map<number, number | null> {
+  const renamed = new Map<number, number | null>();
+  const free = [...tracks];
+  const take = ({ type, pid }: Elementary, isPidKept: boolean): void => {
+    const index = free.findIndex((track) => track.type === type && (!isPidKept || track.pid === pid));
+    const [track] = index === -1 ? [] : free.splice(index, 1);
+    if (track !== undefined) renamed.set(pid, track.pid);
+  };
+  for (const stream of streams) take(stream, true);
+  for (const stream of streams) if (!renamed.has(stream.pid)) take(stream, false);
+  for (const { type, pid } of streams) {
+    if (renamed.has(pid)) continue;
+    const main = tracks.find((track) => kindOf(track.type) === kindOf(type));
+    if (kindOf(type) !== 'other' && main !== undefined && free.includes(main))
+      throw notJoinable('changes its encoding in the middle');
+    renamed.set(pid, null);
+  }
+  return renamed;
+}
+
+/** Private data may be anything, so they don't count. */
+function newKinds(streams: readonly Elementary[], tracks: readonly Elementary[]): TrackKind[] {
+  return streams.flatMap(({ type }) => {
+    const kind = kindOf(type);
+    const isNew = type !== privateType && tracks.every((track) => kindOf(track.type) !== kind);
+    return kind !== 'other' && isNew ? [kind] : [];
+  });
+}
+
+function isEqual(a: ReadonlyMap<number, number | null>, b: ReadonlyMap<number, number | null>): boolean {
+  return a.size === b.size && [...a].every(([pid, to]) => b.get(pid) === to);
+}
+
+export function pidOf(packet: Buffer): number {
+  return packet.readUInt16BE(1) & 0x1fff;
+}
+
+/** Offset of the payload; the packet size if the packet has no payload. */
+export function payloadStart(packet: Buffer): number {
+  const control = packet.readUInt8(3);
+  if ((control & 0x10) === 0) return packetSize;
+  return (control & 0x20) === 0 ? 4 : Math.min(packetSize, 5 + packet.readUInt8(4));
+}
+
+/** The section, if it starts and ends in this packet and is valid now. */
+function sectionOf(packet: Buffer): Buffer | null {
+  if ((packet.readUInt8(1) & 0x40) === 0) return null;
+  const payload = payloadStart(packet);
+  if (payload >= packetSize) return null;
+  const start = payload + 1 + packet.readUInt8(payload);
+  if (start + 3 > packetSize) return null;
+  const end = start + 3 + (packet.readUInt16BE(start + 1) & 0xfff);
+  if (end > packetSize || end < start + 12 || (packet.readUInt8(start + 5) & 1) === 0) return null;
+  // The last four bytes are a checksum.
+  return checksum(packet, start, end) === 0 ? packet.subarray(start, end - 4) : null;
+}
+
+const checksumOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte << 24;
+  for (let bit = 0; bit < 8; bit += 1) sum = (sum << 1) ^ (sum < 0 ? 0x04c1_1db7 : 0);
+  return sum;
+});
+
+/** CRC-32/MPEG-2 (annex A); 0 for a section with its own checksum. */
+function checksum(bytes: Buffer, start: number, end: number): number {
+  let sum = -1;
+  for (let at = start; at < end; at += 1)
+    sum = (sum << 8) ^ (checksumOfByte[(sum >>> 24) ^ (bytes[at] ?? 0)] ?? 0);
+  return sum;
+}
+
+function readPrograms(section: Buffer): Set<number> {
+  const pids = new Set<number>();
+  if (section.readUInt8(0) !== 0) return pids;
+  for (let at = 8; at + 4 <= section.length; at += 4) {
+    if (section.readUInt16BE(at) !== 0) pids.add(section.readUInt16BE(at + 2) & 0x1fff);
+  }
+  return pids;
+}
+
+function readElementaries(section: Buffer): Elementary[] {
+  const streams: Elementary[] = [];
+  if (section.readUInt8(0) !== 2 || section.length < 12) return streams;
+  let at = 12 + (section.readUInt16BE(10) & 0xfff);
+  while (at + 5 <= section.length) {
+    streams.push({ type: section.readUInt8(at), pid: section.readUInt16BE(at + 1) & 0x1fff });
+    at += 5 + (section.readUInt16BE(at + 3) & 0xfff);
+  }
+  return streams;
+}
+
+const privateType = 0x06;
+const adtsType = 0x0f;
+/** Stream types (table 2-34): MPEG and H.26x video; MPEG, ADTS, private, LATM, AC-3 and E-AC-3 audio. */
+const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24]);
+const audioTypes = new Set([0x03, 0x04, privateType, adtsType, 0x11, 0x81, 0x87]);
+
+export function kindOf(type: number): TrackKind | 'other' {
+  if (videoTypes.has(type)) return 'video';
+  return audioTypes.has(type) ? 'audio' : 'other';
+}
+
+/** Whether all known tracks are still there and one of a new kind was added, such as audio that starts late. */
+function isAddition(streams: readonly Elementary[], tracks: readonly Elementary[]): boolean {
+  const isKept = tracks.every(({ pid, type }) =>
+    streams.some((stream) => stream.pid === pid && stream.type === type),
+  );
+  const added = streams.filter(({ pid }) => !tracks.some((track) => track.pid === pid));
+  return isKept && added.every(({ type }) => !tracks.some((track) => kindOf(track.type) === kindOf(type)));
+}

@@ -1,0 +1,47 @@
+export type RejectionCode = 'upstream_error' | 'live_not_supported' | 'drm_protected' | 'no_media';
+
+/** A parser rejects its input. Becomes the client's error. */
+export class Rejection extends Error {
+  override readonly name = 'Rejection';
+  readonly code: RejectionCode;
+
+  constructor(code: RejectionCode, detail: string) {
+    super(detail);
+    this.code = code;
+  }
+}
+
+/** The site's manifest or playlist violates its format. */
+export function invalid(what: string): Rejection {
+  return new Rejection(
+    'upstream_error',
+    `The site's media server ${what}, so the video can't be assembled. Try again later.`,
+  );
+}
+
+/** The media is corrupt. */
+export function damaged(what: string): Rejection {
+  return new Rejection('upstream_error', `The site's media is damaged: ${what}. Try again later.`);
+}
+
+/** The media is intact, but its parts can't be joined into one file. */
+export function notJoinable(what: string): Rejection {
+  return new Rejection(
+    'no_media',
+    `The video ${what}, so its parts can't be joined into one file. Try another page or format.`,
+  );
+}
+
+export function live(): Rejection {
+  return new Rejection(
+    'live_not_supported',
+    'This is a live broadcast. Only finished videos are supported, so try again when it has ended.',
+  );
+}
+
+export function protectedByDrm(): Rejection {
+  return new Rejection(
+    'drm_protected',
+    "The video is protected (DRM or sample encryption) and can't be downloaded. Use another source.",
+  );
+}

@@ -1,0 +1,101 @@
+import { DomainError } from '@media-services/http-common';
+import type { MediaDefect, Probe } from '../formats/mp4/movie-summary.js';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import { untilAvailable } from '../upstream/media-source.js';
+import type { ProbeSource } from '../extract/probed-details.js';
+import type { SourceHead, SourceHeads } from './source-heads.js';
+
+export interface ProbeSourceOptions {
+  readonly heads: SourceHeads;
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly tools: MediaTools;
+  readonly maxMs: number;
+}
+
+function tooSlow(cause: unknown): DomainError {
+  const detail = "The site's media server was too slow. Try again later.";
+  return new DomainError('upstream_timeout', detail, { cause });
+}
+
+/** A complete file stays unreadable. One without a stated size may have been truncated, so a retry may help. */
+function readError(error: unknown, isWhole: boolean): unknown {
+  if (!(error instanceof ProbeError)) return error;
+  return error.isFinal && isWhole
+    ? new DomainError(
+        'no_media',
+        "The URL leads to a file that isn't media, or is damaged. Check that it plays in a browser.",
+        {
+          cause: error,
+        },
+      )
+    : new DomainError(
+        'upstream_error',
+        "The site's media can't be read. Check that it plays in a browser, or try again later.",
+        {
+          cause: error,
+        },
+      );
+}
+
+function corrected(found: Probe, head: SourceHead | undefined): Probe {
+  if (head === undefined || head.correctedLength === null) return found;
+  return { ...found, durationSeconds: head.correctedLength.seconds, defect: defectOf(found, head) };
+}
+
+function defectOf({ formatName }: Probe, { totalBytes }: SourceHead): MediaDefect {
+  if (formatName === 'flac') return 'joined_flac';
+  // Joined fragments are found only in files of known size.
+  return formatName.startsWith('mov') && totalBytes !== null ? 'joined_fragments' : 'wrong_length';
+}
+
+/** Merges separate audio and video. */
+function merged(probes: readonly Probe[]): Probe {
+  const [first] = probes;
+  if (first === undefined) throw new Error('a source has an input');
+  return { ...first, streams: probes.flatMap(({ streams }) => streams) };
+}
+
+/**
+ * Reads a source's header, with ffprobe if our own reader doesn't know the format. An upstream
+ * failure takes precedence over the read error it causes.
+ */
+export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
+  return async (source, signal, client) => {
+    const deadline = AbortSignal.timeout(maxMs);
+    // No renewal: the URLs are fresh, and a renewal would call this function again.
+    const ended = new AbortController();
+    const options = {
+      signal: AbortSignal.any([signal, deadline, ended.signal]),
+      exit: source.origin?.exit,
+      client,
+    };
+    const session = relay.open(options);
+    const endsAt = performance.now() + maxMs;
+    let isWhole = true;
+    try {
+      await untilAvailable([source], { signal, maxMs });
+      const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
+      isWhole = head === undefined || head.totalBytes !== null;
+      if (head?.probe) return corrected({ ...head.probe, sizeBytes: head.totalBytes }, head);
+      const inputs = await session.add(source);
+      const { environment, parse } = session;
+      const probes = await Promise.all(
+        inputs.map(async ({ url, isJoined, statedSeconds }) => {
+          const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+          const found = await probe(tools, url, { signal, parse, maxMs: restMs, environment });
+          // Joined segments have only the header of the first segment.
+          return isJoined ? { ...found, durationSeconds: statedSeconds } : corrected(found, head);
+        }),
+      );
+      return merged(probes);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (deadline.aborted) throw tooSlow(error);
+      throw session.failure ?? readError(error, isWhole);
+    } finally {
+      ended.abort(new Error('the header has been read'));
+    }
+  };
+}

@@ -1,0 +1,144 @@
+import { LRUCache } from 'lru-cache';
+import type { MediaHead } from '../formats/media-head.js';
+import type { FilePiece } from '../formats/partial-file.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import type { ObjectIdentity } from '../upstream/remote-object.js';
+import type { Transfer } from '../upstream/transfer.js';
+import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
+
+/** The parsed header of a source's file, and the version of the file it came from. */
+export interface SourceHead extends MediaHead {
+  readonly identity: ObjectIdentity;
+  /** Null if its server doesn't say. */
+  readonly totalBytes: number | null;
+}
+
+export interface HeadOptions {
+  readonly signal: AbortSignal;
+  readonly renew?: RenewSource | undefined;
+  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
+  readonly client: string;
+}
+
+/** The bytes that a header was read from. */
+export interface ReadHead {
+  readonly head: SourceHead;
+  readonly pieces: readonly FilePiece[];
+}
+
+/** The bytes of headers that we keep, of all sources together. */
+const maxKeptBytes = 32 * 1024 ** 2;
+const maxKept = 1000;
+/** How much of a file to read at once. */
+const windowBytes = 128 * 1024;
+/** An index may be anywhere in a file, but no file has more than a few. */
+const maxReads = 24;
+
+/**
+ * Reads and caches the headers of files as long as their extraction lives, so that a stream
+ * reuses the header that `/api/info` has read.
+ */
+export class SourceHeads {
+  readonly #upstream: Upstream;
+  readonly #parsers: Pick<ParserPool, 'forClient'>;
+  readonly #seen = new WeakMap<MediaSource, SourceHead>();
+  readonly #pieces = new LRUCache<MediaSource, readonly FilePiece[]>({
+    max: maxKept,
+    maxSize: maxKeptBytes,
+    sizeCalculation: (pieces) => pieces.reduce((sum, { bytes }) => sum + bytes.length, 1),
+  });
+
+  constructor(upstream: Upstream, parsers: Pick<ParserPool, 'forClient'>) {
+    this.#upstream = upstream;
+    this.#parsers = parsers;
+  }
+
+  /** @throws DomainError when the file can't be read; the signal's reason */
+  async of(source: MediaSource, options: HeadOptions): Promise<SourceHead> {
+    return this.#seen.get(source) ?? (await this.#readNew(source, options)).head;
+  }
+
+  /** The header with its bytes, which are only kept for a while. @throws as `of` */
+  async withBytes(source: MediaSource, options: HeadOptions): Promise<ReadHead> {
+    const head = this.#seen.get(source);
+    const pieces = this.#pieces.get(source);
+    return head !== undefined && pieces !== undefined ? { head, pieces } : this.#readNew(source, options);
+  }
+
+  async #readNew(source: MediaSource, { signal, renew, client }: HeadOptions): Promise<ReadHead> {
+    const ended = new AbortController();
+    try {
+      const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
+        signal: AbortSignal.any([signal, ended.signal]),
+        exit: source.origin?.exit,
+        client,
+      });
+      const read = await this.#read(reader, this.#parsers.forClient(client), signal);
+      this.#seen.set(source, read.head);
+      this.#pieces.set(source, read.pieces);
+      return read;
+    } finally {
+      ended.abort(new Error('the header has been read'));
+    }
+  }
+
+  /** Whether the header is cached. */
+  has(source: MediaSource): boolean {
+    return this.#seen.has(source);
+  }
+
+  /** Drops the cached header of a file that has changed. */
+  forget(source: MediaSource): void {
+    this.#seen.delete(source);
+    this.#pieces.delete(source);
+  }
+
+  async #read(
+    reader: ObjectReader,
+    parse: ReturnType<ParserPool['forClient']>,
+    signal: AbortSignal,
+  ): Promise<ReadHead> {
+    const start = await reader.open({ start: 0, end: windowBytes - 1 });
+    let hasRanges = start.isPart;
+    const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
+    const { identity } = reader.object;
+    for (let reads = 1; reads <= maxReads; reads += 1) {
+      const totalBytes = identity.total;
+      const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
+      if (step.kind === 'head') return { head: { ...step, identity, totalBytes }, pieces };
+      const read = await Promise.all(
+        step.parts.map(async ({ offset, bytes }) => {
+          const length = Math.max(bytes, windowBytes);
+          const part = await reader.open({ start: offset, end: offset + length - 1 });
+          if (part.isPart || !hasRanges) return readPiece(part, offset, length);
+          part.discard();
+          return null;
+        }),
+      );
+      const whole = read.flatMap((piece) => piece ?? []);
+      pieces.push(...whole);
+      // Some servers deliver only whole files, and only some formats need more than their beginning.
+      if (whole.length < read.length) hasRanges = false;
+    }
+    const nothing = {
+      probe: null,
+      original: null,
+      audioFile: null,
+      audioLength: null,
+      correctedLength: null,
+    };
+    return { head: { ...nothing, identity, totalBytes: identity.total }, pieces };
+  }
+}
+
+async function readPiece(transfer: Transfer, offset: number, length: number): Promise<FilePiece> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of transfer.chunks()) parts.push(part);
+  } catch (error) {
+    throw failureOf(error);
+  }
+  const bytes = Buffer.concat(parts);
+  return { offset, bytes, isEnd: bytes.length < length };
+}

@@ -1,0 +1,384 @@
+import { PlaylistVariables, type Variables } from './hls-variables.js';
+import { invalid, live, protectedByDrm, notJoinable } from '../formats/rejection.js';
+import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
+
+export interface PlaylistOptions {
+  /** URL of the playlist after redirects. */
+  readonly baseUrl: string;
+  readonly maxSegments: number;
+  /** A key from the extractor that overrides the playlist's. */
+  readonly key?: KeyOverride | undefined;
+  /** The variables of the master playlist; absent if it wasn't read. */
+  readonly imports?: Variables | undefined;
+  /** The URL of a variant or rendition as the playlist states it, without expanding its variables. */
+  readonly wanted?: string | undefined;
+}
+
+/** Overrides the fields of `EXT-X-KEY`, if the playlist has that tag. */
+export interface KeyOverride {
+  readonly url: string | null;
+  readonly key: Uint8Array | null;
+  readonly iv: Uint8Array | null;
+}
+
+export type Playlist =
+  /** A master playlist: the variant to read, its audio if that is separate, and the variables for both. */
+  | {
+      readonly kind: 'variant';
+      readonly url: string;
+      readonly audioUrl: string | null;
+      readonly variables: Variables;
+    }
+  /** It needs the variables of its master playlist. */
+  | { readonly kind: 'imports' }
+  | { readonly kind: 'segments'; readonly table: SegmentTable };
+
+interface Variant {
+  readonly uri: string;
+  /** Bits per second. */
+  readonly bandwidth: number;
+  /** Pixels of the smaller side; null if not stated. */
+  readonly smallerSide: number | null;
+  readonly audioGroup: string | null;
+}
+
+interface Rendition {
+  readonly group: string;
+  readonly uri: string | null;
+  readonly isDefault: boolean;
+  readonly describesVideo: boolean;
+}
+
+const maxVariants = 200;
+const maxLinesPerSegment = 10;
+const maxAttributes = 64;
+
+/**
+ * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
+ * tags. Expands variables (RFC 8216bis).
+ * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `upstream_error`
+ */
+export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
+  const reader = new PlaylistReader(options);
+  const maxLines = 1000 + options.maxSegments * maxLinesPerSegment;
+  let lines = 0;
+  for (const line of linesOf(text)) {
+    if (lines === 0 && !line.startsWith('#EXTM3U'))
+      throw invalid('sent something other than an HLS playlist');
+    lines += 1;
+    if (lines > maxLines) throw invalid('sent a playlist with too many lines');
+    reader.take(line);
+    if (reader.needsImports) return { kind: 'imports' };
+  }
+  return reader.finish();
+}
+
+function* linesOf(text: string): Generator<string> {
+  let start = text.startsWith('\uFEFF') ? 1 : 0;
+  while (start <= text.length) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    yield text.slice(start, end).trim();
+    start = end + 1;
+  }
+}
+
+class PlaylistReader {
+  readonly #options: PlaylistOptions;
+  readonly #table: SegmentTableWriter;
+  readonly #variables: PlaylistVariables;
+  /** The expanded URL of the wanted variant or rendition. */
+  #wantedUrl: string | null = null;
+  readonly #variants: Variant[] = [];
+  readonly #renditions: Rendition[] = [];
+  /** End of the last byte range, keyed by reference. */
+  readonly #rangeEnds = new Map<string, number>();
+  /** Current keys, keyed by KEYFORMAT. They are alternatives for the same segment. */
+  #keys = new Map<string, ReadonlyMap<string, string>>();
+  #hasSegmentSinceKey = false;
+  /** Number of the current key; undefined until a segment needs it. */
+  #keyNumber: number | undefined;
+  #map: { readonly uri: string; readonly range: ByteWindow | null; readonly key: number | null } | null =
+    null;
+  #mediaSequence = 0;
+  #seconds: number | null = null;
+  #isRounded = false;
+  #range: string | null = null;
+  #isDiscontinuity = false;
+  #isAdvertisement = false;
+  #skippedSegments = 0;
+  #variant: ReadonlyMap<string, string> | null = null;
+  #isFinished = false;
+  needsImports = false;
+
+  constructor(options: PlaylistOptions) {
+    this.#options = options;
+    this.#variables = new PlaylistVariables(options.baseUrl, options.imports ?? []);
+    this.#table = new SegmentTableWriter(options.maxSegments);
+    this.#table.setBaseUrl(options.baseUrl);
+  }
+
+  take(line: string): void {
+    if (line === '') return;
+    if (!line.startsWith('#')) {
+      this.#url(line, this.#variables.expand(line));
+      return;
+    }
+    const colon = line.indexOf(':');
+    const value = colon === -1 ? '' : line.slice(colon + 1);
+    switch (colon === -1 ? line : line.slice(0, colon)) {
+      case '#EXTINF':
+        this.#seconds = readSeconds(value);
+        this.#isRounded = !/^ ?\d{1,9}\./.test(value);
+        break;
+      case '#EXT-X-BYTERANGE':
+        this.#range = value;
+        break;
+      case '#EXT-X-DISCONTINUITY':
+        this.#isDiscontinuity = true;
+        break;
+      case '#EXT-X-MEDIA-SEQUENCE':
+        this.#mediaSequence = readWhole(value);
+        break;
+      case '#EXT-X-KEY':
+        this.#takeKey(this.#attributes(value));
+        break;
+      case '#EXT-X-MAP':
+        this.#takeMap(this.#attributes(value));
+        break;
+      case '#EXT-X-STREAM-INF':
+        this.#variant = this.#attributes(value);
+        break;
+      case '#EXT-X-MEDIA':
+        this.#findWanted(readAttributes(value).get('URI'), this.#attributes(value).get('URI'));
+        this.#rendition(this.#attributes(value));
+        break;
+      case '#EXT-X-GAP':
+      case '#EXT-X-SKIP':
+        throw notJoinable('has missing segments');
+      case '#EXT-X-I-FRAMES-ONLY':
+        throw notJoinable('has key frames only');
+      case '#EXT-X-DEFINE':
+        this.#define(readAttributes(value));
+        break;
+      // Ads that these platforms stitch in, recognised the same way as in yt-dlp.
+      case '#ANVATO-SEGMENT-INFO':
+        if (value.includes('type=ad')) this.#isAdvertisement = true;
+        else if (value.includes('type=master')) this.#isAdvertisement = false;
+        break;
+      case '#UPLYNK-SEGMENT':
+        if (value.endsWith(',ad')) this.#isAdvertisement = true;
+        else if (value.endsWith(',segment')) this.#isAdvertisement = false;
+        break;
+      case '#EXT-X-PLAYLIST-TYPE':
+        if (value === 'VOD') this.#isFinished = true;
+        break;
+      case '#EXT-X-ENDLIST':
+        this.#isFinished = true;
+        break;
+    }
+  }
+
+  finish(): Playlist {
+    if (this.#variants.length > 0) return this.#bestVariant();
+    if (!this.#isFinished) throw live();
+    if (this.#table.length === 0) throw invalid('sent an empty playlist');
+    return { kind: 'segments', table: this.#table.finish() };
+  }
+
+  #define(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.has('IMPORT') && this.#options.imports === undefined) this.needsImports = true;
+    else this.#variables.define(attributes);
+  }
+
+  #attributes(list: string): ReadonlyMap<string, string> {
+    return readAttributes(list, this.#variables);
+  }
+
+  /** @param stated the URL before its variables were expanded */
+  #url(stated: string, uri: string): void {
+    if (this.#variant !== null) {
+      this.#findWanted(stated, uri);
+      this.#addVariant(this.#variant, uri);
+      this.#variant = null;
+      return;
+    }
+    const range = this.#range === null ? null : this.#window(this.#range, uri);
+    if (this.#isAdvertisement) this.#skippedSegments += 1;
+    else this.#addSegment(uri, range);
+    this.#seconds = null;
+    this.#range = null;
+    // The clock may change after an ad.
+    this.#isDiscontinuity = this.#isAdvertisement;
+    this.#hasSegmentSinceKey = true;
+  }
+
+  #addSegment(uri: string, range: ByteWindow | null): void {
+    const map = this.#map;
+    this.#table.add({
+      reference: uri,
+      range,
+      key: this.#currentKey(),
+      initialisation: map === null ? null : this.#table.addInitialisation(map.uri, map.range, map.key),
+      seconds: this.#seconds,
+      sequence: this.#mediaSequence + this.#skippedSegments + this.#table.length,
+      isRounded: this.#isRounded,
+      isDiscontinuity: this.#isDiscontinuity,
+    });
+  }
+
+  #addVariant(attributes: ReadonlyMap<string, string>, uri: string): void {
+    if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
+    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
+    this.#variants.push({
+      uri,
+      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
+      smallerSide: width && height ? Math.min(width, height) : null,
+      audioGroup: attributes.get('AUDIO') ?? null,
+    });
+  }
+
+  #findWanted(stated: string | undefined, uri: string | undefined): void {
+    const { wanted, baseUrl } = this.#options;
+    if (wanted === undefined || stated === undefined || uri === undefined) return;
+    if (comparable(stated, baseUrl) === comparable(wanted, baseUrl))
+      this.#wantedUrl ??= resolveUrl(uri, baseUrl);
+  }
+
+  #rendition(attributes: ReadonlyMap<string, string>): void {
+    if (attributes.get('TYPE') !== 'AUDIO') return;
+    if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
+    this.#renditions.push({
+      group: attributes.get('GROUP-ID') ?? '',
+      uri: attributes.get('URI') ?? null,
+      isDefault: attributes.get('DEFAULT') === 'YES',
+      describesVideo: attributes.get('CHARACTERISTICS')?.includes('describes-video') === true,
+    });
+  }
+
+  /** The largest variant up to 1080p, with the audio of its group. */
+  #bestVariant(): Playlist {
+    const variables = this.#variables.all;
+    if (this.#options.wanted !== undefined) {
+      if (this.#wantedUrl === null) throw invalid('changed the playlist');
+      return { kind: 'variant', url: this.#wantedUrl, audioUrl: null, variables };
+    }
+    const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+    const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
+      (a, b) => b.bandwidth - a.bandwidth,
+    );
+    if (best === undefined) throw notJoinable('has no variants');
+    const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
+    const played =
+      group.find(({ isDefault }) => isDefault) ??
+      group.find(({ describesVideo }) => !describesVideo) ??
+      group[0];
+    const audio = played?.uri ?? null;
+    const { baseUrl } = this.#options;
+    const url = resolveUrl(best.uri, baseUrl);
+    const audioUrl = audio === null ? null : resolveUrl(audio, baseUrl);
+    return { kind: 'variant', url, audioUrl: audioUrl === url ? null : audioUrl, variables };
+  }
+
+  #takeKey(attributes: ReadonlyMap<string, string>): void {
+    this.#keyNumber = undefined;
+    if (attributes.get('METHOD') === 'NONE') {
+      this.#keys = new Map();
+      return;
+    }
+    // Consecutive key tags are alternatives; a key tag after a segment replaces the earlier keys.
+    if (this.#hasSegmentSinceKey) this.#keys = new Map();
+    this.#hasSegmentSinceKey = false;
+    if (this.#keys.size >= maxAttributes) throw invalid('sent a playlist with too many keys');
+    this.#keys.set(attributes.get('KEYFORMAT') ?? 'identity', attributes);
+  }
+
+  #currentKey(): number | null {
+    if (this.#keys.size === 0) return null;
+    this.#keyNumber ??= this.#addKey();
+    return this.#keyNumber;
+  }
+
+  #addKey(): number {
+    const { key } = this.#options;
+    const attributes = this.#keys.get('identity');
+    if (attributes?.get('METHOD') !== 'AES-128') throw protectedByDrm();
+    const iv = key?.iv ?? readIv(attributes.get('IV'));
+    if (key?.key != null) return this.#table.addKey(null, key.key, iv);
+    const uri = key?.url ?? attributes.get('URI') ?? '';
+    const data = /^data:[\w.+/-]{0,50};base64,([\w+/=]{1,64})$/i.exec(uri)?.[1];
+    if (data !== undefined) return this.#table.addKey(null, Buffer.from(data, 'base64'), iv);
+    if (uri === '') throw invalid('sent a playlist with a key without a URL');
+    return this.#table.addKey(uri, null, iv);
+  }
+
+  #takeMap(attributes: ReadonlyMap<string, string>): void {
+    const uri = attributes.get('URI') ?? '';
+    if (uri === '') throw invalid('sent a playlist with an initialisation without a URL');
+    const range = attributes.get('BYTERANGE');
+    // Without an offset it is at the start, whatever segments came before.
+    const window = range === undefined ? null : this.#window(range.includes('@') ? range : `${range}@0`, uri);
+    // Only encrypted if it has its own IV, since it has no sequence number to derive one from.
+    const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
+    this.#map = { uri, range: window, key: isEncrypted ? this.#currentKey() : null };
+  }
+
+  /** `<length>[@<offset>]`; without an offset it continues where the last range of the same reference ended. */
+  #window(range: string, uri: string): ByteWindow {
+    const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(range);
+    const length = Number(match?.[1]);
+    const start = match?.[2] === undefined ? (this.#rangeEnds.get(uri) ?? 0) : Number(match[2]);
+    if (!match || length === 0) throw invalid('sent a playlist with an invalid byte range');
+    this.#rangeEnds.set(uri, start + length);
+    return { start, end: start + length - 1 };
+  }
+}
+
+/** yt-dlp resolves URLs without the variables' values, and a URL may be none without them. */
+function comparable(url: string, baseUrl: string): string {
+  return URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
+}
+
+/** `9.009,Title`: the seconds before the comma. */
+function readSeconds(value: string): number | null {
+  const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+function readWhole(value: string): number {
+  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
+}
+
+function readIv(value: string | undefined): Uint8Array | null {
+  if (value === undefined) return null;
+  const digits = /^0x([0-9a-f]{1,32})$/i.exec(value)?.[1];
+  if (digits === undefined) throw invalid('sent a playlist with an invalid IV');
+  return Buffer.from(digits.padStart(32, '0'), 'hex');
+}
+
+/**
+ * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
+ * @param variables to expand in strings and hexadecimal numbers
+ * @throws Rejection for an unterminated quote
+ */
+function readAttributes(list: string, variables?: PlaylistVariables): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  let at = 0;
+  while (at < list.length) {
+    const equals = list.indexOf('=', at);
+    if (equals === -1) break;
+    const name = list.slice(at, equals).trim();
+    const isQuoted = list[equals + 1] === '"';
+    const start = equals + (isQuoted ? 2 : 1);
+    const found = list.indexOf(isQuoted ? '"' : ',', start);
+    if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
+    const end = found === -1 ? list.length : found;
+    if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
+    const value = list.slice(start, end).trim();
+    const isExpanded = isQuoted || /^(?:0x|\{\$)/i.test(value);
+    attributes.set(name, isExpanded ? (variables?.expand(value) ?? value) : value);
+    const comma = isQuoted ? list.indexOf(',', end) : end;
+    at = comma === -1 ? list.length : comma + 1;
+  }
+  return attributes;
+}

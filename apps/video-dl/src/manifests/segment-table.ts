@@ -1,0 +1,187 @@
+import { invalid } from '../formats/rejection.js';
+
+/** Limit for references in manifests, base URLs and resolved URLs. */
+export const maxUrlLength = 8192;
+/** Total for all references of one track. */
+const maxTextBytes = 32 * 1024 ** 2;
+/** Distinct initialisations per track. */
+const maxInitialisations = 256;
+
+/** Columns of a segment's row. -1 means none, NaN means unknown seconds. */
+export const column = {
+  base: 0,
+  reference: 1,
+  rangeStart: 2,
+  rangeEnd: 3,
+  key: 4,
+  initialisation: 5,
+  seconds: 6,
+  /** The sequence number, used as the IV if the key has none (RFC 8216, 5.2). */
+  sequence: 7,
+  isRounded: 8,
+  isDiscontinuity: 9,
+  mayBeAbsent: 10,
+} as const;
+export const columns = 11;
+
+export interface TableKey {
+  /** Reference to the key's URL; null if `bytes` contains the key. */
+  readonly reference: number | null;
+  readonly bytes: Uint8Array | null;
+  readonly iv: Uint8Array | null;
+}
+
+export interface TableInitialisation {
+  readonly base: number;
+  readonly reference: number;
+  readonly range: ByteWindow | null;
+  readonly key: number | null;
+}
+
+/** Both ends are inclusive. */
+export interface ByteWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Everything we keep of a playlist or manifest, in a few flat buffers. They are cheap to send
+ * between processes and have no objects per segment. URLs are resolved when needed.
+ */
+export interface SegmentTable {
+  readonly baseUrls: readonly string[];
+  /** All references, concatenated, in UTF-8. */
+  readonly text: Uint8Array;
+  /** End of each reference in `text`, as unsigned 32-bit integers. */
+  readonly ends: Uint8Array;
+  /** One row per segment, as 64-bit floats. */
+  readonly rows: Uint8Array;
+  readonly keys: readonly TableKey[];
+  readonly initialisations: readonly TableInitialisation[];
+}
+
+export interface TableSegment {
+  readonly reference: string;
+  readonly range: ByteWindow | null;
+  readonly key: number | null;
+  readonly initialisation: number | null;
+  readonly seconds: number | null;
+  readonly sequence: number;
+  readonly isRounded: boolean;
+  readonly isDiscontinuity: boolean;
+  /** Listed only because a stated duration was rounded up, or is another track's. */
+  readonly mayBeAbsent?: boolean;
+}
+
+/** Collects the segments of one track. Each reference is checked and stored once. */
+export class SegmentTableWriter {
+  readonly #maxSegments: number;
+  readonly #baseUrls: string[] = [];
+  /** References checked against the current base URL. */
+  readonly #checked = new Set<string>();
+  readonly #references = new Map<string, number>();
+  readonly #ends: number[] = [];
+  readonly #rows: number[] = [];
+  readonly #keys: TableKey[] = [];
+  readonly #initialisations: TableInitialisation[] = [];
+  readonly #initialisationNumbers = new Map<string, number>();
+  #textBytes = 0;
+
+  constructor(maxSegments: number) {
+    this.#maxSegments = maxSegments;
+  }
+
+  get length(): number {
+    return this.#rows.length / columns;
+  }
+
+  /** How many more segments may be added. */
+  get room(): number {
+    return this.#maxSegments - this.length;
+  }
+
+  /** The base URL of all references added from now on. */
+  setBaseUrl(url: string): void {
+    if (this.#baseUrls.at(-1) === url) return;
+    if (url.length > maxUrlLength) throw invalid('sent a base URL that is too long');
+    this.#baseUrls.push(url);
+    this.#checked.clear();
+  }
+
+  addKey(reference: string | null, bytes: Uint8Array | null, iv: Uint8Array | null): number {
+    return this.#keys.push({ reference: reference === null ? null : this.#intern(reference), bytes, iv }) - 1;
+  }
+
+  addInitialisation(reference: string, range: ByteWindow | null, key: number | null): number {
+    const base = this.#baseUrls.length - 1;
+    const name = JSON.stringify([base, reference, range, key]);
+    const known = this.#initialisationNumbers.get(name);
+    if (known !== undefined) return known;
+    if (this.#initialisations.length >= maxInitialisations) throw invalid('changed the encoding too often');
+    const number = this.#initialisations.push({ base, reference: this.#intern(reference), range, key }) - 1;
+    this.#initialisationNumbers.set(name, number);
+    return number;
+  }
+
+  add(segment: TableSegment): void {
+    if (this.room < 1) throw invalid('listed too many segments');
+    const { range, seconds } = segment;
+    this.#rows.push(
+      this.#baseUrls.length - 1,
+      this.#intern(segment.reference),
+      range?.start ?? -1,
+      range?.end ?? -1,
+      segment.key ?? -1,
+      segment.initialisation ?? -1,
+      seconds ?? NaN,
+      segment.sequence,
+      Number(segment.isRounded),
+      Number(segment.isDiscontinuity),
+      Number(segment.mayBeAbsent ?? false),
+    );
+  }
+
+  finish(): SegmentTable {
+    return {
+      baseUrls: this.#baseUrls,
+      text: Buffer.from([...this.#references.keys()].join('')),
+      ends: bytesOf(Uint32Array.from(this.#ends)),
+      rows: bytesOf(Float64Array.from(this.#rows)),
+      keys: this.#keys,
+      initialisations: this.#initialisations,
+    };
+  }
+
+  #intern(reference: string): number {
+    if (!this.#checked.has(reference)) {
+      resolveUrl(reference, this.#baseUrls.at(-1) ?? '');
+      this.#checked.add(reference);
+    }
+    const known = this.#references.get(reference);
+    if (known !== undefined) return known;
+    this.#textBytes += Buffer.byteLength(reference);
+    if (this.#textBytes > maxTextBytes) throw invalid('listed too many segments');
+    this.#references.set(reference, this.#ends.push(this.#textBytes) - 1);
+    return this.#references.size - 1;
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array): Uint8Array {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/**
+ * Resolves a URL from a playlist or manifest and removes any user name and password.
+ * @throws Rejection unless it is an http or https URL within the length limit
+ */
+export function resolveUrl(reference: string, baseUrl: string): string {
+  const isPlain =
+    reference.length <= maxUrlLength && baseUrl.length <= maxUrlLength && !/\p{Cc}/u.test(reference);
+  const url = isPlain && URL.canParse(reference, baseUrl) ? new URL(reference, baseUrl) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw invalid("sent a URL that isn't http or https");
+  url.username = '';
+  url.password = '';
+  if (url.href.length > maxUrlLength) throw invalid('sent a URL that is too long');
+  return url.href;
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { rareH264Profiles, type Probe, type ProbedStream } from '../formats/mp4/movie-summary.js';
+import { Rejection } from '../formats/rejection.js';
+
+/** A fragmented MP4 states this many ticks for an unknown duration. */
+const unknownTicks = 2 ** 32 - 1;
+/** Common ticks per second of movies, video and audio. */
+const usualTimescales = [
+  ...[600, 1000, 10_000, 12_288, 12_800, 15_360, 24_000, 25_000, 30_000, 50_000, 60_000, 90_000],
+  ...[22_050, 32_000, 44_100, 48_000, 96_000],
+];
+const maxStreams = 64;
+
+const positiveNumber = z
+  .string()
+  .transform(parsePositive)
+  .optional()
+  .transform((value) => value ?? null);
+
+const reportSchema = z.object({
+  format: z.object({
+    format_name: z.string(),
+    duration: positiveNumber,
+    start_time: z.string().optional(),
+    size: z.string().optional(),
+  }),
+  streams: z
+    .array(
+      z.object({
+        codec_type: z.string().optional(),
+        codec_name: z.string().optional(),
+        profile: z.string().optional(),
+        level: z.number().optional(),
+        width: z.number().optional(),
+        height: z.number().optional(),
+        sample_rate: z.string().optional(),
+        avg_frame_rate: z.string().optional(),
+        bit_rate: z.string().optional(),
+        duration: positiveNumber,
+        time_base: z.string().optional(),
+        start_time: positiveNumber,
+        tags: z.record(z.string(), z.string()).optional(),
+        disposition: z.record(z.string(), z.number()).optional(),
+        side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+      }),
+    )
+    .default([]),
+});
+
+type ReportedStream = z.output<typeof reportSchema>['streams'][number];
+
+/**
+ * Parses the output of `ffprobe -print_format json -show_format -show_streams`.
+ * @throws Rejection
+ */
+export function readFfprobeReport(text: string): Probe {
+  const { format, streams } = parseReport(text);
+  const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
+  return {
+    ...(shareClock(format, streams)
+      ? { durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams) }
+      : { durationSeconds: longest(streams), defect: 'wrong_length' }),
+    sizeBytes: parsePositive(format.size ?? ''),
+    formatName: format.format_name,
+    streams: streams.slice(0, maxStreams).flatMap((stream) => {
+      const { codec_type: type, codec_name: codec } = stream;
+      if ((type !== 'video' && type !== 'audio') || codec === undefined) return [];
+      const isRotated = stream.side_data_list?.some(
+        ({ rotation }) => rotation !== undefined && Math.abs(rotation) % 180 === 90,
+      );
+      const [width, height] = isRotated ? [stream.height, stream.width] : [stream.width, stream.height];
+      return {
+        type,
+        codec: fullCodec(stream, codec),
+        width: width ?? null,
+        height: height ?? null,
+        fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
+        bitrateKbps: parseKbps(stream.bit_rate),
+        ...ownLength(stream, format.format_name, timescales),
+        delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
+        isCover: stream.disposition?.attached_pic === 1,
+        isDefault: isDefault(stream),
+      };
+    }),
+  };
+}
+
+function fullCodec({ profile = '', level = 0 }: ReportedStream, codec: string): string {
+  const rare = codec === 'h264' ? rareH264Profiles.get(profile) : undefined;
+  const hex = (byte: number) => (byte & 0xff).toString(16).padStart(2, '0');
+  return rare === undefined ? codec : `avc1.${hex(rare)}00${hex(level)}`;
+}
+
+function isDefault({ disposition = {} }: ReportedStream): boolean {
+  return disposition.default === 1 && disposition.comment !== 1 && disposition.visual_impaired !== 1;
+}
+
+function parseReport(text: string): z.output<typeof reportSchema> {
+  try {
+    return reportSchema.parse(JSON.parse(text));
+  } catch {
+    throw new Rejection(
+      'upstream_error',
+      "The media file's description is invalid. Try another page or format.",
+    );
+  }
+}
+
+/** Tracks of one file that start further apart don't share a clock, as in ASF files of GStreamer. */
+const maxApartSeconds = 86_400;
+
+function shareClock(
+  { start_time: start }: z.output<typeof reportSchema>['format'],
+  streams: readonly ReportedStream[],
+): boolean {
+  const starts = streams.map(({ start_time: first }) => first ?? 0);
+  return Math.max(...starts) - (Number(start) || 0) <= maxApartSeconds;
+}
+
+function longest(streams: readonly ReportedStream[]): number | null {
+  return Math.max(...streams.map(({ duration }) => duration ?? 0)) || null;
+}
+
+/** Some containers count their duration from zero instead of the first timestamp. */
+function withoutLead(
+  seconds: number | null,
+  { format_name: name, start_time: start }: z.output<typeof reportSchema>['format'],
+  streams: readonly ReportedStream[],
+): number | null {
+  const lead = leadOf(Number(start) || 0, name);
+  if (seconds === null || lead >= seconds) return seconds;
+  const ends = streams.flatMap(({ duration, start_time: first }) => duration && duration + (first ?? 0));
+  const lastEnd = Math.max(...ends.flatMap((end) => end ?? []));
+  const countsFromZero = /matroska|flv/.test(name) || Math.abs(lastEnd - seconds) < lead / 2;
+  return countsFromZero ? seconds - lead : seconds;
+}
+
+/** The delay of an encoder. */
+const maxDelaySeconds = 0.1;
+
+/** Seconds from zero to a file's first timestamp. Matroska's may be far below zero. */
+export function leadOf(startSeconds: number, formatName: string): number {
+  return isMatroska(formatName) && startSeconds < -maxDelaySeconds ? startSeconds : Math.max(0, startSeconds);
+}
+
+/** ffprobe fills in the file's start and duration for a track it has seen too little of. */
+function ownLength(
+  stream: ReportedStream,
+  formatName: string,
+  timescales: readonly number[],
+): Pick<ProbedStream, 'durationSeconds' | 'isUnseen'> {
+  // Matroska's tracks themselves state none.
+  if (isMatroska(formatName))
+    return { durationSeconds: matroskaSeconds(stream), isUnseen: stream.duration !== null };
+  const isUnseen = stream.sample_rate === '0';
+  return { durationSeconds: isUnseen ? null : knownSeconds(stream.duration, timescales), isUnseen };
+}
+
+/** Null also for an "unknown" duration that ffprobe reports as a number. */
+function knownSeconds(seconds: number | null, timescales: readonly number[]): number | null {
+  return seconds === null || isUnknownLength(seconds, 1e-5, timescales) ? null : seconds;
+}
+
+/**
+ * Whether a duration is the "unknown" of a fragmented MP4, misread as a number of ticks.
+ * @param toleranceSeconds rounding of the duration
+ * @param timescales of the file's tracks, if known
+ */
+export function isUnknownLength(
+  seconds: number,
+  toleranceSeconds: number,
+  timescales: readonly number[] = [],
+): boolean {
+  return [...usualTimescales, ...timescales].some(
+    (scale) => Math.abs(seconds - unknownTicks / scale) <= toleranceSeconds,
+  );
+}
+
+function parsePositive(text: string): number | null {
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+function isMatroska(formatName: string): boolean {
+  return formatName.startsWith('matroska');
+}
+
+/** Matroska's tag states when a track ends, not how long it is. */
+function matroskaSeconds({ tags, start_time: start }: ReportedStream): number | null {
+  const end = parseClock(tags?.DURATION);
+  return end === null ? null : Math.max(0, end - (start ?? 0));
+}
+
+/** `00:03:32.500000000` */
+function parseClock(text: string | undefined): number | null {
+  const parts = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(text ?? '');
+  return parts === null ? null : Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]);
+}
+
+function parseRatio(text: string | undefined): number | null {
+  const [numerator, denominator] = (text ?? '').split('/').map(Number);
+  if (!numerator || !denominator) return null;
+  return Math.round((numerator / denominator) * 1000) / 1000;
+}
+
+function parseKbps(text: string | undefined): number | null {
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? Math.round(value / 1000) : null;
+}

@@ -1,0 +1,248 @@
+import { DomainError } from '@media-services/http-common';
+import { StderrTail } from '@media-services/processes';
+import { sendFile } from '@media-services/fault-site';
+import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import type { RelaySession } from '../../dist/relay/session.js';
+import { assertComplete } from '../../dist/deliver/verification.js';
+import { Expectation, type ExpectedInput } from '../../dist/deliver/expectation.js';
+import { Samples, type SampleName } from '../media/support/samples.js';
+import { fileSource, startBench, type Bench } from '../relay/support/bench.js';
+
+type Stream = Parameters<typeof assertComplete>[0];
+
+let bench: Bench;
+let samples: Samples;
+let tools: Stream['tools'];
+
+beforeAll(async () => {
+  [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), locateMediaTools()]);
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
+
+const input = (
+  durationSeconds: number | null,
+  known: Partial<ExpectedInput['input']> = {},
+): ExpectedInput => ({
+  input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
+  facts: {
+    format: 'mp4',
+    durationSeconds,
+    startSeconds: 0,
+    guessed: false,
+    hasVideo: true,
+    decodedSeconds: null,
+  },
+});
+const expected = (...inputs: ExpectedInput[]) => new Expectation({ seconds: 8 }, inputs);
+const video = (endSeconds: number) => ({ type: 'video' as const, endSeconds, gapSeconds: 0 });
+const audio = (endSeconds: number, gapSeconds = 0) => ({ type: 'audio' as const, endSeconds, gapSeconds });
+const stderr = (text = '') => {
+  const tail = new StderrTail();
+  tail.push(Buffer.from(`${text}\n`));
+  return tail;
+};
+const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote = '') => ({
+  exited: Promise.resolve({ code, signal }),
+  stderr: stderr(wrote),
+  hasExceededMemory: false,
+});
+const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
+
+/** A complete stream except for `part`. The source is never read again. */
+const stream = (part: Partial<Stream> = {}): Stream => ({
+  plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)] },
+  signal: new AbortController().signal,
+  session: { failure: undefined, allReceived: () => true },
+  relay: {
+    open: () => {
+      throw new Error('the source was asked again');
+    },
+  },
+  renew: () => Promise.reject(new Error('extracted again')),
+  client: 'test',
+  tools,
+  child: child(0),
+  output: output(video(8), audio(8)),
+  expected: expected(input(8)),
+  facts: { hasInvalidData: false, decodeErrors: 0, audioPackets: null },
+  ...part,
+});
+
+/** Segments whose audio already had gaps of this length. */
+const joined = (audioGaps: number) =>
+  input(8, { isJoined: true, statedSeconds: 8, lengths: { video: 8, audio: 8, audioGaps } });
+
+describe('a stream is complete', () => {
+  it.each<[string, () => Partial<Stream>]>([
+    ['when nothing is wrong', () => ({})],
+    ['with a damaged frame', () => ({ facts: { hasInvalidData: false, decodeErrors: 1 } })],
+    [
+      'with ten damaged frames in ten minutes',
+      () => ({
+        facts: { hasInvalidData: false, decodeErrors: 10 },
+        output: output(video(600), audio(600)),
+        expected: expected(input(600)),
+      }),
+    ],
+    [
+      'with what segments leave at their edges',
+      () => ({ facts: { hasInvalidData: false, decodeErrors: 40 }, expected: expected(joined(0)) }),
+    ],
+    [
+      'with gaps that its segments had',
+      () => ({ output: output(audio(8, 6)), expected: expected(joined(6)) }),
+    ],
+    [
+      'with gaps in what was not counted',
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(6), input(8)) }),
+    ],
+  ])('%s', async (_what, part) => {
+    await expect(assertComplete(stream(part()))).resolves.toBeUndefined();
+  });
+});
+
+describe('a stream is incomplete', () => {
+  it.each<[string, () => Partial<Stream>, string]>([
+    [
+      'when it ends inside a frame',
+      () => ({ output: { ...output(audio(8)), isWhole: false } }),
+      'the output ends in the middle of a frame',
+    ],
+    [
+      'when bytes are missing',
+      () => ({ session: { failure: undefined, allReceived: () => false } }),
+      'some of its bytes are missing',
+    ],
+    [
+      'when it contains invalid data',
+      () => ({ facts: { hasInvalidData: true, decodeErrors: 0, audioPackets: null } }),
+      'it contains invalid data',
+    ],
+    [
+      "when more than a damaged frame or two can't be decoded",
+      () => ({ facts: { hasInvalidData: false, decodeErrors: 4, audioPackets: null } }),
+      "4 parts of it can't be decoded",
+    ],
+    [
+      'when audio is missing in the middle',
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(0)) }),
+      '6.0 s in the middle of its audio are missing',
+    ],
+    [
+      'when separate audio is missing in the middle',
+      () => ({ output: output(video(8), audio(8, 6)), expected: expected(joined(6), joined(0)) }),
+      '6.0 s in the middle of its audio are missing',
+    ],
+    [
+      'when segments are shorter than they were',
+      () => ({
+        plan: { inputs: [fileSource(bench.site, { kind: 'hls' })] },
+        output: output(video(4)),
+      }),
+      'its video ends at 4.0 s of 8.0 s',
+    ],
+  ])('%s', async (_what, part, message) => {
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({
+      code: 'upstream_error',
+      message: expect.stringContaining(`is incomplete: ${message}`) as string,
+    });
+  });
+
+  it('permanently when everything arrived but nothing is playable', async () => {
+    const part = () => ({ output: { ...output(audio(8)), hasMedia: false } });
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({ code: 'no_media' });
+  });
+
+  it('permanently when a track has no samples', async () => {
+    const part = () => ({ output: output({ ...video(0), samples: 0 }, audio(8)) });
+    await expect(assertComplete(stream(part()))).rejects.toMatchObject({
+      code: 'no_media',
+      message: expect.stringContaining("site's video is empty") as string,
+    });
+  });
+
+  it("with its abort's reason, whatever else is wrong", async () => {
+    const reason = new Error('client gone');
+    const gone = stream({ signal: AbortSignal.abort(reason), child: child(null, 'SIGTERM') });
+    await expect(assertComplete(gone)).rejects.toBe(reason);
+  });
+
+  it('with the upstream failure, whatever ffmpeg reports', async () => {
+    const failure = new DomainError('geo_blocked', 'Not here.');
+    const session = { failure, allReceived: () => false };
+    await expect(assertComplete(stream({ session, child: child(1) }))).rejects.toBe(failure);
+  });
+
+  it.each<[string, Stream['child'], string]>([
+    ['was killed', child(null, 'SIGKILL'), 'engine_unavailable'],
+    ['crashed', child(null, 'SIGABRT'), 'no_media'],
+    ['lacks an encoder', child(1, null, "[error] Unknown encoder 'libx264'"), 'internal_error'],
+    ['lacks a filter', child(8, null, "[error] No such filter: 'scale'"), 'internal_error'],
+    ['took too much memory', { ...child(null, 'SIGKILL'), hasExceededMemory: true }, 'too_long'],
+    ['cannot read its input', child(1, null, 'Invalid data found'), 'no_media'],
+  ])('when ffmpeg %s, whatever its output', async (_what, ended, code) => {
+    const failed = assertComplete(stream({ child: ended }));
+    await expect(failed).rejects.toMatchObject({
+      code,
+      cause: expect.objectContaining({
+        message: expect.stringContaining(ended.stderr.toString()) as string,
+      }) as unknown,
+    });
+  });
+});
+
+describe('a stream that is shorter than its file states', () => {
+  /** ffprobe reads as much of it as it needs. */
+  const serve = (name: SampleName) => {
+    const path = samples.get(name);
+    bench.on(`/${name}`, (request, response) => {
+      void path
+        .then((file) => sendFile(request, response, file, 'video/mp4'))
+        .catch(() => response.destroy());
+    });
+    return fileSource(`${bench.site}/${name}`);
+  };
+  const sessions: RelaySession[] = [];
+  const relay: Stream['relay'] = {
+    open: (options) => {
+      const session = bench.relay.open(options);
+      sessions.push(session);
+      return session;
+    },
+  };
+  afterEach(async () => {
+    for (const session of sessions.splice(0))
+      await expect(session.add(fileSource(bench.site))).rejects.toThrow(/closed/);
+  });
+
+  const ofShortSound = (...tracks: Stream['output']['tracks']) =>
+    stream({
+      relay,
+      plan: { inputs: [serve('short-audio.mkv')] },
+      output: output(...tracks),
+    });
+
+  it.each([[[audio(4)]], [[video(8), audio(4)]]])(
+    'is whole when its track there is as short: %j',
+    async (tracks) => {
+      await assertComplete(ofShortSound(...tracks));
+      expect(sessions).toHaveLength(1);
+    },
+  );
+
+  it.each([[[audio(3)]], [[video(8), audio(3)]], [[video(7), audio(4)]], [[video(4)]]])(
+    'is not whole when its track there is longer: %j',
+    async (tracks) => {
+      await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of [48]\.0 s/);
+      expect(sessions).toHaveLength(1);
+    },
+  );
+
+  it('is incomplete when the file has no such track', async () => {
+    const silent = { inputs: [serve('silent.mp4')] };
+    await expect(assertComplete({ ...ofShortSound(audio(4)), plan: silent })).rejects.toThrow(/of 8\.0 s/);
+  });
+});

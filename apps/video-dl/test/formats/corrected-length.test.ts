@@ -1,0 +1,272 @@
+import { readFile } from 'node:fs/promises';
+import { made, media } from '@media-services/fault-site';
+import { readHead, type MediaHead } from '../../dist/formats/media-head.js';
+
+const headOf = (bytes: Buffer): MediaHead => {
+  const step = readHead([{ offset: 0, bytes, isEnd: true }], bytes.length);
+  if (step.kind === 'need') throw new Error('requests bytes past the end');
+  return step;
+};
+
+/** Like a reader of a long file, which sees only the requested parts. */
+function headInParts(bytes: Buffer): MediaHead {
+  const pieces = [{ offset: 0, bytes: bytes.subarray(0, 131_072), isEnd: false }];
+  for (;;) {
+    const step = readHead(pieces, bytes.length);
+    if (step.kind === 'head') return step;
+    for (const part of step.parts) {
+      const end = part.offset + Math.max(part.bytes, 131_072);
+      pieces.push({
+        offset: part.offset,
+        bytes: bytes.subarray(part.offset, end),
+        isEnd: end > bytes.length,
+      });
+    }
+  }
+}
+
+const read = async (name: string): Promise<Buffer> => readFile(await media(name));
+const correctedOf = (bytes: Buffer) => headOf(bytes).correctedLength;
+const sweep = (seconds: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `aevalsrc='0.3*sin(2*PI*220*t)':s=44100:d=${seconds}`,
+];
+
+const sound = async (name: string, seconds: number, ...args: string[]): Promise<Buffer> =>
+  readFile(await made(name, { args: [...sweep(seconds), ...args, name] }));
+
+describe('the stated length is kept', () => {
+  it.each([
+    ...['numbered.ts', 'sound.ogg', 'long.ogg', 'numbered-audio.ogg', 'sound.flac', 'numbered-audio.flac'],
+    ...['sound.mp3', 'vbr.mp3', 'long.mp3', 'numbered-audio.mp3'],
+    // Their media looks like frames in places.
+    ...['h264.mkv', 'vp8.webm', 'film.flv', 'streamed.avi', 'sound.wav', 'cover.jpg', 'mp3.mkv'],
+    ...['numbered.mkv', 'numbered.webm', 'opus.webm', 'flac.mkv', 'overlapping.mkv', 'long.mkv'],
+  ])('of %s', async (name) => {
+    const bytes = await read(name);
+    expect(correctedOf(bytes)).toBeNull();
+    expect(headInParts(bytes).correctedLength).toBeNull();
+  });
+
+  it('of Ogg with several tracks', async () => {
+    const args = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=12', ...sweep(12)];
+    const path = await made('film.ogv', {
+      args: [...args, '-c:v', 'libtheora', '-c:a', 'libvorbis', 'film.ogv'],
+    });
+    expect(correctedOf(await readFile(path))).toBeNull();
+  });
+
+  it('of a transport stream whose clock starts over after 26 hours', async () => {
+    const path = await made('wrap.ts', {
+      args: [...sweep(8), '-c:a', 'aac', '-output_ts_offset', '95440', 'wrap.ts'],
+    });
+    expect(correctedOf(await readFile(path))).toBeNull();
+  });
+
+  it('of an MP3 with large tags at its end', async () => {
+    const tag = Buffer.concat([Buffer.from('APETAGEX'), Buffer.alloc(300_000, 'cover art ')]);
+    const bytes = Buffer.concat([await read('vbr.mp3'), tag]);
+    expect(correctedOf(bytes)).toBeNull();
+  });
+
+  it('of an MP3 that lost its end', async () => {
+    expect(correctedOf((await read('vbr.mp3')).subarray(0, 20_000))).toBeNull();
+  });
+});
+
+describe('the length of an MP3 without a true header is measured', () => {
+  const ape = Buffer.alloc(64);
+  ape.write('APETAGEX');
+  ape.writeUInt32LE(32, 12);
+  ape.writeUInt32LE(0xa000_0000, 20);
+  const id3 = Buffer.from('ID3\x03\0\0\0\0\0\x20'.padEnd(42, '\0'));
+
+  it.each([
+    ['an APE tag', ape],
+    ['two tags', Buffer.concat([id3, ape])],
+    ["a tag and a program's own data", Buffer.concat([id3, Buffer.alloc(700, 'own data')])],
+  ])('after %s', async (_what, before) => {
+    const [one, other] = [await read('sound.mp3'), await read('vbr.mp3')];
+    const seconds = correctedOf(Buffer.concat([before, one, other]))?.seconds ?? 0;
+    expect(Math.abs(seconds - 8)).toBeLessThan(0.3);
+  });
+});
+
+describe('an APE tag at the end of an MP3', () => {
+  /** A header, one item and a footer. */
+  const apeTag = (bytes: number): Buffer => {
+    const item = Buffer.concat([
+      Buffer.from('....\0\0\0\x02Cover Art (Front)\0'),
+      Buffer.alloc(bytes, 'noise'),
+    ]);
+    const edge = (flags: number) => {
+      const field = Buffer.alloc(32);
+      field.write('APETAGEX');
+      field.writeUInt32LE(32 + item.length, 12);
+      field.writeUInt32LE(flags, 20);
+      return field;
+    };
+    return Buffer.concat([edge(0xa000_0000), item, edge(0x8000_0000)]);
+  };
+  const id3 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125)]);
+
+  it.each(['sound.mp3', 'vbr.mp3', 'long.mp3'])('is not a part of the length of %s', async (name) => {
+    for (const after of [Buffer.alloc(0), id3]) {
+      const bytes = Buffer.concat([await read(name), apeTag(200_000), after]);
+      const seconds = name === 'long.mp3' ? 60 : 4;
+      for (const { correctedLength } of [headOf(bytes), headInParts(bytes)])
+        expect(Math.abs((correctedLength?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
+    }
+  });
+
+  it('is ignored if it is small', async () => {
+    expect(correctedOf(Buffer.concat([await read('vbr.mp3'), apeTag(500)]))).toBeNull();
+  });
+});
+
+describe('the length is unknown', () => {
+  it.each([
+    ['transport streams', 'numbered.ts', 'numbered.ts'],
+    ['a short and a long transport stream', 'jump.ts', 'numbered.ts'],
+    ['Ogg files', 'long.ogg', 'numbered-audio.ogg'],
+    ['equal Ogg files', 'long.ogg', 'long.ogg'],
+    ['FLAC files', 'numbered-audio.flac', 'sound.flac'],
+    ['a short and a long FLAC file', 'sound.flac', 'numbered-audio.flac'],
+    ['equal FLAC files', 'numbered-audio.flac', 'numbered-audio.flac'],
+  ])('of joined %s', async (_what, first, second) => {
+    const bytes = Buffer.concat([await read(first), await read(second)]);
+    expect(correctedOf(bytes)).toEqual({ seconds: null });
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
+  });
+
+  it('of a transport stream whose clock jumps', async () => {
+    expect(correctedOf(await read('jump.ts'))).toEqual({ seconds: null });
+  });
+
+  it('is not decided without reading other parts of the file', async () => {
+    const bytes = await read('jump.ts');
+    const step = readHead(
+      [{ offset: 0, bytes: bytes.subarray(0, 131_072), isEnd: false }],
+      bytes.length,
+      false,
+    );
+    expect(step).toMatchObject({ kind: 'head', correctedLength: null });
+  });
+});
+
+/** Musepack SV8 with one header packet. */
+function musepack(samples: number): Buffer {
+  const count = [samples >> 14, (samples >> 7) & 0x7f, samples & 0x7f];
+  const number = count.map((byte, index) => (index < 2 ? byte | 0x80 : byte));
+  // Checksum, version, samples, silence at the start; 44.1 kHz, 28 bands, 2 channels, 64 frames a packet.
+  const header = [1, 2, 3, 4, 8, ...number, 0, 0x1b, 0x1b];
+  return Buffer.concat([
+    Buffer.from('MPCKSH', 'latin1'),
+    Buffer.from([header.length + 3, ...header]),
+    Buffer.alloc(100),
+  ]);
+}
+
+it('is that of all samples of a Musepack file', () => {
+  expect(correctedOf(musepack(220_500))).toEqual({ seconds: 5 });
+});
+
+/** "Duration" of a Matroska file, as a number of milliseconds. */
+function withDuration(bytes: Buffer, ms: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.writeDoubleBE(ms, copy.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3);
+  return copy;
+}
+
+describe('a Matroska file that overstates its length', () => {
+  it.each([
+    ['h264.mkv', 40_000, 4],
+    ['h264.mkv', 5_000, 4],
+    ['opus.webm', 40_000, 4],
+    ['vp9.webm', 6_000, 4],
+  ])('%s: %i ms', async (name, ms, seconds) => {
+    const found = headInParts(withDuration(await read(name), ms)).correctedLength;
+    expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
+  });
+
+  it('has an unknown length if only its index is near its end', async () => {
+    const bytes = withDuration(await read('numbered.mkv'), 40_000);
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
+  });
+
+  it('has lost its end', async () => {
+    const bytes = withDuration(await read('h264.mkv'), 40_000);
+    expect(correctedOf(bytes.subarray(0, -20_000))).toBeNull();
+  });
+});
+
+describe('fragments of an MP4', () => {
+  it.each([
+    'fragments.mp4',
+    'late-fragments.mp4',
+    'fragments.m4a',
+    'indexed.m4a',
+    'numbered-indexed-video.mp4',
+  ])('of %s are those of one file', async (name) => {
+    expect(headInParts(await read(name)).correctedLength).toBeNull();
+  });
+
+  it('are those of one file if its index lists them all, so that only the beginning is read', async () => {
+    const bytes = await read('numbered-indexed-video.mp4');
+    const first = { offset: 0, bytes: bytes.subarray(0, 16_384), isEnd: false };
+    expect(readHead([first], bytes.length)).toMatchObject({ kind: 'head', correctedLength: null });
+  });
+
+  it.each([
+    ['indexed.m4a', 'indexed.m4a'],
+    ['fragments.mp4', 'fragments.mp4'],
+    ['fragments.m4a', 'fragments.m4a'],
+    ['late-fragments.mp4', 'fragments.mp4'],
+  ])('of %s and %s start over', async (first, second) => {
+    const bytes = Buffer.concat([await read(first), await read(second)]);
+    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
+  });
+});
+
+describe('the length is measured', () => {
+  const secondsOf = (bytes: Buffer) => correctedOf(bytes)?.seconds ?? NaN;
+
+  it.each([
+    ['constant', 'sound.mp3', 'sound.mp3', 8],
+    ['constant, a longer second one', 'sound.mp3', 'long.mp3', 64],
+    ['variable', 'vbr.mp3', 'vbr.mp3', 8],
+  ])('of joined MP3 files of %s bit rate', async (_what, first, second, seconds) => {
+    const found = secondsOf(Buffer.concat([await read(first), await read(second)]));
+    expect(Math.abs(found - seconds)).toBeLessThan(0.15);
+  });
+
+  it.each(['sound.mp3', 'vbr.mp3'])('of %s that states too few frames', async (name) => {
+    const bytes = Buffer.from(await read(name));
+    const at = Math.max(bytes.indexOf('Xing'), bytes.indexOf('Info')) + 8;
+    bytes.writeUInt32BE(Math.floor(bytes.readUInt32BE(at) / 2), at);
+    expect(Math.abs(secondsOf(bytes) - 4)).toBeLessThan(0.15);
+  });
+
+  it('of an MP3 of variable bit rate that states nothing', async () => {
+    const quiet = await sound('quiet.mp3', 30, '-q:a', '4', '-write_xing', '0');
+    const loud = await sound(
+      'noise.mp3',
+      1,
+      '-filter_complex',
+      'anoisesrc=d=30',
+      '-q:a',
+      '0',
+      '-write_xing',
+      '0',
+    );
+    const bytes = Buffer.concat([quiet, loud]);
+    expect(Math.abs(secondsOf(bytes) - 60) / 60).toBeLessThan(0.15);
+  });
+
+  it('of ADTS', async () => {
+    expect(Math.abs(secondsOf(await read('sound.aac')) - 4)).toBeLessThan(0.15);
+    expect(Math.abs(secondsOf(await read('long.aac')) - 60)).toBeLessThan(1);
+  });
+});

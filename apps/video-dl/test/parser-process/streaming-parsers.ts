@@ -1,0 +1,308 @@
+import { Mp3FrameCounter } from '../../dist/formats/mpeg-audio/frames.js';
+import { makeBox } from '../../dist/formats/mp4/box.js';
+import { OggCover } from '../../dist/formats/ogg/cover.js';
+import { FragmentRewriter } from '../../dist/formats/mp4/remux/fragment-rewriter.js';
+import { FragmentedMp4 } from '../../dist/formats/mp4/fragmented-mp4.js';
+import { searchedBytes, untrueLengths } from '../../dist/formats/untrue-lengths.js';
+import { FileStructure } from '../../dist/formats/file-structure.js';
+import { joinerFor } from '../../dist/formats/joiner-for.js';
+import { TransportFile } from '../../dist/formats/mpeg-ts/file.js';
+import { noise } from '../formats/support/noise.js';
+import {
+  adts,
+  checksummedPage,
+  emptyFragment,
+  fragment,
+  movie,
+  packet,
+  times,
+  words,
+} from './smallest-units.js';
+
+/** A streaming parser. */
+export interface StreamingParser {
+  readonly name: string;
+  /** The files below `src/` that this covers. */
+  readonly files: readonly string[];
+  /** Creates a parser. @returns a function that takes a chunk and throws when the bytes are rejected */
+  readonly start: () => (chunk: Buffer) => unknown;
+  /** The most expensive inputs for their size: the smallest valid units, the worst nesting. Each starts like a real file. */
+  readonly inputs: Readonly<Record<string, () => Buffer>>;
+}
+
+const inputBytes = 1024 ** 2;
+
+/** Repeats a unit up to this size. */
+function many(unit: Buffer, bytes = inputBytes): Buffer {
+  return Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
+}
+
+const after = (start: Buffer, unit: Buffer) => () => Buffer.concat([start, many(unit)]);
+
+/** Reads everything as one segment after an ordinary one, so that the clock is known. */
+function joiner(first: Buffer, isDiscontinuity = false) {
+  return () => {
+    const started = joinerFor(first, false);
+    const facts = { seconds: 2, isRounded: true, initialisation: 0 };
+    started.begin({ ...facts, isDiscontinuity: false });
+    started.push(Buffer.from(first));
+    started.end();
+    started.begin({ ...facts, isDiscontinuity });
+    return (chunk: Buffer) => started.push(Buffer.from(chunk));
+  };
+}
+
+function fileStructure() {
+  return () => {
+    const structure = new FileStructure();
+    let offset = 0;
+    return (chunk: Buffer) => {
+      structure.read(offset, chunk);
+      offset += chunk.length;
+    };
+  };
+}
+
+const free = makeBox('free', []);
+const track = (header = words(0x02_0000, 1)) => [
+  makeBox('tfhd', [header]),
+  makeBox('tfdt', [words(0, 1000)]),
+];
+const run = makeBox('trun', [words(0, 1)]);
+/** A fragment just under a limit, followed by its media. */
+const large = (bytes: number, parts: (room: number) => Buffer[]) => () =>
+  Buffer.concat([makeBox('moof', parts(bytes - 1024)), makeBox('mdat', [Buffer.alloc(16)])]);
+const limit = 1024 ** 2;
+
+const fragmentInputs = (bytes: number) => ({
+  'boxes of nothing': after(fragment(), free),
+  'boxes that are left out': after(fragment(), Buffer.concat([makeBox('sidx', []), free])),
+  'empty fragments': after(fragment(), emptyFragment()),
+  'fragments of one sample': after(fragment(), fragment(1)),
+  'a fragment of empty tracks': large(bytes, (room) => [many(makeBox('traf', [...track(), run]), room)]),
+  'a fragment of boxes of nothing': large(bytes, (room) => [many(free, room)]),
+  'a track of boxes of nothing': large(bytes, (room) => [makeBox('traf', [...track(), many(free, room)])]),
+  'a track of runs': large(bytes, (room) => [makeBox('traf', [...track(), many(run, room)])]),
+  'a run of samples': large(bytes, (room) => {
+    const samples = Math.floor(room / 4);
+    return [
+      makeBox('traf', [...track(), makeBox('trun', [words(0x100, samples), Buffer.alloc(4 * samples)])]),
+    ];
+  }),
+  'a run that says it has 4 billion samples': large(bytes, () => [
+    makeBox('traf', [...track(), makeBox('trun', [words(0, 0xffff_ffff)])]),
+  ]),
+});
+
+const element = Buffer.from('ec80', 'hex');
+const matroska = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex');
+const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex');
+const streamedAvi = Buffer.from('RIFF\xff\xff\xff\xffAVI LIST\0\0\0\0movi', 'latin1');
+const flv = Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0', 'latin1');
+const flvConfiguration = Buffer.concat([
+  Buffer.from('\x09\0\x10\0\0\0\0\0\0\0\0\x17\0', 'latin1'),
+  Buffer.alloc(4096 + 2),
+]);
+const tables = Buffer.concat([packet.programs(1), packet.map(1)]);
+
+export const streamingParsers: readonly StreamingParser[] = [
+  {
+    name: 'a joiner of transport streams',
+    files: [
+      'formats/mpeg-ts/join.ts',
+      'formats/mpeg-ts/tracks.ts',
+      'formats/timeline.ts',
+      'formats/joiner-for.ts',
+      'formats/joiner.ts',
+    ],
+    start: joiner(Buffer.concat([tables, ...times(60).map((time) => packet.media(256, time))]), true),
+    inputs: {
+      'a time in every packet': () => Buffer.concat(times(14_000).map((time) => packet.media(256, time))),
+      'a program clock in every packet': () => many(packet.clock(256), 3 * inputBytes),
+      'only program tables': () => many(packet.programs(40)),
+      'only program maps': () => many(Buffer.concat([packet.map(30), packet.map(29)])),
+      '60 streams, of which none was there before': () =>
+        Buffer.concat(times(14_000).map((time, index) => packet.media(1000 + (index % 60), time))),
+      '5500 streams': () =>
+        Buffer.concat(times(14_000).map((time, index) => packet.media(32 + (index % 5500), time))),
+      padding: () => many(packet.padding()),
+    },
+  },
+  {
+    name: 'a transport stream in one file',
+    files: ['formats/mpeg-ts/file.ts'],
+    start: () => {
+      const first = Buffer.concat([tables, ...times(60).map((time) => packet.media(256, time))]);
+      const read = TransportFile.from(first)?.reader(0);
+      read?.(first);
+      return (chunk) => read?.(Buffer.from(chunk));
+    },
+    inputs: {
+      'only program tables': () => many(packet.programs(40)),
+      'only program maps': () => many(Buffer.concat([packet.map(30), packet.map(29)])),
+      'no packets': () => Buffer.alloc(inputBytes),
+      padding: () => many(packet.padding()),
+    },
+  },
+  {
+    name: 'a joiner of fragmented MP4',
+    files: [
+      'formats/mp4/join.ts',
+      'formats/mp4/box.ts',
+      'formats/mp4/box-stream.ts',
+      'formats/mp4/movie-header.ts',
+    ],
+    start: joiner(Buffer.concat([movie(), fragment()])),
+    inputs: fragmentInputs(limit),
+  },
+  {
+    name: 'a remuxed track of fragments',
+    files: ['formats/mp4/remux/fragment-rewriter.ts'],
+    start: () => {
+      const rewriter = new FragmentRewriter(2, () => undefined);
+      rewriter.begin({ number: 0, shiftBytes: 0 });
+      return (chunk) => rewriter.push(Buffer.from(chunk));
+    },
+    inputs: fragmentInputs(limit),
+  },
+  {
+    name: 'a joiner of Matroska',
+    files: ['formats/matroska/join.ts', 'formats/matroska/ebml.ts'],
+    start: joiner(Buffer.concat([matroska, cluster, Buffer.from('a380', 'hex')])),
+    inputs: {
+      'elements of two bytes': after(Buffer.concat([matroska, cluster]), element),
+      'segments in segments': () => many(matroska),
+      'clusters in clusters': after(matroska, cluster),
+    },
+  },
+  {
+    name: 'a joiner of packed audio',
+    files: ['formats/mpeg-audio/join.ts', 'formats/mpeg-audio/frame-chain.ts'],
+    start: joiner(many(adts(), 7 * 100)),
+    inputs: {
+      'ADTS frames of 7 bytes': () => many(adts()),
+      'a tag in front of every frame': () =>
+        many(Buffer.concat([Buffer.from('49443304000000000000', 'hex'), adts()])),
+      'MP3 frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      'a tag of 1 MiB': () => Buffer.concat([Buffer.from('4944330400000033', 'hex'), Buffer.alloc(limit)]),
+    },
+  },
+  {
+    name: 'a joiner of Ogg',
+    files: ['formats/ogg/join.ts'],
+    start: joiner(checksummedPage(2)),
+    inputs: { 'first pages of nothing': () => many(checksummedPage(2)) },
+  },
+  {
+    name: 'the output of ffmpeg as MP4',
+    files: ['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts', 'formats/mp4/frame-pace.ts'],
+    start: () => {
+      const output = new FragmentedMp4(() => 12);
+      output.push(Buffer.concat([movie(), fragment()]));
+      return (chunk) => output.push(chunk);
+    },
+    inputs: fragmentInputs(4 * limit),
+  },
+  {
+    name: 'the output of ffmpeg as MP3',
+    files: ['formats/mpeg-audio/frames.ts'],
+    start: () => {
+      const counter = new Mp3FrameCounter();
+      return (chunk) => counter.push(chunk);
+    },
+    inputs: {
+      'frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      noise: () => noise(inputBytes),
+      'bits that are all set': () => Buffer.alloc(inputBytes, 0xff),
+    },
+  },
+  {
+    name: 'the output of ffmpeg as Ogg',
+    files: ['formats/ogg/cover.ts'],
+    start: () => {
+      const cover = new OggCover({ bytes: Buffer.alloc(512 * 1024), mediaType: 'image/png' });
+      cover.push(checksummedPage(2, Buffer.from('OpusHead\x01\x02\0\0\x80\xbb', 'latin1')));
+      return (chunk) => cover.push(chunk);
+    },
+    inputs: {
+      'pages of nothing': () => many(checksummedPage()),
+      'pages of one byte after the headers': after(
+        checksummedPage(0, Buffer.from('OpusTags\0\0\0\0\0\0\0\0', 'latin1')),
+        checksummedPage(0, Buffer.alloc(1)),
+      ),
+    },
+  },
+  {
+    name: 'the structure of a single file',
+    files: [
+      'formats/file-structure.ts',
+      'formats/structure-check.ts',
+      'formats/mpeg-audio/frame-chain.ts',
+      'formats/flv/tags.ts',
+      'formats/matroska/elements.ts',
+      'formats/ogg/pages.ts',
+      'formats/avi/chunks.ts',
+      'formats/mp4/top-level-boxes.ts',
+      'formats/musepack/packets.ts',
+      'formats/stated-end.ts',
+    ],
+    start: fileStructure(),
+    inputs: {
+      'ADTS frames of 7 bytes': () => many(adts()),
+      'MP3 frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
+      'frames, then zeros': () => Buffer.concat([many(adts(), 4096), Buffer.alloc(inputBytes)]),
+      'frames, then the letters of tags': () => Buffer.concat([many(adts(), 4096), many(Buffer.from('IAL'))]),
+      'tags of nothing': after(many(adts(), 700), Buffer.from('49443304000000000000', 'hex')),
+      'APE tags of nothing': after(
+        many(adts(), 700),
+        Buffer.concat([Buffer.from('APETAGEX'), Buffer.alloc(24)]),
+      ),
+      'MP4 boxes of eight bytes': after(
+        Buffer.from('000000106674797069736f6d00000000', 'hex'),
+        Buffer.from('0000000866726565', 'hex'),
+      ),
+      'Matroska elements of two bytes': after(Buffer.concat([matroska, cluster]), element),
+      'Matroska padded with zeros': () => Buffer.concat([matroska, Buffer.alloc(inputBytes)]),
+      'Ogg pages of nothing': () => many(checksummedPage()),
+      'Ogg padded with zeros': () => Buffer.concat([checksummedPage(), Buffer.alloc(inputBytes)]),
+      'AVI chunks of nothing': after(streamedAvi, Buffer.from('00dc\0\0\0\0', 'latin1')),
+      'Musepack packets of nothing': after(Buffer.from('MPCK'), Buffer.from('AP\x03', 'latin1')),
+      'Musepack numbers without an end': after(Buffer.from('MPCKAP'), Buffer.of(0xff)),
+      'WAV chunks of nothing': after(Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.from('junk\0\0\0\0', 'latin1')),
+      'ASF objects of nothing': after(
+        Buffer.from('3026b2758e66cf11a6d900aa0062ce6c1800000000000000', 'hex'),
+        Buffer.from('9107dcb7b7a9cf118ee600c00c2053651800000000000000', 'hex'),
+      ),
+      'FLV tags of nothing': after(flv, Buffer.concat([Buffer.of(8), Buffer.alloc(14)])),
+      'FLV configurations': after(flv, flvConfiguration),
+      'AVI lists in lists': () => many(Buffer.from('LIST\0\0\0\0rec ', 'latin1')),
+    },
+  },
+  {
+    name: 'the beginning of a file that states its length',
+    files: ['formats/untrue-lengths.ts'],
+    start: () => (chunk) => untrueLengths(chunk.subarray(0, searchedBytes), chunk.length),
+    inputs: {
+      'an AVI of stream headers': after(streamedAvi, Buffer.from('strh')),
+      'an FLV of names': after(
+        Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0\x12', 'latin1'),
+        Buffer.from('\0\x08filesize', 'latin1'),
+      ),
+    },
+  },
+];
+
+/** Files that parse bytes, but aren't parsers of untrusted input. The reason says what limits them. */
+export const otherFiles: Readonly<Record<string, string>> = {
+  'formats/cover.ts': 'the first eight bytes of at most 512 KiB',
+  'formats/mpeg-audio/id3-tag.ts': 'writes',
+  'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',
+  'extract/update.ts': 'parses what pip prints about an update that the operator asked for',
+  'extract/page-url.ts': 'a URL of at most 2048 characters',
+  'extract/pasted-link.ts': 'a text of the request, in linear time',
+  'parser-process/jobs.ts': 'schemas of results, each bounded',
+  'parser-process/parser-pool.ts': 'the parent of the parser processes',
+  'parser-process/parser-process.ts': 'the entry point of a parser process',
+  'formats/rejection.ts': 'an error',
+  'deliver/mp3-output.ts': 'the first frame of what our own ffmpeg makes',
+};

@@ -1,0 +1,160 @@
+import { makeBox } from '../../dist/formats/mp4/box.js';
+import { readManifest } from '../../dist/manifests/dash-manifest.js';
+import { dashTracks } from '../../dist/manifests/dash-segments.js';
+import { readFfprobeReport } from '../../dist/parser-process/ffprobe-report.js';
+import { readPlaylist } from '../../dist/manifests/hls-playlist.js';
+import { initialisationDigest, readHead } from '../../dist/formats/media-head.js';
+import { remuxLayout } from '../../dist/formats/mp4/remux/remux.js';
+import { adts, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
+
+/** A parser of input that arrives whole. It runs in a process that can crash without the service. */
+export interface WholeParser {
+  readonly name: string;
+  /** The files below `src/` that this covers. */
+  readonly files: readonly string[];
+  readonly parse: (input: Buffer) => unknown;
+  /** The most expensive inputs of about this many bytes. */
+  readonly inputs: Readonly<Record<string, (bytes: number) => Buffer>>;
+}
+
+const base = 'https://outside.example/hls/index.m3u8';
+const maxSegments = 10_000;
+const text = (make: (bytes: number) => string) => (bytes: number) => Buffer.from(make(bytes));
+const mpd = (content: string) =>
+  `<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">${content}</AdaptationSet></Period></MPD>`;
+const free = makeBox('free', []);
+const repeated = (unit: Buffer, bytes: number) =>
+  Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, unit);
+
+const file = (parts: Buffer[]) =>
+  Buffer.concat([
+    makeBox('ftyp', [Buffer.from('isom')]),
+    makeBox('moov', parts),
+    makeBox('mdat', [Buffer.alloc(16)]),
+  ]);
+
+/** A segment with a duration and one cluster. */
+function matroska(cluster: Buffer): Buffer {
+  const info = Buffer.from('1549a9668b44898840e3880000000000', 'hex');
+  const content = Buffer.concat([info, Buffer.from('1f43b67501ffffffffffffff', 'hex'), cluster]);
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(0x0100_0000_0000_0000n + BigInt(content.length));
+  return Buffer.concat([Buffer.from('1a45dfa38018538067', 'hex'), size, content]);
+}
+
+export const wholeParsers: readonly WholeParser[] = [
+  {
+    name: 'a reader of HLS playlists',
+    files: ['manifests/hls-playlist.ts', 'manifests/hls-variables.ts', 'manifests/segment-table.ts'],
+    parse: (input) => readPlaylist(input.toString(), { baseUrl: base, maxSegments }),
+    inputs: {
+      'attributes without an end': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A'.repeat(bytes)}\n`),
+      'attributes without values': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A='.repeat(bytes / 2)}\n`),
+      'empty lines': text((bytes) => `#EXTM3U${'\n'.repeat(bytes)}`),
+      'references to a variable': text(
+        (bytes) =>
+          `#EXTM3U\n#EXT-X-DEFINE:NAME="x",VALUE="${'v'.repeat(100)}"\n#EXT-X-MAP:URI="${'{$x}'.repeat(bytes / 4)}"\n`,
+      ),
+      'beginnings of references': text((bytes) => `#EXTM3U\n${'{$'.repeat(bytes / 2)}\n`),
+      'names of variables': text((bytes) => `#EXTM3U\n${`{$${'x'.repeat(64)}`.repeat(bytes / 66)}\n`),
+      'spaces in a line': text((bytes) => `#EXTM3U\n#EXTINF:${' '.repeat(bytes)}x\n`),
+    },
+  },
+  {
+    name: 'a reader of DASH manifests',
+    files: ['manifests/dash-manifest.ts', 'manifests/dash-segments.ts'],
+    parse: (input) =>
+      dashTracks(readManifest(input.toString(), 100_000), { url: base, wanted: null, maxSegments }),
+    inputs: {
+      'empty elements': text((bytes) => `<MPD>${'<a/>'.repeat(bytes / 4)}</MPD>`),
+      'elements in elements': text((bytes) => `<MPD>${'<a>'.repeat(bytes / 3)}`),
+      'many servers': text((bytes) => mpd('<BaseURL>http://x.example/</BaseURL>'.repeat(bytes / 40))),
+    },
+  },
+  {
+    name: 'a reader of the head of an MP4',
+    files: ['formats/media-head.ts', 'formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
+    parse: (input) => {
+      initialisationDigest(input);
+      readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);
+    },
+    inputs: {
+      'boxes of nothing': (bytes) => file([movieHead(), repeated(free, bytes)]),
+      'tracks of nothing': (bytes) => file([movieHead(), repeated(makeBox('trak', []), bytes)]),
+      'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
+    },
+  },
+  {
+    name: 'a reader of sample tables',
+    files: [
+      'formats/mp4/remux/remux.ts',
+      ...['layout', 'samples', 'sample-description', 'movie-boxes', 'fragments'].map(
+        (name) => `formats/mp4/remux/${name}.ts`,
+      ),
+    ],
+    parse: (input) =>
+      remuxLayout([{ pieces: [{ offset: 0, bytes: input, isEnd: true }], totalBytes: input.length }], {
+        title: '',
+        artist: null,
+        comment: '',
+      }),
+    inputs: {
+      'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4) })),
+      'a chunk for each sample': (bytes) =>
+        file(
+          filmOf({ samples: Math.floor(bytes / 8), offsets: Array<number>(Math.floor(bytes / 8)).fill(0) }),
+        ),
+      'durations of no samples': (bytes) => file(filmOf({ emptyDurations: Math.floor(bytes / 8) })),
+      'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
+    },
+  },
+  {
+    name: 'a reader of the lengths of files',
+    files: [
+      ...['formats/corrected-length.ts', 'formats/matroska/length.ts'],
+      ...['formats/sampled-clocks.ts', 'formats/partial-file.ts'],
+      ...['formats/avi/length.ts', 'formats/flv/length.ts'],
+    ],
+    parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
+    inputs: {
+      'frames of four bytes': (bytes) => repeated(Buffer.from('fff31000', 'hex'), bytes),
+      'first bytes of ADTS': (bytes) => Buffer.concat([adts(), adts(), adts(), Buffer.alloc(bytes, 0xff)]),
+      'names of pages': (bytes) => repeated(Buffer.from('OggS\0\0\0\0'), bytes),
+      'first bytes of FLAC frames': (bytes) =>
+        Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(60, 1), repeated(Buffer.from([0xff, 0xf8]), bytes)]),
+      'packets with a clock': (bytes) => {
+        const clock = Buffer.alloc(188);
+        clock.set([0x47, 1, 0, 0x20, 183, 0x10]);
+        return repeated(clock, bytes);
+      },
+      'an index of empty chunks': (bytes) => {
+        const index = Buffer.alloc(8);
+        index.write('idx1');
+        index.writeUInt32LE(bytes - (bytes % 16), 4);
+        const streams = repeated(Buffer.concat([Buffer.from('strh'), Buffer.alloc(52, 1)]), 6000);
+        const media = Buffer.from('LIST\x04\0\0\0movi');
+        const entries = repeated(Buffer.from(`01wb${'\0'.repeat(12)}`), bytes - (bytes % 16));
+        return Buffer.concat([Buffer.from('RIFF\x01\0\0\0AVI '), streams, media, index, entries]);
+      },
+      'tags of FLV': (bytes) =>
+        Buffer.concat([
+          Buffer.from('464c5601050000000900000000', 'hex'),
+          repeated(Buffer.from('0900000000000000000000' + '0000000b', 'hex'), bytes),
+        ]),
+      'blocks of Matroska': (bytes) => matroska(repeated(Buffer.from('a38400000000', 'hex'), bytes)),
+      'durations of Matroska': (bytes) => matroska(repeated(Buffer.from('9b80', 'hex'), bytes)),
+      'names of fragments': (bytes) =>
+        Buffer.concat([movie(), repeated(Buffer.from('\0\0\u0020\0moof', 'latin1'), bytes)]),
+      'fragments of nothing': (bytes) => Buffer.concat([movie(), repeated(emptyFragment(), bytes)]),
+    },
+  },
+  {
+    name: 'a reader of what ffprobe prints',
+    files: ['parser-process/ffprobe-report.ts'],
+    parse: (input) => readFfprobeReport(input.toString()),
+    inputs: {
+      'lists in lists': text((bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)),
+      'empty objects': text((bytes) => `[${'{},'.repeat(bytes / 3)}{}]`),
+    },
+  },
+];
