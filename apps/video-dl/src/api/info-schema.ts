@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { downloadTargets } from '../extract/types.js';
+import { downloadTargets } from '../targets.js';
 import { players } from '../plan/codecs.js';
 
 const pixels = z.int().positive().nullable();

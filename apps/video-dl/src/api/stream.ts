@@ -4,13 +4,16 @@ import { z } from 'zod';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../deliver/job.js';
 import type { StreamingService } from '../deliver/service.js';
+import { audioTargets, mp4ShortSides, mp4Targets } from '../targets.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
+
+const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 export const audioQuery = z
   .strictObject({
     ...pageParameters,
     fmt: z
-      .enum(['mp3', 'original'], { error: 'must be mp3 or original' })
+      .enum(audioTargets, { error: `must be ${oneOf.format(audioTargets)}` })
       .default('mp3')
       .describe(
         '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it.',
@@ -22,10 +25,10 @@ export const videoQuery = z
   .strictObject({
     ...pageParameters,
     fmt: z
-      .enum(['mp4-720', 'mp4-1080'], { error: 'must be mp4-720 or mp4-1080' })
+      .enum(mp4Targets, { error: `must be ${oneOf.format(mp4Targets)}` })
       .default('mp4-720')
       .describe(
-        'Maximum size: the shorter side has at most 720 or 1080 pixels. If the page offers nothing that small, you get its smallest video, scaled down only if it has to be re-encoded. See `height` and `estimatedBytes` of `/api/info`.',
+        `Maximum size: the shorter side has at most ${oneOf.format(Object.values(mp4ShortSides).map(String))} pixels. If the page offers nothing that small, you get its smallest video, scaled down only if it has to be re-encoded. See \`height\` and \`estimatedBytes\` of \`/api/info\`.`,
       ),
   })
   .refine(endsAfterStart, clipError);

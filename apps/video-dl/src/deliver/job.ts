@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type RequestContext } from '@media-services/http-common';
 import type { PageUrl } from '../extract/page-url.js';
-import type { Target } from '../extract/types.js';
+import type { Target } from '../targets.js';
 import type { ClipRequest } from '../plan/clip.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lengthOf, mainAudioTrack, streamOf, type ProbedStream } from '../formats/mp4/movie-summary.js';
 import type { HeadOptions, SourceHead, SourceHeads } from '../look/source-heads.js';
-import { type Extraction, type Format, mapSelections } from '../extract/types.js';
+import type { Extraction, Format } from '../extract/types.js';
+import { perTarget } from '../targets.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { isSameCodec } from '../plan/codecs.js';
@@ -163,6 +164,6 @@ export function withStreams(
     audioSeconds: video && audio && lengthOf(audio),
   };
   const correct = (format: Format): Format => (format.source === source ? { ...format, ...found } : format);
-  const selections = mapSelections(extraction.selections, (selected) => selected.map(correct));
+  const selections = perTarget((target) => extraction.selections[target].map(correct));
   return { ...extraction, selections };
 }

@@ -1,6 +1,6 @@
 import { DomainError, type Metrics } from '@media-services/http-common';
 import { FairSlots } from '@media-services/processes';
-import type { Target } from '../extract/types.js';
+import type { Target } from '../targets.js';
 
 interface SlotsOptions {
   readonly maxRunning: number;

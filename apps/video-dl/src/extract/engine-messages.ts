@@ -1,12 +1,6 @@
 import { z } from 'zod';
+import { targets, type FormatSelector, type Target } from '../targets.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
-import type { Target } from './types.js';
-
-/** A format selection in yt-dlp's syntax. */
-export interface TargetSpec {
-  readonly format: string;
-  readonly sort: readonly string[];
-}
 
 /** A job for the download engine (`engine/download_engine/jobs.py`). */
 export type EngineJob =
@@ -16,7 +10,7 @@ export type EngineJob =
       readonly url: string;
       readonly proxyUrl: string;
       readonly socketTimeoutSeconds: number;
-      readonly targets: Readonly<Record<Target, TargetSpec>>;
+      readonly targets: Readonly<Record<Target, FormatSelector>>;
       /** Number of the video on a page with several, from 1; defaults to the first that works. */
       readonly item?: number;
       /** Set by the operator, in the form of yt-dlp's option. */
@@ -24,28 +18,6 @@ export type EngineJob =
       /** Contents of a Netscape cookie file. */
       readonly cookies?: string;
     };
-
-/** Prefers the original to a dub, plain audio to a described or compressed mix, and what MP4 supports to the rest. */
-const audio = ['lang', 'quality', 'acodec:aac'];
-
-/**
- * Arguments for yt-dlp's format selector. `res` is the smaller side, so portrait video counts
- * like landscape. A sort only prefers; a filter (`[height<=720]`) would leave nothing
- * on a page that offers only larger sizes.
- */
-export const targetSpecs: Readonly<Record<Target, TargetSpec>> = {
-  // An MP3 is sent unchanged. Without audio-only formats a small video will do, since only its audio is used.
-  mp3: {
-    format: 'ba[acodec^=mp3]/ba/b',
-    sort: ['res:480', 'lang', 'quality', 'acodec:aac', 'proto', 'abr'],
-  },
-  original: {
-    format: 'ba/b',
-    sort: ['res:480', 'lang', 'quality', 'channels', 'acodec', 'abr', 'proto'],
-  },
-  'mp4-720': { format: 'bv*+ba/b', sort: ['res:720', 'vcodec:h264', ...audio] },
-  'mp4-1080': { format: 'bv*+ba/b', sort: ['res:1080', 'vcodec:h264', ...audio] },
-};
 
 /** Limits of a result, with the same values as in `engine/download_engine/limits.py`. */
 const most = {
@@ -132,7 +104,7 @@ const extractionSchema = z.object({
   playlist_count: number,
   items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
   formats: z.array(rawFormatSchema).max(most.formats),
-  selections: z.object({ mp3: indices, 'mp4-720': indices, 'mp4-1080': indices, original: indices }),
+  selections: z.record(z.enum(targets), indices),
   warnings,
 });
 

@@ -6,7 +6,8 @@ import {
   type ProbedStream,
 } from '../formats/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import { mapSelections, type Extraction, type Format, type Selections } from './types.js';
+import { perTarget } from '../targets.js';
+import type { Extraction, Format, Selections } from './types.js';
 
 /** Reads the header of a source. */
 export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
@@ -58,7 +59,7 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
     durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
     mediaDefect: [...probes.values()].find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
-    selections: withSeparateAudio(mapSelections(extraction.selections, (formats) => formats.map(refinedOf))),
+    selections: withSeparateAudio(perTarget((target) => extraction.selections[target].map(refinedOf))),
   };
 }
 
@@ -68,7 +69,8 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
  */
 function withSeparateAudio(selections: Selections): Selections {
   const audio = selections.mp3.filter(({ hasVideo, hasAudio }) => hasVideo === false && hasAudio !== false);
-  return mapSelections(selections, (formats) => {
+  return perTarget((target) => {
+    const formats = selections[target];
     const [only, second] = formats;
     const lacksAudio = second === undefined && only?.hasVideo === true && only.hasAudio === false;
     return lacksAudio ? [only, ...audio.slice(0, 1)] : formats;

@@ -5,7 +5,8 @@ import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-g
 import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { DownloadEngine } from './engine.js';
-import { targetSpecs, type RawExtraction } from './engine-messages.js';
+import { formatSelectors } from '../targets.js';
+import type { RawExtraction } from './engine-messages.js';
 import { ExtractionCache } from './cache.js';
 import { Exits } from './exits.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
@@ -212,7 +213,7 @@ export class ExtractionService {
           url,
           proxyUrl: session.proxyUrl,
           socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
-          targets: targetSpecs,
+          targets: formatSelectors,
           extractorArguments,
           ...(run.item !== undefined && { item: run.item }),
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),

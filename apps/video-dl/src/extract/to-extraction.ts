@@ -1,3 +1,4 @@
+import { perTarget } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
 import { urlExpiry } from './cache.js';
@@ -17,12 +18,7 @@ export interface ExtractionContext {
 export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
   const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
-  const selections = {
-    mp3: pick(raw.selections.mp3),
-    'mp4-720': pick(raw.selections['mp4-720']),
-    'mp4-1080': pick(raw.selections['mp4-1080']),
-    original: pick(raw.selections.original),
-  };
+  const selections = perTarget((target) => pick(raw.selections[target]));
   const chosen = Object.values(raw.selections).flat();
   const clip = section(raw);
   return {

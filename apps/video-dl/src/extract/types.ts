@@ -1,10 +1,6 @@
 import type { MediaDefect } from '../formats/mp4/movie-summary.js';
+import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
-
-/** The targets in `downloads` of `/api/info`. */
-export const downloadTargets = ['mp3', 'mp4-720', 'mp4-1080'] as const;
-/** What a client can request. `original` is the best audio without re-encoding. */
-export type Target = (typeof downloadTargets)[number] | 'original';
 
 /** One of the videos of a page with several. */
 export interface PageItem {
@@ -52,18 +48,6 @@ export interface Format {
 
 /** Formats by target. */
 export type Selections = Readonly<Record<Target, readonly Format[]>>;
-
-export function mapSelections(
-  selections: Selections,
-  change: (formats: readonly Format[]) => readonly Format[],
-): Selections {
-  return {
-    mp3: change(selections.mp3),
-    'mp4-720': change(selections['mp4-720']),
-    'mp4-1080': change(selections['mp4-1080']),
-    original: change(selections.original),
-  };
-}
 
 /** What the download engine found on a page. */
 export interface Extraction {

@@ -1,6 +1,7 @@
 import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
-import type { Extraction, Format, Target } from '../extract/types.js';
+import type { Extraction, Format } from '../extract/types.js';
+import { isMp4Target, mp4ShortSides, smallerTarget, type Mp4Target, type Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {
@@ -186,14 +187,8 @@ interface Streams {
 
 function streamsFor(extraction: Extraction, target: Target, settings: PlanSettings): Streams {
   if (extraction.mediaDefect === 'joined_fragments') throw joinedFragments();
-  switch (target) {
-    case 'mp3':
-      return mp3Streams(extraction);
-    case 'original':
-      return originalStreams(extraction);
-    default:
-      return mp4Streams(extraction, target, settings);
-  }
+  if (isMp4Target(target)) return mp4Streams(extraction, target, settings);
+  return target === 'mp3' ? mp3Streams(extraction) : originalStreams(extraction);
 }
 
 function originalStreams(extraction: Extraction): Streams {
@@ -244,13 +239,7 @@ export function noAudio(): DomainError {
   );
 }
 
-const shortSides = { 'mp4-720': 720, 'mp4-1080': 1080 };
-
-function mp4Streams(
-  extraction: Extraction,
-  target: keyof typeof shortSides,
-  { mp4Video }: PlanSettings,
-): Streams {
+function mp4Streams(extraction: Extraction, target: Mp4Target, { mp4Video }: PlanSettings): Streams {
   const selection = extraction.selections[target];
   const withVideo = selection.find(({ hasVideo }) => hasVideo !== false);
   if (withVideo === undefined) {
@@ -267,7 +256,7 @@ function mp4Streams(
       ? { formats: [withVideo], tracks: ['all'] }
       : { formats: [withVideo, withAudio], tracks: ['video', 'audio'] }),
     container: 'mp4',
-    video: videoPlan(withVideo, mp4Video, shortSides[target]),
+    video: videoPlan(withVideo, mp4Video, mp4ShortSides[target]),
     audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
   };
 }
@@ -354,7 +343,8 @@ export function tooLarge(
   how: string,
   { maxOutputBytes }: Pick<PlanSettings, 'maxOutputBytes'>,
 ): DomainError {
-  const advice = target === 'mp4-1080' ? 'Request mp4-720' : 'Use a shorter video';
+  const smaller = smallerTarget(target);
+  const advice = smaller === undefined ? 'Use a shorter video' : `Request ${smaller}`;
   return new DomainError(
     'too_long',
     `The result ${how}; this service allows at most ${maxOutputBytes}. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,

@@ -175,7 +175,7 @@ async function coverOf(file: string): Promise<Buffer> {
   return Buffer.from(stdout);
 }
 
-const readTags = fileURLToPath(new URL('../stream/support/read_tags.py', import.meta.url));
+const readTags = fileURLToPath(new URL('./support/read_tags.py', import.meta.url));
 
 /** Title, author and cover as Mutagen reads them. pip installs it with yt-dlp; null without it. */
 async function tagsByMutagen(file: string): Promise<unknown> {

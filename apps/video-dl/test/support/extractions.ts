@@ -1,3 +1,4 @@
+import { perTarget } from '../../dist/targets.js';
 import type { Extraction, Format } from '../../dist/extract/types.js';
 
 /** A format with every field; by default H.264 and AAC in one file. */
@@ -58,7 +59,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     section: null,
     suggestedStartSeconds: null,
     formats,
-    selections: { mp3: formats, 'mp4-720': formats, 'mp4-1080': formats, original: formats },
+    selections: perTarget(() => formats),
     extractedAt: 0,
     expiresAt: 300_000,
     ...changes,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { EgressOptions } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
-import { targetSpecs } from '../../../dist/extract/engine-messages.js';
+import { formatSelectors } from '../../../dist/targets.js';
 import { fixtureEngine } from '../../support/pythons.js';
 
 /** One line of the engine's stdout. */
@@ -50,7 +50,7 @@ export class BareEngine implements AsyncDisposable {
       url,
       proxyUrl: this.#proxyUrl,
       socketTimeoutSeconds: 5,
-      targets: targetSpecs,
+      targets: formatSelectors,
     };
     this.send({ type: 'run', id, job });
   }
