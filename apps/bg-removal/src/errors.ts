@@ -24,11 +24,18 @@ const ownErrors = {
     cause: 'Width times height is above IMAGE_MAX_PIXELS, or a side above 65535 pixels.',
     remedy: 'Scale the image down. If you run this server: raise IMAGE_MAX_PIXELS.',
   },
+  image_not_found: {
+    status: 404,
+    title: 'No image at this URL',
+    retryable: false,
+    cause: 'The site of `image_url` rejects the request: the image is gone, or not public.',
+    remedy: 'Open the URL in a private browser window and correct it.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Not a supported image type',
     retryable: false,
-    cause: 'The content is not JPEG, PNG or WebP, or the body is not multipart/form-data.',
+    cause: 'The content is not JPEG, PNG or WebP, or the body is neither a form nor an image.',
     remedy: 'Convert the image to JPEG, PNG or WebP.',
   },
   unreadable_image: {

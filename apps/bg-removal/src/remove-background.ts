@@ -3,7 +3,7 @@ import type { MattingEngine } from './inference/matting-engine.js';
 import type { FairTurns } from './fair-turns.js';
 import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
-import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './images/output.js';
+import { maxSides, type ImageOutput, type Output, type Rectangle } from './images/output.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
 import type { GivenTuning, Mask, Rejection, View } from './pixels/task.js';
 
@@ -76,12 +76,16 @@ async function work(
   };
   const task = { file, limits, inputSize, tuning, output, refineSmallSubjects };
   const result = await pixels.run(task, maskOf, signal);
-  if (result.kind === 'rejected') throw rejectionError(result.rejection, limits);
+  if (result.kind === 'rejected') throw rejectionError(result.rejection, limits, output);
   reportStages(result.stages);
   return result;
 }
 
-function rejectionError(rejection: Rejection, { maxPixels, maxSide }: ImageLimits): DomainError {
+function rejectionError(
+  rejection: Rejection,
+  { maxPixels, maxSide }: ImageLimits,
+  { format }: Output,
+): DomainError {
   switch (rejection.code) {
     case 'image_too_large':
       return new HeaderRejectionError(
@@ -97,8 +101,8 @@ function rejectionError(rejection: Rejection, { maxPixels, maxSide }: ImageLimit
       return new HeaderRejectionError('unreadable_image', damaged);
     case 'damaged_pixels':
       return new DomainError('unreadable_image', damaged);
-    case 'too_large_for_webp': {
-      const message = `must not be webp for more than ${maxWebpSide} pixels per side; use png, or max_width and max_height`;
+    case 'too_large_for_format': {
+      const message = `must not be ${format} for more than ${maxSides[format]} pixels per side; use png, or max_width and max_height`;
       const fields = [{ field: 'format', message }];
       return rejection.isCutOut ? new RejectedAfterWorkError(fields) : new InvalidRequestError(fields);
     }

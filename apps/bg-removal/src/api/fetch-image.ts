@@ -1,3 +1,6 @@
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Coalescer, redirectTarget, type Guard } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
@@ -9,6 +12,15 @@ const maxRedirects = 5;
 export const maxUrlLength = 2048;
 /** Other labels are mistakes that change nothing, such as the `aws-chunked` of storage services. */
 const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/iu;
+/** What some servers send although we ask for the file itself. */
+const decompressors: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+/** These can change: a timeout, too early, too many requests. */
+const passing = new Set([408, 425, 429]);
 /** Enough to distinguish an image from a web page or a video. */
 const headBytes = 4096;
 
@@ -48,7 +60,7 @@ function webUrl(text: string, base?: string): URL | undefined {
  * Downloads an image. Every connection, including redirects, goes to an address that the guard
  * has checked. Stops as soon as the file is too large or its first bytes are not an image.
  * @throws DomainError `forbidden_address`, `upstream_unreachable`, `upstream_timeout`, `upstream_error`,
- * `file_too_large`, `unsupported_media_type`; the signal's reason
+ * `image_not_found`, `file_too_large`, `unsupported_media_type`; the signal's reason
  */
 export async function fetchImage(
   address: string,
@@ -64,10 +76,7 @@ export async function fetchImage(
       signal,
       async (paced) => {
         const { response, url } = await follow(address, dispatcher, paced);
-        if (response.status !== 200)
-          throw siteError(`returned HTTP ${response.status} instead of an image. Check the URL`);
-        if (isCompressed(response.header('content-encoding')))
-          throw siteError('compressed the image although we asked for the file itself');
+        if (response.status !== 200) throw statusError(response.status);
         if (Number(response.header('content-length') ?? 0) > maxFileBytes) throw fileTooLarge(maxFileBytes);
         const bytes = await readWhole(response, maxFileBytes, (count) => (received += count));
         return { bytes, name: nameIn(url) };
@@ -129,7 +138,8 @@ function request(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise
         path: `${url.pathname}${url.search}`,
         method: 'GET',
         headers: {
-          accept: 'image/*',
+          // Without AVIF or HEIC, which `image/*` would include.
+          accept: 'image/jpeg, image/png, image/webp, */*;q=0.1',
           'accept-encoding': 'identity',
           'user-agent': 'Mozilla/5.0 (compatible; media-services)',
         },
@@ -159,15 +169,14 @@ function request(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise
 }
 
 async function readWhole(
-  { body }: SiteResponse,
+  response: SiteResponse,
   maxBytes: number,
   onReceived: (count: number) => void,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
   let isKnown = false;
-  for (let chunk = await read(body); chunk !== null; chunk = await read(body)) {
-    onReceived(chunk.length);
+  for await (const chunk of decoded(response, onReceived)) {
     length += chunk.length;
     if (length > maxBytes) throw fileTooLarge(maxBytes);
     parts.push(chunk);
@@ -177,6 +186,40 @@ async function readWhole(
     }
   }
   return Buffer.concat(parts, length);
+}
+
+/** The file's own bytes. They are decompressed in pieces, so a reader that stops early limits them. */
+async function* decoded(response: SiteResponse, onReceived: (count: number) => void): AsyncGenerator<Buffer> {
+  const encoding = response.header('content-encoding');
+  const chunks = receivedChunks(response, onReceived);
+  if (!isCompressed(encoding)) {
+    yield* chunks;
+    return;
+  }
+  const createDecompressor = decompressors[(encoding ?? '').trim().toLowerCase()];
+  if (createDecompressor === undefined) throw siteError(`compressed the image as ${encoding}`);
+  const source = Readable.from(chunks, { objectMode: false });
+  const decompressor = createDecompressor();
+  // Reports failures of both to the loop below.
+  const ended = pipeline(source, decompressor).catch(() => undefined);
+  try {
+    for await (const chunk of decompressor) yield chunk as Buffer;
+  } catch (error) {
+    throw siteFailure(error);
+  } finally {
+    decompressor.destroy();
+    await ended;
+  }
+}
+
+async function* receivedChunks(
+  { body }: SiteResponse,
+  onReceived: (count: number) => void,
+): AsyncGenerator<Buffer> {
+  for (let chunk = await read(body); chunk !== null; chunk = await read(body)) {
+    onReceived(chunk.length);
+    yield chunk;
+  }
 }
 
 async function read(body: Coalescer): Promise<Buffer | null> {
@@ -191,6 +234,16 @@ async function read(body: Coalescer): Promise<Buffer | null> {
 function siteFailure(error: unknown): Error {
   if (error instanceof DomainError) return error;
   return siteError('closed the connection early or violated HTTP. Try again later', error);
+}
+
+/** Most of a site's rejections are final. */
+function statusError(status: number): DomainError {
+  if (status < 400 || status >= 500 || passing.has(status))
+    return siteError(`returned HTTP ${status} instead of an image. Check the URL`);
+  return new DomainError(
+    'image_not_found',
+    `The site of the image returned HTTP ${status}. Check the URL, and that everyone may open it.`,
+  );
 }
 
 function siteError(what: string, cause?: unknown): DomainError {

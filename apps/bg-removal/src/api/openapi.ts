@@ -23,7 +23,7 @@ export function openApiDocument(): JsonObject {
         operationId: 'removeBackground',
         summary: 'Remove the background of an image',
         description:
-          'At most 5 images in any 60 seconds per client IP, unless the operator has set another limit. The `RateLimit` headers say how many are left. An upload that is rejected before it is decoded (type, size, parameters, header) does not count; an `image_url` counts as soon as it is fetched.',
+          'Instead of a form, the body can be the image itself (`Content-Type: image/jpeg` or the like, or `application/octet-stream`), with the fields as query parameters. An empty field counts as not given; words are accepted in any case, `1` and `on` as `true`, `0` and `off` as `false`, `jpeg` as `jpg`. At most 5 images in any 60 seconds per client IP, unless the operator has set another limit. The `RateLimit` headers say how many are left. An upload that is rejected before it is decoded (type, size, parameters, header) does not count; an `image_url` counts as soon as it is fetched.',
         form: {
           fields: parametersSchema,
           file: {

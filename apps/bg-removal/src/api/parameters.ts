@@ -28,15 +28,26 @@ function optionalDecimal(min: number, max: number, fallback: number, description
     });
 }
 
-/** One of several words. */
+/**
+ * One of several words, in any case.
+ * @param synonyms what programs send instead of a word
+ */
 function word<const Words extends readonly [string, ...string[]]>(
   words: Words,
   fallback: Words[number],
   description: string,
+  synonyms: Readonly<Record<string, Words[number]>> = {},
 ) {
   const message = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  const known = (value: unknown): unknown => {
+    const lower = typeof value === 'string' ? value.toLowerCase() : value;
+    return typeof lower === 'string' && Object.hasOwn(synonyms, lower) ? synonyms[lower] : lower;
+  };
   return z
-    .enum(words, { error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) })
+    .preprocess(
+      known,
+      z.enum(words, { error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : message) }),
+    )
     .default(fallback)
     .meta({ type: 'string', enum: [...words], default: fallback, description });
 }
@@ -89,6 +100,7 @@ export const parametersSchema = z.strictObject({
     formats,
     'png',
     'Type of the result. `webp` and `jpg` have quality 90; the alpha of `webp` is lossless. `jpg` has a background: `bg_color`, or white by default.',
+    { jpeg: 'jpg' },
   ),
   channels: word(['rgba', 'alpha'], 'rgba', '`alpha` returns only the matte, as an 8-bit grey PNG.'),
   bg_color: text(
@@ -97,7 +109,12 @@ export const parametersSchema = z.strictObject({
     colourMessage,
     'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth component is opacity) or a CSS colour name. Transparent by default.',
   ).refine((value) => value === undefined || colourOf(value) !== undefined, colourMessage),
-  crop: word(['true', 'false'], 'false', 'Crops the result to the subject.'),
+  crop: word(['true', 'false'], 'false', 'Crops the result to the subject.', {
+    '1': 'true',
+    on: 'true',
+    '0': 'false',
+    off: 'false',
+  }),
   crop_margin: text(
     /^\d{1,5}(\.\d+)?(px|%)?$/,
     marginMessage,
@@ -174,8 +191,14 @@ function colourOf(value: string): Output['background'] {
 /** An uploaded image, or an image URL. */
 export type Source = { readonly bytes: Buffer; readonly name: string } | { readonly url: string };
 
+/** Programs and forms send every field, also those that nobody has filled in. */
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
 /**
- * Validates the form and the query, and reports all problems at once.
+ * Validates the fields, and reports all problems at once.
+ * @param query not accepted beside a form
  * @param allowsUrls whether the operator allows `image_url`
  * @throws InvalidRequestError, or DomainError `missing_file` if that is the only problem
  */
@@ -184,8 +207,9 @@ export function readParameters(
   query: object,
   allowsUrls: boolean,
 ): { source: Source; tuning: GivenTuning; output: Output } {
-  const { [fileField]: fileAsText, ...fields } = upload.fields;
-  const problems: FieldError[] = Object.keys(query).map((field) => ({
+  const { isForm } = upload;
+  const { [fileField]: fileAsText, ...fields } = withoutEmpty(isForm ? upload.fields : { ...query });
+  const problems: FieldError[] = Object.keys(isForm ? query : {}).map((field) => ({
     field,
     message: 'is not accepted in the query; send it as a form field',
   }));

@@ -25,6 +25,8 @@ export interface OpenedImage {
   readonly hasAlpha: boolean;
   /** Has 16 bits per channel and a profile, which sharp converts incorrectly. */
   readonly isDeepWithProfile: boolean;
+  /** Inks without a profile that says how they look. */
+  readonly isPlainCmyk: boolean;
   /** Pixels per inch, if stated in the file. */
   readonly density: number | undefined;
   /** `one-scan` if all of it is in one part, so that none can be missing after it. */
@@ -64,6 +66,7 @@ export async function openImage(
     size: { width, height },
     hasAlpha: metadata.hasAlpha,
     isDeepWithProfile: hasProfile && depth === 'ushort',
+    isPlainCmyk: metadata.space === 'cmyk' && !hasProfile,
     density: hasDensity && !(type === 'png' && statesOnlyRatio(file)) ? density : undefined,
     jpeg,
   };
@@ -81,6 +84,7 @@ const endOfImage = Buffer.from([0xff, 0xd9]);
  */
 export async function decodeFull(image: OpenedImage): Promise<RgbaImage | undefined> {
   const { file, jpeg } = image;
+  const decode = image.isPlainCmyk ? decodeCmyk : decodeColours;
   return unlessDamaged(async () => {
     if (image.isDeepWithProfile) return decode(await reduceToEightBits(file), options());
     if (jpeg === undefined) return decode(file, options());
@@ -97,13 +101,29 @@ export async function decodeFull(image: OpenedImage): Promise<RgbaImage | undefi
   });
 }
 
-async function decode(file: Uint8Array, sharpOptions: SharpOptions): Promise<RgbaImage> {
+async function decodeColours(file: Uint8Array, sharpOptions: SharpOptions): Promise<RgbaImage> {
   const { data, info } = await sharp(file, sharpOptions)
     .autoOrient()
     .toColourspace('srgb')
     .ensureAlpha()
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}
+
+/** Mixes inks as browsers do. libvips would assume a press, whose colours are duller. */
+async function decodeCmyk(file: Uint8Array, sharpOptions: SharpOptions): Promise<RgbaImage> {
+  const { data, info } = await sharp(file, sharpOptions)
+    .pipelineColourspace('cmyk')
+    .autoOrient()
+    .toColourspace('cmyk')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  for (let at = 0; at < data.length; at += 4) {
+    const light = 255 - (data[at + 3] ?? 0);
+    for (let c = at; c < at + 3; c++) data[c] = Math.round(((255 - (data[c] ?? 0)) * light) / 255);
+    data[at + 3] = 255;
+  }
   return { width: info.width, height: info.height, data };
 }
 

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { maxWebpSide, type ImageOutput, type Output, type Rectangle } from './output.js';
+import { maxSides, type ImageOutput, type Output, type Rectangle } from './output.js';
 import { pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 import { writePng, type Raster } from './write-png.js';
@@ -9,7 +9,7 @@ const quality = 90;
 
 /**
  * Encodes a cut-out in the requested form. May modify `image`.
- * @returns undefined if it would be larger than WebP allows
+ * @returns undefined if it would be larger than its format allows
  */
 export async function encode(
   image: RgbaImage,
@@ -23,7 +23,7 @@ export async function encode(
   if (output.format === 'jpg') paintBehind(image, opaqueWhite);
   const { cropMargin, maxWidth, maxHeight, format } = output;
   const area = cropMargin === undefined ? undefined : grow(subject, cropMargin, image);
-  if (exceedsWebp(output, area ?? image)) return undefined;
+  if (exceedsFormat(output, area ?? image)) return undefined;
   const { width, height } = fittingSize(area ?? image, maxWidth, maxHeight);
   const resized = width !== (area ?? image).width || height !== (area ?? image).height;
   const size = { width, height };
@@ -101,10 +101,10 @@ function grow(
   return { left, top, width: right - left, height: bottom - top };
 }
 
-/** Whether a result of this size, scaled down as requested, is larger than WebP allows. */
-export function exceedsWebp({ format, maxWidth, maxHeight }: Output, uncropped: Size): boolean {
+/** Whether a result of this size, scaled down as requested, is larger than its format allows. */
+export function exceedsFormat({ format, maxWidth, maxHeight }: Output, uncropped: Size): boolean {
   const { width, height } = fittingSize(uncropped, maxWidth, maxHeight);
-  return format === 'webp' && Math.max(width, height) > maxWebpSide;
+  return Math.max(width, height) > maxSides[format];
 }
 
 interface Size {

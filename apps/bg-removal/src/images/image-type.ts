@@ -36,14 +36,24 @@ function hasAt(file: Uint8Array, bytes: readonly number[], offset = 0): boolean 
   return bytes.every((byte, i) => file[offset + i] === byte);
 }
 
+function knownType(file: Uint8Array): ImageType | undefined {
+  if (hasAt(file, [0xff, 0xd8, 0xff])) return 'jpeg';
+  if (hasAt(file, png)) return 'png';
+  return hasAt(file, ascii('RIFF')) && hasAt(file, ascii('WEBP'), 8) ? 'webp' : undefined;
+}
+
+/** Whether bytes begin as an image of an accepted type does. */
+export function hasImageSignature(bytes: Uint8Array): boolean {
+  return knownType(bytes) !== undefined;
+}
+
 /**
  * @throws DomainError `unsupported_media_type` naming the accepted types and, if known, the
  *   type that was sent
  */
 export function imageTypeOf(file: Uint8Array): ImageType {
-  if (hasAt(file, [0xff, 0xd8, 0xff])) return 'jpeg';
-  if (hasAt(file, png)) return 'png';
-  if (hasAt(file, ascii('RIFF')) && hasAt(file, ascii('WEBP'), 8)) return 'webp';
+  const type = knownType(file);
+  if (type !== undefined) return type;
   const other = otherTypeOf(file);
   throw new DomainError(
     'unsupported_media_type',

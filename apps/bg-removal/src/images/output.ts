@@ -20,8 +20,12 @@ export type Output = z.output<typeof outputSchema>;
 
 export const defaultOutput: Output = { format: 'png', channels: 'rgba' };
 
-/** WebP's maximum width and height. */
-export const maxWebpSide = 16_383;
+/** Maximum width and height of a format; libjpeg writes no larger JPEG. */
+export const maxSides: Readonly<Record<Output['format'], number>> = {
+  png: Infinity,
+  webp: 16_383,
+  jpg: 65_500,
+};
 
 /** The subject's bounding box: all visible pixels, in coordinates of the upright image. */
 export const rectangleSchema = z.object({ left: z.int(), top: z.int(), width: side, height: side });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeFull, openImage } from '../images/decode.js';
-import { encode, exceedsWebp } from '../images/encode.js';
+import { encode, exceedsFormat } from '../images/encode.js';
 import { findSubject } from '../matte/find-subject.js';
 import type { Plane } from '../matte/plane.js';
 import { createLook } from '../matte/surroundings.js';
@@ -64,8 +64,8 @@ async function run(
   const opened = await openImage(file, limits);
   if ('rejection' in opened) return { kind: 'rejected', rejection: opened.rejection };
   // The size of a crop is known only once the subject is.
-  if (output.cropMargin === undefined && exceedsWebp(output, opened.size))
-    return { kind: 'rejected', rejection: { code: 'too_large_for_webp', isCutOut: false } };
+  if (output.cropMargin === undefined && exceedsFormat(output, opened.size))
+    return { kind: 'rejected', rejection: { code: 'too_large_for_format', isCutOut: false } };
   const decoded = await decodeFull(opened);
   // The header is valid, so the pixels are damaged or incomplete.
   if (decoded === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
@@ -94,7 +94,7 @@ async function run(
   if (conversation.isCancelled) throw new Error('The image was cancelled.');
   const encoded = await encode(image, output, subject, opened.density);
   if (encoded === undefined)
-    return { kind: 'rejected', rejection: { code: 'too_large_for_webp', isCutOut: true } };
+    return { kind: 'rejected', rejection: { code: 'too_large_for_format', isCutOut: true } };
   return { kind: 'cut-out', image: encoded, subject, stages: { matte, encode: clock() } };
 }
 

@@ -53,7 +53,7 @@ export const rejectionSchema = z.discriminatedUnion('code', [
   ...imageRejectionSchema.options,
   z.object({ code: z.literal('damaged_pixels') }),
   z.object({ code: z.literal('no_foreground') }),
-  z.object({ code: z.literal('too_large_for_webp'), isCutOut: z.boolean() }),
+  z.object({ code: z.literal('too_large_for_format'), isCutOut: z.boolean() }),
 ]);
 export type Rejection = z.output<typeof rejectionSchema>;
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import request, { type Response } from 'supertest';
 import { picture } from '../support/pictures.js';
 import { problemOf, startWarmService, type TestService } from '../support/service.js';
@@ -158,10 +159,49 @@ describe('enabled', () => {
     ['', 200],
     ['Identity', 200],
     ['aws-chunked', 200],
-    ['gzip', 502],
+    ['gzip', 502], // and isn't
+    ['zstd', 502],
   ])('Content-Encoding "%s" of the site is %d', async (encoding, status) => {
     pages.set('/encoded', (_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(png));
     expect((await post(`http://${siteHost}/encoded`)).status).toBe(status);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('reads an image that the site compressed with %s, within the same limit', async (encoding, compress) => {
+    const send = (file: Buffer) => {
+      const packed = compress(file);
+      pages.set('/packed', (_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(packed));
+      return post(`http://${siteHost}/packed`);
+    };
+    expect((await send(png)).status).toBe(200);
+    const bomb = Buffer.concat([png, Buffer.alloc(5_000_000)]);
+    expect(problemOf(await send(bomb))).toMatchObject({ code: 'file_too_large' });
+    const cut = compress(png).subarray(0, -12);
+    pages.set('/packed', (_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(cut));
+    expect(problemOf(await post(`http://${siteHost}/packed`))).toMatchObject({ code: 'upstream_error' });
+  });
+
+  test.each([
+    [404, 'image_not_found', false],
+    [403, 'image_not_found', false],
+    [429, 'upstream_error', true],
+    [503, 'upstream_error', true],
+  ])('HTTP %d from the site is %s, retryable: %s', async (status, code, retryable) => {
+    pages.set('/failing', (_req, res) => res.writeHead(status).end());
+    expect(problemOf(await post(`http://${siteHost}/failing`))).toMatchObject({ code, retryable });
+  });
+
+  test('asks for the formats that it reads, so that a site which can choose sends no AVIF', async () => {
+    let accept: string | undefined;
+    pages.set('/choice', (req, res) => {
+      ({ accept } = req.headers);
+      res.end(png);
+    });
+    expect((await post(`http://${siteHost}/choice`)).status).toBe(200);
+    expect(accept).toBe('image/jpeg, image/png, image/webp, */*;q=0.1');
   });
 
   test('gives up after five redirects', async () => {
@@ -236,7 +276,6 @@ describe('enabled', () => {
     'file:///etc/passwd',
     'http://user:password@example.org/a.png',
     `http://example.org/${'a'.repeat(2048)}`,
-    '',
     'cat.png',
   ])('%.30s is no URL that can be sent', async (url) => {
     expect(problemOf(await post(url)).errors).toEqual([

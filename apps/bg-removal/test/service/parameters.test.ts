@@ -13,9 +13,9 @@ afterAll(() => service.stop());
 const post = (query = '') => request(service.url).post(`/api/remove-background${query}`);
 
 test.each([
-  ['threshold', ['', 'abc', 'NaN', 'Infinity', '-1', '255.1', '256', '1e2', '0x10', '1,5', ' 12', '+3']],
-  ['feather', ['', 'x', '-0.1', '24.01', '1e1']],
-  ['foreground_strength', ['', '0.49', '2.01', '--1', '1.']],
+  ['threshold', ['abc', 'NaN', 'Infinity', '-1', '255.1', '256', '1e2', '0x10', '1,5', ' 12', '+3']],
+  ['feather', ['x', '-0.1', '24.01', '1e1']],
+  ['foreground_strength', ['0.49', '2.01', '--1', '1.']],
 ])('%s is parsed strictly', async (name, values) => {
   for (const value of values) {
     const problem = problemOf(await postImage(service, file, { fields: { [name]: value } }));
@@ -67,7 +67,109 @@ test('rejects a repeated field', async () => {
   expect(problem.errors).toEqual([{ field: 'feather', message: 'must be given once' }]);
 });
 
-test('rejects parameters in the query instead of ignoring them', async () => {
+test('an empty field is not given, as forms and programs send it', async () => {
+  const names = ['threshold', 'feather', 'foreground_strength', 'format', 'channels', 'bg_color', 'crop'];
+  names.push('crop_margin', 'max_width', 'max_height', 'image_url');
+  const fields = Object.fromEntries(names.map((name) => [name, '']));
+  const response = await postImage(service, file, { fields });
+  expect(response.status).toBe(200);
+  expect(response.body).toEqual((await postImage(service, file)).body);
+});
+
+test.each([
+  ['crop', ['True', '1', 'ON', 'true'], 'crop', 'true'],
+  ['crop', ['False', '0', 'off'], 'crop', 'false'],
+  ['format', ['jpeg', 'JPEG', 'JPG'], 'format', 'jpg'],
+  ['format', ['PNG'], 'format', 'png'],
+])('%s as %j means %s=%s', async (name, values, known, value) => {
+  const expected = (await postImage(service, file, { fields: { [known]: value } })).body as Buffer;
+  for (const each of values) {
+    const response = await postImage(service, file, { fields: { [name]: each } });
+    expect(response.status).toBe(200);
+    expect(Buffer.compare(response.body as Buffer, expected)).toBe(0);
+  }
+});
+
+describe('a body that is the image itself', () => {
+  const send = (query: string, type: string, body: Buffer) => post(query).type(type).send(body);
+
+  test.each(['image/png', 'image/jpeg', 'image/x-unknown', 'application/octet-stream'])(
+    'as %s takes its parameters from the query',
+    async (type) => {
+      const response = await send('?feather=7&crop=True&format=', type, file);
+      expect(response.status).toBe(200);
+      const fields = { feather: '7', crop: 'true' };
+      const sameAsForm = await postImage(service, file, { fields });
+      expect(Buffer.compare(response.body as Buffer, sameAsForm.body as Buffer)).toBe(0);
+      expect(response.get('content-disposition')).toBe('attachment; filename="image.png"');
+    },
+  );
+
+  test('is checked like a form', async () => {
+    const problem = problemOf(await send('?feather=99&colour=red&crop=1&crop=0', 'image/png', file));
+    expect(problem.errors?.map(({ field }) => field).sort()).toEqual(['colour', 'crop', 'feather']);
+    expect(problemOf(await send('', 'image/png', Buffer.alloc(0)))).toMatchObject({ code: 'missing_file' });
+    expect(problemOf(await send('', 'image/gif', Buffer.from('GIF89a')))).toMatchObject({
+      code: 'unsupported_media_type',
+    });
+  });
+});
+
+describe('a part of a form', () => {
+  /** Sends parts with these headers. */
+  const parts = async (...each: [string, Buffer | string][]) =>
+    post()
+      .type('multipart/form-data; boundary=x')
+      .send(
+        Buffer.concat([
+          ...each.map(([headers, content]) =>
+            Buffer.concat([
+              Buffer.from(`--x\r\n${headers}\r\n\r\n`),
+              Buffer.from(content),
+              Buffer.from('\r\n'),
+            ]),
+          ),
+          Buffer.from('--x--\r\n'),
+        ]),
+      );
+  const disposition = 'Content-Disposition: form-data; name="file"';
+
+  test.each([
+    ['no name and no type', disposition],
+    ['no name', `${disposition}\r\nContent-Type: image/png`],
+    ['no name and a general type', `${disposition}\r\nContent-Type: application/octet-stream`],
+    ['an empty name', `${disposition}; filename=""\r\nContent-Type: image/png`],
+    ['a name and no type', `${disposition}; filename="a.png"`],
+  ])('with %s is the image', async (_what, headers) => {
+    const response = await parts([headers, file]);
+    expect(response.status).toBe(200);
+    expect(Buffer.compare(response.body as Buffer, (await postImage(service, file)).body as Buffer)).toBe(0);
+  });
+
+  test.each(['file', 'file2', 'image'])('that is an empty file called "%s" is ignored', async (name) => {
+    const empty = `Content-Disposition: form-data; name="${name}"; filename=""\r\nContent-Type: application/octet-stream`;
+    expect((await parts([`${disposition}; filename="a.png"`, file], [empty, ''])).status).toBe(200);
+    expect((await parts([empty, ''], [`${disposition}; filename="a.png"`, file])).status).toBe(200);
+  });
+
+  test('that is a second image is an error, with or without a name', async () => {
+    const named = `${disposition}; filename="a.png"`;
+    for (const second of [named, disposition]) {
+      const problem = problemOf(await parts([named, file], [second, file]));
+      expect(problem.errors).toEqual([{ field: 'file', message: 'must be given once' }]);
+    }
+  });
+
+  test('that is text is read as UTF-8', async () => {
+    const field = 'Content-Disposition: form-data; name="bg_color"';
+    for (const headers of [field, `${field}\r\nContent-Type: text/plain; charset=utf-8`]) {
+      const problem = problemOf(await parts([disposition, file], [headers, 'žlutá']));
+      expect(problem.errors?.map((error) => error.field)).toEqual(['bg_color']);
+    }
+  });
+});
+
+test('rejects parameters in the query of a form instead of ignoring them', async () => {
   const problem = problemOf(await post('?feather=3').attach('file', file, 'a.png'));
   expect(problem.errors?.map(({ field }) => field)).toEqual(['feather']);
 });

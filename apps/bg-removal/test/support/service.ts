@@ -97,6 +97,7 @@ export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
+  readonly retryable: boolean;
   readonly requestId: string;
   readonly errors?: { field: string; message: string }[];
 }
