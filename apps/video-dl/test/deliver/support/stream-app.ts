@@ -10,7 +10,7 @@ import {
   type DomainError,
 } from '@media-services/http-common';
 import { errorTable } from '../../../dist/errors.js';
-import type { Extraction } from '../../../dist/extract/types.js';
+import type { Extraction, Format } from '../../../dist/extract/types.js';
 import type { Target } from '../../../dist/targets.js';
 import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
 import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
