@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -53,7 +53,28 @@ test.each([
   ['FFMPEG_PATH, with ffprobe next to it', { PATH: '', FFMPEG_PATH: systemFfmpeg }],
 ])('uses ffmpeg from %s', async (_where, env) => {
   await expect(setUpFfmpeg({ root, log, env })).resolves.toEqual({ source: 'present' });
-  await expect(checkFfmpeg(root, { env })).resolves.toMatchObject({ state: 'ok' });
+  await expect(checkFfmpeg(root, { env })).resolves.not.toMatchObject({ state: 'missing' });
+});
+
+test.each([
+  ['9.0.2', 'ok', /^9\.0\.2$/],
+  ['n9.0.2-17-g2a571b6068', 'ok', /^n9\.0\.2/],
+  ['5.1.9-0+deb12u1', 'ok', /^5\.1\.9/],
+  ['4.4.2-0ubuntu0.22.04.1', 'warning', /never tested/],
+  ['N-119214-gd8a2b4e', 'warning', /never tested/],
+])('npm run doctor says whether ffmpeg %s was tested', async (version, state, found) => {
+  const folder = scratch();
+  for (const name of ['ffmpeg', 'ffprobe'])
+    writeFileSync(
+      join(folder, name),
+      `#!/bin/sh\necho "${name} version ${version} Copyright"\nprintf ' A libmp3lame\\n V libx264\\n A aac\\n'\n`,
+      { mode: 0o755 },
+    );
+  const env = { ...process.env, FFMPEG_PATH: join(folder, 'ffmpeg') };
+  await expect(checkFfmpeg(root, { env })).resolves.toMatchObject({
+    state,
+    found: expect.stringMatching(found) as string,
+  });
 });
 
 test('without a system ffmpeg, gets ffmpeg from ffmpeg-static and ffprobe from a package', async () => {

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { engineFolder, findBrowser, findNginx } from '@media-services/stack/set-up';
+import {
+  engineFolder,
+  findBrowser,
+  findNginx,
+  testedFolder,
+  testedVersions,
+} from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 /** Variables that choose a program or change which tests run. */
@@ -27,6 +33,7 @@ export async function toolVersions(root: string, env: NodeJS.ProcessEnv): Promis
   };
   const versions = await Promise.all([
     versionOf(env.FFMPEG_PATH || 'ffmpeg', '-version'),
+    ...testedVersions.map((version) => versionOf(join(testedFolder(root), version, 'ffmpeg'), '-version')),
     versionOf(findNginx(env).nginx, '-V'),
     versionOf(findBrowser(env), '--version'),
     versionOf('redis-server', '--version'),

@@ -209,7 +209,7 @@ interface MadeByChild extends MadeSoFar {
 async function assertVideoIsKnown(plan: Plan, { run, inputs, child, facts }: MadeByChild): Promise<void> {
   const skipsFrames = plan.video?.action === 'copy' && plan.video.lacksKeyFrame !== true;
   if (run.hasMedia || !facts.hasUnknownVideo || !skipsFrames) return;
-  if (inputs[0]?.isTransportStream !== true || (await child.exited).code === 0) return;
+  if (inputs[0]?.hasTransportVideo !== true || (await child.exited).code === 0) return;
   throw wrongPlan(plan, { kind: 'no_key_frame' });
 }
 

@@ -11,7 +11,8 @@ export interface FfmpegInput {
   url: string;
   /** Joined from segments, whose clocks may differ slightly. */
   isJoined?: boolean;
-  isTransportStream?: boolean;
+  /** A joined MPEG transport stream with video. */
+  hasTransportVideo?: boolean;
   /** Whether ffmpeg has to decode more of its video than key frames. */
   decodesVideo?: boolean;
   /** Its first presentation time on its source's clock, in seconds; null if unknown. */
@@ -118,13 +119,13 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
 }
 
 function inputCall(
-  { url, isTransportStream = false, decodesVideo = false, analysis }: FfmpegInput,
+  { url, hasTransportVideo = false, decodesVideo = false, analysis }: FfmpegInput,
   tools: CallOptions,
   { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
 ): string[] {
   return [
     ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
-    ...(isTransportStream && !decodesVideo ? keyFramesOnly : []),
+    ...(hasTransportVideo && !decodesVideo ? keyFramesOnly : []),
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
     ...(analysis === undefined
@@ -136,7 +137,8 @@ function inputCall(
 
 /**
  * Before its output, ffmpeg decodes frames to learn the size of the video and in which order frames are shown.
- * A key frame has the size, and a transport stream states the order by its times.
+ * A key frame has the size, and a transport stream states the order by its times. ffmpeg 9 rejects the option for an
+ * input without video.
  */
 const keyFramesOnly = ['-skip_frame', 'nokey'];
 

@@ -33,8 +33,13 @@ const killGraceMs = 250;
  */
 export async function startMediaProcess(options: MediaProcessOptions): Promise<ChildGroup> {
   try {
-    // Each malloc arena reserves 64 MiB of address space.
-    const env = childEnvironment({ ...options.environment, MALLOC_ARENA_MAX: '2' });
+    const env = childEnvironment({
+      ...options.environment,
+      // Each malloc arena reserves 64 MiB of address space.
+      MALLOC_ARENA_MAX: '2',
+      // A static build of ffmpeg crashes in the system's character sets, which it loads for a transport stream's name.
+      GCONV_PATH: '/nonexistent',
+    });
     const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.standard;
     return await ChildGroup.start({ ...options, env, stdin: 'ignore', killGraceMs, memory });
   } catch (error) {

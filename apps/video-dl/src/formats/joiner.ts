@@ -42,8 +42,8 @@ export interface Joiner extends TrackChanges {
   readonly firstTimes: FirstTimes;
   /** The segments are slices of one stream and can only be read from the first to the last. */
   readonly isOneStream?: boolean;
-  /** The output is an MPEG transport stream. */
-  readonly isTransportStream?: boolean;
+  /** The output is an MPEG transport stream that lists video. */
+  readonly hasTransportVideo?: boolean;
   /** Seconds of audio at the beginning that an edit list hides, such as a long encoder delay; never part of the output. */
   readonly hiddenSeconds?: number;
   /** Lengths so far; null if they aren't measured. */

@@ -63,8 +63,8 @@ export class SegmentsResource implements Resource {
     return this.#current?.hiddenSeconds ?? 0;
   }
 
-  get isTransportStream(): boolean {
-    return this.#current?.isTransportStream === true;
+  get hasTransportVideo(): boolean {
+    return this.#current?.hasTransportVideo === true;
   }
 
   /** Total duration stated by the list, in seconds; null if it states none. */
@@ -230,8 +230,8 @@ class JoinedSegments {
     return this.#joiner?.isOneStream === true;
   }
 
-  get isTransportStream(): boolean {
-    return this.#joiner?.isTransportStream === true;
+  get hasTransportVideo(): boolean {
+    return this.#joiner?.hasTransportVideo === true;
   }
 
   get firstTimes(): FirstTimes {

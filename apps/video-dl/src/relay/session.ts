@@ -21,8 +21,8 @@ export interface RelayInput {
   readonly carries: Carries;
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
-  /** A joined MPEG transport stream. */
-  readonly isTransportStream: boolean;
+  /** A joined MPEG transport stream with video. */
+  readonly hasTransportVideo: boolean;
   /** The first presentation time on the source's clock, in seconds; null if it has none. */
   readonly startSeconds: number | null;
   /** Seconds of audio before time zero, which players skip. */
@@ -197,7 +197,7 @@ export class ServedSession implements RelaySession {
       url: this.#urlOf(file),
       carries: 'all',
       isJoined: false,
-      isTransportStream: false,
+      hasTransportVideo: false,
       ...unknown,
       get isWhole() {
         return file.isWhole;
@@ -214,7 +214,7 @@ export class ServedSession implements RelaySession {
       url: this.#urlOf(resource),
       carries,
       isJoined: true,
-      isTransportStream: resource.isTransportStream,
+      hasTransportVideo: resource.hasTransportVideo,
       startSeconds: resource.startSeconds,
       hiddenSeconds: resource.hiddenSeconds,
       offsetSeconds: resource.offsetSeconds,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { execa } from 'execa';
-import { locateMediaTools, type MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import { makeBox } from '../../dist/formats/mp4/box.js';
 import { remuxLayout } from '../../dist/formats/mp4/remux/remux.js';
 import { filmOf } from '../parser-process/smallest-units.js';
@@ -21,7 +22,7 @@ let noTools: MediaTools;
 beforeAll(async () => {
   site = await startSite({ intercept: new Faults().intercept });
   folder = await mkdtemp(join(tmpdir(), 'video-dl-remuxed-'));
-  tools = await locateMediaTools();
+  tools = await mediaTools();
   noTools = { ...tools, ffmpeg: '/bin/false', ffprobe: '/bin/false' };
 });
 

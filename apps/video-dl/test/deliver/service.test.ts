@@ -6,7 +6,7 @@ import { createLogger, DomainError } from '@media-services/http-common';
 import { media, startSite } from '@media-services/fault-site';
 import type { Extraction } from '../../dist/extract/types.js';
 import { MediaRelay } from '../../dist/relay/media-relay.js';
-import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
 import type { StreamLimits } from '../../dist/capacity.js';
 import { FileServer } from '../media/support/file-server.js';
@@ -25,7 +25,7 @@ let tools: MediaTools;
 beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
-  tools = await locateMediaTools();
+  tools = await mediaTools();
 });
 
 afterAll(async () => {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Format } from '../../dist/extract/types.js';
-import { locateMediaTools, type MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 import { expectNotWhole, receive } from './support/receive.js';
@@ -15,7 +16,7 @@ let noTools: MediaTools;
 
 beforeAll(async () => {
   site = await startSite({ intercept: new Faults().intercept });
-  tools = await locateMediaTools();
+  tools = await mediaTools();
   noTools = { ...tools, ffmpeg: '/bin/false', ffprobe: '/bin/false' };
 });
 

@@ -1,7 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import { StderrTail } from '@media-services/processes';
 import { sendFile } from '@media-services/fault-site';
-import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import type { RelaySession } from '../../dist/relay/session.js';
 import { assertComplete } from '../../dist/deliver/verification.js';
 import { Expectation, type ExpectedInput } from '../../dist/deliver/expectation.js';
@@ -15,7 +15,7 @@ let samples: Samples;
 let tools: Stream['tools'];
 
 beforeAll(async () => {
-  [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), locateMediaTools()]);
+  [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), mediaTools()]);
 });
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();

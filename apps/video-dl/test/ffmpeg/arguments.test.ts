@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { mp3Arguments, mp4Arguments } from '../../dist/ffmpeg/arguments.js';
 import type { FfmpegInput, TrackPlan } from '../../dist/ffmpeg/arguments.js';
 import { InputFactsReader } from '../../dist/ffmpeg/input-facts.js';
-import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
 import { FileServer } from '../media/support/file-server.js';
 import { collect, inspect } from '../media/support/inspect.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
   // With a number of threads, as in the service.
-  tools = await locateMediaTools({ threads: 2 });
+  tools = await mediaTools({ threads: 2 });
 });
 
 afterAll(async () => {
@@ -116,7 +116,7 @@ describe('mp4Arguments', () => {
 
   it.each(['copy', 'transcode'] as const)('has every frame of a transport stream: %s', async (action) => {
     const original = await inspect(await samples.get('h264-aac.ts'));
-    const joined = { ...(await input('h264-aac.ts')), isJoined: true, isTransportStream: true };
+    const joined = { ...(await input('h264-aac.ts')), isJoined: true, hasTransportVideo: true };
     const { output } = await mp4([joined], { video: video(action), audio: audio('copy') });
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { probe, ProbeError } from '../../dist/ffmpeg/probe.js';
-import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import type { MediaTools } from '../../dist/ffmpeg/tools.js';
 import { readFfprobeReport } from '../../dist/parser-process/ffprobe-report.js';
 import type { ParserPool } from '../../dist/parser-process/parser-pool.js';
@@ -20,7 +20,7 @@ let parsers: ParserPool;
 beforeAll(async () => {
   samples = await Samples.create();
   server = await FileServer.start(samples.folder);
-  tools = await locateMediaTools();
+  tools = await mediaTools();
   parsers = startParsers();
 });
 

@@ -7,7 +7,7 @@ import { media, sendFile } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { SourceHeads } from '../../dist/look/source-heads.js';
 import { probe } from '../../dist/ffmpeg/probe.js';
-import { locateMediaTools } from '../../dist/ffmpeg/tools.js';
+import { mediaTools } from '../support/media-tools.js';
 import { readHead, type MediaHead } from '../../dist/formats/media-head.js';
 import type { ParserPool } from '../../dist/parser-process/parser-pool.js';
 import { Upstream } from '../../dist/upstream/upstream.js';
@@ -72,7 +72,7 @@ describe('the header of a file', () => {
     const seen = await heads().of(source(), { signal, client: '' });
     expect(requests.length).toBeLessThanOrEqual(2);
     const parse = parsers.forClient('');
-    const probed = await probe(await locateMediaTools(), address, { signal, parse, maxMs: 120_000 });
+    const probed = await probe(await mediaTools(), address, { signal, parse, maxMs: 120_000 });
     expect(seen.totalBytes).toBe((await readFile(path)).length);
     const found = seen.probe;
     expect(Math.abs((found?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);

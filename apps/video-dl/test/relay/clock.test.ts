@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { ffmpegUnderTest } from '../support/media-tools.js';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -9,7 +10,7 @@ import { startBench, type Bench } from './support/bench.js';
 
 /** Checks that audio and video stay in sync whatever the segments' clocks do, with a flash and a beep every second. */
 
-const ffmpeg = process.env['FFMPEG_PATH'] ?? 'ffmpeg';
+const ffmpeg = ffmpegUnderTest ?? 'ffmpeg';
 const tracks = {
   video: { action: 'copy', codec: 'h264' },
   audio: { action: 'copy', codec: 'aac' },

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { ffmpegUnderTest } from '../support/media-tools.js';
 import { promisify } from 'node:util';
 import { childEnvironment } from '@media-services/processes';
 import { createGuard } from '@media-services/egress-guard';
@@ -40,7 +41,7 @@ async function packets(
 ): Promise<string> {
   const maps = count === 1 ? ['0:v:0?', '0:a:0?'] : ['0:v:0', '1:a:0'];
   const { stdout } = await run(
-    process.env['FFMPEG_PATH'] ?? 'ffmpeg',
+    ffmpegUnderTest ?? 'ffmpeg',
     [
       ...['-nostdin', '-v', 'error', ...inputs, ...maps.flatMap((map) => ['-map', map])],
       ...['-c', 'copy', '-f', 'framemd5', '-'],

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { ffmpegUnderTest } from '../support/media-tools.js';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +18,7 @@ import { hash, readInput, requestInput, startBench, type Bench } from './support
  * protect it, each tested alone: ffmpeg never sees a manifest, and if it did, it could reach nothing.
  */
 
-const ffmpeg = process.env['FFMPEG_PATH'] ?? 'ffmpeg';
+const ffmpeg = ffmpegUnderTest ?? 'ffmpeg';
 let bench: Bench;
 let canary: { url: string; asked: string[]; close(): Promise<void> };
 let segment: Buffer;

@@ -110,7 +110,11 @@ describe('segments of a playlist', () => {
     const map = `#EXT-X-MAP:URI="${url}",BYTERANGE="${init.length}@0"`;
     const { body, isClean } = await read(hls(map, ...ranges));
     expect(isClean).toBe(true);
-    expect(body.includes(init.subarray(init.indexOf('moov')))).toBe(true);
+    // The edits are in the times.
+    const movie = init.subarray(init.indexOf('moov'));
+    expect(body.includes(Buffer.from(movie.toString('latin1').replaceAll('edts', 'free'), 'latin1'))).toBe(
+      true,
+    );
   });
 
   it('may repeat an initialisation at the start of their file', async () => {

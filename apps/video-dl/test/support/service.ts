@@ -4,6 +4,7 @@ import request from 'supertest';
 import { readConfig } from '../../dist/config.js';
 import { ParserPool, type ParserPoolOptions } from '../../dist/parser-process/parser-pool.js';
 import { type ContextOverrides, createVideoDlService, type VideoDlService } from '../../dist/service.js';
+import { ffmpegUnderTest } from './media-tools.js';
 
 /** A video-dl on free loopback ports, stopped with its scope. */
 export interface TestService extends VideoDlService, AsyncDisposable {
@@ -39,6 +40,7 @@ export async function startService(
     ENGINE_PROCESSES: '1',
     SHUTDOWN_GRACE_SECONDS: '0',
     YTDLP_PYTHON: process.env['YTDLP_PYTHON'],
+    FFMPEG_PATH: ffmpegUnderTest,
     ...env,
   });
   const service = await createVideoDlService(config, overrides);

@@ -11,6 +11,7 @@ import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
+import { testedVersions, versionIn } from './system/tested-ffmpeg.mjs';
 import { isWanted, toolsDir } from './project.mjs';
 import { systemErrorCode, UserError } from './user-error.mjs';
 
@@ -110,7 +111,14 @@ export async function checkFfmpeg(root, { env = process.env, folder = downloadFo
     return missing('ffmpeg', `${found} without ${lacking.join(', ')}`, 'install a full build of ffmpeg');
   }
   const works = ffprobe !== undefined && (await firstLine(ffprobe, ['-version'])) !== undefined;
-  return !works ? missing('ffmpeg', `${found}, but no ffprobe`) : ok('ffmpeg, ffprobe', found);
+  if (!works) return missing('ffmpeg', `${found}, but no ffprobe`);
+  return testedVersions.includes(versionIn(version) ?? '')
+    ? ok('ffmpeg, ffprobe', found)
+    : warning(
+        'ffmpeg, ffprobe',
+        `${found}, which was never tested`,
+        `if a stream fails, try one of the tested versions: ${testedVersions.join(', ')}`,
+      );
 }
 
 function checkNginx() {

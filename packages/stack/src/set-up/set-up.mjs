@@ -12,6 +12,7 @@ import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { setUpFfmpeg } from './system/ffmpeg.mjs';
 import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
 import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
+import { installTestedFfmpeg } from './system/tested-ffmpeg.mjs';
 
 /**
  * @typedef {import('./system/system-tools.mjs').SystemTool} SystemTool
@@ -77,6 +78,12 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
       return source;
     });
   }
+  if (testTools) {
+    await testStep(progress, 'Other versions of ffmpeg', async (log) => {
+      const { python } = await setUpPythonEngine({ root });
+      await installTestedFfmpeg({ root, python, log });
+    });
+  }
   return env;
 }
 
@@ -105,13 +112,21 @@ async function all(work) {
  * @param {import('./progress.mjs').Progress} progress
  */
 async function installTestTools(progress) {
-  for (const tool of toolsOfTests) {
-    try {
-      await progress.step(tool.name, (log) => installSystemTools({ tools: [tool], log }));
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      progress.say(`  ${error.message}`);
-    }
+  for (const tool of toolsOfTests)
+    await testStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
+}
+
+/**
+ * @param {import('./progress.mjs').Progress} progress
+ * @param {string} name
+ * @param {(log: Log) => Promise<string | void>} work
+ */
+async function testStep(progress, name, work) {
+  try {
+    await progress.step(name, work);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    progress.say(`  ${error.message}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { childBoxes, makeBox, Mp4FormatError, type Box, type BoxHeader } from './box.js';
+import { childBoxes, findBox, makeBox, Mp4FormatError, type Box, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { fragmentedTracks, movieEssentials, type Mp4Track } from './movie-header.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
@@ -53,7 +53,7 @@ export class FragmentedMp4Joiner implements Joiner {
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #moov: Buffer | null = null;
   #tracks = new Map<number, Mp4Track>();
-  /** Keyed by track: how the current initialisation's edits differ from those of the first, in ticks. */
+  /** Keyed by track: by how much the current initialisation's edits shift its times, in ticks. */
   #shifts = new Map<number, number>();
   /** Whether the segment has been placed in time. */
   #isPlaced = false;
@@ -160,20 +160,17 @@ export class FragmentedMp4Joiner implements Joiner {
   /** @returns the first movie header; the others must describe the same encoding */
   #takeMovie(moov: Buffer): Buffer | null {
     this.#hasMovie = true;
-    if (this.#moov === null) {
-      this.#moov = moov;
-      this.#tracks = fragmentedTracks(moov);
-      this.#isStandaloneFile = this.#isOnlySegment && this.#tracks.size === 0;
-      return moov;
-    }
+    const isFirst = this.#moov === null;
+    this.#moov ??= moov;
+    const tracks = fragmentedTracks(moov);
+    if (isFirst) this.#tracks = tracks;
+    this.#isStandaloneFile = this.#isOnlySegment && this.#tracks.size === 0;
+    if (this.#isStandaloneFile) return moov;
     if (!hasSameEncoding(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
     this.#shifts = new Map(
-      [...fragmentedTracks(moov)].map(([id, { shiftSeconds, timescale }]) => {
-        const first = this.#tracks.get(id)?.shiftSeconds ?? 0;
-        return [id, Math.round((shiftSeconds - first) * timescale)];
-      }),
+      [...tracks].map(([id, { shiftSeconds, timescale }]) => [id, Math.round(shiftSeconds * timescale)]),
     );
-    return null;
+    return isFirst ? withoutEdits(moov) : null;
   }
 
   /** The fragment with its times on the joined clock. */
@@ -184,7 +181,7 @@ export class FragmentedMp4Joiner implements Joiner {
     for (const { trackId, track, decodeTime, composition } of runs) {
       if (firsts.has(trackId)) continue;
       firsts.set(trackId, decodeTime / track.timescale);
-      const seconds = (decodeTime + composition) / track.timescale + track.shiftSeconds;
+      const seconds = (decodeTime + composition) / track.timescale;
       const kind = kindOf(track.handler);
       starts.push({ isAudio: kind === 'audio', seconds });
       // Everything before zero is hidden, such as an encoder's delay.
@@ -229,6 +226,16 @@ export class FragmentedMp4Joiner implements Joiner {
 function maxHeldBytes(type: string): number | null {
   if (type === 'moov') return maxMovieBytes;
   return type === 'moof' ? maxFragmentBytes : null;
+}
+
+/** ffmpeg reads the edits of fragments since version 7, so their shifts are in the fragments' own times. */
+function withoutEdits(moov: Buffer): Buffer {
+  const changed = Buffer.from(moov);
+  for (const trak of childBoxes(changed)) {
+    const edits = trak.type === 'trak' ? findBox(trak, 'edts') : undefined;
+    edits?.bytes.write('free', 4, 'latin1');
+  }
+  return changed;
 }
 
 /** Whether fragments made for one movie header can be decoded with the other. */

@@ -20,7 +20,6 @@ const noCounter = 255;
  * keeps the PID of a track when a later segment changes it.
  */
 export class TransportStreamJoiner implements Joiner {
-  readonly isTransportStream = true;
   readonly #timeline = new Timeline();
   /** Keyed by PID: added to its continuity counter in the current segment. */
   readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);
@@ -61,6 +60,10 @@ export class TransportStreamJoiner implements Joiner {
 
   get hasAudio(): boolean {
     return this.#tables.hasAudio;
+  }
+
+  get hasTransportVideo(): boolean {
+    return this.#tables.tracks?.some(({ type }) => kindOf(type) === 'video') === true;
   }
 
   get startSeconds(): number | null {

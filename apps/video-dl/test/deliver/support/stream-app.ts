@@ -229,7 +229,7 @@ class SessionStandIn implements RelaySession {
       changes: {},
       readAhead: () => undefined,
     };
-    return Promise.resolve([{ url, carries: 'all', isJoined: false, isTransportStream: false, ...unknown }]);
+    return Promise.resolve([{ url, carries: 'all', isJoined: false, hasTransportVideo: false, ...unknown }]);
   }
 
   fail(error: DomainError): void {

@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { ffmpegUnderTest } from '../../support/media-tools.js';
 import { z } from 'zod';
 import type { ChildExit } from '@media-services/processes';
 import { startMediaProcess } from '../../../dist/ffmpeg/process.js';
@@ -57,7 +58,7 @@ export async function collect(
   onStderrLine?: (line: string) => void,
 ): Promise<{ chunks: Buffer[]; exit: ChildExit; stderr: string }> {
   await using child = await startMediaProcess({
-    file: 'ffmpeg',
+    file: ffmpegUnderTest ?? 'ffmpeg',
     args,
     signal: new AbortController().signal,
     ...(onStderrLine && { onStderrLine }),
