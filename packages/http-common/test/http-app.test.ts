@@ -236,6 +236,16 @@ describe('the name of a download', () => {
     expect(attachment(name)).toBe(header);
   });
 
+  it.each([
+    ['BaW_jenozKc', 'BaW_jenozKc.mp3'],
+    ['../x', 'download.mp3'],
+    ['..', 'download.mp3'],
+    ['日本', 'download.mp3'],
+  ])('has the id %s in its ASCII form if the title has no Latin letter: %s', (id, fallback) => {
+    expect(attachment('日本.mp3', id)).toContain(`filename="${fallback}"`);
+    expect(attachment('Café.mp3', id)).toContain('filename="Cafe.mp3"');
+  });
+
   it('is a valid header for any character', () => {
     for (let code = 0; code < 0x11000; code += 64) {
       const characters = String.fromCodePoint(...Array.from({ length: 64 }, (_, i) => code + i));

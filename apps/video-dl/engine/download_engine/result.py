@@ -21,6 +21,8 @@ _FORMAT_NUMBER_FIELDS = (
 _QUERY_FIELDS = ('extra_param_to_segment_url', 'extra_param_to_key_url')
 # Images instead of a video.
 _IMAGE_EXTENSIONS = {'avif', 'bmp', 'heic', 'jpeg', 'jpg', 'png', 'svg', 'tif', 'tiff', 'webp'}
+# Images that many players don't show as covers, by the end of their URL's path.
+_OTHER_IMAGE = re.compile(r'(?i)\.(?:avif|bmp|gif|heic|svg|tiff?|webp)$')
 # The protocols that the relay supports. It doesn't support rtmp, mms, ism, f4m or storyboards.
 _PROTOCOLS = {'http', 'https', 'm3u8', 'm3u8_native', 'http_dash_segments'}
 
@@ -45,6 +47,7 @@ def describe(ydl, info, targets):
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
         **{key: _url(info.get(key)) for key in _URL_FIELDS},
         'title': _own_title(info),
+        'covers': _covers(info),
         'description': _text(info.get('description'), limits.DESCRIPTION_CHARACTERS) or None,
         'duration': _number(info.get('duration')),
         'section_start': _number(info.get('section_start')),
@@ -72,6 +75,16 @@ def _best_thumbnail(entry):
     thumbnails = entry.get('thumbnails')
     last = thumbnails[-1] if isinstance(thumbnails, list) and thumbnails else None
     return last.get('url') if isinstance(last, dict) else None
+
+
+def _covers(info):
+    """URLs of the best images for a cover, best first: JPEG or PNG, which every player shows. If the page
+    has no such image, its thumbnail, whatever its format."""
+    thumbnails = info.get('thumbnails')
+    urls = [_url(image.get('url')) for image in reversed(thumbnails if isinstance(thumbnails, list) else [])
+            if isinstance(image, dict)]
+    shown = [url for url in urls if url and not _OTHER_IMAGE.search(urllib.parse.urlsplit(url).path)]
+    return shown[:limits.COVERS] or [url for url in (_url(info.get('thumbnail')),) if url]
 
 
 def _usable(fmt, images=()):

@@ -16,6 +16,22 @@ class TitleTest(unittest.TestCase):
         self.assertEqual(result._own_title({'id': 'x', 'title': 'Part (1)', 'extractor': 'generic'}), 'Part (1)')
 
 
+class CoversTest(unittest.TestCase):
+    def test_takes_the_best_images_that_players_show(self):
+        names = ('hqdefault.jpg', 'hqdefault.webp', 'hq720.jpg', 'maxresdefault.jpg?a=.webp', 'maxresdefault.webp')
+        info = {'thumbnail': 'https://i.example/maxresdefault.webp',
+                'thumbnails': [{'url': f'https://i.example/{name}'} for name in names]}
+        self.assertEqual(result._covers(info), [f'https://i.example/{name}' for name in (
+            'maxresdefault.jpg?a=.webp', 'hq720.jpg', 'hqdefault.jpg')])
+
+    def test_takes_any_thumbnail_of_a_page_without_such_images(self):
+        info = {'thumbnail': 'https://i.example/a.webp', 'thumbnails': [{'url': 'https://i.example/a.webp'}, None]}
+        self.assertEqual(result._covers(info), ['https://i.example/a.webp'])
+
+    def test_has_none_of_a_page_without_a_thumbnail(self):
+        self.assertEqual(result._covers({}), [])
+
+
 class PlaylistTest(unittest.TestCase):
     def test_duration_is_not_rounded(self):
         self.assertEqual(hls_playlists.duration('#EXTM3U\n#EXTINF:2.5,a\n1.ts\n#EXTINF:1.25,\n2.ts\n'), 3.75)

@@ -1,25 +1,41 @@
 import type { Logger } from '@media-services/http-common';
-import { type Cover, coverFrom, maxCoverBytes } from '../formats/cover.js';
+import { jpegOfWebp } from '../ffmpeg/jpeg.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { type Cover, coverFrom, isWebp, maxCoverBytes } from '../formats/cover.js';
 import type { Plan } from '../plan/plan.js';
 import type { Upstream } from '../upstream/upstream.js';
 
 const maxCoverWaitMs = 1500;
 
-/** The page's thumbnail for an audio file. Null if it is missing, too large, late or broken, which never fails a stream. */
+interface FetchCoverOptions {
+  readonly upstream: Pick<Upstream, 'fetchBytes'>;
+  readonly tools: MediaTools;
+  readonly signal: AbortSignal;
+  readonly client: string;
+  readonly logger: Logger;
+}
+
+/**
+ * The page's first image that can be the cover of an audio file; a WebP becomes a JPEG, because most
+ * players don't show it. Null if every image is missing, too large, late or broken, which never fails a
+ * stream.
+ */
 export async function fetchCover(
-  upstream: Pick<Upstream, 'fetchBytes'>,
-  { container, thumbnail }: Pick<Plan, 'container' | 'thumbnail'>,
-  { signal, client, logger }: { signal: AbortSignal; client: string; logger: Logger },
+  { container, covers }: Pick<Plan, 'container' | 'covers'>,
+  { upstream, tools, signal, client, logger }: FetchCoverOptions,
 ): Promise<Cover | null> {
-  const hasCover = container !== null && container !== 'mp4';
-  if (!hasCover || thumbnail === null) return null;
+  if (container === null || container === 'mp4') return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
-  try {
-    const options = { maxBytes: maxCoverBytes, signal: limited, client };
-    const { bytes } = await upstream.fetchBytes(thumbnail, options);
-    return coverFrom(bytes);
-  } catch (error) {
-    logger.debug({ err: error }, 'no cover');
-    return null;
+  for (const url of covers) {
+    try {
+      const { bytes } = await upstream.fetchBytes(url, { maxBytes: maxCoverBytes, signal: limited, client });
+      const shown = isWebp(bytes) ? await jpegOfWebp(tools, bytes, limited) : bytes;
+      const cover = shown && coverFrom(shown);
+      if (cover !== null) return cover;
+    } catch (error) {
+      logger.debug({ err: error }, 'no cover');
+      if (limited.aborted) return null;
+    }
   }
+  return null;
 }

@@ -46,7 +46,7 @@ export function streamHeaders(
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
     'Content-Type': format.mediaType,
-    'Content-Disposition': attachment(fileName(plan.title, format.extension)),
+    'Content-Disposition': attachment(fileName(plan.title, format.extension), plan.id),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.

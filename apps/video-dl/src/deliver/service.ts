@@ -104,7 +104,7 @@ export class StreamingService implements AsyncDisposable {
       return streamHeaders(plan, { format: formats.mp4, file: remuxed, selection: whole, headerBytes: 0 });
     const output = await this.#outputFor(
       plan,
-      fetchCover(this.#options.upstream, plan, { ...options, logger: context.logger }),
+      fetchCover(plan, { ...this.#options, ...options, logger: context.logger }),
       options,
     );
     const headerBytes = await output.headerBytes();
@@ -309,10 +309,10 @@ export class StreamingService implements AsyncDisposable {
       ({ kind }) => firstPlan.expected.clip === null || kind === 'encode',
     );
     const plan = remedies.reduce(withRemedy, firstPlan);
-    const { relay, upstream, tools } = this.#options;
+    const { relay, tools } = this.#options;
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
-    const cover = fetchCover(upstream, plan, { ...headOptions(job), logger: context.logger });
+    const cover = fetchCover(plan, { ...this.#options, ...headOptions(job), logger: context.logger });
     const output = await this.#outputFor(plan, cover, headOptions(job));
     const { file } = output;
     const selection = this.#selectToEnd(request, file);

@@ -24,6 +24,8 @@ const failureTable: readonly Cause[] = [
   { code: 'playlist_not_supported', kinds: ['PlaylistError'], messages: [/\bis a (playlist|channel)\b/] },
   {
     code: 'bot_check',
+    // Bilibili; no site answers a page without conditions with it for another reason.
+    statuses: [412],
     messages: [
       /not a bot\b/,
       /\bcaptcha\b/,
@@ -33,7 +35,7 @@ const failureTable: readonly Cause[] = [
       /\bip (address )?((is|may be) (likely being |being )?blocked|is unable to access)/,
       /tls fingerprint|client challenge/,
       // Bilibili's -352 and -412.
-      /request (is|was) (blocked|rejected|banned)|unable to download video info: 352/,
+      /request (is|was) (blocked|rejected|banned)|unable to download video info: (352|401)/,
     ],
   },
   {

@@ -25,6 +25,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
     thumbnail: webUrl(raw.thumbnail),
+    covers: raw.covers.map(webUrl).filter((cover) => cover !== null),
     // With a section, this is the duration of the section.
     durationSeconds: clip === null ? positive(raw.duration) : null,
     mediaDefect: null,

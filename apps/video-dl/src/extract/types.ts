@@ -54,6 +54,8 @@ export interface Extraction {
   readonly id: string;
   readonly title: string;
   readonly thumbnail: string | null;
+  /** URLs of images for a cover, best first. */
+  readonly covers: readonly string[];
   /** Duration of the whole video, even if the page shows only a clip of it. */
   readonly durationSeconds: number | null;
   /** Of the media files; null if none is known. */

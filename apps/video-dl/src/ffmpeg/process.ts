@@ -14,6 +14,8 @@ export interface MediaProcessOptions {
   readonly onStderrLine?: ((line: string) => void) | undefined;
   /** Encoding video needs memory for frames; everything else needs little. */
   readonly encodesVideo?: boolean;
+  /** What the program reads from its stdin, which is closed behind it. */
+  readonly stdin?: Uint8Array;
 }
 
 const mebibyte = 2 ** 20;
@@ -41,7 +43,11 @@ export async function startMediaProcess(options: MediaProcessOptions): Promise<C
       GCONV_PATH: '/nonexistent',
     });
     const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.standard;
-    return await ChildGroup.start({ ...options, env, stdin: 'ignore', killGraceMs, memory });
+    const stdin = options.stdin === undefined ? 'ignore' : 'pipe';
+    const child = await ChildGroup.start({ ...options, env, stdin, killGraceMs, memory });
+    // A program that ends before it has read everything says why on stderr.
+    child.stdin?.on('error', () => {}).end(options.stdin);
+    return child;
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;
     const retry = { retryAfterSeconds: 5, cause: error };

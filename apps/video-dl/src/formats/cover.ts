@@ -14,3 +14,8 @@ export function coverFrom(bytes: Uint8Array): Cover | null {
   if (start.startsWith('ffd8ff')) return { bytes, mediaType: 'image/jpeg' };
   return start === '89504e470d0a1a0a' ? { bytes, mediaType: 'image/png' } : null;
 }
+
+export function isWebp(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  return start.startsWith('RIFF') && start.endsWith('WEBP');
+}

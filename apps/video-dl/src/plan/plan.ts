@@ -73,10 +73,12 @@ export interface Plan {
   readonly mayNeedOnlyHeader: boolean;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
+  /** The site's id of the video. */
+  readonly id: string;
   readonly title: string;
   readonly uploader: string | null;
   readonly webpageUrl: string;
-  readonly thumbnail: string | null;
+  readonly covers: readonly string[];
 }
 
 /** Settings of the operator. */
@@ -125,10 +127,11 @@ export function planTarget(
     mayNeedOnlyHeader: clip === null && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
     expected,
     estimatedBytes,
+    id: extraction.id,
     title: extraction.title,
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
-    thumbnail: extraction.thumbnail,
+    covers: extraction.covers,
   };
 }
 

@@ -96,7 +96,7 @@ describe('a stream', () => {
   });
 
   it('is an MP3 with tag, cover and all of the audio', async () => {
-    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    await using service = await app(await usual({ covers: ['http://page.example/thumb'] }));
     const cover = await readFile(await samples.get('cover.jpg'));
     service.cover = () => Promise.resolve({ bytes: cover });
     const { status, headers, body, complete } = await receive(service.url('mp3'));
@@ -125,11 +125,34 @@ describe('a stream', () => {
     ["isn't an image", () => Promise.resolve({ bytes: Buffer.from('<html>') })],
     ['never arrives', aborted],
   ])('has no cover when the thumbnail %s', async (_, cover) => {
-    await using service = await app(await usual({ thumbnail: 'http://page.example/thumb' }));
+    await using service = await app(await usual({ covers: ['http://page.example/thumb'] }));
     service.cover = cover;
     const { body, complete } = await receive(service.url('mp3'));
     expect(complete).toBe(true);
     expect((await inspectBody(body, 'mp3')).streams).toHaveLength(1);
+  });
+
+  it('has the next image as its cover if the best one is missing', async () => {
+    await using service = await app(
+      await usual({ covers: ['http://page.example/maxres.jpg', 'http://page.example/hq.jpg'] }),
+    );
+    const cover = await readFile(await samples.get('cover.jpg'));
+    const answers = [() => Promise.reject(new Error('404')), () => Promise.resolve({ bytes: cover })];
+    service.cover = () => answers.shift()?.() ?? Promise.reject(new Error('asked too often'));
+    const { body } = await receive(service.url('mp3'));
+    expect(body.includes(cover)).toBe(true);
+  });
+
+  it('has a WebP image as a JPEG cover, with the same length for HEAD', async () => {
+    await using service = await app(await usual({ covers: ['http://page.example/thumb.webp'] }));
+    const webp = await readFile(await samples.get('cover.webp'));
+    service.cover = () => Promise.resolve({ bytes: webp });
+    const head = await receive(service.url('mp3'), { method: 'HEAD' });
+    const { headers, body, complete } = await receive(service.url('mp3'));
+    expect(complete).toBe(true);
+    expect(head.headers['content-length']).toBe(headers['content-length']);
+    const [, cover] = (await inspectBody(body, 'mp3')).streams;
+    expect(cover).toMatchObject({ codec_name: 'mjpeg', width: 160, height: 90 });
   });
 
   it('is joined from separate video and audio', async () => {
@@ -159,7 +182,7 @@ describe('a stream', () => {
   });
 
   it('responds to HEAD with the headers of GET, without running ffmpeg', async () => {
-    const found = await usual({ thumbnail: 'http://page.example/thumb' });
+    const found = await usual({ covers: ['http://page.example/thumb'] });
     await using service = await app(found);
     const without = { ...tools, ffmpeg: '/bin/false', ffprobe: '/bin/false' };
     await using headOnly = await new StreamApp(without, found).start();

@@ -11,6 +11,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     'Request is blocked by server (412), please wait and try later.',
     'Request is rejected by server (352)',
     'Unable to download video info: 352: request was banned, please wait and try later',
+    'Unable to download video info: 401: 非法访问, please wait and try later',
     'Got HTTP Error 403. If you are using a data center IP or VPN/proxy, your IP may be blocked',
   ],
   upstream_rate_limited: [
@@ -154,6 +155,7 @@ describe('causeOfFailure', () => {
     [504, 'upstream_timeout'],
     [500, 'upstream_error'],
     [503, 'upstream_error'],
+    [412, 'bot_check'],
   ])('recognises the status %i', (httpStatus, code) => {
     const kinds = ['ExtractorError', 'HTTPError', 'URLError', 'OSError', 'ConnectionError'];
     expect(codeOfFailure(failure('Unable to download webpage', { httpStatus, kinds }))).toBe(code);

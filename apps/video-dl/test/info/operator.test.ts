@@ -144,6 +144,7 @@ const extraction: Extraction = {
   id: 'film',
   title: 'Film',
   thumbnail: null,
+  covers: [],
   durationSeconds: 10,
   mediaDefect: null,
   uploader: null,

@@ -46,6 +46,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     id: 'id',
     title: 'Title',
     thumbnail: null,
+    covers: [],
     durationSeconds: 100,
     mediaDefect: null,
     uploader: null,

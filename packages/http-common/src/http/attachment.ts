@@ -1,13 +1,18 @@
 import contentDisposition from 'content-disposition';
 
-/** `Content-Disposition` of a download (RFC 6266): an ASCII fallback, plus the UTF-8 name (RFC 8187) if it differs. */
-export function attachment(fileName: string): string {
+const plainId = /^[\w-][\w.-]{0,63}$/;
+
+/**
+ * `Content-Disposition` of a download (RFC 6266): an ASCII fallback, plus the UTF-8 name (RFC 8187) if it differs.
+ * @param id names the file for clients that read only the fallback, if the name has no Latin letter or digit
+ */
+export function attachment(fileName: string, id = 'download'): string {
   // Half a surrogate pair has no UTF-8 form.
   const name = fileName.replace(/\p{Cs}/gu, '_');
-  return contentDisposition(name, { type: 'attachment', fallback: asciiName(name) });
+  return contentDisposition(name, { type: 'attachment', fallback: asciiName(name, id) });
 }
 
-function asciiName(name: string): string {
+function asciiName(name: string, id: string): string {
   const extension = /\.[a-z0-9]+$/iu.exec(name)?.[0] ?? '';
   const stem = name
     .slice(0, name.length - extension.length)
@@ -16,5 +21,6 @@ function asciiName(name: string): string {
     .replace(/[^\x20-\x7e]+/gu, '_')
     // Some browsers percent-decode the plain parameter.
     .replace(/[%"\\/]/gu, '_');
-  return `${/[a-z0-9]/iu.test(stem) ? stem : 'download'}${extension}`;
+  const hasWord = /[a-z0-9]/iu.test(stem);
+  return `${hasWord ? stem : plainId.test(id) ? id : 'download'}${extension}`;
 }

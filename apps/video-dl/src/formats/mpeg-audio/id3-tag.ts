@@ -11,6 +11,8 @@ export interface Id3Fields {
 }
 
 const frontCover = 3;
+/** They reorder what a player shows around the title. */
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
  * An ID3v2.3 tag (id3.org/id3v2.3.0) to send before the MP3 frames. ffmpeg's own tag is
@@ -32,7 +34,10 @@ export function makeId3Tag(fields: Id3Fields): Buffer {
 }
 
 function line(text: string): string {
-  const clean = text.replace(/\p{Cc}+/gu, ' ').trim();
+  const clean = text
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(bidiControls, '')
+    .trim();
   return withoutLoneSurrogates(clean.slice(0, 500));
 }
 

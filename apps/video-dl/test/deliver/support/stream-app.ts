@@ -70,6 +70,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     id: 'x',
     title: 'Ein Täst',
     thumbnail: null,
+    covers: [],
     durationSeconds: null,
     mediaDefect: null,
     uploader: 'Someone',

@@ -46,6 +46,11 @@ describe('makeId3Tag', () => {
     expect(frames.readUInt16BE(0) & 0xffe0).toBe(0xffe0);
   });
 
+  it('leaves out marks that reorder the text around the title', async () => {
+    const file = await tagged(makeId3Tag({ title: '\u202bشعر\u202c by \u2066A\u2069' }));
+    expect((await inspect(file)).format.tags).toMatchObject({ title: 'شعر by A' });
+  });
+
   it('is read back by ffprobe: Unicode title, artist, length, source', async () => {
     const file = await tagged(
       makeId3Tag({

@@ -97,6 +97,7 @@ const recipes = {
   'audio.m4a': [...audio(8), ...aac],
   'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
   'cover.jpg': ['-f', 'lavfi', '-i', 'color=blue:size=64x64:duration=1', '-frames:v', '1'],
+  'cover.webp': ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:duration=1', '-frames:v', '1', '-c:v', 'libwebp'],
 } satisfies Record<string, string[]>;
 
 export type SampleName = keyof typeof recipes;
