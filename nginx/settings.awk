@@ -93,6 +93,12 @@ function read(name, kind, low, high, value) {
     if (kind == "services") return services(name, value)
     if (kind == "networks") return networks(name, value)
     if (kind == "origins") return origins(name, value)
+    if (kind == "hosts") return hosts(name, value)
+    if (kind == "secret") {
+        if (value != "" && (value !~ /^[A-Za-z0-9_-]+$/ || length(value) < 16 || length(value) > 128))
+            return wrong(name, "16 to 128 letters, digits, - or _", "(hidden)")
+        return put(name, value)
+    }
 }
 
 # One per available core, at least two, so that a busy worker blocks nobody, and at most 16, which
@@ -139,11 +145,27 @@ function networks(name, value,    items, total, i, lines) {
     for (i = 1; i <= total; i++) {
         gsub(/[ \t]/, "", items[i])
         if (items[i] == "") continue
+        if (items[i] ~ /\/0+$/) return wrong(name, "the addresses of proxies; every client could then choose the address that it is counted by", items[i])
         if (!is_network(items[i])) return wrong(name, "addresses or CIDRs such as 10.0.0.0/8, separated by commas", items[i])
         lines = lines "set_real_ip_from " items[i] "; "
     }
     if (lines != "") lines = lines "real_ip_header X-Forwarded-For; real_ip_recursive on;"
     put("GATEWAY_REAL_IP", lines)
+}
+
+# The entries of a map from Host to 1 if it is unknown.
+function hosts(name, value,    items, total, i, item, entries) {
+    total = split(value, items, ",")
+    for (i = 1; i <= total; i++) {
+        item = tolower(items[i])
+        gsub(/[ \t]/, "", item)
+        if (item == "") continue
+        if (item !~ /^([a-z0-9_-]+\.)*[a-z0-9_-]+$/) return wrong(name, "host names such as media.example.org, separated by commas, without a port", items[i])
+        gsub(/\./, "\\.", item)
+        entries = entries " \"~*^" item "(:[0-9]+)?$\" \"\";"
+    }
+    if (entries == "" && ENVIRON["HOST"] !~ /^(127\.[0-9.]+|::1|localhost)$/) return put("GATEWAY_HOSTS", "default \"\";")
+    put("GATEWAY_HOSTS", "default 1; \"\" \"\"; \"~*^(localhost|[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+|\\[[0-9a-f:.]+\\])(:[0-9]+)?$\" \"\";" entries)
 }
 
 function services(name, value,    items, total, i, routes, list, seen) {
@@ -189,6 +211,7 @@ function is_ipv6(text,    groups, total, gaps, i) {
 function origins(name, value,    items, total, i, origin, seen, entries) {
     if (value == "*") {
         put("GATEWAY_CORS_ORIGINS", "default \"*\";")
+        put("GATEWAY_RESOURCE_POLICY", "cross-origin")
         return put("GATEWAY_CORS_VARY", "")
     }
     total = split(value, items, ",")
@@ -203,6 +226,7 @@ function origins(name, value,    items, total, i, origin, seen, entries) {
         if (!seen[origin]++) entries = entries "\"" origin "\" \"" origin "\"; "
     }
     put("GATEWAY_CORS_ORIGINS", "default \"\"; " entries)
+    put("GATEWAY_RESOURCE_POLICY", "same-origin")
     put("GATEWAY_CORS_VARY", entries == "" ? "" : "Origin")
 }
 

@@ -31,6 +31,7 @@ function identify(r) {
     if (!signedUrl.isValid(signature, found[2])) return refused;
     // The service knows no such parameters.
     r.variables.args = signature.args;
+    r.variables.is_signed = '1';
   }
   r.variables.api_key_images = limitOf(found[3], 'images');
   r.variables.api_key_videos = limitOf(found[3], 'videos');

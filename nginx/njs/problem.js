@@ -97,8 +97,8 @@ function answer(r) {
   send(r, Number(r.variables.status));
 }
 
-/** A request that nginx answers with 400; the path ends in nginx's own status for it. */
-function invalidRequest(r) {
+/** The path ends in nginx's own status for the problem. */
+function byPath(r) {
   send(r, Number(r.uri.slice(r.uri.lastIndexOf('/') + 1)));
 }
 
@@ -133,4 +133,4 @@ function gatewayTimeout(r) {
   retryOrSend(r, 504);
 }
 
-export default { answer, badGateway, gatewayTimeout, invalidRequest, send, unauthorized };
+export default { answer, badGateway, byPath, gatewayTimeout, send, unauthorized };

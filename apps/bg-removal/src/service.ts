@@ -10,7 +10,7 @@ import {
   thisMachine,
   type RunningService,
 } from '@media-services/http-common';
-import { clientKey, createRateLimiter } from '@media-services/rate-limit';
+import { createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
 import { inferenceCapacity } from './inference/choices.js';
@@ -63,6 +63,7 @@ export async function createBgRemovalService(
     logger,
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
+    gatewaySecret: config.GATEWAY_SECRET,
     errors: errorTable,
     docsBaseUrl: config.BASE_PATH,
     routes: (router) => {
@@ -167,7 +168,6 @@ function imageHandlers(context: AppContext) {
       pixels,
       // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
       turns: new FairTurns({ capacity: pixelProcesses, maxHeld: slots }),
-      clientKey,
       guard,
       limits: imageLimits(config.IMAGE_MAX_PIXELS),
       refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',

@@ -75,6 +75,20 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     atEveryEndpoint: true,
   },
   {
+    status: 403,
+    nginxStatus: 592,
+    code: 'cross_site_request',
+    definition: {
+      title: 'Request from another site',
+      retryable: false,
+      cause: "Another site's page made the browser send this request.",
+      remedy: 'If you run this server: CORS_ALLOWED_ORIGINS can allow the page.',
+    },
+    detail:
+      "Another site's page made your browser send this request. Open this server's own page instead. If you run this server: CORS_ALLOWED_ORIGINS can allow the other page.",
+    atEveryEndpoint: true,
+  },
+  {
     status: 404,
     code: 'not_found',
     detail: 'There is nothing at this path. See {basePath}/docs for the endpoints.',
@@ -106,6 +120,20 @@ export const gatewayProblems: readonly GatewayProblem[] = [
     code: 'range_not_satisfiable',
     detail:
       'The file ends before the range that the request asks for. Send the request without a Range header.',
+  },
+  {
+    status: 421,
+    nginxStatus: 591,
+    code: 'unknown_host',
+    definition: {
+      title: 'Unknown host name',
+      retryable: false,
+      cause: 'The `Host` header has a name that this server was not told about.',
+      remedy: 'Use the IP address. If you run this server: list the name in ALLOWED_HOSTS.',
+    },
+    detail:
+      'This server does not know the host name of the request. Use its IP address instead. If you run this server: list the name in ALLOWED_HOSTS.',
+    atEveryEndpoint: true,
   },
   { status: 429, code: 'rate_limited', retryAfterSeconds: 2, atEveryEndpoint: true },
   {

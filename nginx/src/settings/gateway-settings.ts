@@ -10,6 +10,8 @@ const expectations: Readonly<Record<string, string>> = {
   bytes: 'a number of bytes, or with a unit such as 15MiB or 2GB',
   networks: 'a comma-separated list',
   origins: 'a comma-separated list, or *',
+  hosts: 'a comma-separated list',
+  secret: 'text',
   keys: 'the path of a file',
   services: 'video-dl, bg-removal or both, comma-separated',
 };

@@ -7,14 +7,8 @@ export * from './health/health.js';
 export { attachment } from './http/attachment.js';
 export { fileName } from './http/file-name.js';
 export * from './http/http-app.js';
-export {
-  gatewayClient,
-  requestContext,
-  StageTimings,
-  type GatewayClient,
-  type Outcome,
-  type RequestContext,
-} from './http/request-context.js';
+export { gatewayClient, type GatewayClient } from './http/client.js';
+export { requestContext, StageTimings, type Outcome, type RequestContext } from './http/request-context.js';
 export { resetConnection, resetSocket } from './http/reset-connection.js';
 export { methods, type MethodHandlers } from './http/routes.js';
 export * from './logging/logger.js';

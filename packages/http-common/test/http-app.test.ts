@@ -176,17 +176,66 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('the proxy hops', () => {
-  it('decide whether X-Forwarded-For is trusted', async () => {
+describe('the client of a request', () => {
+  const clientFor = async (service: TestService, headers: Record<string, string> = {}): Promise<string> => {
+    const response = await fetch(`${service.service.url}/api/client`, { headers });
+    return ((await response.json()) as { client: string }).client;
+  };
+
+  it('is the address that the trusted proxies report, which no other header changes', async () => {
     const behindGateway = await startTestService({ trustProxyHops: 1 });
-    const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' };
+    const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9', 'X-Client-Name': 'alice' };
     try {
-      const trusted = await fetch(`${behindGateway.service.url}/api/ip`, { headers });
-      expect(await trusted.json()).toEqual({ ip: '203.0.113.9' });
-      expect(await (await get('/api/ip', { headers })).json()).toEqual({ ip: '127.0.0.1' });
+      expect(await clientFor(behindGateway, { 'X-Forwarded-For': headers['X-Forwarded-For'] })).toBe(
+        '203.0.113.9',
+      );
+      expect(await clientFor(test, headers)).toBe('127.0.0.1');
     } finally {
       await behindGateway.service.stop();
     }
+  });
+
+  it('is one for a /64, one for a key at any address, and two for two keys at one address', async () => {
+    const behindGateway = await startTestService({ trustProxyHops: 1 });
+    const at = async (address: string, key?: string) =>
+      clientFor(behindGateway, { 'X-Forwarded-For': address, ...(key && { 'X-Client-Name': key }) });
+    try {
+      expect(await at('2001:db9:1:1::1')).toBe(await at('2001:db9:1:1:ffff::2'));
+      expect(await at('2001:db9:1:1::1')).not.toBe(await at('2001:db9:1:2::1'));
+      expect(await at('::ffff:203.0.113.9')).toBe(await at('203.0.113.9'));
+      expect(await at('203.0.113.9', 'alice')).toBe(await at('198.51.100.7', 'alice'));
+      expect(await at('203.0.113.9', 'alice')).not.toBe(await at('203.0.113.9', 'bob'));
+      expect(await at('203.0.113.9', 'alice')).not.toBe(await at('203.0.113.9'));
+    } finally {
+      await behindGateway.service.stop();
+    }
+  });
+});
+
+describe('the secret of the gateway', () => {
+  const gatewaySecret = 'correct-horse-battery';
+  const path = '/api/hello';
+
+  it('is needed for everything but the health probe', async () => {
+    const { service } = await startTestService({ gatewaySecret });
+    try {
+      for (const sent of [undefined, '', 'wrong', `${gatewaySecret}x`]) {
+        const response = await fetch(service.url + path, {
+          headers: sent === undefined ? {} : { 'X-Gateway-Secret': sent },
+        });
+        expect(response.status).toBe(403);
+        expect(await response.json()).toMatchObject({ code: 'gateway_only' });
+      }
+      expect((await fetch(`${service.url}/api/health`)).status).toBe(200);
+      const known = await fetch(service.url + path, { headers: { 'X-Gateway-Secret': gatewaySecret } });
+      expect(known.status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('is not needed by a service without one', async () => {
+    expect((await get(path)).status).toBe(200);
   });
 });
 

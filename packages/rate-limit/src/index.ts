@@ -1,4 +1,4 @@
-export { clientKey, createRateLimiter, type RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
+export { createRateLimiter, type RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
 export {
   WindowLog,
   type Hit,

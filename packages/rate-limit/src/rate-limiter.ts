@@ -1,6 +1,6 @@
-import { DomainError, gatewayClient, type Logger } from '@media-services/http-common';
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { DomainError, gatewayClient, requestContext, type Logger } from '@media-services/http-common';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
 import { inMemory, WindowLog, type WindowLimit, type WindowLogStatus } from './window-log.js';
 import { WindowStore } from './window-store.js';
 
@@ -28,9 +28,7 @@ export interface RateLimiter extends AsyncDisposable {
 
 /**
  * At most `limit` requests per client in any window, with the `RateLimit` and
- * `RateLimit-Policy` headers of the IETF draft 8. A client is identified by its key if the
- * gateway has recognised one, otherwise by its IP ({@link clientKey}). A key may have its own
- * limit; when it changes, the key's earlier requests still count. All limits share one connection
+ * `RateLimit-Policy` headers of the IETF draft 8. A key may have its own limit; when it changes, the key's earlier requests still count. All limits share one connection
  * to Redis. A limit of 0 disables limiting.
  */
 export async function createRateLimiter(options: RateLimiterOptions): Promise<RateLimiter> {
@@ -97,7 +95,7 @@ function createLimit(options: RateLimiterOptions, store: WindowStore): Limit {
     identifier: options.name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    keyGenerator: clientKey,
+    keyGenerator: (_req, res) => requestContext(res).client,
     store,
     // An untrusted forwarding header is ignored, which is not worth a warning per request.
     // A limiter is created during the first request that needs it, once per distinct limit.
@@ -122,17 +120,4 @@ function incrementRemaining(res: Response): void {
     'RateLimit',
     header.replace(/\br=(\d+)/, (_all, left: string) => `r=${Number(left) + 1}`),
   );
-}
-
-/** An IPv6 client has at least a /64. */
-const ipv6PrefixLength = 64;
-
-/**
- * The client that a request counts for: the name of the API key that the gateway recognised,
- * otherwise the IP address (`req.ip`, which only trusted proxies can set). For IPv6 we use the
- * /64 prefix.
- */
-export function clientKey(req: Request): string {
-  const name = gatewayClient(req)?.name;
-  return name === undefined ? ipKeyGenerator(req.ip ?? '', ipv6PrefixLength) : `key:${name}`;
 }

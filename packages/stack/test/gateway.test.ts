@@ -90,6 +90,10 @@ test.each([
     'TRUSTED_PROXIES',
     ['1:2', ':::', 'abcd:', '1::2::3', '1:2:3:4:5:6:7:8:9', '::1.2.3', '::12345', '::1/129'],
   ],
+  // Then every client could choose the address that it is counted by.
+  ['TRUSTED_PROXIES', ['0.0.0.0/0', '10.0.0.0/8, ::/0', '0.0.0.0/00']],
+  ['ALLOWED_HOSTS', ['https://media.example', 'media.example:8080', 'a.example; return 200', '*']],
+  ['GATEWAY_SECRET', ['short', 'with spaces in between', '"; return 200; "aaaaaaaa']],
 ])('rejects %s=%j, which nginx would reject or which would break the page', (name, values) => {
   for (const value of values) {
     expect(() => gatewaySettings(gatewayDir, { [name]: value })).toThrow(`- ${name} must be `);

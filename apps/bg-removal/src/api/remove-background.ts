@@ -15,7 +15,6 @@ import { outputFileName, sendBytes } from './send-bytes.js';
 import { uploadReader } from './upload.js';
 
 export interface RemoveBackgroundRouteOptions extends RemoveBackgroundDependencies {
-  readonly clientKey: (req: Request) => string;
   readonly maxFileBytes: number;
   /** Time from the first byte of the request to the first byte of the response. */
   readonly requestTimeoutMs: number;
@@ -36,8 +35,7 @@ export function removeBackgroundRoute(options: RemoveBackgroundRouteOptions): Re
 
   return async (req, res) => {
     const context = requestContext(res);
-    const { timings } = context;
-    const client = options.clientKey(req);
+    const { client, timings } = context;
     const deadline = (timeoutMs: number) => ({
       timeoutMs,
       signal: context.signal,

@@ -144,6 +144,18 @@ export function clientPaceSetting() {
     );
 }
 
+/** nginx/settings.awk validates it in the same way. */
+function gatewaySecretSetting() {
+  return setting
+    .text('')
+    .refine((secret) => secret === '' || /^[A-Za-z0-9_-]{16,128}$/.test(secret), {
+      error: 'must be 16 to 128 letters, digits, - or _',
+    })
+    .describe(
+      'Secret shared with the gateway: without it, a service answers only health probes. Empty: it answers everyone who reaches its port. `npm start` makes one.',
+    );
+}
+
 /** The settings that every service has. */
 export function commonSettings(defaults: { port: number; metricsPort: number }) {
   return {
@@ -158,6 +170,7 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
       .describe(
         'Number of proxies in front whose X-Forwarded-For is trusted: 0 standalone, 1 behind the gateway.',
       ),
+    GATEWAY_SECRET: gatewaySecretSetting(),
     // Without a unit, because docker-compose.yml derives its stop_grace_period from it.
     SHUTDOWN_GRACE_SECONDS: setting
       .number(25, { min: 0, max: 3600 })

@@ -17,6 +17,13 @@ export const sharedErrors = {
     cause: 'A parameter is missing, unknown, repeated, malformed or out of range.',
     remedy: 'Correct every field that `errors` names.',
   },
+  gateway_only: {
+    status: 403,
+    title: 'Only through the gateway',
+    retryable: false,
+    cause: "The request went to the service's own port instead of the gateway.",
+    remedy: 'Send it to the gateway. If you run this server without one: unset GATEWAY_SECRET.',
+  },
   not_found: {
     status: 404,
     title: 'No such endpoint',

@@ -5,6 +5,7 @@ import { docsUrl } from '../errors/problem.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { errorMiddleware } from './error-middleware.js';
+import { gatewayOnly } from './gateway-only.js';
 import { requestLifecycle } from './request-lifecycle.js';
 
 export interface HttpAppOptions {
@@ -12,6 +13,8 @@ export interface HttpAppOptions {
   readonly metrics: Metrics;
   /** Proxies in front: 0 standalone, 1 behind the gateway. */
   readonly trustProxyHops: number;
+  /** Shared with the gateway; empty or absent if the service is used without one. */
+  readonly gatewaySecret?: string;
   /** Every error code of the service. */
   readonly errors: ErrorTable;
   /** Base URL of the problems' `type` links; empty for paths on the responding host. */
@@ -35,6 +38,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
     }
     next();
   });
+  app.use(gatewayOnly(options.gatewaySecret ?? ''));
   const router = express.Router({ caseSensitive: true, strict: true });
   options.routes(router);
   app.use(router);

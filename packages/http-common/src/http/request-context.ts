@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Request, Response } from 'express';
-import { z } from 'zod';
+import type { Response } from 'express';
 import type { DomainError } from '../errors/domain-error.js';
 import type { ErrorCode } from '../errors/error-table.js';
 import type { Logger } from '../logging/logger.js';
@@ -14,6 +13,8 @@ export type Outcome = 'ok' | 'aborted' | 'failed' | 'truncated';
 /** Per-request state available to every handler. */
 export interface RequestContext {
   readonly requestId: string;
+  /** Who the request counts for: an API key, an IPv4 address or an IPv6 /64 (`clientOf`). */
+  readonly client: string;
   readonly logger: Logger;
   /** Aborts with a ClientGoneError when the client leaves before the response is complete. */
   readonly signal: AbortSignal;
@@ -53,31 +54,6 @@ export function setProblemCode(res: ServerResponse, code: ErrorCode): void {
 
 export function problemCodeOf(res: ServerResponse): ErrorCode | undefined {
   return codes.get(res);
-}
-
-/** A client that the gateway has identified by its API key. */
-export interface GatewayClient {
-  readonly name: string;
-  /** Requests per minute, if the key has its own limit; 0 for no limit. */
-  readonly limitPerMinute: number | undefined;
-}
-
-const nameSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/);
-const limitSchema = z
-  .string()
-  .regex(/^\d{1,6}$/)
-  .transform(Number);
-
-/**
- * The client that the gateway reports in `X-Client-Name` and `X-Client-Limit`. Undefined
- * without a gateway in front (`TRUST_PROXY_HOPS=0`), since any client could then send these
- * headers.
- */
-export function gatewayClient(req: Request): GatewayClient | undefined {
-  if (Number(req.app.get('trust proxy')) < 1) return undefined;
-  const name = nameSchema.safeParse(req.get('X-Client-Name'));
-  if (!name.success) return undefined;
-  return { name: name.data, limitPerMinute: limitSchema.safeParse(req.get('X-Client-Limit')).data };
 }
 
 /** Milliseconds by stage, in the order the stages ended first. */

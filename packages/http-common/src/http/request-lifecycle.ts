@@ -4,14 +4,9 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { clientOf, gatewayClient } from './client.js';
 import { closeAfterLongBody, onDelivered } from './delivery.js';
-import {
-  attachRequestContext,
-  gatewayClient,
-  type Outcome,
-  problemCodeOf,
-  StageTimings,
-} from './request-context.js';
+import { attachRequestContext, type Outcome, problemCodeOf, StageTimings } from './request-context.js';
 import { routeOf } from './routes.js';
 
 const requestIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -32,6 +27,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
 
     attachRequestContext(res, {
       requestId,
+      client: clientOf(req),
       logger,
       timings,
       signal: abortController.signal,

@@ -35,7 +35,12 @@ export interface TestService {
 
 /** A service with one route for every way a request can end. */
 export async function startTestService(
-  options: { graceSeconds?: number; trustProxyHops?: number; docsBaseUrl?: string } = {},
+  options: {
+    graceSeconds?: number;
+    trustProxyHops?: number;
+    gatewaySecret?: string;
+    docsBaseUrl?: string;
+  } = {},
 ): Promise<TestService> {
   const metrics = createMetrics({ service: 'test' });
   let cut: () => void = () => undefined;
@@ -59,6 +64,7 @@ export async function startTestService(
     logger,
     metrics,
     trustProxyHops: options.trustProxyHops ?? 0,
+    gatewaySecret: options.gatewaySecret ?? '',
     errors: sharedErrors,
     docsBaseUrl: options.docsBaseUrl ?? '',
     routes: (router) => {
@@ -70,7 +76,9 @@ export async function startTestService(
           res.json({ hello: 'world' });
         },
       });
-      methods(router, '/api/ip', { get: (req, res) => void res.json({ ip: req.ip }) });
+      methods(router, '/api/client', {
+        get: (_req, res) => void res.json({ client: requestContext(res).client }),
+      });
       methods(router, '/api/health', { get: health.handler });
       methods(router, '/api/busy', {
         get: () => {

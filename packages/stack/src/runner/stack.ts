@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '@media-services/stack/set-up';
 import { z } from 'zod';
@@ -21,6 +22,8 @@ export interface StackOptions {
   readonly onLine?: ((name: string, line: string) => void) | undefined;
   /** Stops the start. */
   readonly signal?: AbortSignal;
+  /** Shared by the gateway and the services; by default GATEWAY_SECRET, else a random one. Empty: none. */
+  readonly gatewaySecret?: string;
 }
 
 /** Starts a stack on free ports and waits until it is healthy. Stops it if that fails. */
@@ -42,7 +45,10 @@ export async function startHealthyStack(options: Omit<StackOptions, 'port'>): Pr
  *   uses the port; the signal's reason once it aborts
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { port, host = loopback, env = process.env, signal } = options;
+  const { port, host = loopback, signal } = options;
+  const settings = options.env ?? process.env;
+  const { gatewaySecret = settings.GATEWAY_SECRET || randomBytes(24).toString('hex') } = options;
+  const env = { ...settings, HOST: host, GATEWAY_SECRET: gatewaySecret };
   requireNginx(env);
   const processes = new StackProcesses(options);
   try {

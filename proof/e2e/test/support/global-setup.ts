@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { drawSamplePicture, makeSampleFilm, startSampleSite } from '@media-services/fault-site';
 import { startStack } from '@media-services/stack';
 import { logsDir } from '@media-services/stack/set-up';
+import { gatewaySecret } from './gateway-secret.ts';
 import { releaseAll, releaseLater } from './release.ts';
 
 /** Where tests may start sites, on any port, that the stack reads. */
@@ -20,6 +21,7 @@ export default async function setUp(): Promise<void> {
     const site = await startSampleSite(folder);
     releaseLater(() => site[Symbol.asyncDispose]());
     const stack = await startStack({
+      gatewaySecret,
       env: {
         ...process.env,
         ALLOWED_PRIVATE_SOURCES: `${site.host},${ownSiteAddress}/32`,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startHealthyStack, startNginx } from '@media-services/stack';
 import { gatewayDir, logsDir } from '@media-services/stack/set-up';
+import { gatewaySecret } from './gateway-secret.ts';
 import { stack } from './stack.js';
 
 /** Where the services are reached in a way that differs from the stack's own. */
@@ -18,7 +19,7 @@ export async function startGateway(settings: Settings): Promise<Place> {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const gateway = await startNginx({
     gatewayDir,
-    settings,
+    settings: { GATEWAY_SECRET: gatewaySecret, ...settings },
     runDir: join(folder, 'run'),
     variables: {
       VIDEO_DL_UPSTREAM: stack.videoDl,
