@@ -187,6 +187,15 @@ describe('a signed URL', () => {
     '/api/stream/video?url=https%3A%2F%2Fx%2F%3Fa',
   ];
 
+  test("is a permission for any site's page, which a URL without a valid signature is not", async () => {
+    const page = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' };
+    const allowed = await fetch(gateway.url + signed('/api/stream?url=x'), { headers: page });
+    expect(allowed.status).toBe(200);
+    expect(allowed.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    for (const path of ['/api/stream?url=x', signed('/api/stream?url=x', 'key-of-nobody')])
+      expect((await fetch(gateway.url + path, { headers: page })).status).toBe(403);
+  });
+
   test.each([...paths, '/video-dl/api/stream?url=x'])(
     '%s needs no header and counts as its key',
     async (path) => {

@@ -119,6 +119,7 @@ export async function createVideoDlService(
     logger,
     metrics,
     trustProxyHops: config.TRUST_PROXY_HOPS,
+    gatewaySecret: config.GATEWAY_SECRET,
     errors: errorTable,
     docsBaseUrl: config.BASE_PATH,
     routes: (router) => {

@@ -17,6 +17,9 @@ export const infoQuery = z.strictObject({ ...pageParameters }).refine(endsAfterS
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
 
+/** The same for every response: the rest of an extraction's life would tell when somebody else asked for the page. */
+const maxAgeSeconds = 60;
+
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
   readonly planSettings: PlanSettings;
@@ -33,13 +36,13 @@ export function infoHandler(context: InfoContext): RequestHandler {
     const { item, start, end, ...query } = parseRequest(infoQuery, req.query);
     const url = parsePageUrl(query.url);
     const clipRequest = { start, end };
-    const page = { url, item, client: req.ip ?? 'unknown' };
+    const page = { url, item, client: request.client };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
       extractions.extract(url, { signal: request.signal, client: page.client, item }),
     );
-    const lifeSeconds = Math.floor((extraction.expiresAt - Date.now()) / 1000);
-    res.setHeader('Cache-Control', `private, max-age=${Math.max(0, lifeSeconds)}`);
+    const isFresh = extraction.expiresAt - Date.now() > maxAgeSeconds * 1000;
+    res.setHeader('Cache-Control', `private, max-age=${isFresh ? maxAgeSeconds : 0}`);
     const clip = describeClip(extraction, clipRequest);
     const described = { ...context, extraction, page, clipRequest, signal: request.signal };
     const downloads = await describeDownloads(described);

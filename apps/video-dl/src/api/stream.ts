@@ -65,7 +65,7 @@ async function respond(
     ...requested,
     range: req.get('range'),
     ifRange: req.get('if-range'),
-    client: req.ip ?? 'unknown',
+    client: context.client,
   };
   if (req.method === 'HEAD') {
     res.set(await streaming.headers(request, context)).end();

@@ -34,6 +34,7 @@ export function gatewayClient(req: Request): GatewayClient | undefined {
  */
 export function clientOf(req: Request): string {
   const name = gatewayClient(req)?.name;
+  // oxlint-disable-next-line no-restricted-properties -- the only place that may read it
   return name === undefined ? networkOf(req.ip ?? '') : `key:${name}`;
 }
 
