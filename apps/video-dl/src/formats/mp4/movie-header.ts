@@ -46,8 +46,9 @@ export function readMovieHeader(moov: Buffer): MovieHeader {
 
 /**
  * The moov box of a fragmented MP4 with its duration, which ffmpeg leaves at 0 because it can't
- * go back on a pipe. Sets it in mvhd, in each tkhd and mdhd, and in a mehd box, where
- * ISO 14496-12 8.8.2 puts the duration of a fragmented movie.
+ * go back on a pipe. Sets it in mvhd, in each tkhd, and in a mehd box, where ISO 14496-12 8.8.2 puts the
+ * duration of a fragmented movie. Each mdhd gets 0, the duration of the samples in moov: Apple's players
+ * add it to that of the fragments.
  */
 export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
   const boxes = childBoxes(moov);
@@ -58,7 +59,7 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
     boxes.map((box) => {
       if (box.type === 'mvhd') return withTimes(box, movieDuration);
       if (box.type === 'mvex') return withFragmentDuration(box, movieDuration);
-      if (box.type === 'trak') return withTrackDuration(box, movieDuration, seconds, movieTimescale);
+      if (box.type === 'trak') return withTrackDuration(box, movieDuration);
       return box.bytes;
     }),
   );
@@ -89,14 +90,7 @@ function withAppended(
   return makeBox(type, [bytes.subarray(headerSize, headerSize + flagBytes), ...children]);
 }
 
-function withTrackDuration(
-  trak: Box,
-  movieDuration: number,
-  seconds: number,
-  movieTimescale: number,
-): Buffer {
-  const { timescale, delaySeconds } = readTrack(trak.bytes, movieTimescale);
-  const mediaDuration = Math.round(Math.max(0, seconds - delaySeconds) * timescale);
+function withTrackDuration(trak: Box, movieDuration: number): Buffer {
   return makeBox(
     'trak',
     childBoxes(trak.bytes).map((box) => {
@@ -105,7 +99,7 @@ function withTrackDuration(
       const children = childBoxes(box.bytes);
       return makeBox(
         'mdia',
-        children.map((child) => (child.type === 'mdhd' ? withTimes(child, mediaDuration) : child.bytes)),
+        children.map((child) => (child.type === 'mdhd' ? withTimes(child, 0) : child.bytes)),
       );
     }),
   );
