@@ -1,0 +1,77 @@
+import { sendFile, startSite, type Site } from '@media-services/fault-site';
+import { startService, type TestService } from '../support/service.js';
+
+type Cost = readonly [requests: number, kilobytes: number];
+
+/**
+ * What `/api/info` costs the site, then a stream, then a clip of one second. The figures may only fall.
+ * The engine makes some of the requests of `/api/info`. How much a server sends of a response that is
+ * broken off varies, and so does how many segments ffprobe is ahead of what it needs. So the kilobytes are
+ * the most of several runs with half of that tolerated, and manifests are limited to one read of everything.
+ */
+const ledger: readonly (readonly [media: string, info: Cost, stream: Cost, clip: Cost])[] = [
+  ['long.mp4', [2, 656], [1, 4926], [6, 29066]],
+  ['long.mov', [6, 11323], [1, 4912], [14, 44508]],
+  ['long.mkv', [4, 8462], [1, 4923], [10, 38375]],
+  ['front.ts', [12, 4339], [3, 2295], [6, 4589]],
+  ['film.avi', [8, 4087], [5, 2961], [10, 5921]],
+  ['film.flv', [7, 3189], [4, 1951], [8, 3902]],
+  ['vp9.webm', [4, 845], [1, 238], [8, 1400]],
+  ['fragments.mp4', [13, 6053], [12, 6900], [24, 13800]],
+  ['hls-long/index.m3u8', [18, 3053], [13, 3053], [4, 744]],
+  ['hls-fmp4/index.m3u8', [9, 976], [6, 975], [6, 718]],
+  ['dash-long/manifest.mpd', [30, 2961], [28, 2961], [12, 727]],
+  ['long.mp3', [5, 2185], [1, 961], [3, 2883]],
+  ['vbr.mp3', [3, 52], [1, 18], [2, 35]],
+  ['long.aac', [13, 3698], [5, 2219], [10, 4437]],
+  ['long.ogg', [10, 3833], [4, 2397], [17, 7164]],
+  ['sound.flac', [4, 686], [1, 229], [13, 1407]],
+  ['sound.wav', [5, 1190], [2, 706], [5, 1676]],
+  ['long-sound.m4a', [2, 885], [1, 754], [2, 1507]],
+];
+const audioFiles = /\.(?:mp3|aac|ogg|flac|wav|m4a)$/;
+
+describe('the requests to a site', () => {
+  let site: Site;
+  let service: TestService;
+  let requests = 0;
+  let bytes = 0;
+
+  beforeAll(async () => {
+    site = await startSite({
+      intercept: async (req, res, { path, type }) => {
+        requests += 1;
+        await sendFile(req, res, path, type, { onSent: (sent) => (bytes += sent) });
+        return true;
+      },
+    });
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  async function expectCost(request: () => Promise<{ readonly status: number }>, limit: Cost): Promise<void> {
+    [requests, bytes] = [0, 0];
+    expect((await request()).status).toBe(200);
+    const [maxRequests, kilobytes] = limit;
+    expect(requests).toBeGreaterThan(0);
+    expect(requests).toBeLessThanOrEqual(maxRequests);
+    expect(bytes).toBeLessThanOrEqual(1.5 * kilobytes * 1000);
+  }
+
+  it.each(ledger)('are no more than before for %s', async (name, info, stream, clip) => {
+    const url = `${site.url}/media/${name}`;
+    const path = audioFiles.test(name) ? '/api/stream' : '/api/stream/video';
+    const download = async (part: Readonly<Record<string, string>> = {}) => {
+      const response = await service.get(path, { url, ...part });
+      await response.arrayBuffer();
+      return response;
+    };
+    await expectCost(async () => service.info(url), info);
+    await expectCost(download, stream);
+    await expectCost(async () => download({ start: '1.5', end: '2.5' }), clip);
+  });
+});
