@@ -1,22 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { documentedErrors } from './errors/documented-errors.js';
 import { renderGatewayProblems } from './errors/gateway-errors.js';
-import { combinedDocument } from './openapi/combined-document.js';
-import { openApiDocuments } from './openapi/open-api-documents.js';
+import { openApiDocument } from './openapi/document.js';
 import { renderErrorsPage } from './pages/errors-page.js';
 import { renderExamplesPage } from './pages/examples-page.js';
 import { renderReferencePage } from './pages/reference/reference-page.js';
 
 /** What the gateway serves or loads that its build makes, by its path in this folder. */
 export async function generatedFiles(root: string): Promise<Map<string, string>> {
-  const json = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
+  const document = openApiDocument();
   return new Map([
     ['html/js/image/worker/matte/tuning.js', await pageTuning(root)],
     ['njs/problems.js', renderGatewayProblems(documentedErrors())],
-    ['html/docs/video-dl.openapi.json', json(openApiDocuments['video-dl'])],
-    ['html/docs/bg-removal.openapi.json', json(openApiDocuments['bg-removal'])],
-    ['html/docs/openapi.json', json(combinedDocument(openApiDocuments))],
+    ['html/docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+    ['html/docs/openapi.yaml', stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })],
     ['html/docs/index.html', renderReferencePage()],
     ['html/docs/errors.html', renderErrorsPage()],
     ['html/docs/examples.html', renderExamplesPage(root)],

@@ -6,9 +6,12 @@ import {
 } from '../errors/documented-errors.js';
 import { documentationPage, escapeHtml, inlineHtml } from './html.js';
 
-/** A service links to its endpoints; the gateway has no separate document. */
+/** A service links to its endpoints; the gateway has none. */
+const sections: Readonly<Record<string, string>> = { 'video-dl': 'videos', 'bg-removal': 'images' };
+
 function originHtml(origin: string): string {
-  return origin === 'gateway' ? origin : `<a href="./#${origin}">${origin}</a>`;
+  const section = sections[origin];
+  return section === undefined ? origin : `<a href="./#${section}">${origin}</a>`;
 }
 
 /** The page at /docs/errors, which the `type` of every problem links to. */

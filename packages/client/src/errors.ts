@@ -1,15 +1,11 @@
-import { z } from 'zod';
+import type { ServiceCode } from './generated/codes.js';
 
-/** The part of the services' problem document (RFC 9457) that a client uses. */
-const problemSchema = z.object({
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string(),
-  retryable: z.boolean(),
-  requestId: z.string().optional(),
-  errors: z.array(z.object({ field: z.string(), message: z.string() })).default([]),
-});
+/** An object of unknown content, as `JSON.parse` returns it. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** A parameter that the service rejected, by its name in the HTTP API. */
 export interface RejectedField {
@@ -20,6 +16,12 @@ export interface RejectedField {
 
 /** `code` of failures on the client's side: no response, a broken stream, or a response that isn't ours. */
 export type LocalCode = 'unreachable' | 'stream_broken' | 'unexpected_answer';
+
+/** The codes of this version (docs/errors.md). A newer server may send others. */
+export type ErrorCode = ServiceCode | LocalCode;
+
+// `& {}` keeps the editor's suggestions for a union with `string`.
+type AnyCode = ErrorCode | (string & {});
 
 interface Details {
   /** HTTP status; 0 if there was no response. */
@@ -34,10 +36,10 @@ interface Details {
   readonly cause?: unknown;
 }
 
-/** A failed request. `code` is one of the services' error codes (docs/errors.md) or a {@link LocalCode}. */
+/** A failed request. */
 export class MediaServicesError extends Error {
   override readonly name = 'MediaServicesError';
-  readonly code: string;
+  readonly code: AnyCode;
   readonly status: number;
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
@@ -45,7 +47,7 @@ export class MediaServicesError extends Error {
   /** What `invalid_request` rejects. */
   readonly fields: readonly RejectedField[];
 
-  constructor(code: string, message: string, details: Details) {
+  constructor(code: AnyCode, message: string, details: Details) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
     this.code = code;
     this.status = details.status;
@@ -58,13 +60,11 @@ export class MediaServicesError extends Error {
 
 /** @param body the response's body, parsed if it was JSON */
 export function responseError(response: Response, body: unknown): MediaServicesError {
-  const parsed = problemSchema.safeParse(body);
   const retryAfterSeconds = secondsOf(response.headers.get('Retry-After'));
-  if (parsed.success) {
-    const { code, title, detail, status, retryable, requestId, errors: fields } = parsed.data;
-    const reasons = fields.map(({ field, message }) => `${field} ${message}`);
-    const message = fields.length === 0 ? detail : `${title}: ${reasons.join('; ')}.`;
-    return new MediaServicesError(code, message, { status, retryable, retryAfterSeconds, requestId, fields });
+  const problem = problemOf(body);
+  if (problem !== undefined) {
+    const { code, detail, ...details } = problem;
+    return new MediaServicesError(code, detail, { ...details, retryAfterSeconds });
   }
   const { status } = response;
   // Answers of proxies and networks in front of the gateway.
@@ -75,6 +75,20 @@ export function responseError(response: Response, body: unknown): MediaServicesE
     `Unexpected response (HTTP ${status}). ${redirectOf(response) ?? advice}`,
     { status, retryable, retryAfterSeconds },
   );
+}
+
+/** The part of the services' problem document (RFC 9457) that a client uses. */
+function problemOf(body: unknown) {
+  if (!isRecord(body)) return undefined;
+  const { code, detail, status, retryable, requestId, errors } = body;
+  if (typeof code !== 'string' || typeof detail !== 'string' || typeof status !== 'number') return undefined;
+  const fields = Array.isArray(errors) ? errors.filter(isRejectedField) : [];
+  const id = typeof requestId === 'string' ? requestId : undefined;
+  return { code, detail, status, retryable: retryable === true, requestId: id, fields };
+}
+
+function isRejectedField(value: unknown): value is RejectedField {
+  return isRecord(value) && typeof value.field === 'string' && typeof value.message === 'string';
 }
 
 function redirectOf({ redirected, url }: Response): string | undefined {
@@ -95,18 +109,15 @@ export function connectionError(baseUrl: string, cause: unknown): MediaServicesE
   );
 }
 
-/** Anything thrown, including errors from another realm. */
-const thrownSchema = z.object({ name: z.string(), message: z.string(), cause: z.unknown().optional() });
-
+/** Also for an error from another realm. */
 export function isAbort(thrown: unknown): boolean {
-  return thrownSchema.safeParse(thrown).data?.name === 'AbortError';
+  return isRecord(thrown) && thrown.name === 'AbortError';
 }
 
 /** fetch says only "fetch failed"; its cause holds the reason. */
 function reasonOf(thrown: unknown): string {
-  const error = thrownSchema.safeParse(thrown).data;
-  if (error === undefined) return String(thrown);
-  return error.cause === undefined ? error.message : reasonOf(error.cause) || error.message;
+  if (!isRecord(thrown) || typeof thrown.message !== 'string') return String(thrown);
+  return thrown.cause === undefined ? thrown.message : reasonOf(thrown.cause) || thrown.message;
 }
 
 /** `Retry-After` is a number of seconds or a date (RFC 9110). */

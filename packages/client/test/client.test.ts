@@ -1,7 +1,12 @@
+import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
 import { fileNameOf } from '../dist/media.js';
+import { saveTo } from '../dist/node.js';
 import { wait } from '../dist/retry.js';
 import { brokenAnswer, brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
@@ -334,4 +339,80 @@ test.each([
 
 test('keeps the extension of a long name', () => {
   expect(fileNameOf(`attachment; filename="${'x'.repeat(500)}.mp4"`)).toMatch(/^x{216}\.mp4$/);
+});
+
+test('health reports limits, even from a server that is not ready', async () => {
+  const health = { status: 'error', limits: { streamsPerClient: 4 }, features: {}, services: {} };
+  await using server = await startServer((_req, res) => {
+    res.writeHead(503, { 'Content-Type': 'application/json' }).end(JSON.stringify(health));
+  });
+  expect(await new MediaServicesClient({ baseUrl: server.url }).health()).toEqual(health);
+
+  await using broken = await startServer(problem(502, 'service_unavailable'));
+  const { code } = await errorOf(new MediaServicesClient({ baseUrl: broken.url }).health());
+  expect(code).toBe('service_unavailable');
+});
+
+describe('signedUrl', () => {
+  const client = new MediaServicesClient({
+    baseUrl: 'https://media.example/tools/media/',
+    key: 'key-of-bob',
+  });
+  const hash = createHash('sha256').update('key-of-bob').digest('hex');
+
+  test.each([
+    ['a URL of streamUrl', client.streamUrl(page, 'mp3', { start: 5 })],
+    ['a path of info', `/tools/media/api/stream?url=${encodeURIComponent(page)}&start=5`],
+    ['a path without the base path', `/api/stream?url=${encodeURIComponent(page)}&start=5`],
+  ])('signs %s without the base path', async (_name, url) => {
+    const before = Math.floor(Date.now() / 1000);
+    const signed = await client.signedUrl(url, { lifetimeSeconds: 60 });
+    const parts =
+      /^https:\/\/media\.example\/tools\/media(\/api\/stream\?.*&expires=(\d+))&signature=(.*)$/.exec(signed);
+    const [, target = '', expires, signature] = parts ?? [];
+    expect(target).toContain(`url=${encodeURIComponent(page)}&start=5`);
+    expect(Number(expires) - before).toBeGreaterThanOrEqual(60);
+    const mac = createHmac('sha256', hash).update(target).digest('hex');
+    expect(signature).toBe(`${hash.slice(0, 16)}.${mac}`);
+  });
+
+  test('rejects what it cannot sign', async () => {
+    await expect(client.signedUrl('https://other.example/api/stream?url=x')).rejects.toThrow(
+      /not on this server/,
+    );
+    const keyless = new MediaServicesClient({ baseUrl: 'https://media.example' });
+    await expect(keyless.signedUrl(keyless.streamUrl(page))).rejects.toThrow(/with a key/);
+  });
+});
+
+describe('saveTo', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'client-save-'))));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('continues a file that an earlier call left incomplete', async () => {
+    await using server = await startServer(
+      rangedFile('0123456789', { breakAfter: 4 }),
+      rangedFile('0123456789'),
+    );
+    const client = new MediaServicesClient({ baseUrl: server.url });
+    const target = join(folder, 'film.mp4');
+    const save = () => saveTo(target, (resume) => client.video(page, 'mp4-720', { resume, retries: 0 }));
+
+    await expect(save()).rejects.toMatchObject({ code: 'stream_broken' });
+    expect(readdirSync(folder).sort()).toEqual(['film.mp4.part', 'film.mp4.part.etag']);
+    await save();
+
+    expect(server.requests[1]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
+    expect(readFileSync(target, 'utf8')).toBe('0123456789');
+    expect(readdirSync(folder)).toEqual(['film.mp4']);
+  });
+
+  test('leaves nothing behind if the file cannot be resumed', async () => {
+    await using server = await startServer(brokenFile);
+    const client = new MediaServicesClient({ baseUrl: server.url });
+    const saving = saveTo(join(folder, 'film.mp4'), () => client.video(page, 'mp4-720', { retries: 0 }));
+    await expect(saving).rejects.toMatchObject({ code: 'stream_broken' });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });

@@ -13,13 +13,8 @@ export { resetConnection, resetSocket } from './http/reset-connection.js';
 export { methods, type MethodHandlers } from './http/routes.js';
 export * from './logging/logger.js';
 export * from './metrics/metrics.js';
-export {
-  createOpenApiDocument,
-  type DocumentOptions,
-  type Operation,
-  type Success,
-} from './openapi/document.js';
-export { jsonSchema, type JsonObject } from './openapi/common-parts.js';
+export type { ApiDescription, HeaderDescriptions, Operation, Success } from './openapi/api-description.js';
+export { describeSchema, type DescribedSchema, type JsonObject } from './openapi/json-schema.js';
 export { abortReason, untilAborted, withDeadline } from './runtime/deadline.js';
 export * from './runtime/machine.js';
 export * from './runtime/run-main.js';

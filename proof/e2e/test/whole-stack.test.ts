@@ -125,7 +125,7 @@ test('five images per minute, uploaded or by URL, whatever address the client cl
   }
   for (const cutOut of cutOuts) expect(cutOut.equals(cutOuts[0] ?? Buffer.alloc(0))).toBe(true);
 
-  const contract = new Contract('bg-removal');
+  const contract = new Contract();
   // The complete problem arrives for both a small and a large upload.
   for (const size of [10, 14_000_000]) {
     const form = await imageForm({}, { bytes: new Uint8Array(size), name: 'large.jpg' });

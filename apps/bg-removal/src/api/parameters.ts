@@ -68,10 +68,9 @@ const colourMessage = 'must be a hex colour of 3, 4, 6 or 8 digits, or a CSS col
 
 function length(description: string) {
   const message = 'must be a whole number from 1 to 65535';
-  return text(/^[1-9]\d{0,4}$/, message, description).refine(
-    (value) => value === undefined || Number(value) <= 65_535,
-    message,
-  );
+  return text(/^[1-9]\d{0,4}$/, message, description)
+    .refine((value) => value === undefined || Number(value) <= 65_535, message)
+    .meta({ type: 'integer', minimum: 1, maximum: 65_535, description });
 }
 
 const ownAlphaStands =
@@ -109,11 +108,10 @@ export const parametersSchema = z.strictObject({
     colourMessage,
     'Colour behind the subject: hex (`fff`, `ffff`, `ffffff`, `ffffffff`, with or without `#`; the fourth component is opacity) or a CSS colour name. Transparent by default.',
   ).refine((value) => value === undefined || colourOf(value) !== undefined, colourMessage),
-  crop: word(['true', 'false'], 'false', 'Crops the result to the subject.', {
-    '1': 'true',
-    on: 'true',
-    '0': 'false',
-    off: 'false',
+  crop: word(['true', 'false'], 'false', '', { '1': 'true', on: 'true', '0': 'false', off: 'false' }).meta({
+    type: 'boolean',
+    default: false,
+    description: 'Crops the result to the subject.',
   }),
   crop_margin: text(
     /^\d{1,5}(\.\d+)?(px|%)?$/,

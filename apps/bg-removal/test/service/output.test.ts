@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import sharp from 'sharp';
-import { openApiDocument } from '../../dist/api/openapi.js';
+import { api } from '../../dist/api/openapi.js';
 import { parametersSchema } from '../../dist/api/parameters.js';
 import { picture, subject } from '../support/pictures.js';
 import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
@@ -35,10 +35,10 @@ async function result(fields: Record<string, string>) {
 }
 
 test('every format is a documented media type', async () => {
-  const documented = JSON.stringify(openApiDocument());
+  const [operation] = api.operations;
   for (const format of ['png', 'webp', 'jpg']) {
     const { response } = await result({ format });
-    expect(documented).toContain(`"${response.get('content-type')}":{"schema"`);
+    expect(operation?.success.mediaType).toContain(response.get('content-type'));
   }
 });
 

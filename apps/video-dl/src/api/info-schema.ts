@@ -7,7 +7,12 @@ const codec = z.string().nullable().describe("The site's or ffprobe's name for i
 const kbps = z.number().min(0).nullable().describe('kbit/s');
 const action = z.enum(['as is', 'copy', 'transcode']);
 
-const format = z.strictObject({
+/** An object that documents and generated clients call by this name. */
+function named<const Shape extends z.ZodRawShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
+}
+
+const format = named('Format', {
   id: z.string(),
   ext: z.string().nullable(),
   protocol: z.string(),
@@ -27,7 +32,7 @@ const format = z.strictObject({
     .describe('When the site releases it, if ads come first; null if available now.'),
 });
 
-const download = z.strictObject({
+const download = named('Download', {
   target: z.enum(downloadTargets),
   href: z.string().describe('Path and query of the stream on this server.'),
   height: pixels.optional().describe('Height of the video in pixels; only for MP4.'),
@@ -65,7 +70,7 @@ const download = z.strictObject({
     .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
-const originalAudio = z.strictObject({
+const originalAudio = named('OriginalAudio', {
   href: z.string().describe('Path and query of the stream on this server.'),
   container: z
     .enum(['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'])
@@ -81,8 +86,17 @@ const originalAudio = z.strictObject({
     .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
+const clip = named('Clip', { start: z.number().min(0), end: z.number().min(0).nullable() });
+
+const item = named('PageItem', {
+  index: z.int().min(1).describe('The value for `item`.'),
+  title: z.string().nullable(),
+  duration: z.number().min(0).nullable().describe('Seconds'),
+  thumbnail: z.string().nullable(),
+});
+
 /** The response of `GET /api/info`. Seconds, bytes, pixels, kbit/s; unknown values are null. */
-export const infoSchema = z.strictObject({
+export const infoSchema = named('VideoInfo', {
   id: z.string(),
   title: z.string(),
   thumbnail: z.string().nullable(),
@@ -94,8 +108,7 @@ export const infoSchema = z.strictObject({
     .describe(
       'Start time in the link (`t=90`), in seconds. Streams ignore it; send it as `start` to get a clip.',
     ),
-  clip: z
-    .strictObject({ start: z.number().min(0), end: z.number().min(0).nullable() })
+  clip: clip
     .nullable()
     .describe(
       "The part that the downloads contain, in seconds of the whole video: from `start` and `end`, or the page's own clip; null for the whole video.",
@@ -112,16 +125,7 @@ export const infoSchema = z.strictObject({
   description: z.string().nullable(),
   playlistIndex: z.int().nullable().describe('Number of this video on a page with several, from 1.'),
   playlistCount: z.int().nullable().describe('How many videos the page has, if several.'),
-  items: z
-    .array(
-      z.strictObject({
-        index: z.int().min(1).describe('The value for `item`.'),
-        title: z.string().nullable(),
-        duration: z.number().min(0).nullable().describe('Seconds'),
-        thumbnail: z.string().nullable(),
-      }),
-    )
-    .describe('The first 50 videos of a page with several; empty for a page with one.'),
+  items: z.array(item).describe('The first 50 videos of a page with several; empty for a page with one.'),
   formats: z.array(format).describe('The formats that the page offers.'),
   downloads: z
     .array(download)

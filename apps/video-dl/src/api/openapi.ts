@@ -1,9 +1,4 @@
-import {
-  createOpenApiDocument,
-  packageVersion,
-  type JsonObject,
-  type Operation,
-} from '@media-services/http-common';
+import type { ApiDescription, Operation } from '@media-services/http-common';
 import { errorTable } from '../errors.js';
 import { formats } from '../deliver/response.js';
 import { infoQuery } from './info.js';
@@ -18,7 +13,7 @@ const streamHeaders = {
   'Accept-Ranges': {
     description:
       '`bytes` if the download can be resumed: its length is known in advance and every request gets the same bytes.',
-    schema: { enum: ['bytes', 'none'] },
+    schema: { type: 'string', enum: ['bytes', 'none'] },
   },
   'Content-Length': {
     description: 'Exact; absent if unknown before the end of the stream.',
@@ -37,6 +32,7 @@ const streamHeaders = {
     description: 'Duration in seconds; absent if unknown.',
     schema: { type: 'number', minimum: 0 },
   },
+  'Cache-Control': { description: 'Always `no-store`.', schema: { type: 'string' } },
 };
 
 const partHeaders = {
@@ -97,15 +93,13 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** The OpenAPI 3.1 document of video-dl, from the schemas that validate its requests. */
-export function openApiDocument(): JsonObject {
-  return createOpenApiDocument({
-    service: 'video-dl',
-    errors: errorTable,
-    title: 'video-dl',
-    version: packageVersion(new URL('../../package.json', import.meta.url)),
+/** The API of video-dl, from the schemas that validate its requests. */
+export const api: ApiDescription = {
+  tag: {
+    name: 'Videos',
     description:
-      'Takes the URL of a public video page and returns JSON details, an MP3 stream or an MP4 stream. Through the gateway the endpoints are also at `/api/…`, without the name of the service. The gateway allows 30 requests per minute and 4 concurrent streams per client IP.',
-    operations,
-  });
-}
+      'What is on a public video page, and its audio and video as streams (video-dl). By default 30 requests per minute and 4 concurrent streams per client IP.',
+  },
+  errors: errorTable,
+  operations,
+};

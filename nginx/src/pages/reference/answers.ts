@@ -16,14 +16,14 @@ ${contentHtml(response, components)}${headersHtml(response.headers, components.h
     .join('\n');
 }
 
-function contentHtml({ content }: Response, { schemas }: OpenApi['components']): string {
+function contentHtml({ content }: Response, { schemas, examples: known }: OpenApi['components']): string {
   return Object.entries(content)
     .map(([mediaType, { schema, examples }]) => {
-      const errors = Object.entries(examples).map(
-        ([code, { summary, value }]) =>
-          `<p><a href="errors#${anchorOf(code)}"><code>${breakable(code)}</code></a> ${escapeHtml(summary)}</p>
-<pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`,
-      );
+      const errors = Object.keys(examples).map((code) => {
+        const { summary, value } = known[code] ?? { summary: '', value: undefined };
+        return `<p><a href="errors#${anchorOf(code)}"><code>${breakable(code)}</code></a> ${escapeHtml(summary)}</p>
+<pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`;
+      });
       if (errors.length > 0) return errors.join('\n');
       return `<p>Body: <code>${mediaType}</code></p>${membersHtml(schema, schemas)}`;
     })

@@ -1,4 +1,4 @@
-import { openApiDocuments } from '../../openapi/open-api-documents.js';
+import { openApiDocument } from '../../openapi/document.js';
 import { readOpenApi, type OpenApi, type Operation, type Schema } from './open-api.js';
 
 /** One input of an endpoint, in any part of the request. */
@@ -18,41 +18,34 @@ export interface Endpoint {
   readonly path: string;
   readonly operation: Operation;
   readonly inputs: readonly Input[];
-  /** Whether it also supports HEAD. */
-  readonly hasHead: boolean;
 }
 
-export interface Service {
+export interface EndpointGroup {
   readonly name: string;
-  readonly document: OpenApi;
+  readonly description: string;
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The endpoints of both services behind the gateway, from their OpenAPI documents. */
-export function services(): Service[] {
-  return Object.entries(openApiDocuments).map(([name, json]) => {
-    const document = readOpenApi(json);
-    return { name, document, endpoints: endpointsOf(name, document) };
-  });
+/** The document, and its endpoints by tag. */
+export function readReference(): { document: OpenApi; groups: EndpointGroup[] } {
+  const document = readOpenApi(openApiDocument());
+  const endpoints = endpointsOf(document);
+  const groups = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
+  }));
+  return { document, groups };
 }
 
-function endpointsOf(service: string, { paths }: OpenApi): Endpoint[] {
+function endpointsOf({ paths }: OpenApi): Endpoint[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     (['get', 'post'] as const).flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
-      const id = `${service}-${operation.operationId}`;
-      const hasHead = method === 'get' && item.head !== undefined;
-      return [
-        { id, method, path: pathAtGateway(service, path), operation, inputs: inputsOf(operation), hasHead },
-      ];
+      return [{ id: operation.operationId, method, path, operation, inputs: inputsOf(operation) }];
     }),
   );
-}
-
-/** The root path returns the health of both services; each service's health is below its name. */
-function pathAtGateway(service: string, path: string): string {
-  return path === '/api/health' ? `/${service}${path}` : path;
 }
 
 function inputsOf({ parameters, requestBody }: Operation): Input[] {

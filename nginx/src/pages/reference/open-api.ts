@@ -51,7 +51,7 @@ const response = z.object({
       z.string(),
       z.object({
         schema,
-        examples: z.record(z.string(), z.object({ summary: z.string(), value: z.unknown() })).default({}),
+        examples: z.record(z.string(), z.object({ $ref: z.string() })).default({}),
       }),
     )
     .default({}),
@@ -66,6 +66,7 @@ const parameter = z.object({
 });
 
 const operation = z.object({
+  tags: z.array(z.string()),
   operationId: z.string(),
   summary: z.string(),
   description: z.string(),
@@ -76,16 +77,17 @@ const operation = z.object({
 
 const pathItem = z.object({
   get: operation.optional(),
-  head: operation.optional(),
   post: operation.optional(),
 });
 
 const document = z.object({
   info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
+  tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), pathItem),
   components: z.object({
     schemas: z.record(z.string(), schema),
     headers: z.record(z.string(), header),
+    examples: z.record(z.string(), z.object({ summary: z.string(), value: z.unknown() })),
   }),
 });
 

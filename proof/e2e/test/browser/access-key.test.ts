@@ -124,9 +124,9 @@ it('is sent with images', async () => {
 
 it('is requested by the API reference too, whose curl line names a variable instead', async () => {
   await using server = await startGuarded();
-  await using reader = await visit(browser, '/docs/#video-dl-getInfo', { url: server.url });
+  await using reader = await visit(browser, '/docs/#getInfo', { url: server.url });
   const { page } = reader;
-  const form = page.locator('#video-dl-getInfo');
+  const form = page.locator('#getInfo');
   await form.getByLabel('url').fill('https://example.com/film');
   await form.getByRole('button', { name: 'Send' }).click();
   await enterKey(page);

@@ -120,7 +120,7 @@ const beyond = (page: Page): Promise<string[]> =>
       })
       .map(({ outerHTML }) => outerHTML.slice(0, 100)),
   );
-const oneEndpoint = '#bg-removal-removeBackground';
+const oneEndpoint = '#removeBackground';
 const unfold = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) => all.forEach((each) => each.setAttribute('open', '')));
 const enlarge = (page: Page, percent: number) =>

@@ -24,21 +24,21 @@ describe('the reference of the API', () => {
     const { page, outside, faults } = reader;
     expect(await page.locator('details.endpoint').count()).toBe(6);
     expect(await page.locator('details[open]').count()).toBe(0);
-    await unfold(page, 'bg-removal-removeBackground');
-    const ofGateway = endpoint(page, 'bg-removal-removeBackground').locator('[data-status="502"]');
+    await unfold(page, 'removeBackground');
+    const ofGateway = endpoint(page, 'removeBackground').locator('[data-status="502"]');
     await ofGateway.locator('summary').click();
     const examples = await ofGateway.locator('pre').allTextContents();
     expect(examples.join('\n')).toContain('"code": "service_unavailable"');
     expect(await ofGateway.innerText()).toContain('Retry-After');
 
-    await unfold(page, 'video-dl-getInfo');
-    const answer = endpoint(page, 'video-dl-getInfo').locator('[data-status="451"]');
+    await unfold(page, 'getInfo');
+    const answer = endpoint(page, 'getInfo').locator('[data-status="451"]');
     await answer.locator('summary').click();
     expect(await answer.locator('pre').textContent()).toContain('"code": "geo_blocked"');
     await answer.getByRole('link', { name: 'geo_blocked' }).click();
     await page.waitForURL('**/docs/errors#geo-blocked');
     await page.locator('#geo-blocked').getByRole('link', { name: 'video-dl' }).click();
-    await page.waitForURL('**/docs/#video-dl');
+    await page.waitForURL('**/docs/#videos');
     expect([...outside, ...faults]).toEqual([]);
   });
 });
@@ -47,33 +47,33 @@ describe('trying an endpoint out, against the gateway that serves the reference,
   it('shows status, headers and details of a video, and can be cancelled', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page, client, faults } = reader;
-    await unfold(page, 'video-dl-getInfo');
-    const form = endpoint(page, 'video-dl-getInfo');
+    await unfold(page, 'getInfo');
+    const form = endpoint(page, 'getInfo');
     await form.getByLabel('url').fill(`${film}?it's=1`);
     expect(await form.locator('.curl').innerText()).toBe(
       `curl -fsS -G '${client.url}/api/info' --data-urlencode 'url=${film}?it'\\''s=1'`,
     );
     await form.getByLabel('url').fill(film);
     await form.getByRole('button', { name: 'Send' }).click();
-    await outcome(page, 'video-dl-getInfo').getByText('"title": "A short sample film"').waitFor();
-    expect(await outcome(page, 'video-dl-getInfo').textContent()).toMatch(/^200 after .*x-request-id: /s);
+    await outcome(page, 'getInfo').getByText('"title": "A short sample film"').waitFor();
+    expect(await outcome(page, 'getInfo').textContent()).toMatch(/^200 after .*x-request-id: /s);
     expect(faults).toEqual([]);
 
     await form.getByLabel('url').fill(`${stack.pages}/hangs`);
     await form.getByRole('button', { name: 'Send' }).click();
     await form.getByRole('button', { name: 'Cancel' }).click();
-    await outcome(page, 'video-dl-getInfo').getByText('Cancelled.').waitFor();
+    await outcome(page, 'getInfo').getByText('Cancelled.').waitFor();
     await form.getByRole('button', { name: 'Send' }).waitFor();
   });
 
   it('reads only the headers of media, and saves the file on request', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
-    await unfold(page, 'video-dl-streamAudio');
-    const form = endpoint(page, 'video-dl-streamAudio');
+    await unfold(page, 'streamAudio');
+    const form = endpoint(page, 'streamAudio');
     await form.getByLabel('url').fill(film);
     await form.getByRole('button', { name: 'Send' }).click();
-    await outcome(page, 'video-dl-streamAudio').getByText('content-type: audio/mpeg').waitFor();
+    await outcome(page, 'streamAudio').getByText('content-type: audio/mpeg').waitFor();
     const started = page.waitForEvent('download');
     await form.getByRole('button', { name: 'Save the file' }).click();
     expect((await started).suggestedFilename()).toBe('A short sample film.mp3');
@@ -82,11 +82,11 @@ describe('trying an endpoint out, against the gateway that serves the reference,
   it('shows a problem unchanged, and sends a range as a header', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page } = reader;
-    await unfold(page, 'video-dl-streamVideo');
-    const form = endpoint(page, 'video-dl-streamVideo');
+    await unfold(page, 'streamVideo');
+    const form = endpoint(page, 'streamVideo');
     await form.getByLabel('url').fill(`${stack.pages}/gone`);
     await form.getByRole('button', { name: 'Send' }).click();
-    await outcome(page, 'video-dl-streamVideo').getByText('"code": "video_not_found"').waitFor();
+    await outcome(page, 'streamVideo').getByText('"code": "video_not_found"').waitFor();
 
     await form.getByLabel('url').fill(film);
     await form.getByLabel('Range', { exact: true }).fill('bytes=100-');
@@ -99,10 +99,10 @@ describe('trying an endpoint out, against the gateway that serves the reference,
   });
 
   it('expands the endpoint that a link points to, and shows the cut-out of an image', async () => {
-    await using reader = await visit(browser, '/docs/#bg-removal-removeBackground');
+    await using reader = await visit(browser, '/docs/#removeBackground');
     const { page, faults } = reader;
     await page.getByText('Width of hard edges').waitFor();
-    const form = endpoint(page, 'bg-removal-removeBackground');
+    const form = endpoint(page, 'removeBackground');
     await form.getByLabel('file').setInputFiles(stack.photo);
     expect(await form.locator('.curl').innerText()).toContain("-F 'file=@photo.jpg'");
     await form.getByRole('button', { name: 'Send' }).click();
@@ -124,10 +124,10 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     );
     await using reader = await visit(browser, '/docs/', { url: server.url });
     const { page } = reader;
-    await unfold(page, 'video-dl-getHealth');
-    const form = endpoint(page, 'video-dl-getHealth');
+    await unfold(page, 'getHealth');
+    const form = endpoint(page, 'getHealth');
     expect(await form.locator('.curl').innerText()).toBe(`curl -fsS '${server.url}/video-dl/api/health'`);
     await form.getByRole('button', { name: 'Send' }).click();
-    await outcome(page, 'video-dl-getHealth').getByText('"status": "ok"').waitFor();
+    await outcome(page, 'getHealth').getByText('"status": "ok"').waitFor();
   });
 });

@@ -349,17 +349,17 @@ const states: readonly State[] = [
   { name: 'docs', path: '/docs/' },
   {
     name: 'docs-endpoint',
-    path: '/docs/#video-dl-streamVideo',
+    path: '/docs/#streamVideo',
     act: async (page) => {
-      await page.locator('#video-dl-streamVideo [data-status="404"] summary').click();
+      await page.locator('#streamVideo [data-status="404"] summary').click();
     },
   },
   {
     name: 'docs-answer',
-    path: '/docs/#video-dl-getInfo',
+    path: '/docs/#getInfo',
     handlers: { 'api/info': film },
     act: async (page) => {
-      const form = page.locator('#video-dl-getInfo');
+      const form = page.locator('#getInfo');
       await form.getByLabel('url').fill('https://example.com/film');
       await form.getByRole('button', { name: 'Send' }).click();
       await shown('.outcome pre')(page);
