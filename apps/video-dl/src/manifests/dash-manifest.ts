@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { invalid, live, protectedByDrm, type Rejection, notJoinable } from '../formats/rejection.js';
+import { invalid, live, type Rejection, notJoinable } from '../formats/rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** The attributes of an element that are in `knownAttributes`. */
@@ -45,7 +45,7 @@ const sliceLength = 65_536;
 /**
  * Parses an MPD into the few elements that describe segments, in one pass and bounded memory.
  * @returns its root
- * @throws Rejection `drm_protected` | `live_not_supported` | `upstream_error`
+ * @throws Rejection `live_not_supported` | `upstream_error`
  */
 export function readManifest(text: string, maxElements: number): ManifestElement {
   const reader = new ManifestReader(maxElements);
@@ -98,7 +98,6 @@ class ManifestReader {
       this.#skipped += 1;
       return;
     }
-    if (name === 'ContentProtection') throw protectedByDrm();
     const remote = attributes['xlink:href'];
     // This URN marks an element to ignore (ISO 23009-1, 5.5.3).
     if (remote === 'urn:mpeg:dash:resolve-to-zero:2013') {

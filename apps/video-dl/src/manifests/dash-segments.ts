@@ -1,5 +1,5 @@
 import type { Attributes, ManifestElement } from './dash-manifest.js';
-import { invalid, notJoinable } from '../formats/rejection.js';
+import { invalid, notJoinable, protectedByDrm } from '../formats/rejection.js';
 import {
   maxUrlLength,
   resolveUrl,
@@ -30,6 +30,7 @@ interface Representation {
   readonly baseUrl: string;
   /** Period, AdaptationSet, Representation: an inner level overrides the outer ones. */
   readonly levels: readonly ManifestElement[];
+  readonly isProtected: boolean;
 }
 
 interface Period {
@@ -45,7 +46,7 @@ const maxAbsentSeconds = 0.5;
 
 /**
  * The tracks to read, each with its segments of all periods: the wanted track, or else
- * the best video and the best audio.
+ * the best video and the best audio without protection.
  * @throws Rejection when they can't be listed, or have more than `maxSegments` segments
  */
 export function dashTracks(
@@ -63,12 +64,14 @@ export function dashTracks(
 function choose(periods: readonly Period[], wanted: WantedTrack | null): Representation[] {
   const all = periods.flatMap(({ representations }) => representations);
   const named = wanted === null ? undefined : representationNamed(all, wanted);
+  if (named?.isProtected === true) throw protectedByDrm();
   if (named !== undefined) return [named];
   const [first] = periods;
   const offered = first?.representations ?? [];
-  const chosen = [best(offered, 'video'), best(offered, 'audio')].flatMap((found) => found ?? []);
-  if (chosen.length === 0) throw notJoinable('has neither audio nor video in its manifest');
-  return chosen;
+  const clear = offered.filter(({ isProtected }) => !isProtected);
+  const chosen = [best(clear, 'video'), best(clear, 'audio')].flatMap((found) => found ?? []);
+  if (chosen.length > 0) return chosen;
+  throw offered.length > 0 ? protectedByDrm() : notJoinable('has neither audio nor video in its manifest');
 }
 
 /**
@@ -96,13 +99,15 @@ function representationNamed(
 /** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */
 function counterpart(track: Representation, { representations }: Period): Representation {
   const ofKind = representations.filter(({ kind }) => kind === track.kind);
+  const clear = ofKind.filter(({ isProtected }) => !isProtected);
   const difference = (each: Representation): number =>
     each.id === track.id && each.id !== ''
       ? -1
       : Math.abs((each.smallerSide ?? 0) - (track.smallerSide ?? 0)) * 1e9 +
         Math.abs(each.bandwidth - track.bandwidth);
-  const [closest] = ofKind.toSorted((a, b) => difference(a) - difference(b));
+  const [closest] = (clear.length > 0 ? clear : ofKind).toSorted((a, b) => difference(a) - difference(b));
   if (closest === undefined) throw notJoinable('lacks a track in one of its periods');
+  if (closest.isProtected) throw protectedByDrm();
   return closest;
 }
 
@@ -150,13 +155,15 @@ function representationsOf(period: ManifestElement, periodBase: string): Represe
       const own = representation.attributes;
       const of = (name: string) => own[name] ?? set.attributes[name];
       const [width, height] = [Number(of('width')), Number(of('height'))];
+      const levels = [period, set, representation];
       return {
         kind: kindOf(of('contentType'), of('mimeType'), of('width')),
         id: own['id'] ?? '',
         bandwidth: Number(of('bandwidth')) || 0,
         smallerSide: width > 0 && height > 0 ? Math.min(width, height) : null,
         baseUrl: baseUrlOf(representation, setBase),
-        levels: [period, set, representation],
+        levels,
+        isProtected: levels.some((level) => childrenOf(level, 'ContentProtection').length > 0),
       };
     });
   });

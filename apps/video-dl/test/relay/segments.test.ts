@@ -737,6 +737,20 @@ describe('segments of a DASH manifest', () => {
     },
   );
 
+  it('are read if only other tracks of the manifest are protected', async () => {
+    const clear = list(dash.map((part) => put(part)));
+    const drm =
+      '<ContentProtection schemeIdUri="urn:mpeg:dash:mp4protection:2011" value="cenc"><pssh>AAAA</pssh></ContentProtection>';
+    const set = `<AdaptationSet mimeType="video/mp4">${drm}<Representation id="hd" bandwidth="9"/></AdaptationSet>`;
+    const representation = `<AdaptationSet mimeType="video/mp4"><Representation id="4k" bandwidth="9">${drm}</Representation></AdaptationSet>`;
+    const { body, isClean } = await read(manifest(`${set}${representation}${clear}`));
+    expect(isClean).toBe(true);
+    expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
+    expect((await failureOf(manifest(`${set}${representation}`)))?.code).toBe('drm_protected');
+    const wanted = { formatId: 'hd', kind: 'video', bandwidth: 9 } as const;
+    expect((await failureOf({ ...manifest(`${set}${clear}`), wanted }))?.code).toBe('drm_protected');
+  });
+
   it('skip empty periods', async () => {
     const content = list(dash.map((part) => put(part)));
     const url = put(
