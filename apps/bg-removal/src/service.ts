@@ -106,6 +106,7 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
   const guard = config.IMAGE_URLS
     ? createGuard({
         allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+        blockedSources: config.BLOCKED_SOURCES,
         outboundProxy: config.OUTBOUND_PROXY,
         lookup,
       })

@@ -237,6 +237,7 @@ async function createNetwork(
       : await TrustedRoots.withRootsFrom(config.TRUSTED_ROOTS_FILE);
   const guard = createGuard({
     allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
+    blockedSources: config.BLOCKED_SOURCES,
     outboundProxy: orUndefined(config.OUTBOUND_PROXY),
     lookup: overrides.lookup,
     trustedRoots: trustedRoots?.certificates,

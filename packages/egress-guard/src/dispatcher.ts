@@ -1,8 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { Agent, buildConnector } from 'undici';
+import { DomainError } from '@media-services/http-common';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { portOf } from './host.js';
+import { assertNotOwnApi } from './own-api.js';
+import { Traffic } from './traffic.js';
 
 type Connect = (target: {
   readonly host: string;
@@ -16,6 +19,8 @@ interface DispatcherOptions {
   readonly secure: buildConnector.connector;
   /** Ends pending connections and the pool. */
   readonly signal: AbortSignal;
+  /** Receives the bytes that the connections read, framing included. */
+  readonly onBytes?: ((count: number) => void) | undefined;
 }
 
 /**
@@ -29,34 +34,84 @@ export function createTlsConnector(trustedRoots: readonly string[] | undefined):
   return buildConnector({ timeout: 10_000, ...(secureContext && { secureContext }) });
 }
 
-/** An undici agent that opens connections only through `connect`. */
-export function createGuardedDispatcher({ connect, secure, signal }: DispatcherOptions): Agent {
-  const agent = new Agent({
-    connect: (target, callback) => {
-      const { hostname, protocol } = target;
-      connect({ host: hostname, port: portOf(target), signal }).then(
-        (socket) => {
-          if (protocol !== 'https:') {
-            callback(null, withTrueEnd(socket));
-            return;
-          }
-          const onAbort = () => socket.destroy();
-          signal.addEventListener('abort', onAbort, { once: true });
-          secure({ ...target, httpSocket: socket }, (...[error, secured]) => {
-            signal.removeEventListener('abort', onAbort);
-            if (error === null) callback(null, withTrueEnd(secured));
-            else callback(error, null);
-          });
-        },
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
-    },
-    maxHeaderSize: 64 * 1024,
-  });
-  const end = () => void agent.destroy();
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-  return agent;
+/** More informational responses than any server sends. */
+const maxInformational = 32;
+
+/** An undici agent that opens connections only through `connect`, and limits what no reader of a body sees. */
+export class GuardedDispatcher extends Agent {
+  readonly #traffic: Traffic;
+
+  constructor({ connect, secure, signal, onBytes = () => undefined }: DispatcherOptions) {
+    super({
+      connect: (target, callback) => {
+        const { hostname, protocol } = target;
+        connect({ host: hostname, port: portOf(target), signal }).then(
+          (socket) => {
+            this.#traffic.add(socket);
+            if (protocol !== 'https:') {
+              callback(null, withTrueEnd(socket));
+              return;
+            }
+            const onAbort = () => socket.destroy();
+            signal.addEventListener('abort', onAbort, { once: true });
+            secure({ ...target, httpSocket: socket }, (...[error, secured]) => {
+              signal.removeEventListener('abort', onAbort);
+              if (error === null) callback(null, withTrueEnd(secured));
+              else callback(error, null);
+            });
+          },
+          (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+        );
+      },
+      maxHeaderSize: 64 * 1024,
+    });
+    this.#traffic = new Traffic({ onBytes, onExcess: () => void this.destroy(tooMuchFraming()) });
+    const end = () => void this.destroy();
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  }
+
+  /** Reports what has arrived to `onBytes` now. */
+  measure(): void {
+    this.#traffic.measure();
+  }
+
+  /** @throws DomainError `forbidden_address` for our own API */
+  override dispatch(options: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    assertNotOwnApi(new URL(`${new URL(options.origin ?? '').origin}${options.path}`));
+    return super.dispatch(options, this.#counted(handler));
+  }
+
+  /** undici passes a handler's own kind of callbacks through, older or newer. */
+  #counted(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+    let informational = 0;
+    const onStatus = (status: number): void => {
+      if (status < 200 && ++informational > maxInformational) void this.destroy(tooMuchFraming());
+    };
+    const before: Readonly<Record<string, (...args: readonly unknown[]) => void>> = {
+      onHeaders: (status) => onStatus(Number(status)),
+      onResponseStart: (_controller, status) => onStatus(Number(status)),
+      onData: (chunk) => this.#traffic.addBody((chunk as Buffer).length),
+      onResponseData: (_controller, chunk) => this.#traffic.addBody((chunk as Buffer).length),
+    };
+    return new Proxy(handler, {
+      get: (target, name) => {
+        const callback: unknown = Reflect.get(target, name);
+        if (typeof callback !== 'function') return callback;
+        return (...args: unknown[]): unknown => {
+          before[String(name)]?.(...args);
+          return Reflect.apply(callback, target, args);
+        };
+      },
+    });
+  }
+}
+
+function tooMuchFraming(): DomainError {
+  return new DomainError(
+    'upstream_error',
+    "The site's server sends protocol overhead instead of content. Try another page.",
+  );
 }
 
 /** undici's parser of a connection's responses. */

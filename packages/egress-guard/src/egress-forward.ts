@@ -36,12 +36,17 @@ export async function forwardRequest({ request, response, session, guard, logger
     const url = parseTarget(request.url ?? '');
     const signal = AbortSignal.any([session.signal, gone.signal]);
     session.countConnection();
-    const dispatcher = guard.createDispatcher({ signal, exit: session.exit, client: session.client });
+    const dispatcher = guard.createDispatcher({
+      signal,
+      exit: session.exit,
+      client: session.client,
+      onBytes: (count) => session.countBytes(count),
+    });
     const site = await send(request, url, dispatcher);
     response.writeHead(site.status, site.statusMessage, endToEnd(site.rawHeaders));
     response.flushHeaders();
     for (let chunk = await site.body.next(); chunk !== null; chunk = await site.body.next()) {
-      session.countBytes(chunk.length);
+      dispatcher.measure();
       signal.throwIfAborted();
       if (!response.write(chunk)) await once(response, 'drain', { signal });
     }

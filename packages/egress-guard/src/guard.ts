@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
 import { DomainError, errorCode } from '@media-services/http-common';
 import { AllowList } from './allow-list.js';
-import { createGuardedDispatcher, createTlsConnector } from './dispatcher.js';
+import { createTlsConnector, GuardedDispatcher } from './dispatcher.js';
 import { ConnectTimeoutError, connectFirst } from './happy-eyeballs.js';
 import { portOf } from './host.js';
+import { assertNotOwnApi } from './own-api.js';
+import { OwnAddresses } from './own-addresses.js';
 import { parseOutboundProxies } from './outbound-proxy.js';
 import { AddressPolicy } from './policy.js';
 import { createSystemLookup, type LookupFn } from './system-lookup.js';
@@ -12,6 +13,8 @@ import { createSystemLookup, type LookupFn } from './system-lookup.js';
 export interface GuardOptions {
   /** CIDRs or host:port that we may connect to even though they aren't public. */
   readonly allowedPrivateSources: readonly string[];
+  /** Addresses and CIDRs that we must not connect to even though they are public. */
+  readonly blockedSources?: readonly string[] | undefined;
   /** `http(s)://` or `socks5h://` URLs of the operator's proxies, separated by commas. Every connection uses one of them. */
   readonly outboundProxy?: string | undefined;
   readonly lookup?: LookupFn | undefined;
@@ -52,7 +55,9 @@ export interface Guard {
     exit?: number | undefined;
     /** The owner of the connections: name lookups are limited per client. */
     client?: string | undefined;
-  }): Dispatcher;
+    /** Receives the bytes that the connections read, framing included, several times a second. */
+    onBytes?: ((count: number) => void) | undefined;
+  }): GuardedDispatcher;
   /** Number of outbound proxies to choose from; 1 if none is configured. */
   readonly exits: number;
 }
@@ -71,6 +76,7 @@ export function createGuard(options: GuardOptions): Guard {
   const timeoutMs = options.connectTimeoutMs ?? 10_000;
   const policy = new AddressPolicy({
     allowed: new AllowList(options.allowedPrivateSources),
+    own: new OwnAddresses(options.blockedSources ?? []),
     lookup: options.lookup ?? createSystemLookup(),
     lookupTimeoutMs: options.lookupTimeoutMs ?? 10_000,
     behindProxy: proxies.length > 0,
@@ -98,10 +104,16 @@ export function createGuard(options: GuardOptions): Guard {
           'Only http:// and https:// URLs without user name and password are supported.',
         );
       }
+      assertNotOwnApi(url);
       await policy.check(url.hostname, portOf(url), signal, client);
     },
-    createDispatcher: ({ signal, exit, client }) =>
-      createGuardedDispatcher({ connect: (target) => connect({ ...target, exit, client }), secure, signal }),
+    createDispatcher: ({ signal, exit, client, onBytes }) =>
+      new GuardedDispatcher({
+        connect: (target) => connect({ ...target, exit, client }),
+        secure,
+        signal,
+        onBytes,
+      }),
     exits: Math.max(1, proxies.length),
   };
 }

@@ -3,10 +3,12 @@ import { FairSlots } from '@media-services/processes';
 import ipaddr from 'ipaddr.js';
 import type { AllowList } from './allow-list.js';
 import { canonicalHost, blockedRange } from './host.js';
+import type { OwnAddresses } from './own-addresses.js';
 import { isMissingName, type LookupFn } from './system-lookup.js';
 
 interface PolicyOptions {
   readonly allowed: AllowList;
+  readonly own: OwnAddresses;
   readonly lookup: LookupFn;
   readonly lookupTimeoutMs: number;
   /** A proxy resolves names that our resolver doesn't know. */
@@ -51,7 +53,7 @@ export class AddressPolicy {
     }
     const addresses = resolved.map(canonicalAddress);
     for (const address of addresses) {
-      const range = blockedRange(address);
+      const range = blockedRange(address) ?? this.#options.own.reasonFor(address);
       if (range !== null && !allowed.allows(host, address, port)) throw forbidden(host, range);
     }
     return { host, port, addresses };

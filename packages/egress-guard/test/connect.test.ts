@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import { type AddressInfo, type connect as tcpConnect, createServer as createTcpServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { request } from 'undici';
-import { createGuardedDispatcher, createTlsConnector } from '../dist/dispatcher.js';
+import { GuardedDispatcher, createTlsConnector } from '../dist/dispatcher.js';
 import { createGuard, type Guard } from '../dist/index.js';
 import { certificate, key, startServer, type TestServer, tryConnect } from './support/servers.js';
 
@@ -150,7 +150,7 @@ describe('a connection of the dispatcher', () => {
       asked.push(target);
       return Promise.reject(failure);
     };
-    const dispatcher = createGuardedDispatcher({ connect, secure, signal: owner.signal });
+    const dispatcher = new GuardedDispatcher({ connect, secure, signal: owner.signal });
     await expect(request(url, { dispatcher })).rejects.toBe(failure);
     expect(asked).toEqual([{ host: 'video.example', port, signal: owner.signal }]);
     owner.abort();
@@ -158,7 +158,7 @@ describe('a connection of the dispatcher', () => {
 
   it('is not opened for an owner that is already gone', async () => {
     const connect = () => Promise.reject(new Error('asked'));
-    const dispatcher = createGuardedDispatcher({ connect, secure, signal: AbortSignal.abort() });
+    const dispatcher = new GuardedDispatcher({ connect, secure, signal: AbortSignal.abort() });
     await expect(request('http://video.example/', { dispatcher })).rejects.toMatchObject({
       code: 'UND_ERR_DESTROYED',
     });

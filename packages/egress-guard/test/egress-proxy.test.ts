@@ -181,7 +181,9 @@ describe('the egress proxy', () => {
     next();
     diagnostics.subscribe('undici:request:bodyChunkReceived', count);
     try {
-      const { body } = await getThrough(session.proxyUrl, `${site.url}/one-byte-chunks`);
+      // Framing counts too.
+      const { proxyUrl } = proxy.openSession({ ...budget, maxBytes: 10 * oneByteChunks });
+      const { body } = await getThrough(proxyUrl, `${site.url}/one-byte-chunks`);
       expect(body).toBe(' '.repeat(oneByteChunks));
     } finally {
       diagnostics.unsubscribe('undici:request:bodyChunkReceived', count);

@@ -3,6 +3,7 @@ import { DomainError } from '@media-services/http-common';
 import { AllowList, parseAllowedSource } from '../dist/allow-list.js';
 import { canonicalHost, hostForAuthority } from '../dist/host.js';
 import { blockedRange } from '../dist/index.js';
+import { OwnAddresses } from '../dist/own-addresses.js';
 import { AddressPolicy, resolveName } from '../dist/policy.js';
 import type { LookupFn } from '../dist/system-lookup.js';
 
@@ -17,6 +18,7 @@ const policyWith = ({
 }) =>
   new AddressPolicy({
     allowed: new AllowList(allowed),
+    own: new OwnAddresses([]),
     lookup: () => Promise.resolve(answers.map((address) => ({ address }))),
     lookupTimeoutMs: 60_000,
     behindProxy,
@@ -113,6 +115,7 @@ describe('a decision', () => {
   it('needs no lookup for an IP address', async () => {
     const policy = new AddressPolicy({
       allowed: new AllowList([]),
+      own: new OwnAddresses([]),
       lookup: () => Promise.reject(new Error('asked')),
       lookupTimeoutMs: 60_000,
       behindProxy: false,
