@@ -32,6 +32,13 @@ const ownErrors = {
     cause: 'The page or its video does not exist or was removed.',
     remedy: 'Open the URL in a browser and check that the video plays.',
   },
+  precondition_failed: {
+    status: 412,
+    title: 'Condition not met',
+    retryable: false,
+    cause: 'The current file does not meet the `If-Match` header of the request.',
+    remedy: 'Send the request without that header.',
+  },
   range_not_satisfiable: {
     status: 416,
     title: 'Nothing at this range',

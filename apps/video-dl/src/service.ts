@@ -99,7 +99,10 @@ export async function createVideoDlService(
   const logger = overrides.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
   const metrics = createMetrics({ service: serviceName, version: packageVersion(packageJson) });
   const context = await createContext(config, { logger, metrics }, overrides);
-  const health = new HealthRegistry({ version: packageVersion(packageJson) });
+  const health = new HealthRegistry({
+    version: packageVersion(packageJson),
+    limits: { videoMaxSeconds: config.VIDEO_MAX_SECONDS, streamMaxBytes: config.STREAM_MAX_BYTES },
+  });
   health.add('downloadEngine', downloadEngineCheck(context));
   health.add('muxingEngine', muxingEngineCheck(context));
   health.add('parsers', parsersCheck(context));

@@ -101,12 +101,6 @@ export const gatewayProblems: readonly GatewayProblem[] = [
   {
     status: 412,
     code: 'precondition_failed',
-    definition: {
-      title: 'Condition not met',
-      retryable: false,
-      cause: 'The current file does not meet the `If-Match` or `If-Unmodified-Since` header of the request.',
-      remedy: 'Send the request without that header.',
-    },
     detail:
       'The current file does not meet the If-Match or If-Unmodified-Since header of the request. Send the request without it.',
   },

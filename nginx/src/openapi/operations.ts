@@ -20,7 +20,13 @@ export function describeOperation(
     ...(form && { requestBody: requestBody(form, schemas) }),
     responses: {
       '200': successResponse(success, schemas),
-      ...(partial && { '206': successResponse(partial, schemas) }),
+      ...(partial && {
+        '206': successResponse(partial, schemas),
+        '304': {
+          description: 'The client has this version already (`If-None-Match`).',
+          headers: { ETag: partial.headers?.ETag, ...serviceHeaders() },
+        },
+      }),
       ...problemResponses(operation, errors, schemas),
     },
   };
@@ -85,6 +91,8 @@ const conditions: readonly JsonObject[] = [
     'If-Range',
     "The `ETag` of the client's partial copy. If the file has changed since, the whole file is sent.",
   ),
+  condition('If-None-Match', "The `ETag` of the client's copy. If it is current, the response is 304."),
+  condition('If-Match', 'The `ETag` that the file must have. If it has another one, the response is 412.'),
 ];
 
 function condition(name: string, description: string, example?: string): JsonObject {

@@ -13,7 +13,7 @@ import { headers, serviceHeaders } from './headers.js';
 import type { Schemas } from './schemas.js';
 
 /** Codes that no existing endpoint returns for its own method. */
-const outsideOperations = new Set(['not_found', 'method_not_allowed', 'precondition_failed']);
+const outsideOperations = new Set(['not_found', 'method_not_allowed']);
 
 const invalidField = z
   .object({

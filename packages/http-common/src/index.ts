@@ -4,7 +4,7 @@ export * from './errors/domain-error.js';
 export * from './errors/error-table.js';
 export * from './errors/problem.js';
 export * from './health/health.js';
-export { attachment } from './http/attachment.js';
+export { contentDisposition } from './http/attachment.js';
 export { fileName } from './http/file-name.js';
 export * from './http/http-app.js';
 export { gatewayClient, type GatewayClient } from './http/client.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { spawn } from 'node:child_process';
-import { attachment, codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
+import { contentDisposition, codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
 let test: TestService;
@@ -282,7 +282,7 @@ describe('the name of a download', () => {
     ['Müller.png', `attachment; filename="Muller.png"; filename*=UTF-8''M%C3%BCller.png`],
     ['日本.mp3', `attachment; filename="download.mp3"; filename*=UTF-8''%E6%97%A5%E6%9C%AC.mp3`],
   ])('%s has an ASCII form that is readable', (name, header) => {
-    expect(attachment(name)).toBe(header);
+    expect(contentDisposition(name)).toBe(header);
   });
 
   it.each([
@@ -291,14 +291,14 @@ describe('the name of a download', () => {
     ['..', 'download.mp3'],
     ['日本', 'download.mp3'],
   ])('has the id %s in its ASCII form if the title has no Latin letter: %s', (id, fallback) => {
-    expect(attachment('日本.mp3', id)).toContain(`filename="${fallback}"`);
-    expect(attachment('Café.mp3', id)).toContain('filename="Cafe.mp3"');
+    expect(contentDisposition('日本.mp3', { id })).toContain(`filename="${fallback}"`);
+    expect(contentDisposition('Café.mp3', { id })).toContain('filename="Cafe.mp3"');
   });
 
   it('is a valid header for any character', () => {
     for (let code = 0; code < 0x11000; code += 64) {
       const characters = String.fromCodePoint(...Array.from({ length: 64 }, (_, i) => code + i));
-      expect(attachment(`a${characters}.mp4`)).toMatch(/^[\x20-\x7e]+$/);
+      expect(contentDisposition(`a${characters}.mp4`)).toMatch(/^[\x20-\x7e]+$/);
     }
   });
 });

@@ -1,5 +1,5 @@
 import type { Guard } from '@media-services/egress-guard';
-import { attachment, DomainError, requestContext, withDeadline } from '@media-services/http-common';
+import { contentDisposition, DomainError, requestContext, withDeadline } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import {
   removeBackground,
@@ -118,7 +118,7 @@ function setImageHeaders(
 ): void {
   res.setHeader('Content-Type', image.mediaType);
   res.setHeader('Content-Length', String(image.bytes.length));
-  res.setHeader('Content-Disposition', attachment(outputFileName(fileName, image.extension)));
+  res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, image.extension)));
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Width', String(image.width));
   res.setHeader('X-Height', String(image.height));

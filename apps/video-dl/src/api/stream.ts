@@ -9,9 +9,30 @@ import { clipError, endsAfterStart, pageParameters } from './page-parameters.js'
 
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
+const dispositions = ['attachment', 'inline'] as const;
+
+/** How a browser treats the stream. */
+const saveParameters = {
+  filename: z
+    .string({ error: 'must be given once' })
+    .min(1, 'must not be empty')
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .meta({
+      maxLength: 200,
+      description: "Name of the file, instead of the video's title. Its extension is added if it is missing.",
+      examples: ['my-film.mp4'],
+    }),
+  disposition: z
+    .enum(dispositions, { error: `must be ${oneOf.format(dispositions)}` })
+    .default('attachment')
+    .describe('`inline`: a browser plays the stream instead of saving it.'),
+};
+
 export const audioQuery = z
   .strictObject({
     ...pageParameters,
+    ...saveParameters,
     fmt: z
       .enum(audioTargets, { error: `must be ${oneOf.format(audioTargets)}` })
       .default('mp3')
@@ -24,6 +45,7 @@ export const audioQuery = z
 export const videoQuery = z
   .strictObject({
     ...pageParameters,
+    ...saveParameters,
     fmt: z
       .enum(mp4Targets, { error: `must be ${oneOf.format(mp4Targets)}` })
       .default('mp4-720')
@@ -40,16 +62,14 @@ interface StreamContext {
 /** `GET /api/stream?url=&fmt=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url, item, fmt, ...clip } = parseRequest(audioQuery, req.query);
-    await respond(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
+    await respond(streaming, req, res, parseRequest(audioQuery, req.query));
   };
 }
 
 /** `GET /api/stream/video?url=&fmt=` */
 export function videoStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    const { url, item, fmt, ...clip } = parseRequest(videoQuery, req.query);
-    await respond(streaming, req, res, { url: parsePageUrl(url), item, clip, target: fmt });
+    await respond(streaming, req, res, parseRequest(videoQuery, req.query));
   };
 }
 
@@ -57,18 +77,26 @@ async function respond(
   streaming: StreamingService,
   req: Request,
   res: Response,
-  requested: Pick<StreamRequest, 'url' | 'item' | 'clip' | 'target'>,
+  query: z.output<typeof audioQuery> | z.output<typeof videoQuery>,
 ): Promise<void> {
   const context = requestContext(res);
-  context.note({ host: new URL(requested.url).host, target: requested.target });
+  const url = parsePageUrl(query.url);
+  context.note({ host: new URL(url).host, target: query.fmt });
   const request: StreamRequest = {
-    ...requested,
+    url,
+    item: query.item,
+    target: query.fmt,
+    clip: { start: query.start, end: query.end },
+    saveAs: { name: query.filename, isInline: query.disposition === 'inline' },
     range: req.get('range'),
     ifRange: req.get('if-range'),
+    ifMatch: req.get('if-match'),
+    ifNoneMatch: req.get('if-none-match'),
     client: context.client,
   };
   if (req.method === 'HEAD') {
-    res.set(await streaming.headers(request, context)).end();
+    const { status, headers } = await streaming.headers(request, context);
+    res.status(status).set(headers).end();
     return;
   }
   await streaming.stream(request, res, context);

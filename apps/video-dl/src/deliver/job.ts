@@ -7,13 +7,14 @@ import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { StreamLimits } from '../capacity.js';
+import type { ConditionHeaders } from './conditions.js';
 import type { RangeHeaders } from './ranges.js';
-import { ClientWriter } from './response.js';
+import { ClientWriter, type SaveAs } from './response.js';
 import { slowSource, SourceRate, type Progress } from './source-rate.js';
 
 export type StreamContext = Pick<RequestContext, 'signal' | 'timings' | 'logger' | 'note'>;
 
-export interface StreamRequest extends RangeHeaders {
+export interface StreamRequest extends RangeHeaders, ConditionHeaders {
   /** URL of the page. */
   readonly url: PageUrl;
   readonly target: Target;
@@ -22,6 +23,7 @@ export interface StreamRequest extends RangeHeaders {
   /** Number of the video on a page with several, from 1. */
   readonly item?: number | undefined;
   readonly clip?: ClipRequest | undefined;
+  readonly saveAs?: SaveAs | undefined;
 }
 
 interface StreamJobOptions {

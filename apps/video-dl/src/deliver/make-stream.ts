@@ -105,7 +105,8 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
       endFirstByte();
       const selection = run.file === null ? ({ kind: 'whole' } as const) : stream.selection;
       if (selection.kind === 'part') client.bytesToSkip = selection.start;
-      const described = { format: output.format, file: run.file, selection, headerBytes };
+      const { saveAs } = job.request;
+      const described = { format: output.format, file: run.file, selection, headerBytes, saveAs };
       job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
       await client.send([header]);
     }

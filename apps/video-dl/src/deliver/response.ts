@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { attachment, DomainError, fileName } from '@media-services/http-common';
+import { contentDisposition, DomainError, fileName } from '@media-services/http-common';
 import { outputSeconds, type Plan } from '../plan/plan.js';
 import type { Selection } from './ranges.js';
 
@@ -29,6 +29,14 @@ export interface KnownFile {
   readonly hasRanges: boolean;
 }
 
+/** What the client does with the stream. */
+export interface SaveAs {
+  /** With or without the extension; the page's title by default. */
+  readonly name?: string | undefined;
+  /** Whether a browser plays the stream instead of saving it. */
+  readonly isInline?: boolean | undefined;
+}
+
 interface DescribedStream {
   readonly format: StreamFormat;
   /** Null if the size is unknown until ffmpeg's last byte. */
@@ -36,17 +44,21 @@ interface DescribedStream {
   readonly selection: Selection;
   /** Bytes before the media that the plan's estimate doesn't include. */
   readonly headerBytes: number;
+  readonly saveAs: SaveAs | undefined;
 }
 
 /** The headers of a stream, the same for GET and HEAD. */
 export function streamHeaders(
   plan: Plan,
-  { format, file, selection, headerBytes }: DescribedStream,
+  { format, file, selection, headerBytes, saveAs = {} }: DescribedStream,
 ): Record<string, string> {
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
     'Content-Type': format.mediaType,
-    'Content-Disposition': attachment(fileName(plan.title, format.extension), plan.id),
+    'Content-Disposition': contentDisposition(fileName(nameOf(plan, format, saveAs), format.extension), {
+      id: plan.id,
+      isInline: saveAs.isInline,
+    }),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.
@@ -54,6 +66,11 @@ export function streamHeaders(
     ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
     ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
   };
+}
+
+function nameOf({ title }: Plan, { extension }: StreamFormat, { name }: SaveAs): string {
+  if (name === undefined) return title;
+  return name.toLowerCase().endsWith(`.${extension}`) ? name.slice(0, -extension.length - 1) : name;
 }
 
 function estimatedLength({ estimatedBytes }: Plan, headerBytes: number): Record<string, string> {

@@ -41,7 +41,16 @@ export async function sendFile(
       job.signal.throwIfAborted();
       endFirstByte();
       if (next.done === true) throw changed();
-      job.begin(status, streamHeaders(plan, { format: file.format, file, selection, headerBytes: 0 }));
+      job.begin(
+        status,
+        streamHeaders(plan, {
+          format: file.format,
+          file,
+          selection,
+          headerBytes: 0,
+          saveAs: job.request.saveAs,
+        }),
+      );
       const structure = structureOf(file, range === null);
       let sent = 0;
       // The transfer has its own idle timeout.

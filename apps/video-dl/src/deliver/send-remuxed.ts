@@ -45,7 +45,16 @@ export async function sendRemuxed(
     );
     job.signal.throwIfAborted();
     endFirstByte();
-    job.begin(status, streamHeaders(plan, { format: formats.mp4, file, selection, headerBytes: 0 }));
+    job.begin(
+      status,
+      streamHeaders(plan, {
+        format: formats.mp4,
+        file,
+        selection,
+        headerBytes: 0,
+        saveAs: job.request.saveAs,
+      }),
+    );
     const { buffer, byteOffset, length } = layout.header;
     await window.send(0, Buffer.from(buffer, byteOffset, length));
     let receivedBytes = 0;

@@ -22,6 +22,7 @@ import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 import { RemuxedFiles, type RemuxedFile } from './remuxed-files.js';
+import { hasCurrentVersion, sendNotModified } from './conditions.js';
 import { selectRange, SentVersions, type Selection } from './ranges.js';
 import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
@@ -61,6 +62,24 @@ const whole: Selection = { kind: 'whole' };
 /** How long `/api/info` waits for the header of a file. */
 const maxInspectMs = 5_000;
 
+function versionOf({ etag, totalBytes }: KnownFile): string {
+  return etag ?? String(totalBytes);
+}
+
+/** Sends a 304 if the client has this version. @throws DomainError `precondition_failed` */
+function isAnswered({ request, response }: StreamJob, file: KnownFile | null): boolean {
+  const etag = file?.etag ?? null;
+  if (!hasCurrentVersion(request, etag)) return false;
+  sendNotModified(response, String(etag));
+  return true;
+}
+
+/** The response to HEAD. */
+interface StreamHead {
+  readonly status: 200 | 304;
+  readonly headers: Record<string, string>;
+}
+
 /** Turns a page URL into a stream that is sent while it is generated. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
@@ -87,28 +106,37 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The headers of the stream, without generating it.
+   * The status and headers of the stream, without generating it.
    *
-   * @throws DomainError from extraction or planning.
+   * @throws DomainError from extraction or planning; `precondition_failed`
    */
-  async headers(request: StreamRequest, context: StreamContext): Promise<Record<string, string>> {
+  async headers(request: StreamRequest, context: StreamContext): Promise<StreamHead> {
+    const described = await this.#describe(request, context);
+    const etag = described.file?.etag ?? null;
+    if (hasCurrentVersion(request, etag)) return { status: 304, headers: { ETag: String(etag) } };
+    // The client may now request ranges of this version, each from another connection.
+    if (described.file?.hasRanges === true) this.#sentVersions.remember(request, versionOf(described.file));
+    const headers = streamHeaders(described.plan, { ...described, selection: whole, saveAs: request.saveAs });
+    return { status: 200, headers };
+  }
+
+  async #describe(request: StreamRequest, context: StreamContext) {
     const { plan } = await this.#prepare(request, context);
     const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
     const inspection = await this.#siteFiles.inspect(plan, options);
     if (inspection?.isSendable === true) {
       const file = { ...inspection.file, hasRanges: true };
-      return streamHeaders(plan, { format: file.format, file, selection: whole, headerBytes: 0 });
+      return { plan, format: file.format, file, headerBytes: 0 };
     }
     const remuxed = await this.#remuxedFiles.find(plan, options);
-    if (remuxed !== undefined)
-      return streamHeaders(plan, { format: formats.mp4, file: remuxed, selection: whole, headerBytes: 0 });
+    if (remuxed !== undefined) return { plan, format: formats.mp4, file: remuxed, headerBytes: 0 };
     const output = await this.#outputFor(
       plan,
       fetchCover(plan, { ...this.#options, ...options, logger: context.logger }),
       options,
     );
     const headerBytes = await output.headerBytes();
-    return streamHeaders(plan, { format: output.format, file: output.file, selection: whole, headerBytes });
+    return { plan, format: output.format, file: output.file, headerBytes };
   }
 
   /**
@@ -250,6 +278,7 @@ export class StreamingService implements AsyncDisposable {
     if (siteFile.totalBytes > job.limits.maxOutputBytes)
       throw tooLarge(plan.target, `has ${siteFile.totalBytes} bytes`, job.limits);
     const file = { ...siteFile, hasRanges: true };
+    if (isAnswered(job, file)) return;
     const selection = this.#select(job.request, file);
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'original' });
@@ -265,6 +294,7 @@ export class StreamingService implements AsyncDisposable {
   async #sendRemuxedFile(job: StreamJob, plan: Plan, file: RemuxedFile): Promise<void> {
     if (file.totalBytes > job.limits.maxOutputBytes)
       throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
+    if (isAnswered(job, file)) return;
     const selection = this.#select(job.request, file);
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'remuxed' });
@@ -277,12 +307,12 @@ export class StreamingService implements AsyncDisposable {
   }
 
   #select(request: StreamRequest, file: KnownFile): Selection {
-    const version = file.etag ?? String(file.totalBytes);
     const selection = selectRange(request, file);
     const isRest = selection.kind === 'part' && selection.start > 0;
     // Another replica may have sent the beginning, from another version of the file.
-    if (isRest && request.ifRange === undefined && !this.#sentVersions.holds(request, version)) return whole;
-    this.#sentVersions.remember(request, version);
+    if (isRest && request.ifRange === undefined && !this.#sentVersions.holds(request, versionOf(file)))
+      return whole;
+    this.#sentVersions.remember(request, versionOf(file));
     return selection;
   }
 
@@ -315,6 +345,7 @@ export class StreamingService implements AsyncDisposable {
     const cover = fetchCover(plan, { ...this.#options, ...headOptions(job), logger: context.logger });
     const output = await this.#outputFor(plan, cover, headOptions(job));
     const { file } = output;
+    if (isAnswered(job, file)) return;
     const selection = this.#selectToEnd(request, file);
     statusOf(selection, file, response);
     if (file !== null && selection.kind === 'part')

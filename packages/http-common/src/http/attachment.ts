@@ -1,15 +1,19 @@
-import contentDisposition from 'content-disposition';
+import createHeader from 'content-disposition';
 
 const plainId = /^[\w-][\w.-]{0,63}$/;
 
 /**
  * `Content-Disposition` of a download (RFC 6266): an ASCII fallback, plus the UTF-8 name (RFC 8187) if it differs.
- * @param id names the file for clients that read only the fallback, if the name has no Latin letter or digit
+ * @param options `id` names the file for clients that read only the fallback, if the name has no Latin
+ *   letter or digit; `isInline` lets a browser show the file instead of saving it
  */
-export function attachment(fileName: string, id = 'download'): string {
+export function contentDisposition(
+  fileName: string,
+  { id = 'download', isInline = false }: { id?: string | undefined; isInline?: boolean | undefined } = {},
+): string {
   // Half a surrogate pair has no UTF-8 form.
   const name = fileName.replace(/\p{Cs}/gu, '_');
-  return contentDisposition(name, { type: 'attachment', fallback: asciiName(name, id) });
+  return createHeader(name, { type: isInline ? 'inline' : 'attachment', fallback: asciiName(name, id) });
 }
 
 function asciiName(name: string, id: string): string {
