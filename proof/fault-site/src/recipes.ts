@@ -132,6 +132,10 @@ const numberedSlides = source('numbered-slides.mp4', [
   { ...numbered, codec: [...numbered.codec, ...slides] },
   noise(),
 ]);
+const encrypted = [
+  ...['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', '00112233445566778899aabbccddeeff'],
+  ...['-encryption_kid', '000102030405060708090a0b0c0d0e0f'],
+];
 const numberedHls = (...more: string[]) =>
   copied(numberedMp4, ...['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', ...more], 'index.m3u8');
 
@@ -147,6 +151,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'front-qt.mp4': copied(front, ...faststart, ...quickTime, 'front-qt.mp4'),
   'end-qt.mp4': copied(front, ...quickTime, 'end-qt.mp4'),
   'long-qt.mp4': copied(long, ...faststart, ...quickTime, 'long-qt.mp4'),
+  'encrypted.mp4': copied(front, ...faststart, ...encrypted, 'encrypted.mp4'),
+  'encrypted.m4a': copied(front, ...onlyAudio, ...encrypted, 'encrypted.m4a'),
+  'encrypted-fragments.mp4': copied(
+    front,
+    ...['-movflags', '+frag_keyframe+empty_moov', ...encrypted, 'encrypted-fragments.mp4'],
+  ),
   '360.mp4': copied(front, ...faststart, '360.mp4'),
   'small.mp4': file(av({ size: '64x36' }), ...faststart, 'small.mp4'),
   '1080.mp4': file(av({ size: '1920x1080', seconds: 1 }), ...faststart, '1080.mp4'),

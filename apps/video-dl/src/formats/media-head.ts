@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { maxElementHeaderBytes, readElementHeader } from './matroska/ebml.js';
 import { childBoxes, isDamage, readBoxHeader } from './mp4/box.js';
+import { assertNotEncrypted } from './mp4/encryption.js';
 import { movieEssentials, readMovieHeader } from './mp4/movie-header.js';
 import {
   hasOnlyAudio,
@@ -19,7 +20,7 @@ import { readOggCodec } from './ogg/pages.js';
 import { correctedLength } from './corrected-length.js';
 import type { CorrectedLength } from './matroska/length.js';
 import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
-import { Rejection } from './rejection.js';
+import { protectedByDrm, Rejection } from './rejection.js';
 import { endsWithLastFragment, fragmentTimes } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
@@ -65,7 +66,7 @@ const nothing: MediaHead = {
  * @param pieces the parts read so far
  * @param totalBytes of the file, null while unknown
  * @param hasRanges whether single parts of the file can be read
- * @throws Rejection for an MP4 that has lost a part
+ * @throws Rejection for an MP4 that is encrypted or has lost a part
  */
 export function readHead(
   pieces: readonly FilePiece[],
@@ -111,6 +112,7 @@ export function readStructure(file: PartialFile, totalBytes: number): Mp4Structu
   for (let boxes = 0; boxes < maxBoxes && offset < totalBytes; boxes += 1) {
     const header = readBoxHeader(file.read(offset, 16));
     if (header === undefined) break;
+    if (header.type === 'pssh') throw protectedByDrm();
     const end = header.size === Infinity ? totalBytes : offset + header.size;
     const isIndex = header.type === 'moov' || header.type === 'sidx';
     if (end > totalBytes) isWhole = false;
@@ -180,6 +182,7 @@ const maxTrailerBytes = 16 * 1024;
 function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
   const { movie, index, indexEnd, hasMedia, isWhole: hasBoxes } = readStructure(file, totalBytes);
   if (movie === undefined) return nothing;
+  assertNotEncrypted(movie);
   const stated = summariseMovie(movie) ?? null;
   const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };
   // QuickTime uses the same boxes, but also features that MP4 players don't support.

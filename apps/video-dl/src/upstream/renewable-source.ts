@@ -2,7 +2,10 @@ import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource } from './media-source.js';
 import { RemoteObject, type ObjectIdentity, type RenewableUrl } from './remote-object.js';
-import type { Locator } from './upstream-request.js';
+import { type Locator, Redirects } from './upstream-request.js';
+
+/** Of each file, as long as its extraction lives, so that all requests for it read the same file. */
+const redirectsOf = new WeakMap<MediaSource, Redirects>();
 
 /** A source whose URLs may expire and be replaced. All its readers share the replacement. */
 export class RenewableSource {
@@ -31,7 +34,12 @@ export class RenewableSource {
 
   /** A URL of this source with the headers and cookies to request it. */
   locator(url: string): Locator {
-    return { url, headers: this.#source.headers, cookies: this.#cookies };
+    const source = this.#source;
+    const locator = { url, headers: source.headers, cookies: this.#cookies };
+    if (source.kind !== 'file' || url !== source.url) return locator;
+    const redirects = redirectsOf.get(source) ?? new Redirects();
+    redirectsOf.set(source, redirects);
+    return { ...locator, redirects };
   }
 
   /**

@@ -10,7 +10,17 @@ export interface Locator {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: SourceCookies | undefined;
+  /** Absent if each request follows them anew. */
+  readonly redirects?: Redirects;
 }
+
+/** Where the redirects of a URL led. Some servers lead each request to another file, with other advertisements. */
+export class Redirects {
+  target: Pick<Locator, 'url' | 'cookies'> | null = null;
+}
+
+/** How servers say that a redirect's target is only valid for a while. */
+const expired = new Set([403, 404, 410]);
 
 export interface UpstreamRequest {
   readonly locator: Locator;
@@ -45,20 +55,39 @@ export interface UpstreamBody {
 }
 
 /**
- * Sends one GET and follows redirects. Each hop goes through the guard and gets only
+ * Sends one GET and follows redirects, or continues where they led before. Each hop goes through the guard and gets only
  * the headers and cookies meant for it, including those that earlier hops set.
  * @throws DomainError of the guard, `upstream_timeout`, `upstream_error`; undici's errors; `signal.reason`
  */
 export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamResponse> {
+  const { redirects } = input.locator;
+  const target = redirects?.target ?? null;
+  if (redirects === undefined || target === null) return follow(input, input.locator);
+  const response = await follow(input, target);
+  if (!expired.has(response.status)) return response;
+  response.body.destroy();
+  redirects.target = null;
+  return follow(input, input.locator);
+}
+
+async function follow(
+  input: UpstreamRequest,
+  from: Pick<Locator, 'url' | 'cookies'>,
+): Promise<UpstreamResponse> {
   const { locator, limits } = input;
   const sourceUrl = webUrl(locator.url, undefined);
-  let url = sourceUrl;
-  let { cookies } = locator;
+  let url = webUrl(from.url, undefined);
+  let { cookies } = from;
   for (let redirects = 0; ; redirects++) {
     const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies });
     const response = await requestOnce(url, { ...headers, ...input.extraHeaders }, input);
     const location = redirectTarget(response.status, response.header('location'));
-    if (location === undefined) return response;
+    if (location === undefined) {
+      const isMedia = response.status === 200 || response.status === 206;
+      if (locator.redirects !== undefined && isMedia && redirects > 0)
+        locator.redirects.target = { url: url.href, cookies };
+      return response;
+    }
     response.body.destroy();
     if (redirects >= limits.maxRedirects) {
       throw new DomainError(

@@ -225,6 +225,8 @@ it('matches the matrix in the documentation', async () => {
 });
 
 const testedElsewhere = [
+  ['Encrypted MP4 files and segments', 'deliver/encrypted', 'is rejected by %s with %j'],
+  ['A redirect to another file each time', 'upstream/redirects', 'is followed once per source'],
   [
     'DASH with several periods',
     'deliver/sources',

@@ -73,7 +73,10 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of the head of an MP4',
-    files: ['formats/media-head.ts', 'formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
+    files: [
+      ...['formats/media-head.ts', 'formats/mp4/encryption.ts'],
+      ...['formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
+    ],
     parse: (input) => {
       initialisationDigest(input);
       readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);

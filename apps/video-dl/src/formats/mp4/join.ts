@@ -1,13 +1,14 @@
 import { childBoxes, findBox, makeBox, Mp4FormatError, type Box, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
+import { assertNotEncrypted } from './encryption.js';
 import { fragmentedTracks, movieEssentials, type Mp4Track } from './movie-header.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
-import { damaged, notJoinable, type Rejection } from '../rejection.js';
+import { damaged, notJoinable, protectedByDrm, type Rejection } from '../rejection.js';
 import { Timeline } from '../timeline.js';
 
 /** Boxes allowed at the top level of a segment (ISO 14496-12 and 23009-1). */
 const topBoxes = new Set([
-  ...['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'prft', 'emsg', 'pssh'],
+  ...['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'prft', 'emsg'],
   ...['free', 'skip', 'wide', 'pdin', 'meta', 'uuid', 'mfra', 'udta'],
 ]);
 /** Useless in the joined stream: they refer to positions in the original segment. */
@@ -128,6 +129,7 @@ export class FragmentedMp4Joiner implements Joiner {
   }
 
   #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
+    if (type === 'pssh') throw protectedByDrm();
     if (!topBoxes.has(type)) throw damaged("a part of it isn't MP4");
     if (!Number.isFinite(size)) throw damaged('a part of it has no end');
     const maxBytes = maxHeldBytes(type);
@@ -159,6 +161,7 @@ export class FragmentedMp4Joiner implements Joiner {
 
   /** @returns the first movie header; the others must describe the same encoding */
   #takeMovie(moov: Buffer): Buffer | null {
+    assertNotEncrypted(moov);
     this.#hasMovie = true;
     const isFirst = this.#moov === null;
     this.#moov ??= moov;

@@ -116,12 +116,12 @@ export function sampleEntryTypes(moov: Buffer): string[] {
     });
 }
 
-/** Whether a `moov` box has audio that isn't encrypted, and no video. */
+/** Whether a `moov` box has audio, and no video. */
 export function hasOnlyAudio(moov: Buffer): boolean {
   const handlers = childBoxes(moov)
     .filter(({ type }) => type === 'trak')
     .map((track) => findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20));
-  return handlers.includes('soun') && !handlers.includes('vide') && !sampleEntryTypes(moov).includes('enca');
+  return handlers.includes('soun') && !handlers.includes('vide');
 }
 
 /** The track's stream; null if it is neither video nor audio, undefined if its codec is unknown to us. */

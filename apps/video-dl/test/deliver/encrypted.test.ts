@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { media, startSite, type Site } from '@media-services/fault-site';
+import { startService, type TestService } from '../support/service.js';
+
+const playlist = `#EXTM3U
+#EXT-X-TARGETDURATION:4
+#EXT-X-PLAYLIST-TYPE:VOD
+#EXTINF:4,
+/media/encrypted-fragments.mp4
+#EXT-X-ENDLIST
+`;
+
+/** The file with a `pssh` box (ISO 23001-7, 8.1) in front of its media, and nothing else that tells of encryption. */
+async function withKeySystem(name: string): Promise<Buffer> {
+  const content = await readFile(await media(name));
+  const pssh = Buffer.alloc(32);
+  pssh.writeUInt32BE(pssh.length);
+  pssh.write('pssh', 4, 'latin1');
+  const fileTypeBytes = content.readUInt32BE(0);
+  return Buffer.concat([content.subarray(0, fileTypeBytes), pssh, content.subarray(fileTypeBytes)]);
+}
+
+describe('encrypted media', () => {
+  let site: Site;
+  let service: TestService;
+
+  beforeAll(async () => {
+    site = await startSite();
+    const keySystem = await withKeySystem('fragments.mp4');
+    site.on('/key-system.mp4', (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'video/mp4', 'content-length': keySystem.length })
+        .end(keySystem);
+    });
+    site.on('/index.m3u8', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(playlist);
+    });
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site.close();
+  });
+
+  describe.each([
+    '/media/encrypted.mp4',
+    '/media/encrypted.m4a',
+    '/media/encrypted-fragments.mp4',
+    '/key-system.mp4',
+    '/index.m3u8',
+  ])('%s', (path) => {
+    it.each([
+      ['/api/info', {}],
+      ['/api/stream', {}],
+      ['/api/stream', { fmt: 'original' }],
+      ['/api/stream/video', {}],
+      ['/api/stream/video', { start: '1', end: '2' }],
+    ])('is rejected by %s with %j', async (api, query) => {
+      const response = await service.get(api, { url: `${site.url}${path}`, ...query });
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ code: 'drm_protected' });
+    });
+  });
+});
