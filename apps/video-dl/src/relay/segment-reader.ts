@@ -9,6 +9,7 @@ import { damaged, notJoinable } from '../formats/rejection.js';
 import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
 const keyBytes = 16;
+const blockBytes = 16;
 const maxInitialisationBytes = 1024 ** 2;
 /** Total for all initialisations of a list. */
 const maxInitialisationsBytes = 2 * 1024 ** 2;
@@ -157,19 +158,29 @@ async function* plain(
     yield* chunks;
     return;
   }
-  const decipher = createDecipheriv('aes-128-cbc', key, method.iv);
+  const decipher = createDecipheriv('aes-128-cbc', key, method.iv).setAutoPadding(false);
+  let last = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = decipher.update(chunk);
-    if (bytes.length > 0) yield bytes;
+    const bytes = Buffer.concat([last, decipher.update(chunk)]);
+    const end = Math.max(0, bytes.length - blockBytes);
+    last = bytes.subarray(end);
+    if (end > 0) yield bytes.subarray(0, end);
   }
-  yield lastBlock(decipher);
-}
-
-function lastBlock(decipher: ReturnType<typeof createDecipheriv>): Buffer {
   try {
-    return decipher.final();
+    decipher.final();
   } catch {
-    // OpenSSL only reports a wrong length or wrong padding.
     throw damaged("a part of it can't be decrypted");
   }
+  yield withoutPadding(last);
+}
+
+/**
+ * Removes the padding of the last block (RFC 5652, 6.3). Some packagers pad with zeros or not at all; what
+ * then follows the media is for the joiner to check.
+ */
+function withoutPadding(block: Buffer): Buffer {
+  const size = block.at(-1) ?? 0;
+  const end = block.length - size;
+  const isPadded = size > 0 && end >= 0 && block.subarray(end).every((byte) => byte === size);
+  return isPadded ? block.subarray(0, end) : block;
 }

@@ -150,6 +150,23 @@ describe('segments of a playlist', () => {
     expect(body.length).toBe(Buffer.concat(ts).length);
   });
 
+  it.each([
+    ['with zeros', (body: Buffer) => Buffer.concat([body, Buffer.alloc(-body.length & 15)])],
+    // Four packets fill whole blocks.
+    ['nothing', (body: Buffer) => body.subarray(0, body.length - (body.length % (4 * 188)))],
+  ])('are decrypted if the packager pads %s', async (_what, prepared) => {
+    const [key, iv] = [Buffer.alloc(16, 7), Buffer.alloc(16, 1)];
+    const encrypted = ts.map((body) => {
+      const cipher = createCipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
+      return Buffer.concat([cipher.update(prepared(body)), cipher.final()]);
+    });
+    const line = `#EXT-X-KEY:METHOD=AES-128,URI="${put(key)}",IV=0x${iv.toString('hex')}`;
+    const { body, isClean } = await read(hls(line, ...segments(encrypted)));
+    expect(isClean).toBe(true);
+    expect(body.length % 188).toBe(0);
+    expect(body.length).toBeGreaterThan(Buffer.concat(ts).length * 0.9);
+  });
+
   it('of packed audio lose their tags, which state their start time', async () => {
     const frame = Buffer.from(
       'PRIV\0\0\0\x35\0\0com.apple.streaming.transportStreamTimestamp\0\0\0\0\0\0\x0d\xbb\xa0',

@@ -13,6 +13,8 @@ const maxPids = 64;
 const maxHeldPackets = 12_000;
 /** Stands for "no continuity counter yet"; real counters have four bits. */
 const noCounter = 255;
+/** Some packagers fill up the last block before they encrypt a segment. */
+const maxPaddingBytes = 15;
 
 /**
  * Joins segments of an MPEG transport stream (ISO 13818-1). Checks the sync byte of each
@@ -116,7 +118,8 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   end(): readonly Buffer[] {
-    if (this.#rest.length > 0) throw damaged('a part of it ends in the middle of a packet');
+    if (!isZeroPadding(this.#rest)) throw damaged('a part of it ends in the middle of a packet');
+    this.#rest = Buffer.alloc(0);
     const output = this.#place();
     this.#timeline.endSegment(this.#facts);
     return output;
@@ -301,4 +304,8 @@ function moveTimes(packet: Buffer, ticks: number): void {
 
 function modulo(value: number, span: number): number {
   return ((value % span) + span) % span;
+}
+
+function isZeroPadding(bytes: Buffer): boolean {
+  return bytes.length <= maxPaddingBytes && bytes.every((byte) => byte === 0);
 }
