@@ -30,6 +30,9 @@ BEGIN {
 END {
     put("GATEWAY_WORKERS", workers())
     put("GATEWAY_READ_TIMEOUT", read_timeout())
+    put("GATEWAY_SHUTDOWN_TIMEOUT", shutdown_timeout())
+    put("GATEWAY_OPEN_FILES", open_files())
+    put("GATEWAY_CONNECTIONS", open_files() / 2)
     for (given in ENVIRON) if (ENVIRON[given] != "" && !(given in known)) lookalike(given)
     if (failed) exit 78
 }
@@ -124,6 +127,23 @@ function read_timeout(    image, page, longest) {
     return sprintf("%.0fs", longest + 60 > 300 ? longest + 60 : 300)
 }
 
+# Like the services, the gateway lets running streams end before it breaks them off.
+function shutdown_timeout(    grace) {
+    grace = timeout("SHUTDOWN_GRACE_SECONDS")
+    if (grace < 0) grace = 25
+    # For nginx, 0 means no limit.
+    return sprintf("%.0fms", grace > 0 ? grace * 1000 : 1)
+}
+
+# At most as many as the process may open.
+function open_files(    words, files) {
+    files = 32768
+    while ((getline line < "/proc/self/limits") > 0)
+        if (line ~ /^Max open files/ && split(line, words, " ") && words[5] + 0 > 0 && words[5] + 0 < files) files = words[5] + 0
+    close("/proc/self/limits")
+    return files - files % 2
+}
+
 # A service's setting in seconds.
 function timeout(name,    value) {
     value = ENVIRON[name]
@@ -177,6 +197,9 @@ function services(name, value,    items, total, i, routes, list, seen) {
         routes = routes "include " items[i] ".conf; "
         list = list (list == "" ? "" : ",") items[i]
     }
+    # No resolver is asked about a service that isn't there.
+    if (!seen["video-dl"]) put("VIDEO_DL_UPSTREAM", "127.0.0.1:1")
+    if (!seen["bg-removal"]) put("BG_REMOVAL_UPSTREAM", "127.0.0.1:1")
     put("GATEWAY_ROUTES", routes)
     put(name, list)
 }

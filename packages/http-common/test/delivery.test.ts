@@ -6,12 +6,15 @@ import { rawRequest, startTestService } from './support/http.js';
 const bodyBytes = 2_000_000;
 
 /** A client that reads nothing before `resume`. */
-async function slowClient(url: string, version = '1.1'): Promise<Socket> {
+async function slowClient(
+  url: string,
+  { version = '1.1', more = '' }: { version?: string; more?: string } = {},
+): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.pause();
   await once(socket, 'connect');
-  socket.write(`GET /api/bytes?length=${bodyBytes} HTTP/${version}\r\nHost: test\r\n\r\n`);
+  socket.write(`GET /api/bytes?length=${bodyBytes}${more} HTTP/${version}\r\nHost: test\r\n\r\n`);
   return socket;
 }
 
@@ -32,7 +35,7 @@ describe('the end of a long response', () => {
     async (version) => {
       const { service, log, nextWritten, nextRequestLog } = await startTestService();
       const written = nextWritten();
-      const client = await slowClient(service.url, version);
+      const client = await slowClient(service.url, { version });
       await written;
       let hasStopped = false;
       const stopped = service.stop().then(() => (hasStopped = true));
@@ -47,6 +50,19 @@ describe('the end of a long response', () => {
       expect(await logged).toMatchObject({ outcome: 'ok' });
     },
   );
+
+  it('reaches a client that reads later, without a length and on a connection that stays open', async () => {
+    const { service, nextWritten } = await startTestService();
+    const written = nextWritten();
+    const client = await slowClient(service.url, { more: '&chunked' });
+    await written;
+    let hasStopped = false;
+    const stopped = service.stop().then(() => (hasStopped = true));
+    await fetch(`${service.metricsUrl}/livez`);
+    expect(hasStopped).toBe(false);
+    expect(await readAll(client)).toMatchObject({ end: 'closed' });
+    await stopped;
+  });
 
   it('is broken off visibly if the client has not read it within the grace period', async () => {
     const { service, nextWritten, nextRequestLog } = await startTestService({ graceSeconds: 0.05 });
@@ -86,10 +102,15 @@ describe('the end of a long response', () => {
   });
 });
 
-it('a short response keeps its connection open', async () => {
-  const { service } = await startTestService();
-  const response = await fetch(`${service.url}/api/bytes?length=1000`);
-  expect(response.headers.get('connection')).toBe('keep-alive');
+it.each([
+  ['a short response', '1000', 0, 'keep-alive'],
+  ['a long one', '1000000', 0, 'close'],
+  ['a long one without a length', '1000000&chunked', 0, 'keep-alive'],
+  ['a long one without a length, behind the gateway,', '1000000&chunked', 1, 'close'],
+])('%s has the right Connection header', async (_name, query, trustProxyHops, connection) => {
+  const { service } = await startTestService({ trustProxyHops });
+  const response = await fetch(`${service.url}/api/bytes?length=${query}`);
+  expect(response.headers.get('connection')).toBe(connection);
   await response.arrayBuffer();
   await service.stop();
 });

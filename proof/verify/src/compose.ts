@@ -45,7 +45,12 @@ async function main(): Promise<void> {
   const { overrides, buildOptions, env } = await prepareBuild();
   const setting = {
     overrides,
-    env: { ...env, PORT: process.env.PORT ?? String(await onFreePort((free) => Promise.resolve(free))) },
+    // Checks as frequent as `up --wait` needs them.
+    env: {
+      HEALTH_INTERVAL: '5s',
+      ...env,
+      PORT: process.env.PORT ?? String(await onFreePort((free) => Promise.resolve(free))),
+    },
   };
   const compose = composeFor(setting);
   const engine = (await docker('version', '-f', '{{.Server.Version}}')).trim();

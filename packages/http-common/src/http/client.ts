@@ -15,13 +15,17 @@ const limitSchema = z
   .regex(/^\d{1,6}$/)
   .transform(Number);
 
+export function isBehindGateway(req: Request): boolean {
+  return Number(req.app.get('trust proxy')) >= 1;
+}
+
 /**
  * The client that the gateway reports in `X-Client-Name` and `X-Client-Limit`. Undefined
  * without a gateway in front (`TRUST_PROXY_HOPS=0`), since any client could then send these
  * headers.
  */
 export function gatewayClient(req: Request): GatewayClient | undefined {
-  if (Number(req.app.get('trust proxy')) < 1) return undefined;
+  if (!isBehindGateway(req)) return undefined;
   const name = nameSchema.safeParse(req.get('X-Client-Name'));
   if (!name.success) return undefined;
   return { name: name.data, limitPerMinute: limitSchema.safeParse(req.get('X-Client-Limit')).data };

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
@@ -19,8 +19,9 @@ const closing = new WeakSet<Socket>();
  */
 export function closeAfterDelivery(socket: Socket): void {
   socket.destroySoon = () => {
+    if (socket.destroyed || closing.has(socket)) return;
     closing.add(socket);
-    if (socket.writable) socket.end();
+    socket.end();
     // Otherwise the end of what the client sends would go unnoticed.
     socket.resume();
     const timer = setTimeout(() => socket.destroy(), closeTimeoutMs);
@@ -47,9 +48,23 @@ export function onDelivered(response: ServerResponse, listener: (isDelivered: bo
   });
 }
 
-/** To be called before the headers are sent: makes a long response the last of its connection. */
-export function closeAfterLongBody(request: IncomingMessage, response: ServerResponse): void {
+/** Whether the end of a response may be on its way after Node has passed it on. */
+export function hasLongBody(response: ServerResponse): boolean {
+  const { req, statusCode } = response;
   const length = response.getHeader('content-length');
-  const hasBody = request.method !== 'HEAD' && response.statusCode !== 204 && response.statusCode !== 304;
-  if (hasBody && (length === undefined || Number(length) > longBodyBytes)) response.shouldKeepAlive = false;
+  const hasBody = req.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
+  return hasBody && (length === undefined || Number(length) > longBodyBytes);
+}
+
+/**
+ * To be called before the headers are sent: makes a long response the last of its connection. Not
+ * one without a length for a client of our own: the `fetch` of Node 20 takes such a response for
+ * complete if a crash cuts it off. The gateway doesn't.
+ */
+export function closeAfterLongBody(
+  response: ServerResponse,
+  { isForGateway }: { isForGateway: boolean },
+): void {
+  const canBeCut = isForGateway || response.hasHeader('content-length');
+  if (canBeCut && hasLongBody(response)) response.shouldKeepAlive = false;
 }

@@ -4,7 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { clientOf, gatewayClient } from './client.js';
+import { clientOf, gatewayClient, isBehindGateway } from './client.js';
 import { closeAfterLongBody, onDelivered } from './delivery.js';
 import { attachRequestContext, type Outcome, problemCodeOf, StageTimings } from './request-context.js';
 import { routeOf } from './routes.js';
@@ -39,7 +39,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     beforeHeaders(res, () => {
       const total = `total;dur=${(performance.now() - startedAt).toFixed(1)}`;
       res.setHeader('Server-Timing', [timings.header(), total].filter(Boolean).join(', '));
-      closeAfterLongBody(req, res);
+      closeAfterLongBody(res, { isForGateway: isBehindGateway(req) });
     });
 
     metrics.requestsInFlight.inc();

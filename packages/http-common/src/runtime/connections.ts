@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../errors/domain-error.js';
-import { closeAfterDelivery, isClosing, onDelivered } from '../http/delivery.js';
+import { closeAfterDelivery, hasLongBody, isClosing, onDelivered } from '../http/delivery.js';
 import { noteBreak } from '../http/request-context.js';
 import { resetSocket } from '../http/reset-connection.js';
 
@@ -11,6 +11,8 @@ interface Connection {
   readonly responses: Set<ServerResponse>;
   /** How much had arrived when the last response ended. */
   bytesReadBefore: number;
+  /** The end of the last response may still be on its way. */
+  hasLongTail: boolean;
 }
 
 /** The open connections of a server. */
@@ -21,7 +23,7 @@ export class Connections {
   constructor(server: Server) {
     server.on('connection', (socket) => {
       closeAfterDelivery(socket);
-      this.#connections.set(socket, { responses: new Set(), bytesReadBefore: 0 });
+      this.#connections.set(socket, { responses: new Set(), bytesReadBefore: 0, hasLongTail: false });
       socket.once('close', () => this.#connections.delete(socket));
     });
   }
@@ -34,6 +36,7 @@ export class Connections {
     onDelivered(response, () => {
       connection.responses.delete(response);
       connection.bytesReadBefore = socket.bytesRead;
+      connection.hasLongTail = hasLongBody(response);
       if (this.#isDraining) closeIfIdle(socket, connection);
     });
   }
@@ -61,8 +64,10 @@ export class Connections {
 }
 
 /** Idle: no response in progress, and not a byte of another request. */
-function closeIfIdle(socket: Socket, { responses, bytesReadBefore }: Connection): void {
-  if (responses.size === 0 && !isClosing(socket) && socket.bytesRead === bytesReadBefore) socket.destroy();
+function closeIfIdle(socket: Socket, { responses, bytesReadBefore, hasLongTail }: Connection): void {
+  if (responses.size > 0 || isClosing(socket) || socket.bytesRead !== bytesReadBefore) return;
+  if (hasLongTail) socket.destroySoon();
+  else socket.destroy();
 }
 
 function stopped(): DomainError {

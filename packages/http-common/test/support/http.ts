@@ -108,7 +108,10 @@ export async function startTestService(
       methods(router, '/api/bytes', {
         get: (req, res) => {
           res.once('finish', () => onWritten());
-          res.type('application/octet-stream').send(Buffer.alloc(Number(req.query.length)));
+          const body = Buffer.alloc(Number(req.query.length));
+          res.type('application/octet-stream');
+          if ('chunked' in req.query) res.write(body, () => res.end());
+          else res.send(body);
         },
       });
       methods(router, '/api/endless', {

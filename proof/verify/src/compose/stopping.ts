@@ -1,9 +1,11 @@
 /** SIGTERM lets running streams end, up to the grace period. */
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { docker, inspect } from '../docker.js';
 import { download, poll } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage } from '../place/main-job.js';
+import { downloadSlowly } from '../place/slow-client.js';
 import type { Report } from '../report.js';
 import { inBackground, NotYet, until } from '../wait.js';
 import { streamsOn } from './loss.js';
@@ -21,9 +23,41 @@ export async function checkStopping(report: Report, compose: Compose): Promise<v
   await report.check('a graceful stop in the middle of a stream lets it end', () =>
     restored(() => stopDuring(700_000, true)),
   );
+  for (const service of ['gateway', 'video-dl'] as const) {
+    for (const way of ['published port', "container's address"] as const) {
+      await report.check(`a slow client keeps every byte when ${service} restarts (${way})`, () =>
+        restored(async () => restartDuring(service, await addressOf(way, compose))),
+      );
+    }
+  }
   await report.check('a stream longer than the grace period is broken off visibly', () =>
     restored(() => stopDuring(80_000, false)),
   );
+}
+
+type Way = 'published port' | "container's address";
+
+/** Where the gateway is reached from this machine: through Docker's proxy, or as clients of the network reach it. */
+async function addressOf(way: Way, compose: Compose): Promise<string> {
+  if (way === "container's address") return upstreamOf(await containerOf('gateway'), 'edge', 8080);
+  const port = (await compose('port', 'gateway', '8080')).trim().split(':').at(-1) ?? '';
+  return `127.0.0.1:${port}`;
+}
+
+/** The whole film fits into the buffers between server and client, so that all of it is on its way at the restart. */
+async function restartDuring(service: 'gateway' | 'video-dl', address: string): Promise<string> {
+  const url = `http://${address}/api/stream/video?url=${filmPage(source)}`;
+  const whole = await downloadSlowly(url, Infinity);
+  assert.ok(whole.isComplete && whole.status === 200, JSON.stringify(whole));
+  const downloading = inBackground(downloadSlowly(url, whole.bytes / 10));
+  await delay(2000);
+  const started = performance.now();
+  const boxes = await containersOf(service);
+  await Promise.all(boxes.map(({ name }) => docker('restart', '--time', '40', name)));
+  const restartSeconds = (performance.now() - started) / 1000;
+  const slow = await downloading;
+  assert.ok(slow.isComplete && slow.bytes === whole.bytes, JSON.stringify({ slow, whole: whole.bytes }));
+  return `${(slow.bytes / 1e6).toFixed(1)} MB in ${slow.seconds.toFixed(1)} s; the restart took ${restartSeconds.toFixed(1)} s`;
 }
 
 async function stopDuring(bytesPerSecond: number, ends: boolean): Promise<string> {
