@@ -11,10 +11,10 @@ settings=$(awk -f /srv/gateway/settings.awk /srv/gateway/settings.tsv) || {
 listen=8080
 [ ! -e /proc/net/if_inet6 ] || listen='8080; listen [::]:8080'
 export GATEWAY_LISTEN="${GATEWAY_LISTEN:-$listen}"
-# The engine's resolver, which is not the same under Docker, Podman and Kubernetes. IPv6 addresses
-# need brackets.
-servers=$(awk '$1 == "nameserver" { sub(/%.*/, "", $2); printf ($2 ~ /:/ ? "[%s] " : "%s "), $2 }' /etc/resolv.conf)
-export GATEWAY_RESOLVER="${GATEWAY_RESOLVER:-${servers:-127.0.0.11}}"
+# The engine's resolver, which is not the same under Docker, Podman and Kubernetes. Only the first,
+# because nginx would ask all of them in turn, and others don't know the services.
+first=$(awk '$1 == "nameserver" { sub(/%.*/, "", $2); print ($2 ~ /:/ ? "[" $2 "]" : $2); exit }' /etc/resolv.conf)
+export GATEWAY_RESOLVER="${GATEWAY_RESOLVER:-${first:-127.0.0.11}}"
 names="GATEWAY_ROOT GATEWAY_RUN_DIR GATEWAY_NJS_MODULE GATEWAY_LISTEN GATEWAY_UPSTREAMS GATEWAY_RESOLVER GATEWAY_ACCESS_LOG GATEWAY_METRICS VIDEO_DL_UPSTREAM BG_REMOVAL_UPSTREAM"
 while IFS= read -r line; do
     export "${line?}"
