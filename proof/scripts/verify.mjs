@@ -1,4 +1,4 @@
-// npm run verify:compose, verify:swarm, verify:kubernetes, verify:workflows, verify:arm64: proves what
+// npm run verify:compose, verify:engines, verify:swarm, verify:kubernetes, verify:workflows, verify:arm64: proves what
 // deploys the services. Installs the dependencies; the rest is in proof/verify.
 import { delimiter, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -24,6 +24,11 @@ Builds the images, starts docker-compose.yml as a separate Compose project, and 
   --keep      leave the containers running at the end
 NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a free one by default.`,
     options: { 'no-build': flag, pull: flag, keep: flag },
+  },
+  engines: {
+    usage: `npm run verify:engines
+Creates the containers of docker-compose.yml on an engine without CPU quotas and on one with one
+core, and runs gateway and video-dl under Podman. Needs root, dockerd, podman and the images.`,
   },
   swarm: {
     usage: `npm run verify:swarm

@@ -121,10 +121,25 @@ await report.check('base images are in FROM lines that Dependabot reads, and get
     assert.equal(await run(join(work, 'deploy/images'), ['pin'], { env, cwd: work }), once, 'pins twice');
     const dockerfile = await readFile(join(work, 'nginx/Dockerfile'), 'utf8');
     assert.match(dockerfile, new RegExp(`^FROM nginxinc/nginx-unprivileged:\\S+@${digest} AS nginx$`, 'm'));
-    assert.equal(once.match(/@sha256/g)?.length, 3);
+    assert.equal(once.match(/@sha256/g)?.length, 4);
   } finally {
     await rm(work, { recursive: true });
   }
+});
+await report.check('the compose file of a release pulls its images and never builds', async () => {
+  const env = { IMAGE_PREFIX: 'ghcr.io/own/repo', IMAGE_TAG: '1.2.3' };
+  const text = await run('deploy/images', ['compose'], { env });
+  const schema = z.object({
+    services: z.record(z.string(), z.object({ image: z.string(), build: z.unknown().optional() })),
+  });
+  const { services } = schema.parse(parse(text, { merge: true }));
+  const original = schema.parse(
+    parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }),
+  );
+  assert.deepEqual(Object.keys(services), Object.keys(original.services));
+  assert.equal(Object.values(original.services).filter(({ build }) => build !== undefined).length, 3);
+  assert.equal(Object.values(services).filter(({ build }) => build !== undefined).length, 0);
+  assert.equal(services['video-dl']?.image, '${IMAGE_PREFIX:-ghcr.io/own/repo}/video-dl:${IMAGE_TAG:-1.2.3}');
 });
 await report.check('the tag decides what images are called', async () => {
   const named = async (type: string, name: string) => {

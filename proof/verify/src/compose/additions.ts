@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { onFreePort } from '@media-services/stack/set-up';
 import { z } from 'zod';
-import { containersWith, docker } from '../docker.js';
-import { distributePicture, request as ask, shell, type Box } from '../place/box.js';
+import { containersWith, docker, inspect } from '../docker.js';
+import { distributePicture, download, request as ask, shell, type Box } from '../place/box.js';
 import { healthUntil } from '../place/health.js';
-import { problemCode } from '../place/main-job.js';
+import { assertWholeFilm, filmPage, problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
 import { NotYet, until } from '../wait.js';
 import { composeFor, containerOf, project, source, type ComposeSetting } from './project.js';
@@ -22,6 +22,12 @@ const clientSchema = z.object({ client: z.string() });
 export async function checkAdditions(report: Report, setting: ComposeSetting): Promise<void> {
   await report.check('image-urls.yml lets bg-removal fetch an image, but not from a private address', () =>
     imageByUrl(setting),
+  );
+  await report.check("vpn.yml moves video-dl into another container's network", () =>
+    throughVpn(setting, 'vpn'),
+  );
+  await report.check("vpn-proxy.yml sends video-dl's connections through a proxy", () =>
+    throughVpn(setting, 'vpn-proxy'),
   );
   await report.check('tls.yml serves HTTPS, and only Caddy may name the client', () => https(setting));
 }
@@ -53,6 +59,44 @@ async function imageByUrl(setting: ComposeSetting): Promise<string> {
     await docker('network', 'disconnect', '--force', imageSources, (await containerOf('source')).name);
     await docker('network', 'rm', imageSources);
     await healthUntil(client, '/bg-removal/api/health', 200, 'ok');
+  }
+}
+
+/** Streams a film with video-dl behind what stands in for gluetun. */
+async function throughVpn(setting: ComposeSetting, file: 'vpn' | 'vpn-proxy'): Promise<string> {
+  const client = await containerOf('client', 1);
+  const overrides = [...setting.overrides, `${additions}${file}.yml`, `compose.${file}.yml`];
+  const compose = composeFor({ ...setting, overrides });
+  const options = [
+    'up',
+    '-d',
+    '--no-build',
+    '--remove-orphans',
+    '--scale',
+    'video-dl=1',
+    'video-dl',
+    'gateway',
+  ];
+  try {
+    await compose(...options);
+    await healthUntil(client, '/video-dl/api/health', 200, 'ok');
+    const to = '/tmp/vpn.mp4';
+    const path = `/api/stream/video?url=${filmPage(source)}`;
+    const answer = await download(client, { path, to, id: `${file}-stream` });
+    assert.ok(answer.complete && answer.status === 200, JSON.stringify(answer));
+    await assertWholeFilm(client, to);
+    if (file === 'vpn') {
+      const { NetworkSettings } = await inspect(await containerOf('video-dl'));
+      assert.deepEqual(Object.keys(NetworkSettings.Networks), [], 'video-dl has a network of its own');
+    } else {
+      const targets = await compose('logs', '--no-log-prefix', 'vpn');
+      assert.match(targets, new RegExp(`^${source}$`, 'm'));
+    }
+    return `${answer.bytes} bytes`;
+  } finally {
+    await compose('rm', '--stop', '--force', 'vpn', 'video-dl');
+    await composeFor(setting)('up', '-d', '--no-build', '--remove-orphans', 'video-dl', 'gateway');
+    await healthUntil(client, '/api/health', 200, 'ok');
   }
 }
 
