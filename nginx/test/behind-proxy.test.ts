@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onFreePort, PortInUseError } from '@media-services/stack/set-up';
 import { findExecutable, findNginx } from '@media-services/stack/set-up';
-import { atNight } from '../../proof/jest/at-night.js';
+import { atNight } from '../../proof/vitest/at-night.js';
 import { startGateway, type TestGateway } from './support/gateway.js';
 
 /** A proxy in front of the gateway, from a recipe in deploy/proxies, without TLS. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentedErrors } from '../dist/errors/documented-errors.js';
+import { documentedErrors } from '../src/errors/documented-errors.js';
 
 type Entry = string | [title: string, detail: string] | Record<string, string>;
 type Texts = Record<string, Entry>;

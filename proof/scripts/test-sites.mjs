@@ -58,18 +58,10 @@ async function install(python, packages, log) {
  * @param {boolean} long
  */
 function runTests(env, long) {
-  const jest = join(root, 'node_modules/jest/bin/jest.js');
-  const suites = ['<rootDir>/test/double/**/*.test.ts', ...(long ? ['<rootDir>/test/**/*.nightly.ts'] : [])];
-  const config = [
-    '-c',
-    '../../proof/jest/base.js',
-    '--rootDir',
-    '.',
-    '--globalSetup',
-    './test/support/make-media.ts',
-  ];
-  const args = ['--experimental-vm-modules', '--no-warnings', jest, ...config, '--testMatch', ...suites];
-  const { status, error } = spawnSync(process.execPath, args, {
+  const vitest = join(root, 'node_modules', '.bin', 'vitest');
+  const config = ['-c', '../../proof/vitest/video-dl.ts', '--root', '.'];
+  const suites = ['test/double/', ...(long ? ['.nightly.ts'] : ['--exclude', '**/*.nightly.ts'])];
+  const { status, error } = spawnSync(vitest, ['run', ...config, ...suites], {
     cwd: join(root, 'apps/video-dl'),
     stdio: 'inherit',
     env: { ...process.env, ...env, TEST_NIGHTLY: '1' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FairTurns } from '../dist/fair-turns.js';
+import { FairTurns } from '../src/fair-turns.js';
 
 const never = new AbortController().signal;
 

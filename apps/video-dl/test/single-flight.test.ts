@@ -1,4 +1,4 @@
-import { SingleFlight } from '../dist/single-flight.js';
+import { SingleFlight } from '../src/single-flight.js';
 
 const never = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { settingSections } from '../../dist/settings/configuration.js';
-import { documentedErrors } from '../../dist/errors/documented-errors.js';
-import { renderDocuments } from '../../dist/documents.js';
-import { generatedFiles } from '../../dist/generated-files.js';
+import { settingSections } from '../../src/settings/configuration.js';
+import { documentedErrors } from '../../src/errors/documented-errors.js';
+import { renderDocuments } from '../../src/documents.js';
+import { generatedFiles } from '../../src/generated-files.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string) => (existsSync(root + path) ? readFileSync(root + path, 'utf8') : '(missing)');

@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { documentedErrors } from '../../dist/errors/documented-errors.js';
-import { generatedFiles } from '../../dist/generated-files.js';
-import { openApiDocument } from '../../dist/openapi/document.js';
+import { documentedErrors } from '../../src/errors/documented-errors.js';
+import { generatedFiles } from '../../src/generated-files.js';
+import { openApiDocument } from '../../src/openapi/document.js';
 import { fileURLToPath } from 'node:url';
 
 const built = await generatedFiles(fileURLToPath(new URL('../../..', import.meta.url)));

@@ -1,4 +1,4 @@
-import { documentedErrors } from '../../dist/errors/documented-errors.js';
+import { documentedErrors } from '../../src/errors/documented-errors.js';
 
 const titles = new Map(documentedErrors().map((error) => [error.code, error.title]));
 

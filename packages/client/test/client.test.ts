@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { MediaServicesClient, MediaServicesError } from '../dist/index.js';
-import { fileNameOf } from '../dist/media.js';
-import { saveTo } from '../dist/node.js';
-import { wait } from '../dist/retry.js';
+import { MediaServicesClient, MediaServicesError } from '../src/index.js';
+import { fileNameOf } from '../src/media.js';
+import { saveTo } from '../src/node.js';
+import { wait } from '../src/retry.js';
 import { brokenAnswer, brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
 
 const page = 'https://example.com/film?a=1&b=2';

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import type { ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { isNight } from '../../../proof/jest/at-night.js';
+import { isNight } from '../../../proof/vitest/at-night.js';
 import { startCommandLines, type Outcome } from './support/command-lines.js';
 import { brokenFile, file, problem, rangedFile, startServer } from './support/server.js';
-import { progressLine, timeText } from '../dist/cli/terminal.js';
+import { progressLine, timeText } from '../src/cli/terminal.js';
 
 const program = resolve(import.meta.dirname, '../bin/media-services.js');
 const page = 'https://example.com/film';

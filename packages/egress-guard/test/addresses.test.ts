@@ -1,4 +1,4 @@
-import { createGuard, blockedRange } from '../dist/index.js';
+import { createGuard, blockedRange } from '../src/index.js';
 import { publicHosts, blockedHosts } from './support/addresses.js';
 import { tryConnect } from './support/servers.js';
 

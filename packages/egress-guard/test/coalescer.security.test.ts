@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Coalescer, inChunks, TinyPiecesError } from '../dist/index.js';
-
-const { jest } = import.meta;
+import { Coalescer, inChunks, TinyPiecesError } from '../src/index.js';
 
 /** A coalescer whose source records `pause` and `resume`. */
 function wire() {
@@ -107,18 +105,18 @@ it('rejects a peer that sends a million tiny pieces', async () => {
 });
 
 it('leaves a rejected peer paused, so that nothing parses the rest', async () => {
-  jest.useFakeTimers();
+  vi.useFakeTimers();
   try {
     const { calls, coalescer } = wire();
     const piece = Buffer.alloc(1);
     for (let sent = 1; sent <= 2 ** 20 + 4096; sent += 1) {
       coalescer.push(piece);
-      if (sent % 1024 === 0) jest.runOnlyPendingTimers();
+      if (sent % 1024 === 0) vi.runOnlyPendingTimers();
       if (sent % (16 * kib) === 0) await coalescer.next();
     }
     expect(calls.at(-1)).toBe('pause');
   } finally {
-    jest.useRealTimers();
+    vi.useRealTimers();
   }
 });
 

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:https';
 import { type AddressInfo, type connect as tcpConnect, createServer as createTcpServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { request } from 'undici';
-import { GuardedDispatcher, createTlsConnector } from '../dist/dispatcher.js';
-import { createGuard, type Guard } from '../dist/index.js';
+import { GuardedDispatcher, createTlsConnector } from '../src/dispatcher.js';
+import { createGuard, type Guard } from '../src/index.js';
 import { certificate, key, startServer, type TestServer, tryConnect } from './support/servers.js';
 
 const guards: AbortController[] = [];

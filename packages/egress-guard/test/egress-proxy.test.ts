@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ServerResponse, request, type IncomingMessage } from 'node:http';
 import { DomainError } from '@media-services/http-common';
-import { createGuard, EgressProxy, type EgressSession } from '../dist/index.js';
+import { createGuard, EgressProxy, type EgressSession } from '../src/index.js';
 import { blockedHosts } from './support/addresses.js';
 import { silentLogger, startServer, type TestServer } from './support/servers.js';
 

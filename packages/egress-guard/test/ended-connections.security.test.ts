@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { createGuard } from '../dist/index.js';
+import { createGuard } from '../src/index.js';
 
 const body = 'x'.repeat(1000);
 const closing = 'HTTP/1.1 200 OK\r\nConnection: close\r\n';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { DomainError } from '@media-services/http-common';
-import { createGuard, EgressProxy, type Guard } from '../dist/index.js';
+import { createGuard, EgressProxy, type Guard } from '../src/index.js';
 import { silentLogger } from './support/servers.js';
 
 const response = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';

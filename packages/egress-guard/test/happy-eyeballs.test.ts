@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
-import { createGuard } from '../dist/index.js';
-import { alternateFamilies, connectFirst, ConnectTimeoutError } from '../dist/happy-eyeballs.js';
+import { createGuard } from '../src/index.js';
+import { alternateFamilies, connectFirst, ConnectTimeoutError } from '../src/happy-eyeballs.js';
 import { startServer, startSilentHost, type TestServer, tryConnect } from './support/servers.js';
 
 const silentAddress = '127.0.0.3';

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { request } from 'undici';
-import { createGuard, type LookupFn } from '../dist/index.js';
-import { parseOutboundProxies } from '../dist/outbound-proxy.js';
+import { createGuard, type LookupFn } from '../src/index.js';
+import { parseOutboundProxies } from '../src/outbound-proxy.js';
 import { startServer, type TestServer, tryConnect } from './support/servers.js';
 
 /** A small CONNECT proxy that checks credentials and resolves every name to loopback. */

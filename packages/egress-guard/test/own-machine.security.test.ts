@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { DomainError } from '@media-services/http-common';
-import { createGuard, type Guard } from '../dist/index.js';
-import { OwnAddresses } from '../dist/own-addresses.js';
+import { createGuard, type Guard } from '../src/index.js';
+import { OwnAddresses } from '../src/own-addresses.js';
 
 /** A public address that this machine doesn't have. */
 const stranger = '93.184.216.34';

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { DomainError } from '@media-services/http-common';
-import { AllowList, parseAllowedSource } from '../dist/allow-list.js';
-import { canonicalHost, hostForAuthority } from '../dist/host.js';
-import { blockedRange } from '../dist/index.js';
-import { OwnAddresses } from '../dist/own-addresses.js';
-import { AddressPolicy, resolveName } from '../dist/policy.js';
-import type { LookupFn } from '../dist/system-lookup.js';
+import { AllowList, parseAllowedSource } from '../src/allow-list.js';
+import { canonicalHost, hostForAuthority } from '../src/host.js';
+import { blockedRange } from '../src/index.js';
+import { OwnAddresses } from '../src/own-addresses.js';
+import { AddressPolicy, resolveName } from '../src/policy.js';
+import type { LookupFn } from '../src/system-lookup.js';
 
 const policyWith = ({
   allowed = [],

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { request } from 'undici';
-import { createGuard, createSystemLookup } from '../dist/index.js';
+import { createGuard, createSystemLookup } from '../src/index.js';
 
 let server: DnsServer;
 let folder: string;

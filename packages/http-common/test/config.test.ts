@@ -7,7 +7,7 @@ import {
   renderConfigurationTable,
   setting,
   unknownSettings,
-} from '../dist/index.js';
+} from '../src/index.js';
 
 const schema = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { resetSocket } from '../dist/index.js';
+import { resetSocket } from '../src/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
 let service: TestService['service'];

@@ -1,4 +1,4 @@
-import { HealthRegistry, type CheckResult } from '../dist/index.js';
+import { HealthRegistry, type CheckResult } from '../src/index.js';
 
 describe('health', () => {
   it('is 200 for ok and degraded, 503 for error, starting and draining', async () => {

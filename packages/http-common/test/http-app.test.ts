@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { spawn } from 'node:child_process';
-import { contentDisposition, codesOf, createMetrics, problemType, sharedErrors } from '../dist/index.js';
+import { contentDisposition, codesOf, createMetrics, problemType, sharedErrors } from '../src/index.js';
 import { rawRequest, startTestService, type TestService } from './support/http.js';
 
 let test: TestService;
-beforeAll(async () => (test = await startTestService()));
-afterAll(async () => test.service.stop());
+// One per test: a request is logged after its response, so a shared log would still get lines of the last test.
+beforeEach(async () => (test = await startTestService({ graceSeconds: 0 })));
+afterEach(async () => test.service.stop());
 
 const get = async (path: string, init?: RequestInit): Promise<Response> =>
   fetch(`${test.service.url}${path}`, init);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConfigError, createLogger, createMetrics, HealthRegistry, runService } from '../dist/index.js';
+import { ConfigError, createLogger, createMetrics, HealthRegistry, runService } from '../src/index.js';
 import { rawRequest, startTestService } from './support/http.js';
 
 describe('stopping a service', () => {

@@ -14,7 +14,7 @@ import {
   type HubSource,
   type ModelRecipe,
   type PackageSource,
-} from '../dist/index.js';
+} from '../src/index.js';
 
 /** `output = input + w`: a few kilobytes, enough to interrupt a download. */
 const weights = Buffer.from(

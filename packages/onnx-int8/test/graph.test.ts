@@ -1,5 +1,5 @@
-import { rewriteGraph, widenFloat16 } from '../dist/rewrite.js';
-import { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
+import { rewriteGraph, widenFloat16 } from '../src/rewrite.js';
+import { attributeType, dataType, decodeModel, encodeModel, type OnnxModel } from '../src/onnx-schema.js';
 
 /** The value of a half-precision number by definition. */
 function halfValue(bits: number): number {

@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
-import { equaliseChannels, sharedScales } from '../dist/equalise.js';
-import { fixInputSize } from '../dist/fixed-size.js';
-import { decodeModel, encodeModel, type OnnxModel } from '../dist/onnx-schema.js';
-import { quantiseGraph } from '../dist/quantise.js';
-import { type ChannelMagnitudes, exposeActivations, MagnitudeMeter } from '../dist/magnitude-meter.js';
+import { equaliseChannels, sharedScales } from '../src/equalise.js';
+import { fixInputSize } from '../src/fixed-size.js';
+import { decodeModel, encodeModel, type OnnxModel } from '../src/onnx-schema.js';
+import { quantiseGraph } from '../src/quantise.js';
+import { type ChannelMagnitudes, exposeActivations, MagnitudeMeter } from '../src/magnitude-meter.js';
 import { seededNumbers, smallNetwork } from './support/small-network.js';
 
 const outputsSchema = z.record(z.string(), z.array(z.number()));

@@ -1,4 +1,4 @@
-import { maxPairSum, quantiseFilter, roundFilter } from '../dist/round-filter.js';
+import { maxPairSum, quantiseFilter, roundFilter } from '../src/round-filter.js';
 import { seededNumbers } from './support/small-network.js';
 
 const area = 9;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { ChildGroup, childEnvironment } from '../dist/index.js';
+import { ChildGroup, childEnvironment } from '../src/index.js';
 
 const shortage = fileURLToPath(new URL('fixtures/descriptor-shortage.mjs', import.meta.url));
 const never = () => new AbortController().signal;

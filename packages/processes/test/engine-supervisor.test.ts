@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DomainError } from '@media-services/http-common';
-import { EngineJobError } from '../dist/index.js';
+import { EngineJobError } from '../src/index.js';
 import {
   fakeEngine,
   fakeSupervisor,

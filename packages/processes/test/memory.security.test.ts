@@ -1,4 +1,4 @@
-import { ChildGroup, childEnvironment, type MemoryLimit } from '../dist/index.js';
+import { ChildGroup, childEnvironment, type MemoryLimit } from '../src/index.js';
 
 const mebibyte = 2 ** 20;
 const enoughBytes = 4096 * mebibyte;

@@ -11,7 +11,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createRateLimiter } from '../dist/index.js';
+import { createRateLimiter } from '../src/index.js';
 import { startRedis } from './support/redis-server.js';
 
 /**

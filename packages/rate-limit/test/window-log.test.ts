@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@media-services/http-common';
 import fc from 'fast-check';
-import { WindowLog } from '../dist/index.js';
-import { RedisWindowLog } from '../dist/redis-window-log.js';
+import { WindowLog } from '../src/index.js';
+import { RedisWindowLog } from '../src/redis-window-log.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 
 /**

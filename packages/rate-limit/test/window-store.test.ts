@@ -1,6 +1,6 @@
 import { createLogger } from '@media-services/http-common';
-import { WindowStore, type WindowLogStatus } from '../dist/index.js';
-import { RedisWindowLog } from '../dist/redis-window-log.js';
+import { WindowStore, type WindowLogStatus } from '../src/index.js';
+import { RedisWindowLog } from '../src/redis-window-log.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayDir } from '../src/set-up/index.mjs';
-import { gatewaySettings, renderGateway, substitute } from '../dist/gateway/render-gateway.js';
+import { gatewaySettings, renderGateway, substitute } from '../src/gateway/render-gateway.js';
 import { scratch } from './support/scratch.js';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { startNginx } from '../dist/gateway/nginx.js';
+import { startNginx } from '../src/gateway/nginx.js';
 
 test('replaces only ${UPPER_CASE} and keeps nginx variables', () => {
   expect(substitute('listen ${PORT}; return 200 $uri${args} $status;', { PORT: '80' })).toBe(

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { UserError } from '../src/set-up/index.mjs';
-import { launchService } from '../dist/runner/launch.js';
-import { StackProcesses } from '../dist/runner/stack-processes.js';
+import { launchService } from '../src/runner/launch.js';
+import { StackProcesses } from '../src/runner/stack-processes.js';
 import { scratch } from './support/scratch.js';
 
 /** A service that listens as `runMain` does, and reports it. It ends with code 78 if a port is taken. */

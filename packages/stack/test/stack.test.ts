@@ -16,10 +16,10 @@ import {
   PortInUseError,
   root,
 } from '../src/set-up/index.mjs';
-import { deathMessage, panel } from '../dist/index.js';
-import { Child } from '../dist/runner/child.js';
-import { StackProcesses } from '../dist/runner/stack-processes.js';
-import { Stack } from '../dist/runner/stack.js';
+import { deathMessage, panel } from '../src/index.js';
+import { Child } from '../src/runner/child.js';
+import { StackProcesses } from '../src/runner/stack-processes.js';
+import { Stack } from '../src/runner/stack.js';
 import { scratch } from './support/scratch.js';
 
 const releases: (() => unknown)[] = [];

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { startService } from '../dist/bg/service.js';
+import { startService } from '../src/bg/service.js';
 
 it('reports its stage times and memory, and ends', async () => {
   const drawing =

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
-import { atNight } from '../../jest/at-night.js';
+import { atNight } from '../../vitest/at-night.js';
 
 const figures = z.object({
   mae: z.number(),

@@ -5,7 +5,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isNight } from '../../jest/at-night.js';
+import { isNight } from '../../vitest/at-night.js';
 import { newClient } from './support/client.js';
 import { stack } from './support/stack.js';
 

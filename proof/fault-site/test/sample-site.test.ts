@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSampleSite, type SampleSite } from '../dist/index.js';
+import { startSampleSite, type SampleSite } from '../src/index.js';
 import { scratch } from '../../../packages/stack/test/support/scratch.js';
 
 const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));

@@ -8,12 +8,12 @@ import {
   UserError,
   type Progress,
 } from '@media-services/stack/set-up';
-import { readJestReport, resultsFolder } from './jest-reports.js';
 import { lineBudget } from './line-budget.js';
 import { runPythonSuite } from './python-suite.js';
 import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
 import { toolVersions } from './tool-versions.js';
 import { checksResult, packageResult, runTurbo } from './turbo.js';
+import { readVitestReport, resultsFolder } from './vitest-reports.js';
 import { testedFolders } from './workspace.js';
 
 /** Checks of all code, tests included. */
@@ -87,7 +87,7 @@ async function runSuite(
   }
   rmSync(resultsFolder(root, name), { recursive: true, force: true });
   const run = await runTurbo({ root, env, timeoutMs, args: ['test', `--filter=./${name}`] });
-  return { output: run.output, result: packageResult(readJestReport(root, name), run) };
+  return { output: run.output, result: packageResult(readVitestReport(root, name), run) };
 }
 
 /** Fails if the tests leave a process running (checked only on Linux). */

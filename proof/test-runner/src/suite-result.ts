@@ -6,8 +6,6 @@ export interface SuiteResult {
   readonly skipped: number;
   /** One line each. */
   readonly failures: readonly string[];
-  /** Tests that failed at first and passed in a second run. */
-  readonly retried?: readonly string[];
   /** How long each of its files took, if the runner reports it. */
   readonly files?: readonly { readonly file: string; readonly seconds: number }[];
   /** Nothing it depends on has changed since it last ran, so its results were replayed. */
@@ -48,17 +46,10 @@ export function summaryLines(results: readonly SuiteResult[]): string[] {
     (result) =>
       `${result.failed > 0 ? '✗' : '✓'} ${result.name.padEnd(width)}  ${totalLine([result])}${timeOf(result)}`,
   );
-  const retried = results.flatMap(({ name, retried: list = [] }) =>
-    list.map((test) => `↻ ${name} › ${test}`),
-  );
   const failures = results.flatMap(({ name, failures: list }) =>
     list.map((failure) => `✗ ${name} › ${failure}`),
   );
-  return [
-    ...suites,
-    ...(retried.length === 0 ? [] : ['', 'Passed only when run once more:', ...retried]),
-    ...(failures.length === 0 ? [] : ['', 'Failures:', ...failures]),
-  ];
+  return [...suites, ...(failures.length === 0 ? [] : ['', 'Failures:', ...failures])];
 }
 
 function timeOf({ cached, files = [] }: SuiteResult): string {

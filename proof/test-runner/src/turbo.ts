@@ -55,7 +55,7 @@ function readSummary(output: string): unknown {
   return file === undefined ? { tasks: [] } : JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** What jest reported about a package, unless turbo failed for another reason. */
+/** What vitest reported about a package, unless turbo failed for another reason. */
 export function packageResult(reported: SuiteResult, { code, summary }: TurboRun): SuiteResult {
   if (code !== 0 && reported.failed === 0) return crashed(reported.name, endOf(code), reported);
   const { tasks } = runSummary.parse(summary);

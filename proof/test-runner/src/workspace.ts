@@ -9,7 +9,7 @@ function workspaceFolders(root: string): string[] {
   return folders.filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
-/** The folders of packages with jest tests. */
+/** The folders of packages with tests. */
 export function testedFolders(root: string): string[] {
   return workspaceFolders(root).filter((folder) => hasTests(join(root, folder, 'test')));
 }

@@ -1,10 +1,10 @@
 import { root } from '@media-services/stack/set-up';
-import { jestResult } from '../dist/jest-reports.js';
-import { budgets, lineBudget } from '../dist/line-budget.js';
-import { unittestResult } from '../dist/python-suite.js';
-import { crashed, slowestFiles, summaryLines, totalLine } from '../dist/suite-result.js';
-import { checksResult, packageResult } from '../dist/turbo.js';
-import { testedFolders } from '../dist/workspace.js';
+import { vitestResult } from '../src/vitest-reports.js';
+import { budgets, lineBudget } from '../src/line-budget.js';
+import { unittestResult } from '../src/python-suite.js';
+import { crashed, slowestFiles, summaryLines, totalLine } from '../src/suite-result.js';
+import { checksResult, packageResult } from '../src/turbo.js';
+import { testedFolders } from '../src/workspace.js';
 
 test('every package of the workspace that has tests is run', () => {
   expect(testedFolders(root)).toEqual(
@@ -45,12 +45,6 @@ test('every failure is listed under its suite', () => {
   expect(lines).toContain('✗ b › does not work');
 });
 
-test('every test that passed only when it ran once more is listed', () => {
-  const lines = summaryLines([{ ...suite(1, 0), retried: ['starts in time'] }]);
-
-  expect(lines).toContain('↻ a › starts in time');
-});
-
 test('the slowest files are listed, slowest first, without those whose results were replayed', () => {
   const files = [
     { file: 'quick.test.ts', seconds: 1 },
@@ -65,34 +59,45 @@ test('the slowest files are listed, slowest first, without those whose results w
 });
 
 const report = {
-  numPassedTests: 2,
+  numPassedTests: 1,
   numFailedTests: 1,
   numPendingTests: 0,
   numTodoTests: 1,
-  hung: false,
   testResults: [
-    { file: 'test/a.test.ts', seconds: 2, failures: ['a fails'], retried: ['a is late'] },
-    { file: 'test/b.test.ts', broken: 'SyntaxError: no', seconds: 0, failures: [], retried: [] },
+    {
+      name: '/x/test/a.test.ts',
+      status: 'failed',
+      message: '',
+      startTime: 1000,
+      endTime: 3000,
+      assertionResults: [
+        { status: 'failed', fullName: 'a fails' },
+        { status: 'passed', fullName: 'a works' },
+      ],
+    },
+    {
+      name: '/x/test/b.test.ts',
+      status: 'failed',
+      message: 'SyntaxError: no\n  at b.test.ts',
+      startTime: 1000,
+      endTime: 1000,
+      assertionResults: [],
+    },
   ],
 };
 
-test('a test file that jest cannot even load is a failure', () => {
-  expect(jestResult('x', report)).toEqual({
+test('a test file that vitest cannot even load is a failure', () => {
+  expect(vitestResult('x', report, '/x')).toEqual({
     name: 'x',
-    passed: 2,
+    passed: 1,
     failed: 2,
     skipped: 1,
     failures: ['a fails', 'test/b.test.ts: SyntaxError: no'],
-    retried: ['a is late'],
     files: [
       { file: 'test/a.test.ts', seconds: 2 },
       { file: 'test/b.test.ts', seconds: 0 },
     ],
   });
-});
-
-test('a jest run that does not exit is a failure', () => {
-  expect(jestResult('x', { ...report, hung: true })).toMatchObject({ passed: 2, failed: 3 });
 });
 
 test("unittest's closing lines are parsed", () => {

@@ -2,8 +2,8 @@ import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { ByteBudget } from '../../dist/api/byte-budget.js';
-import { uploadReader } from '../../dist/api/upload.js';
+import { ByteBudget } from '../../src/api/byte-budget.js';
+import { uploadReader } from '../../src/api/upload.js';
 
 test('a parsed form leaves no listener on its signal', async () => {
   const read = uploadReader(1000);

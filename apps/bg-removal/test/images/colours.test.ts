@@ -1,12 +1,12 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import sharp from 'sharp';
-import { atNight, isNight } from '../../../../proof/jest/at-night.js';
-import { decodeFull, openImage } from '../../dist/images/decode.js';
-import { encode } from '../../dist/images/encode.js';
-import { defaultOutput } from '../../dist/images/output.js';
-import { imageLimits } from '../../dist/images/image-limits.js';
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import { atNight, isNight } from '../../../../proof/vitest/at-night.js';
+import { decodeFull, openImage } from '../../src/images/decode.js';
+import { encode } from '../../src/images/encode.js';
+import { defaultOutput } from '../../src/images/output.js';
+import { imageLimits } from '../../src/images/image-limits.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
 import { viewForModel } from '../support/matte.js';
 import { adobeRgbProfile } from '../support/colour-files.js';
 import { colourPng, pngChunk } from '../support/unusual-files.js';

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { writePng, type Raster } from '../../dist/images/write-png.js';
+import { writePng, type Raster } from '../../src/images/write-png.js';
 import { visibleArea } from '../support/matte.js';
 
 /** Runs, gradients and noise: differences of both signs, with and without a borrow. */

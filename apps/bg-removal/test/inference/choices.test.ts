@@ -3,7 +3,7 @@ import {
   choosePrecision,
   inferenceCapacity,
   requireMemory,
-} from '../../dist/inference/choices.js';
+} from '../../src/inference/choices.js';
 
 const gibibyte = 1024 ** 3;
 

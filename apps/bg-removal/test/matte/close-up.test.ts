@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { Rectangle } from '../../dist/images/output.js';
-import { withCloseUp } from '../../dist/matte/close-up.js';
-import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import type { Rectangle } from '../../src/images/output.js';
+import { withCloseUp } from '../../src/matte/close-up.js';
+import { createPlane, type Plane } from '../../src/matte/plane.js';
 import { postImage, startWarmService } from '../support/service.js';
 
 const image = { width: 800, height: 600 };

@@ -1,7 +1,7 @@
-import { atNight } from '../../../../proof/jest/at-night.js';
-import { defaultSteps } from '../../dist/matte/cut-out.js';
-import { gridFor } from '../../dist/matte/grid.js';
-import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
+import { defaultSteps } from '../../src/matte/cut-out.js';
+import { gridFor } from '../../src/matte/grid.js';
+import { createPlane, type Plane } from '../../src/matte/plane.js';
 import { correctAlpha, cutOut, estimateForeground } from '../support/matte.js';
 import { colourError, softDisc, type Composite } from '../support/synthetic.js';
 

@@ -1,4 +1,4 @@
-import { createPlane, type Plane } from '../../dist/matte/plane.js';
+import { createPlane, type Plane } from '../../src/matte/plane.js';
 import { decideWideAreas } from '../support/matte.js';
 
 /** 256 × 256: areas within 6 pixels of a decided one are never wide. */

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { findSubject, type FoundSubject } from '../../dist/matte/find-subject.js';
-import { createLook } from '../../dist/matte/surroundings.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
+import { findSubject, type FoundSubject } from '../../src/matte/find-subject.js';
+import { createLook } from '../../src/matte/surroundings.js';
 import { viewForModel } from '../support/matte.js';
 
 const inputSize = { width: 128, height: 128 };

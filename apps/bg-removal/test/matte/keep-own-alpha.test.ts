@@ -1,6 +1,6 @@
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { cutOutOutline } from '../../dist/matte/finished-cut-out.js';
-import { neutralTuning, type Tuning } from '../../dist/matte/tuning.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
+import { cutOutOutline } from '../../src/matte/finished-cut-out.js';
+import { neutralTuning, type Tuning } from '../../src/matte/tuning.js';
 import { keepOwnAlpha } from '../support/matte.js';
 import { softDisc } from '../support/synthetic.js';
 

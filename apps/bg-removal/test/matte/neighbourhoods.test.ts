@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { createPlane, type Plane } from '../../dist/matte/plane.js';
-import { resample } from '../../dist/matte/resample.js';
-import { foregroundFloor } from '../../dist/matte/stretch.js';
+import { createPlane, type Plane } from '../../src/matte/plane.js';
+import { resample } from '../../src/matte/resample.js';
+import { foregroundFloor } from '../../src/matte/stretch.js';
 import { boxFilter, boxFilterCells, stretchMask } from '../support/matte.js';
 
 const planes = fc

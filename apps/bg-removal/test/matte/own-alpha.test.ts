@@ -1,5 +1,5 @@
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import { defaultTuning } from '../../dist/matte/tuning.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
+import { defaultTuning } from '../../src/matte/tuning.js';
 import { cutOut, featherMatte, tuneMatte } from '../support/matte.js';
 import { softDisc } from '../support/synthetic.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { tuneAlpha, tuningTable } from '../../dist/matte/tuning.js';
+import { tuneAlpha, tuningTable } from '../../src/matte/tuning.js';
 import { featherMatte, tuneMatte } from '../support/matte.js';
 
 /** 8-bit alpha values, as in a matte. */
@@ -12,7 +12,11 @@ const neutral = { foregroundStrength: 1, threshold: 0, feather: 0 };
 
 describe('strength and threshold', () => {
   test('neutral values change nothing', () => {
-    fc.assert(fc.property(alphas, (alpha) => expect(tuneAlpha(alpha, neutral)).toBe(alpha)));
+    fc.assert(
+      fc.property(alphas, (alpha) => {
+        expect(tuneAlpha(alpha, neutral)).toBe(alpha);
+      }),
+    );
     expect(tuningTable(neutral)).toEqual(Uint8Array.from({ length: 256 }, (_, i) => i));
   });
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeModel, type OnnxModel } from '@media-services/onnx-int8';
-import { defaultModelId, defaultModelsDir, locateModel } from '../../dist/model/known-models.js';
-import { verifyModel } from '../../dist/model/verify-model.js';
+import { defaultModelId, defaultModelsDir, locateModel } from '../../src/model/known-models.js';
+import { verifyModel } from '../../src/model/verify-model.js';
 
 /**
  * The largest sum of two neighbouring weights of the same sign, in the kernels' reading order:

@@ -1,10 +1,10 @@
 import { createLogger, DomainError } from '@media-services/http-common';
 import fc from 'fast-check';
 import sharp from 'sharp';
-import { countJpegScans, imageLimits } from '../../dist/images/image-limits.js';
-import { defaultOutput } from '../../dist/images/output.js';
-import { isImageFault } from '../../dist/images/sharp.js';
-import { PixelPool } from '../../dist/pixels/pixel-pool.js';
+import { countJpegScans, imageLimits } from '../../src/images/image-limits.js';
+import { defaultOutput } from '../../src/images/output.js';
+import { isImageFault } from '../../src/images/sharp.js';
+import { PixelPool } from '../../src/pixels/pixel-pool.js';
 import { blackPng, manyScansJpeg } from '../support/unusual-files.js';
 import { picture } from '../support/pictures.js';
 

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@media-services/http-common';
-import { imageLimits } from '../../dist/images/image-limits.js';
-import { defaultOutput } from '../../dist/images/output.js';
-import { defaultTuning } from '../../dist/matte/tuning.js';
-import { PixelPool } from '../../dist/pixels/pixel-pool.js';
+import { imageLimits } from '../../src/images/image-limits.js';
+import { defaultOutput } from '../../src/images/output.js';
+import { defaultTuning } from '../../src/matte/tuning.js';
+import { PixelPool } from '../../src/pixels/pixel-pool.js';
 import { picture } from '../support/pictures.js';
-import { WarmUp } from '../../dist/pixels/warm-up.js';
+import { WarmUp } from '../../src/pixels/warm-up.js';
 
 let rounds = 0;
 const count = () => void (rounds += 1);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { adobeRgbProfile, ycckJpeg } from '../support/colour-files.js';
 import { backdrop, picture, pixelsOf, subject } from '../support/pictures.js';
 import { postImage, startWarmService, type TestService } from '../support/service.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import sharp from 'sharp';
-import { api } from '../../dist/api/openapi.js';
-import { parametersSchema } from '../../dist/api/parameters.js';
+import { api } from '../../src/api/openapi.js';
+import { parametersSchema } from '../../src/api/parameters.js';
 import { picture, subject } from '../support/pictures.js';
 import { postImage, problemOf, startWarmService, type TestService } from '../support/service.js';
 

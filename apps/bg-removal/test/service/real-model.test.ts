@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { isNight } from '../../../../proof/jest/at-night.js';
+import { isNight } from '../../../../proof/vitest/at-night.js';
 import { backdrop, pixelsOf } from '../support/pictures.js';
 import {
   health,

@@ -9,8 +9,8 @@ import {
   loadConfig,
   thisMachine,
 } from '@media-services/http-common';
-import { configSchema } from '../../dist/config.js';
-import { MattingEngine } from '../../dist/inference/matting-engine.js';
+import { configSchema } from '../../src/config.js';
+import { MattingEngine } from '../../src/inference/matting-engine.js';
 import { picture } from '../support/pictures.js';
 import {
   health,

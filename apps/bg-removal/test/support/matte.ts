@@ -1,22 +1,22 @@
-import type { Rectangle } from '../../dist/images/output.js';
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
-import * as boxes from '../../dist/matte/box-filter.js';
-import * as cutOuts from '../../dist/matte/cut-out.js';
-import * as wideAreas from '../../dist/matte/decide-wide-areas.js';
-import * as feather from '../../dist/matte/feather.js';
-import * as edges from '../../dist/matte/edge-colours.js';
-import { cellColours, type Cells, type Grid } from '../../dist/matte/grid.js';
-import { estimateLayers } from '../../dist/matte/layers.js';
-import type { OwnAlpha } from '../../dist/matte/find-subject.js';
-import * as own from '../../dist/matte/keep-own-alpha.js';
-import * as views from '../../dist/matte/model-view.js';
-import { pictureOf } from '../../dist/matte/own-alpha.js';
-import type { Plane } from '../../dist/matte/plane.js';
-import * as stretch from '../../dist/matte/stretch.js';
-import { createSharedMemory, TeamMember } from '../../dist/matte/team-member.js';
-import * as tune from '../../dist/matte/tune-matte.js';
-import type { Tuning } from '../../dist/matte/tuning.js';
-import * as areas from '../../dist/matte/visible-area.js';
+import type { Rectangle } from '../../src/images/output.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
+import * as boxes from '../../src/matte/box-filter.js';
+import * as cutOuts from '../../src/matte/cut-out.js';
+import * as wideAreas from '../../src/matte/decide-wide-areas.js';
+import * as feather from '../../src/matte/feather.js';
+import * as edges from '../../src/matte/edge-colours.js';
+import { cellColours, type Cells, type Grid } from '../../src/matte/grid.js';
+import { estimateLayers } from '../../src/matte/layers.js';
+import type { OwnAlpha } from '../../src/matte/find-subject.js';
+import * as own from '../../src/matte/keep-own-alpha.js';
+import * as views from '../../src/matte/model-view.js';
+import { pictureOf } from '../../src/matte/own-alpha.js';
+import type { Plane } from '../../src/matte/plane.js';
+import * as stretch from '../../src/matte/stretch.js';
+import { createSharedMemory, TeamMember } from '../../src/matte/team-member.js';
+import * as tune from '../../src/matte/tune-matte.js';
+import type { Tuning } from '../../src/matte/tuning.js';
+import * as areas from '../../src/matte/visible-area.js';
 
 /** Steps of the matte by one thread, on arrays outside of its memory. */
 

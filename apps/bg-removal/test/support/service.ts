@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import request, { type Response } from 'supertest';
 import { loadConfig } from '@media-services/http-common';
-import { configSchema } from '../../dist/config.js';
-import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } from '../../dist/service.js';
+import { configSchema } from '../../src/config.js';
+import { createBgRemovalService, type BgRemovalService, type ServiceOverrides } from '../../src/service.js';
 import { tinyModel, tinySize } from './tiny-model.js';
 
 export interface TestService extends BgRemovalService {

@@ -1,4 +1,4 @@
-import type { RgbaImage } from '../../dist/images/rgba-image.js';
+import type { RgbaImage } from '../../src/images/rgba-image.js';
 
 /** A soft disc of known colours over a known background. */
 export interface Composite {

@@ -1,8 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { ClientWriter } from '../../dist/deliver/response.js';
-
-const { jest } = import.meta;
+import { ClientWriter } from '../../src/deliver/response.js';
 
 /** A connection whose client takes each part after a delay on the test's clock. */
 async function slowDownload(partBytes: number, secondsPerPart: number, parts: number): Promise<number> {
@@ -17,7 +15,7 @@ async function slowDownload(partBytes: number, secondsPerPart: number, parts: nu
   });
   for (let part = 0; part < parts; part += 1) {
     const written = writer.write(Buffer.alloc(partBytes));
-    jest.advanceTimersByTime(secondsPerPart * 1000);
+    vi.advanceTimersByTime(secondsPerPart * 1000);
     response.emit('drain');
     await written;
   }
@@ -25,8 +23,8 @@ async function slowDownload(partBytes: number, secondsPerPart: number, parts: nu
 }
 
 describe('a slow client', () => {
-  beforeEach(() => jest.useFakeTimers());
-  afterEach(() => jest.useRealTimers());
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
 
   it('loses its stream when it reads below the minimum rate for a minute', async () => {
     expect(await slowDownload(16_384, 20, 4)).toBe(1);

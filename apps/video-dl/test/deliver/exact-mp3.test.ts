@@ -3,10 +3,10 @@ import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { constantFrames, readMp3FrameHeader, silentFrame } from '../../dist/formats/mpeg-audio/frames.js';
+import { constantFrames, readMp3FrameHeader, silentFrame } from '../../src/formats/mpeg-audio/frames.js';
 import { inspect } from '../media/support/inspect.js';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { expectNotWhole, receive, type Received } from './support/receive.js';
 

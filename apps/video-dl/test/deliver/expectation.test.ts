@@ -1,4 +1,4 @@
-import { Expectation, isAsLongAs, type ExpectedInput } from '../../dist/deliver/expectation.js';
+import { Expectation, isAsLongAs, type ExpectedInput } from '../../src/deliver/expectation.js';
 
 /** A file, or joined segments with what the relay knows about them. */
 const input = (

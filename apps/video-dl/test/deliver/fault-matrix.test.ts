@@ -15,7 +15,7 @@ import {
   type Site,
   startSite,
 } from '@media-services/fault-site';
-import { isNight } from '../../../../proof/jest/at-night.js';
+import { isNight } from '../../../../proof/vitest/at-night.js';
 import { startService } from '../support/service.js';
 import type { TestService } from '../support/service.js';
 import { receive } from './support/receive.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { childBoxes, makeBox, type Box } from '../../dist/formats/mp4/box.js';
+import { childBoxes, makeBox, type Box } from '../../src/formats/mp4/box.js';
 import { made, media, type Site, startSite } from '@media-services/fault-site';
 import { receive, type Received } from './support/receive.js';
 import { filmOf } from '../parser-process/smallest-units.js';

@@ -2,7 +2,7 @@ import { kill } from 'node:process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { open, receive } from './support/receive.js';
 import type { Answer } from './support/receive.js';
 import { ServiceProcess } from './support/service-process.js';
@@ -18,8 +18,6 @@ let isMediaAsked = false;
 let counter = 0;
 
 // The limit is one second of wall-clock time, which a busy machine may miss.
-import.meta.jest.retryTimes(4);
-
 beforeAll(async () => {
   const faults = new Faults();
   site = await startSite({ intercept: faults.intercept });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { media, type Site, startSite } from '@media-services/fault-site';
-import { locatePython } from '../../dist/extract/engine.js';
+import { locatePython } from '../../src/extract/engine.js';
 import { inspect } from '../media/support/inspect.js';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 

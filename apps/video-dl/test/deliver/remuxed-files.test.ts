@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { execa } from 'execa';
-import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../src/ffmpeg/tools.js';
 import { mediaTools } from '../support/media-tools.js';
-import { makeBox } from '../../dist/formats/mp4/box.js';
-import { remuxLayout } from '../../dist/formats/mp4/remux/remux.js';
+import { makeBox } from '../../src/formats/mp4/box.js';
+import { remuxLayout } from '../../src/formats/mp4/remux/remux.js';
 import { filmOf } from '../parser-process/smallest-units.js';
 import { inspect } from '../media/support/inspect.js';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { receive, type Received } from './support/receive.js';
 import { extraction, format, StreamApp } from './support/stream-app.js';
 

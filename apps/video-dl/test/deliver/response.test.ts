@@ -1,6 +1,6 @@
 import { fileName } from '@media-services/http-common';
 import fc from 'fast-check';
-import { selectRange, SentVersions } from '../../dist/deliver/ranges.js';
+import { selectRange, SentVersions } from '../../src/deliver/ranges.js';
 
 describe('fileName', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import type { Format } from '../../dist/extract/types.js';
-import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { Format } from '../../src/extract/types.js';
+import type { MediaTools } from '../../src/ffmpeg/tools.js';
 import { mediaTools } from '../support/media-tools.js';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';

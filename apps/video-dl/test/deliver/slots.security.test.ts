@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import { StreamSlots } from '../../dist/deliver/slots.js';
+import { StreamSlots } from '../../src/deliver/slots.js';
 
 const never = new AbortController().signal;
 const slots = (maxRunning: number, maxWaiting = 16): StreamSlots =>

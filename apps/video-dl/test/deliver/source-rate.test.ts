@@ -1,4 +1,4 @@
-import { SourceRate, type Progress } from '../../dist/deliver/source-rate.js';
+import { SourceRate, type Progress } from '../../src/deliver/source-rate.js';
 
 interface Setting {
   readonly perSecond: Progress;

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';
 import { made, recipes, type Site, startSite } from '@media-services/fault-site';
-import { atNight } from '../../../../proof/jest/at-night.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService } from '../support/service.js';
 import type { TestService } from '../support/service.js';

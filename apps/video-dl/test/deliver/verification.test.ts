@@ -2,9 +2,9 @@ import { DomainError } from '@media-services/http-common';
 import { StderrTail } from '@media-services/processes';
 import { sendFile } from '@media-services/fault-site';
 import { mediaTools } from '../support/media-tools.js';
-import type { RelaySession } from '../../dist/relay/session.js';
-import { assertComplete } from '../../dist/deliver/verification.js';
-import { Expectation, type ExpectedInput } from '../../dist/deliver/expectation.js';
+import type { RelaySession } from '../../src/relay/session.js';
+import { assertComplete } from '../../src/deliver/verification.js';
+import { Expectation, type ExpectedInput } from '../../src/deliver/expectation.js';
 import { Samples, type SampleName } from '../media/support/samples.js';
 import { fileSource, startBench, type Bench } from '../relay/support/bench.js';
 

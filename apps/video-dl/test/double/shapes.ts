@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Double, lookupBehindProxy, videoId, type VideoName } from '@media-services/fault-site/double';
-import type { ContextOverrides } from '../../dist/service.js';
+import type { ContextOverrides } from '../../src/service.js';
 import { startService, type TestService } from '../support/service.js';
 
 /** One way in which a site delivers its media. */

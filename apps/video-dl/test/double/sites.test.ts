@@ -6,7 +6,7 @@ import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
 import { execa } from 'execa';
 import { receive } from '../deliver/support/receive.js';
 import { interpreters } from '../support/pythons.js';
-import { isNight } from '../../../../proof/jest/at-night.js';
+import { isNight } from '../../../../proof/vitest/at-night.js';
 import type { TestService } from '../support/service.js';
 import { type Shape, shapes, startBehind } from './shapes.js';
 import { inspect } from '../media/support/inspect.js';

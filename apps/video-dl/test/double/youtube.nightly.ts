@@ -1,6 +1,6 @@
 import { treeMemoryBytes } from '@media-services/processes';
 import { Double } from '@media-services/fault-site/double';
-import { readConfig } from '../../dist/config.js';
+import { readConfig } from '../../src/config.js';
 import { open, receive } from '../deliver/support/receive.js';
 import type { TestService } from '../support/service.js';
 import { startBehind, waitedSeconds, watchPage } from './shapes.js';

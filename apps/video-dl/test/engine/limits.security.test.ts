@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { residentMemoryBytes } from '@media-services/processes';
 import { createGuard, EgressProxy, type EgressSession } from '@media-services/egress-guard';
 import { createLogger } from '@media-services/http-common';
-import { engineFailureSchema, engineResultSchema } from '../../dist/extract/engine-messages.js';
+import { engineFailureSchema, engineResultSchema } from '../../src/extract/engine-messages.js';
 import { type Site, startSite } from '@media-services/fault-site';
 import { interpreters } from '../support/pythons.js';
 import { BareEngine, kernelOffersLock, maxMemoryBytes, wideBudget } from './support/engine.js';

@@ -1,4 +1,4 @@
-import { ExtractionCache, urlExpiry } from '../../dist/extract/cache.js';
+import { ExtractionCache, urlExpiry } from '../../src/extract/cache.js';
 import { extraction, format } from '../support/extractions.js';
 
 const limits = { maxEntries: 3, maxBytes: 1_000_000 };

@@ -1,5 +1,5 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
-import { Exits } from '../../dist/extract/exits.js';
+import { Exits } from '../../src/extract/exits.js';
 
 const turnedAway = (code: ErrorCode) => (): Promise<never> => Promise.reject(new DomainError(code, 'no'));
 

@@ -1,4 +1,4 @@
-import { parsePageUrl } from '../../dist/extract/page-url.js';
+import { parsePageUrl } from '../../src/extract/page-url.js';
 import { codeOf } from '../support/expectations.js';
 
 describe('parsePageUrl', () => {

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mp3Arguments, mp4Arguments } from '../../dist/ffmpeg/arguments.js';
-import type { FfmpegInput, TrackPlan } from '../../dist/ffmpeg/arguments.js';
-import { InputFactsReader } from '../../dist/ffmpeg/input-facts.js';
+import { mp3Arguments, mp4Arguments } from '../../src/ffmpeg/arguments.js';
+import type { FfmpegInput, TrackPlan } from '../../src/ffmpeg/arguments.js';
+import { InputFactsReader } from '../../src/ffmpeg/input-facts.js';
 import { mediaTools } from '../support/media-tools.js';
-import type { MediaTools } from '../../dist/ffmpeg/tools.js';
+import type { MediaTools } from '../../src/ffmpeg/tools.js';
 import { FileServer } from '../media/support/file-server.js';
 import { collect, inspect } from '../media/support/inspect.js';
 import type { Inspection } from '../media/support/inspect.js';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { batchBytes, OutputReader } from '../../dist/ffmpeg/output-reader.js';
+import { batchBytes, OutputReader } from '../../src/ffmpeg/output-reader.js';
 
 const chunk = Buffer.alloc(32 * 1024, 1);
 

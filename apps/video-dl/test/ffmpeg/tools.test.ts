@@ -1,10 +1,10 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inputArguments } from '../../dist/ffmpeg/arguments.js';
-import { startMediaProcess } from '../../dist/ffmpeg/process.js';
-import { checkMuxing, MuxingCheckError } from '../../dist/ffmpeg/self-check.js';
-import { locateMediaTools, MediaToolsMissingError } from '../../dist/ffmpeg/tools.js';
+import { inputArguments } from '../../src/ffmpeg/arguments.js';
+import { startMediaProcess } from '../../src/ffmpeg/process.js';
+import { checkMuxing, MuxingCheckError } from '../../src/ffmpeg/self-check.js';
+import { locateMediaTools, MediaToolsMissingError } from '../../src/ffmpeg/tools.js';
 
 let folder: string;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { FileStructure } from '../../dist/formats/file-structure.js';
-import { DamagedMediaError } from '../../dist/formats/structure-check.js';
+import { FileStructure } from '../../src/formats/file-structure.js';
+import { DamagedMediaError } from '../../src/formats/structure-check.js';
 import { expectLinearTime } from '../support/expectations.js';
 import { noise } from './support/noise.js';
 

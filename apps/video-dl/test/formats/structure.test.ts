@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { made, media, type Recipe } from '@media-services/fault-site';
-import { FileStructure } from '../../dist/formats/file-structure.js';
-import { FormatWatch, FrameChain } from '../../dist/formats/mpeg-audio/frame-chain.js';
-import { MatroskaElements } from '../../dist/formats/matroska/elements.js';
-import { DamagedMediaError } from '../../dist/formats/structure-check.js';
-import { searchedBytes, untrueLengths, withoutFields } from '../../dist/formats/untrue-lengths.js';
+import { FileStructure } from '../../src/formats/file-structure.js';
+import { FormatWatch, FrameChain } from '../../src/formats/mpeg-audio/frame-chain.js';
+import { MatroskaElements } from '../../src/formats/matroska/elements.js';
+import { DamagedMediaError } from '../../src/formats/structure-check.js';
+import { searchedBytes, untrueLengths, withoutFields } from '../../src/formats/untrue-lengths.js';
 import { noise, withNoise } from './support/noise.js';
 
 const recipe = (...args: string[]): Recipe => ({

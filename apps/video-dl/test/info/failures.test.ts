@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { media, type Site, startSite } from '@media-services/fault-site';
-import { downloadEngineCheck } from '../../dist/api/health.js';
+import { downloadEngineCheck } from '../../src/api/health.js';
 import { fixtureEngine, interpreters } from '../support/pythons.js';
 import { type Answer, startService, type TestService } from '../support/service.js';
 

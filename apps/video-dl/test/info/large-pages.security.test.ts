@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Site, startSite } from '@media-services/fault-site';
-import { parsePageUrl } from '../../dist/extract/page-url.js';
+import { parsePageUrl } from '../../src/extract/page-url.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { createGuard } from '@media-services/egress-guard';
 import { media, sendFile } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { SourceHeads } from '../../dist/look/source-heads.js';
-import { probe } from '../../dist/ffmpeg/probe.js';
+import { SourceHeads } from '../../src/look/source-heads.js';
+import { probe } from '../../src/ffmpeg/probe.js';
 import { mediaTools } from '../support/media-tools.js';
-import { readHead, type MediaHead } from '../../dist/formats/media-head.js';
-import type { ParserPool } from '../../dist/parser-process/parser-pool.js';
-import { Upstream } from '../../dist/upstream/upstream.js';
+import { readHead, type MediaHead } from '../../src/formats/media-head.js';
+import type { ParserPool } from '../../src/parser-process/parser-pool.js';
+import { Upstream } from '../../src/upstream/upstream.js';
 import { startParsers } from '../support/service.js';
 
 const signal = new AbortController().signal;

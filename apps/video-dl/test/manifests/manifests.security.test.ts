@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { readManifest } from '../../dist/manifests/dash-manifest.js';
-import { dashTracks } from '../../dist/manifests/dash-segments.js';
-import { readPlaylist } from '../../dist/manifests/hls-playlist.js';
-import { Rejection } from '../../dist/formats/rejection.js';
-import { SegmentList } from '../../dist/relay/segment-list.js';
-import { joinerFor } from '../../dist/formats/joiner-for.js';
-import { SourceCookies } from '../../dist/upstream/cookies.js';
-import { TransferFault } from '../../dist/upstream/transfer-fault.js';
+import { readManifest } from '../../src/manifests/dash-manifest.js';
+import { dashTracks } from '../../src/manifests/dash-segments.js';
+import { readPlaylist } from '../../src/manifests/hls-playlist.js';
+import { Rejection } from '../../src/formats/rejection.js';
+import { SegmentList } from '../../src/relay/segment-list.js';
+import { joinerFor } from '../../src/formats/joiner-for.js';
+import { SourceCookies } from '../../src/upstream/cookies.js';
+import { TransferFault } from '../../src/upstream/transfer-fault.js';
 import { expectLinearTime } from '../support/expectations.js';
 
 /**

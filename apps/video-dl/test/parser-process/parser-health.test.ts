@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parsersCheck } from '../../dist/api/health.js';
-import type { ParserPoolOptions } from '../../dist/parser-process/parser-pool.js';
+import { parsersCheck } from '../../src/api/health.js';
+import type { ParserPoolOptions } from '../../src/parser-process/parser-pool.js';
 import { startParsers } from '../support/service.js';
 
 const signal = new AbortController().signal;

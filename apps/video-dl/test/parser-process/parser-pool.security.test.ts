@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@media-services/http-common';
-import type { ParserPool, ParserPoolOptions } from '../../dist/parser-process/parser-pool.js';
+import type { ParserPool, ParserPoolOptions } from '../../src/parser-process/parser-pool.js';
 import { startParsers } from '../support/service.js';
 
 /** An input can harm only the process that parses it. */

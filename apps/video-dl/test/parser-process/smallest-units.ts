@@ -1,4 +1,4 @@
-import { makeBox } from '../../dist/formats/mp4/box.js';
+import { makeBox } from '../../src/formats/mp4/box.js';
 
 /** 32-bit numbers. */
 export function words(...values: readonly number[]): Buffer {

@@ -1,12 +1,12 @@
-import { Mp3FrameCounter } from '../../dist/formats/mpeg-audio/frames.js';
-import { makeBox } from '../../dist/formats/mp4/box.js';
-import { OggCover } from '../../dist/formats/ogg/cover.js';
-import { FragmentRewriter } from '../../dist/formats/mp4/remux/fragment-rewriter.js';
-import { FragmentedMp4 } from '../../dist/formats/mp4/fragmented-mp4.js';
-import { searchedBytes, untrueLengths } from '../../dist/formats/untrue-lengths.js';
-import { FileStructure } from '../../dist/formats/file-structure.js';
-import { joinerFor } from '../../dist/formats/joiner-for.js';
-import { TransportFile } from '../../dist/formats/mpeg-ts/file.js';
+import { Mp3FrameCounter } from '../../src/formats/mpeg-audio/frames.js';
+import { makeBox } from '../../src/formats/mp4/box.js';
+import { OggCover } from '../../src/formats/ogg/cover.js';
+import { FragmentRewriter } from '../../src/formats/mp4/remux/fragment-rewriter.js';
+import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
+import { searchedBytes, untrueLengths } from '../../src/formats/untrue-lengths.js';
+import { FileStructure } from '../../src/formats/file-structure.js';
+import { joinerFor } from '../../src/formats/joiner-for.js';
+import { TransportFile } from '../../src/formats/mpeg-ts/file.js';
 import { noise } from '../formats/support/noise.js';
 import {
   adts,

@@ -1,10 +1,10 @@
-import { makeBox } from '../../dist/formats/mp4/box.js';
-import { readManifest } from '../../dist/manifests/dash-manifest.js';
-import { dashTracks } from '../../dist/manifests/dash-segments.js';
-import { readFfprobeReport } from '../../dist/parser-process/ffprobe-report.js';
-import { readPlaylist } from '../../dist/manifests/hls-playlist.js';
-import { initialisationDigest, readHead } from '../../dist/formats/media-head.js';
-import { remuxLayout } from '../../dist/formats/mp4/remux/remux.js';
+import { makeBox } from '../../src/formats/mp4/box.js';
+import { readManifest } from '../../src/manifests/dash-manifest.js';
+import { dashTracks } from '../../src/manifests/dash-segments.js';
+import { readFfprobeReport } from '../../src/parser-process/ffprobe-report.js';
+import { readPlaylist } from '../../src/manifests/hls-playlist.js';
+import { initialisationDigest, readHead } from '../../src/formats/media-head.js';
+import { remuxLayout } from '../../src/formats/mp4/remux/remux.js';
 import { adts, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */

@@ -1,4 +1,4 @@
-import { planTarget, tooLarge } from '../../dist/plan/plan.js';
+import { planTarget, tooLarge } from '../../src/plan/plan.js';
 import { codeOf } from '../support/expectations.js';
 import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { made } from '@media-services/fault-site';
-import { mp4Arguments } from '../../dist/ffmpeg/arguments.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
+import { mp4Arguments } from '../../src/ffmpeg/arguments.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
 import { startBench, type Bench } from './support/bench.js';
 
 /** Checks that audio and video stay in sync whatever the segments' clocks do, with a flash and a beep every second. */

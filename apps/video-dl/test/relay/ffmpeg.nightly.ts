@@ -3,13 +3,13 @@ import { ffmpegUnderTest } from '../support/media-tools.js';
 import { promisify } from 'node:util';
 import { childEnvironment } from '@media-services/processes';
 import { createGuard } from '@media-services/egress-guard';
-import { inputArguments } from '../../dist/ffmpeg/arguments.js';
-import { MediaRelay } from '../../dist/relay/media-relay.js';
-import type { RelaySession } from '../../dist/relay/session.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
+import { inputArguments } from '../../src/ffmpeg/arguments.js';
+import { MediaRelay } from '../../src/relay/media-relay.js';
+import type { RelaySession } from '../../src/relay/session.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { Faults, type Site, startSite } from '@media-services/fault-site';
-import type { ParserPool } from '../../dist/parser-process/parser-pool.js';
+import type { ParserPool } from '../../src/parser-process/parser-pool.js';
 import { startParsers } from '../support/service.js';
 import { quickLimits } from './support/bench.js';
 

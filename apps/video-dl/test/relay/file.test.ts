@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { made } from '@media-services/fault-site';
 import { DomainError } from '@media-services/http-common';
-import type { RelaySession } from '../../dist/relay/session.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
+import type { RelaySession } from '../../src/relay/session.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
 import { blockedHosts } from '../../../../packages/egress-guard/test/support/addresses.js';
 import {
   fileSize,

@@ -5,11 +5,11 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { inputArguments, inputOptions } from '../../dist/ffmpeg/arguments.js';
+import { inputArguments, inputOptions } from '../../src/ffmpeg/arguments.js';
 import { childEnvironment } from '@media-services/processes';
-import { startMediaProcess } from '../../dist/ffmpeg/process.js';
-import type { RelaySession } from '../../dist/relay/session.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
+import { startMediaProcess } from '../../src/ffmpeg/process.js';
+import type { RelaySession } from '../../src/relay/session.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
 import { media } from '@media-services/fault-site';
 import { hash, readInput, requestInput, startBench, type Bench } from './support/bench.js';
 

@@ -1,9 +1,9 @@
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { id3TagBytes, readMp3FrameHeader } from '../../dist/formats/mpeg-audio/frames.js';
-import type { RelaySession } from '../../dist/relay/session.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
+import { id3TagBytes, readMp3FrameHeader } from '../../src/formats/mpeg-audio/frames.js';
+import type { RelaySession } from '../../src/relay/session.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
 import { media } from '@media-services/fault-site';
 import { readInput, readSource, startBench, type Bench, type Reading } from './support/bench.js';
 

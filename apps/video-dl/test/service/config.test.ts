@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@media-services/http-common';
-import { capacityOf, streamLimits } from '../../dist/capacity.js';
-import { readConfig } from '../../dist/config.js';
-import { parseExtractorArguments } from '../../dist/extract/extractor-arguments.js';
+import { capacityOf, streamLimits } from '../../src/capacity.js';
+import { readConfig } from '../../src/config.js';
+import { parseExtractorArguments } from '../../src/extract/extractor-arguments.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {

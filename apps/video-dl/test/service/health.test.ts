@@ -1,4 +1,4 @@
-import { downloadEngineCheck } from '../../dist/api/health.js';
+import { downloadEngineCheck } from '../../src/api/health.js';
 
 const signal = new AbortController().signal;
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { media, type Site, startSite } from '@media-services/fault-site';
-import { parsePageUrl } from '../../dist/extract/page-url.js';
+import { parsePageUrl } from '../../src/extract/page-url.js';
 import { ServiceProcess } from '../deliver/support/service-process.js';
 import { startService } from '../support/service.js';
 import { expectFreeLoop } from './support/watch-loop.js';

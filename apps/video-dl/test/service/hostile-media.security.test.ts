@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSite, type Site } from '@media-services/fault-site';
-import { makeBox } from '../../dist/formats/mp4/box.js';
+import { makeBox } from '../../src/formats/mp4/box.js';
 import { adts, fragment, movie, packet, words } from '../parser-process/smallest-units.js';
 import { receive } from '../deliver/support/receive.js';
 import { ServiceProcess } from '../deliver/support/service-process.js';

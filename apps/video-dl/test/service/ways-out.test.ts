@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Site, startSite } from '@media-services/fault-site';
-import { parsePageUrl } from '../../dist/extract/page-url.js';
+import { parsePageUrl } from '../../src/extract/page-url.js';
 import { interpreters } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 

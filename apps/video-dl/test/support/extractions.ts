@@ -1,5 +1,5 @@
-import { perTarget } from '../../dist/targets.js';
-import type { Extraction, Format } from '../../dist/extract/types.js';
+import { perTarget } from '../../src/targets.js';
+import type { Extraction, Format } from '../../src/extract/types.js';
 
 /** A format with every field; by default H.264 and AAC in one file. */
 export function format(changes: Partial<Format> = {}): Format {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type LocateOptions, locateMediaTools, type MediaTools } from '../../dist/ffmpeg/tools.js';
+import { type LocateOptions, locateMediaTools, type MediaTools } from '../../src/ffmpeg/tools.js';
 
 /** The ffmpeg that the service uses in this run; by default the one on PATH, which makes all media. */
 export const ffmpegUnderTest = process.env['TEST_FFMPEG'];

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { atNight } from '../../../../proof/jest/at-night.js';
-import { locatePython } from '../../dist/extract/engine.js';
+import { atNight } from '../../../../proof/vitest/at-night.js';
+import { locatePython } from '../../src/extract/engine.js';
 
 /** A Python interpreter to test with. */
 export interface Interpreter {

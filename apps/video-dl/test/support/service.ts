@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@media-services/http-common';
 import request from 'supertest';
-import { readConfig } from '../../dist/config.js';
-import { ParserPool, type ParserPoolOptions } from '../../dist/parser-process/parser-pool.js';
-import { type ContextOverrides, createVideoDlService, type VideoDlService } from '../../dist/service.js';
+import { readConfig } from '../../src/config.js';
+import { ParserPool, type ParserPoolOptions } from '../../src/parser-process/parser-pool.js';
+import { type ContextOverrides, createVideoDlService, type VideoDlService } from '../../src/service.js';
 import { ffmpegUnderTest } from './media-tools.js';
 
 /** A video-dl on free loopback ports, stopped with its scope. */

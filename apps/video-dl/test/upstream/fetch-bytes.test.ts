@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { createGuard } from '@media-services/egress-guard';
-import { Upstream } from '../../dist/upstream/upstream.js';
+import { Upstream } from '../../src/upstream/upstream.js';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import { fileSize, hash, quickLimits, startBench, type Bench } from '../relay/support/bench.js';
 

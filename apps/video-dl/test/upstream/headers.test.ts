@@ -5,8 +5,8 @@ import {
   parseContentRange,
   parseRange,
   parseUnsatisfiedTotal,
-} from '../../dist/upstream/byte-range.js';
-import { SourceCookies } from '../../dist/upstream/cookies.js';
+} from '../../src/upstream/byte-range.js';
+import { SourceCookies } from '../../src/upstream/cookies.js';
 
 describe('parseRange', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { createGuard } from '@media-services/egress-guard';
 import { startSite, type Site } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import type { MediaSource } from '../../dist/upstream/media-source.js';
-import { Upstream } from '../../dist/upstream/upstream.js';
+import type { MediaSource } from '../../src/upstream/media-source.js';
+import { Upstream } from '../../src/upstream/upstream.js';
 
 const signal = new AbortController().signal;
 

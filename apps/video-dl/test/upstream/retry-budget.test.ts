@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
-import { RetryBudget } from '../../dist/upstream/retry-budget.js';
-import { defaultLimits } from '../../dist/upstream/media-source.js';
-import { TransferFault, type FaultRemedy } from '../../dist/upstream/transfer-fault.js';
+import { RetryBudget } from '../../src/upstream/retry-budget.js';
+import { defaultLimits } from '../../src/upstream/media-source.js';
+import { TransferFault, type FaultRemedy } from '../../src/upstream/transfer-fault.js';
 
 const enough = 16 * 1024;
 const fault = (remedy: FaultRemedy = 'retry', retryAfterMs = 0) =>

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DomainError } from '@media-services/http-common';
 import { request } from 'undici';
-import { protocolFault, faultFrom, faultFromStatus } from '../../dist/upstream/transfer-fault.js';
+import { protocolFault, faultFrom, faultFromStatus } from '../../src/upstream/transfer-fault.js';
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
 

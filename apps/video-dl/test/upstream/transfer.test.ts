@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { Agent } from 'undici';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { RemoteObject } from '../../dist/upstream/remote-object.js';
-import { Transfer } from '../../dist/upstream/transfer.js';
-import { defaultLimits, type UpstreamLimits } from '../../dist/upstream/media-source.js';
+import { RemoteObject } from '../../src/upstream/remote-object.js';
+import { Transfer } from '../../src/upstream/transfer.js';
+import { defaultLimits, type UpstreamLimits } from '../../src/upstream/media-source.js';
 
 const object = Buffer.from('0123456789');
 

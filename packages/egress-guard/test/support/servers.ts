@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { spawn } from 'node:child_process';
-import type { ConnectOptions, Guard } from '../../dist/index.js';
+import type { ConnectOptions, Guard } from '../../src/index.js';
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string;

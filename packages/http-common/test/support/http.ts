@@ -9,8 +9,8 @@ import {
   createHttpApp,
   type Metrics,
   type RunningService,
-} from '../../dist/index.js';
-import { DomainError } from '../../dist/index.js';
+} from '../../src/index.js';
+import { DomainError } from '../../src/index.js';
 import { pino } from 'pino';
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';

@@ -4,7 +4,7 @@ import {
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
-} from '../../dist/onnx-schema.js';
+} from '../../src/onnx-schema.js';
 
 /** Reproducible pseudo-random numbers between -1 and 1 (mulberry32). */
 export function seededNumbers(seed: number): () => number {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@media-services/http-common';
 import { z } from 'zod';
-import { EngineSupervisor, type EngineEvent, type EngineOptions } from '../../dist/index.js';
+import { EngineSupervisor, type EngineEvent, type EngineOptions } from '../../src/index.js';
 
 export const fakeEngine = fileURLToPath(new URL('../fixtures/fake-engine.mjs', import.meta.url));
 const readySchema = z.object({ version: z.string(), pid: z.number() });

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { atNight } from '../../../jest/at-night.js';
+import { atNight } from '../../../vitest/at-night.js';
 import {
   answerImages,
   chooseImage,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { atNight, isNight } from '../../../jest/at-night.js';
+import { atNight, isNight } from '../../../vitest/at-night.js';
 import {
   accessibilityProblems,
   answerImages,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { atNight } from '../../../jest/at-night.js';
+import { atNight } from '../../../vitest/at-night.js';
 import { drop, film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
 import { root, stack } from '../support/stack.js';

@@ -5,13 +5,20 @@ import { drawSamplePicture, makeSampleFilm, startSampleSite } from '@media-servi
 import { startStack } from '@media-services/stack';
 import { logsDir } from '@media-services/stack/set-up';
 import { gatewaySecret } from './gateway-secret.ts';
-import { releaseAll, releaseLater } from './release.ts';
 
 /** Where tests may start sites, on any port, that the stack reads. */
 const ownSiteAddress = '127.0.0.3';
 
-/** Starts the whole stack like `npm start`, with the sample site as the internet. */
-export default async function setUp(): Promise<void> {
+/**
+ * Starts the whole stack like `npm start`, with the sample site as the internet.
+ * @returns a function that stops it
+ */
+export default async function setUp(): Promise<() => Promise<void>> {
+  const releases: (() => unknown)[] = [];
+  const releaseLater = (release: () => unknown) => releases.unshift(release);
+  const releaseAll = async (): Promise<void> => {
+    for (const release of releases.splice(0)) await release();
+  };
   const folder = mkdtempSync(join(tmpdir(), 'media-services-e2e-'));
   releaseLater(() => rmSync(folder, { recursive: true, force: true }));
   try {
@@ -46,6 +53,7 @@ export default async function setUp(): Promise<void> {
       E2E_VIDEO_DL_METRICS: stack.metricsUrls['video-dl'],
       E2E_BG_REMOVAL_METRICS: stack.metricsUrls['bg-removal'],
     });
+    return releaseAll;
   } catch (error) {
     await releaseAll();
     throw error;

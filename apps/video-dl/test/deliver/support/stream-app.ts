@@ -9,20 +9,20 @@ import {
   type Metrics,
   type DomainError,
 } from '@media-services/http-common';
-import { errorTable } from '../../../dist/errors.js';
-import type { Extraction, Format } from '../../../dist/extract/types.js';
-import type { Target } from '../../../dist/targets.js';
-import type { MediaTools } from '../../../dist/ffmpeg/tools.js';
-import { audioStreamHandler, videoStreamHandler } from '../../../dist/api/stream.js';
-import type { MediaRelay } from '../../../dist/relay/media-relay.js';
-import { StreamingService } from '../../../dist/deliver/service.js';
-import type { StreamLimits } from '../../../dist/capacity.js';
-import { Upstream } from '../../../dist/upstream/upstream.js';
-import type { ParserPool, Parse } from '../../../dist/parser-process/parser-pool.js';
-import { SourceHeads } from '../../../dist/look/source-heads.js';
+import { errorTable } from '../../../src/errors.js';
+import type { Extraction, Format } from '../../../src/extract/types.js';
+import type { Target } from '../../../src/targets.js';
+import type { MediaTools } from '../../../src/ffmpeg/tools.js';
+import { audioStreamHandler, videoStreamHandler } from '../../../src/api/stream.js';
+import type { MediaRelay } from '../../../src/relay/media-relay.js';
+import { StreamingService } from '../../../src/deliver/service.js';
+import type { StreamLimits } from '../../../src/capacity.js';
+import { Upstream } from '../../../src/upstream/upstream.js';
+import type { ParserPool, Parse } from '../../../src/parser-process/parser-pool.js';
+import { SourceHeads } from '../../../src/look/source-heads.js';
 import { startParsers } from '../../support/service.js';
-import type { MediaSource } from '../../../dist/upstream/media-source.js';
-import type { RelayInput, RelaySession } from '../../../dist/relay/session.js';
+import type { MediaSource } from '../../../src/upstream/media-source.js';
+import type { RelayInput, RelaySession } from '../../../src/relay/session.js';
 
 const pageUrl = 'http://page.example/video';
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { EgressOptions } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
-import { formatSelectors } from '../../../dist/targets.js';
+import { formatSelectors } from '../../../src/targets.js';
 import { fixtureEngine } from '../../support/pythons.js';
 
 /** One line of the engine's stdout. */

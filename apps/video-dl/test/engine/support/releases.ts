@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { locatePython } from '../../../dist/extract/engine.js';
+import { locatePython } from '../../../src/extract/engine.js';
 
 const maker = fileURLToPath(new URL('release.py', import.meta.url));
 

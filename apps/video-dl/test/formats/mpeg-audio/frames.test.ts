@@ -1,11 +1,11 @@
 import { execa } from 'execa';
 import fc from 'fast-check';
-import { mp3Arguments } from '../../../dist/ffmpeg/arguments.js';
+import { mp3Arguments } from '../../../src/ffmpeg/arguments.js';
 import {
   makeInfoFrame,
   Mp3FrameCounter,
   readMp3FrameHeader,
-} from '../../../dist/formats/mpeg-audio/frames.js';
+} from '../../../src/formats/mpeg-audio/frames.js';
 import { FileServer } from '../../media/support/file-server.js';
 import { collect } from '../../media/support/inspect.js';
 import { Samples } from '../../media/support/samples.js';

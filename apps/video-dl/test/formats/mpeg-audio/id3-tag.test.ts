@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { coverFrom } from '../../../dist/formats/cover.js';
-import { makeId3Tag } from '../../../dist/formats/mpeg-audio/id3-tag.js';
-import { mp3Arguments } from '../../../dist/ffmpeg/arguments.js';
+import { coverFrom } from '../../../src/formats/cover.js';
+import { makeId3Tag } from '../../../src/formats/mpeg-audio/id3-tag.js';
+import { mp3Arguments } from '../../../src/ffmpeg/arguments.js';
 import { FileServer } from '../../media/support/file-server.js';
 import { collect, inspect } from '../../media/support/inspect.js';
 import { Samples } from '../../media/support/samples.js';

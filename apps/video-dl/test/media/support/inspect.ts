@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { ffmpegUnderTest } from '../../support/media-tools.js';
 import { z } from 'zod';
 import type { ChildExit } from '@media-services/processes';
-import { startMediaProcess } from '../../../dist/ffmpeg/process.js';
+import { startMediaProcess } from '../../../src/ffmpeg/process.js';
 
 const answerSchema = z.object({
   format: z.object({

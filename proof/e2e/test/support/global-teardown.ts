@@ -1,3 +1,0 @@
-import { releaseAll } from './release.ts';
-
-export default releaseAll;
