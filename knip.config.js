@@ -19,6 +19,7 @@ export default {
     'go',
     'apt-get',
     'apt-cache',
+    'unshare',
   ],
   workspaces: {
     '.': {

@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { checkDownloadEngine } from '../src/set-up/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { withLock } from '../src/set-up/lock.mjs';
-import { dependenciesAreCurrent, dependenciesHash } from '../src/set-up/node/dependencies.mjs';
+import {
+  dependenciesAreCurrent,
+  dependenciesHash,
+  removeOtherPlatforms,
+} from '../src/set-up/node/dependencies.mjs';
 import { checkNodeVersion, isAtLeast } from '../src/set-up/node/node-version.mjs';
 import { pinnedPnpmVersion } from '../src/set-up/node/pnpm.mjs';
 import { isWanted, readSettings, root } from '../src/set-up/project.mjs';
@@ -33,6 +37,20 @@ test('a Node that is too old is rejected with the required version', () => {
 
 test('reads the pinned pnpm version from package.json', () => {
   expect(pinnedPnpmVersion(root)).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+test("onnxruntime's binaries for other platforms are removed", () => {
+  const folder = scratch();
+  const bin = join(folder, 'node_modules/.pnpm/onnxruntime-node@1/node_modules/onnxruntime-node/bin/napi-v6');
+  const own = join(process.platform, process.arch);
+  const others = ['darwin/arm64', 'win32/x64', 'win32/arm64'].filter((name) => name !== own);
+  for (const name of [own, ...others]) mkdirSync(join(bin, name), { recursive: true });
+
+  removeOtherPlatforms(folder);
+
+  expect(existsSync(join(bin, own))).toBe(true);
+  expect(others.filter((name) => existsSync(join(bin, name)))).toEqual([]);
+  removeOtherPlatforms(scratch());
 });
 
 test('dependencies are outdated only after the lockfile has changed', () => {

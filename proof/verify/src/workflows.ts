@@ -92,18 +92,21 @@ await report.check('a scan that finds something ends a release before anything i
     await rm(work, { recursive: true });
   }
 });
-await report.check('a release is tested, built, scanned, pushed, signed and announced, in this order', async () => {
-  const { jobs } = workflowSchema.parse(parse(await readFile(join(folder, 'images.yml'), 'utf8')));
-  assert.equal(jobs.push?.needs, 'test');
-  assert.equal(jobs.join?.needs, 'push');
-  const runs = (jobs.push.steps ?? []).map((step) => step.run ?? '');
-  const build = runs.findIndex((line) => line.includes('deploy/images build'));
-  const push = runs.findIndex((line) => line.includes('deploy/images push'));
-  assert.ok(build >= 0 && push > build, runs.join('\n'));
-  const last = (jobs.join.steps ?? []).slice(-2).map((step) => step.run ?? '');
-  assert.match(last[0] ?? '', /cosign/);
-  assert.match(last[1] ?? '', /gh release create/);
-});
+await report.check(
+  'a release is tested, built, scanned, pushed, signed and announced, in this order',
+  async () => {
+    const { jobs } = workflowSchema.parse(parse(await readFile(join(folder, 'images.yml'), 'utf8')));
+    assert.equal(jobs.push?.needs, 'test');
+    assert.equal(jobs.join?.needs, 'push');
+    const runs = (jobs.push.steps ?? []).map((step) => step.run ?? '');
+    const build = runs.findIndex((line) => line.includes('deploy/images build'));
+    const push = runs.findIndex((line) => line.includes('deploy/images push'));
+    assert.ok(build >= 0 && push > build, runs.join('\n'));
+    const last = (jobs.join.steps ?? []).slice(-2).map((step) => step.run ?? '');
+    assert.match(last[0] ?? '', /cosign/);
+    assert.match(last[1] ?? '', /gh release create/);
+  },
+);
 await report.check('base images are in FROM lines that Dependabot reads, and get a digest', async () => {
   const work = await mkdtemp(join(tmpdir(), 'verify-pin-'));
   try {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { instantiate } from '../../dist/kernels/kernels.js';
+import type { instantiate } from '../../data/kernels.js';
 
 /**
  * Loops over pixels with vector instructions, which JavaScript doesn't have: WebAssembly from the
@@ -7,7 +7,7 @@ import type { instantiate } from '../../dist/kernels/kernels.js';
  */
 export type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 
-const file = new URL('../kernels/kernels.wasm', import.meta.url);
+const file = new URL('../../data/kernels.wasm', import.meta.url);
 let compiled: object | undefined;
 const instances = new WeakMap<WebAssembly.Memory, Kernels>();
 
