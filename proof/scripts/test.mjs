@@ -29,7 +29,7 @@ await runScript(
       if (!existsSync(join(root, 'node_modules'))) await setUp({ progress });
       return runTestFiles({ files: positionals, watch: values.watch === true, nightly });
     }
-    const env = await setUp({ progress, testTools: true });
+    const env = await setUp({ progress, testTools: nightly ? 'nightly' : true });
     // Built by set-up.
     const { runTests } = await import('../test-runner/dist/run-tests.js');
     return runTests({ progress, env, nightly, only: positionals });

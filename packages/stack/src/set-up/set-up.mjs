@@ -11,7 +11,7 @@ import { checkNodeVersion } from './node/node-version.mjs';
 import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { setUpFfmpeg } from './system/ffmpeg.mjs';
 import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
-import { ffmpegTool, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
+import { ffmpegTool, nightlyTools, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
 import { installTestedFfmpeg } from './system/tested-ffmpeg.mjs';
 
 /**
@@ -25,7 +25,7 @@ const optionalTools = [ffmpegTool, pythonTool];
 
 /**
  * Makes this checkout ready to run. Skips steps that are already done.
- * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean }} options
+ * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean | 'nightly' }} options
  *   `run` installs and builds only what `npm start` needs; of model and yt-dlp, what SERVICES needs
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for later commands
  */
@@ -43,7 +43,7 @@ export async function setUp({ progress, set = 'all', testTools = false }) {
   );
 }
 
-/** @param {{ progress: import('./progress.mjs').Progress, set: 'run' | 'all', testTools: boolean, asksForPassword: boolean }} options */
+/** @param {{ progress: import('./progress.mjs').Progress, set: 'run' | 'all', testTools: boolean | 'nightly', asksForPassword: boolean }} options */
 async function runSteps({ progress, set, testTools, asksForPassword }) {
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
@@ -54,7 +54,8 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
   const installPrograms = async () => {
     await first;
     await progress.step('ffmpeg', install([ffmpegTool]));
-    if (testTools) await installTestTools(progress);
+    if (testTools) await installTestTools(progress, toolsOfTests);
+    if (testTools === 'nightly') await installTestTools(progress, nightlyTools);
   };
   const needs = (/** @type {string} */ service) => set === 'all' || isWanted(service);
   const installEngine = async () => {
@@ -110,9 +111,10 @@ async function all(work) {
 /**
  * Installs the test tools. A missing tool fails only the tests that need it.
  * @param {import('./progress.mjs').Progress} progress
+ * @param {readonly SystemTool[]} tools
  */
-async function installTestTools(progress) {
-  for (const tool of toolsOfTests)
+async function installTestTools(progress, tools) {
+  for (const tool of tools)
     await testStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
 }
 

@@ -62,6 +62,28 @@ const chromium = {
   brew: ['--cask', 'chromium'],
 };
 
-/** Tools needed to run, and tools needed only for tests. */
+/** @type {SystemTool} */
+const mediainfo = {
+  name: 'mediainfo',
+  purpose: 'tests that open what the service sends',
+  isThere: () => here('mediainfo'),
+  apt: ['mediainfo'],
+  brew: ['mediainfo'],
+};
+
+/** @type {SystemTool} */
+const players = {
+  name: 'mpv, GStreamer and Firefox',
+  purpose: 'nightly tests that play what the service sends',
+  isThere: () => here('mpv') && here('gst-discoverer-1.0') && (here('firefox-esr') || here('firefox')),
+  apt: [
+    ...['mpv', 'firefox-esr', 'gstreamer1.0-tools', 'gstreamer1.0-plugins-base-apps'],
+    ...['gstreamer1.0-plugins-good', 'gstreamer1.0-plugins-bad', 'gstreamer1.0-libav'],
+  ],
+  brew: ['mpv', 'gstreamer', '--cask', 'firefox'],
+};
+
+/** Tools needed to run, only for tests, and only for nightly tests. */
 export const runTools = [nginx];
-export const testTools = [redis, chromium, prometheus];
+export const testTools = [redis, chromium, prometheus, mediainfo];
+export const nightlyTools = [players];
