@@ -363,10 +363,12 @@ function videoClip(cut: ClipCut | null): string[] {
 /**
  * What the filters of a clip leave unknown. H.264's level depends on the frame rate. A frame may last longer than
  * the clip, so the last one must end with it.
+ * Without B frames, the durations add up to the clip's in decoding order too, which is how some players measure a
+ * track that doesn't state its length.
  */
 function clipEncoderOptions(clip: ClipCut, fps: number | null, tools: CallOptions): string[] {
   const rate = Math.max(1, fps ?? usualFps);
-  const encoder = ['-x264-params', `fps=${rate}`];
+  const encoder = ['-x264-params', `fps=${rate}`, '-bf', '0'];
   // Before 5.1, this filter can't set durations.
   if (isBefore51(tools)) return encoder;
   const seconds = secondsOf(clip);
