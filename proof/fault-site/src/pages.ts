@@ -63,7 +63,7 @@ export const pages: Readonly<Record<string, Page>> = {
         description: 'Described by JSON-LD',
         thumbnailUrl: `${context.origin}/media/cover.jpg`,
         uploadDate: '2026-01-31T08:00:00+00:00',
-        duration: 'PT4S',
+        duration: context.query.get('duration') ?? 'PT4S',
         contentUrl: mediaAddress(context, 'front.mp4'),
         author: { '@type': 'Person', name: 'Ada Example' },
       })}</script>`,

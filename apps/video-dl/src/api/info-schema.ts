@@ -101,6 +101,12 @@ export const infoSchema = named('VideoInfo', {
   title: z.string(),
   thumbnail: z.string().nullable(),
   duration: z.number().min(0).nullable().describe('Duration of the whole video in seconds'),
+  durationSource: z
+    .enum(['media', 'page'])
+    .nullable()
+    .describe(
+      'Where `duration` comes from: `media`: the media files or their playlist; `page`: only the page; null: unknown.',
+    ),
   suggestedStart: z
     .number()
     .min(0)

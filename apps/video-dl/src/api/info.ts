@@ -7,8 +7,7 @@ import type { Extraction, Format } from '../extract/types.js';
 import { downloadTargets, type Target } from '../targets.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../deliver/audio-output.js';
-import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
-import type { StatedFile, StreamingService } from '../deliver/service.js';
+import type { Prospect, StreamingService } from '../deliver/service.js';
 import type { infoSchema } from './info-schema.js';
 import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
 
@@ -22,10 +21,9 @@ const maxAgeSeconds = 60;
 
 interface InfoContext {
   readonly extraction: Pick<ExtractionService, 'extract'>;
-  readonly planSettings: PlanSettings;
   /** Prefix of the paths in the response: `/media` or empty. */
   readonly basePath: string;
-  readonly streaming: Pick<StreamingService, 'knownFile'>;
+  readonly streaming: Pick<StreamingService, 'prospect'>;
 }
 
 /** `GET /api/info` */
@@ -63,6 +61,7 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
     title: extraction.title,
     thumbnail: extraction.thumbnail,
     duration: extraction.durationSeconds,
+    durationSource: extraction.durationSource,
     suggestedStart: extraction.suggestedStartSeconds,
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
@@ -104,7 +103,7 @@ function describeFormat(format: Format): Info['formats'][number] {
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
   readonly extraction: Extraction;
-  readonly page: Parameters<StreamingService['knownFile']>[1];
+  readonly page: Parameters<StreamingService['prospect']>[1];
   readonly clipRequest: ClipRequest;
   readonly signal: AbortSignal;
 }
@@ -114,22 +113,19 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
   const downloads: Download[] = [];
   // Sequential, because both sizes are often the same file, whose header is then read once.
   for (const target of downloadTargets) {
-    const plan = planOrRejection(context, target);
-    if (plan === undefined) continue;
-    const file = await context.streaming.knownFile(plan, context.page, context.signal);
-    downloads.push(describeDownload(target, plan, file, context));
+    const prospect = await prospectOf(target, context);
+    if (prospect !== undefined) downloads.push(describeDownload(target, prospect, context));
   }
   return downloads;
 }
 
 async function describeOriginalAudio(context: DownloadsContext): Promise<Info['originalAudio']> {
-  const { extraction, page, signal, streaming } = context;
-  const plan = planOrRejection(context, 'original');
-  if (plan === undefined) return null;
-  const file = await streaming.knownFile(plan, page, signal);
+  const prospect = await prospectOf('original', context);
+  if (prospect === undefined) return null;
+  const { plan, file } = prospect;
   const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
   if (container === undefined || container === 'mp4') return null;
-  const [format] = extraction.selections.original;
+  const [format] = context.extraction.selections.original;
   return {
     href: `${hrefOf('/api/stream', context)}&fmt=original`,
     container,
@@ -153,8 +149,7 @@ function hrefOf(
 
 function describeDownload(
   target: Download['target'],
-  plan: Plan,
-  file: StatedFile | null,
+  { plan, file }: Prospect,
   context: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
 ): Download {
   const { clip } = plan.expected;
@@ -180,13 +175,15 @@ function describeDownload(
   };
 }
 
-function planOrRejection(
-  { extraction, planSettings, clipRequest }: DownloadsContext,
+/** Undefined if the stream would be rejected. */
+async function prospectOf(
   target: Target,
-): Plan | undefined {
+  { extraction, clipRequest, page, signal, streaming }: DownloadsContext,
+): Promise<Prospect | undefined> {
   try {
-    return planTarget(extraction, target, planSettings, clipRequest);
+    return await streaming.prospect({ extraction, target, clip: clipRequest }, page, signal);
   } catch (error) {
+    signal.throwIfAborted();
     if (error instanceof DomainError) return undefined;
     throw error;
   }

@@ -5,11 +5,12 @@ import type { ReadHead, SourceHead, SourceHeads } from '../look/source-heads.js'
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import { isSameCodec } from '../plan/codecs.js';
 import type { Plan } from '../plan/plan.js';
-import { waitMs, type MediaSource } from '../upstream/media-source.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { KnownFile } from './response.js';
-import { digest, type InspectOptions } from './site-file.js';
+import type { LookOptions } from '../look/look.js';
+import { digest } from './site-file.js';
 
 /** An MP4 that consists of a new header and parts of the site's files. */
 export interface RemuxedFile extends KnownFile {
@@ -65,9 +66,8 @@ export class RemuxedFiles {
    * @returns undefined if the plan needs ffmpeg
    * @throws DomainError when a file can't be read; the signal's reason
    */
-  async find(plan: Plan, options: InspectOptions): Promise<RemuxedFile | undefined> {
-    // The site rejects early requests. A stream has waited by now.
-    if (!plan.mayNeedOnlyHeader || waitMs(plan.inputs, Date.now()) > 0) return undefined;
+  async find(plan: Plan, options: LookOptions): Promise<RemuxedFile | undefined> {
+    if (!plan.mayNeedOnlyHeader) return undefined;
     if (plan.inputs.some((source) => this.#withWrongIndex.has(source))) return undefined;
     const { layout, heads, headerDigest } = await this.#layoutOf(plan, options);
     if (layout === null || !hasPlannedTracks(layout, plan)) return undefined;
@@ -87,20 +87,12 @@ export class RemuxedFiles {
     for (const source of inputs) this.#withWrongIndex.add(source);
   }
 
-  /** Whether the header of a file is cached. */
-  remembers({ inputs }: Plan): boolean {
-    return inputs.some((source) => this.#heads.has(source));
-  }
-
   /** Drops what is cached of files that have changed. */
-  forget({ inputs }: Plan): void {
-    for (const source of inputs) {
-      this.#heads.forget(source);
-      this.#layouts.delete(source);
-    }
+  forget(inputs: readonly MediaSource[]): void {
+    for (const source of inputs) this.#layouts.delete(source);
   }
 
-  async #layoutOf(plan: Plan, options: InspectOptions): Promise<RememberedLayout> {
+  async #layoutOf(plan: Plan, options: LookOptions): Promise<RememberedLayout> {
     const { inputs } = plan;
     const [first] = inputs;
     if (first === undefined) throw new Error('a plan has an input');
@@ -118,7 +110,7 @@ export class RemuxedFiles {
   async #layOut(
     { title, uploader: artist, webpageUrl: comment }: Plan,
     read: readonly ReadHead[],
-    { client, signal }: InspectOptions,
+    { client, signal }: LookOptions,
   ): Promise<Layout | null> {
     const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
       // Without a length, we can't tell whether a file is complete.

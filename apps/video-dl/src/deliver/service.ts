@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Cover } from '../formats/cover.js';
 import type { ExtractionService } from '../extract/service.js';
+import { type Facts, Looker, type LookOptions } from '../look/look.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import type { Extraction } from '../extract/types.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
+import { withFacts } from '../plan/with-facts.js';
 import { withRemedy, type Remedy } from '../plan/remedy.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -28,7 +30,7 @@ import { formats, statusOf, streamHeaders, type KnownFile } from './response.js'
 import { ResumeBudget } from './resume-budget.js';
 import { sendFile } from './send-file.js';
 import { sendRemuxed, WrongIndexError } from './send-remuxed.js';
-import { probeStreams, SiteFiles, withStreams, type Inspection, type SiteFile } from './site-file.js';
+import { siteFileOf, type SiteFile } from './site-file.js';
 
 export interface StreamingOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
@@ -46,15 +48,26 @@ export interface StreamingOptions {
 /** The fields of a request that identify the video. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 
-interface Prepared {
-  readonly extraction: Extraction;
-  readonly plan: Plan;
-}
+/** What a plan is made from. */
+type Wish = Pick<StreamRequest, 'target' | 'clip'> & { readonly extraction: Extraction };
+
+/** A final plan, and how it is delivered. */
+type Way =
+  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
+  | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
+  | { readonly kind: 'convert'; readonly plan: Plan };
 
 /** What `/api/info` says about a stream whose size is known. */
 export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
   /** Whether it is the site's own file, unchanged. */
   readonly isSiteFile: boolean;
+}
+
+/** What `/api/info` says about a stream. */
+export interface Prospect {
+  readonly plan: Plan;
+  /** Null if its size is only known once it is made. */
+  readonly file: StatedFile | null;
 }
 
 const whole: Selection = { kind: 'whole' };
@@ -85,7 +98,7 @@ export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
-  readonly #siteFiles: SiteFiles;
+  readonly #looker: Looker;
   readonly #remuxedFiles: RemuxedFiles;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
@@ -101,7 +114,7 @@ export class StreamingService implements AsyncDisposable {
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
-    this.#siteFiles = new SiteFiles(options.upstream, options.heads);
+    this.#looker = new Looker(options);
     this.#remuxedFiles = new RemuxedFiles(options.upstream, options.heads, options.parsers);
   }
 
@@ -121,15 +134,15 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #describe(request: StreamRequest, context: StreamContext) {
-    const { plan } = await this.#prepare(request, context);
-    const options = { signal: context.signal, renew: this.#renewal(request), client: request.client };
-    const inspection = await this.#siteFiles.inspect(plan, options);
-    if (inspection?.isSendable === true) {
-      const file = { ...inspection.file, hasRanges: true };
-      return { plan, format: file.format, file, headerBytes: 0 };
-    }
-    const remuxed = await this.#remuxedFiles.find(plan, options);
-    if (remuxed !== undefined) return { plan, format: formats.mp4, file: remuxed, headerBytes: 0 };
+    const extraction = await this.#extract(request, context);
+    const options = {
+      ...{ signal: context.signal, renew: this.#renewal(request), client: request.client },
+      depth: 'all',
+    } as const;
+    const way = await this.#decide({ ...request, extraction }, options);
+    const { plan } = way;
+    if (way.kind === 'pass on') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
+    if (way.kind === 'remux') return { plan, format: formats.mp4, file: way.file, headerBytes: 0 };
     const output = await this.#outputFor(
       plan,
       fetchCover(plan, { ...this.#options, ...options, logger: context.logger }),
@@ -140,28 +153,30 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The file that the stream will be, if its size is known before it is made, else null. Also null if
-   * a file's header can't be read; the stream request then reports why.
+   * The plan of a stream, and the file that it will be if its size is known before it is made. Follows the
+   * page's word if a file's header can't be read; the stream request then reports why.
    *
-   * @throws the signal's reason.
+   * @throws DomainError if the page has nothing for the target; the signal's reason
    */
-  async knownFile(plan: Plan, page: PageRequest, signal: AbortSignal): Promise<StatedFile | null> {
+  async prospect(wish: Wish, page: PageRequest, signal: AbortSignal): Promise<Prospect> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
-    try {
-      const options = { signal: limited, renew: this.#renewal(page), client: page.client };
-      const inspection = await this.#siteFiles.inspect(plan, options);
-      if (inspection?.isSendable === true) return { ...inspection.file, isSiteFile: true };
-      // Separate files have not been read yet, and the client may never download them.
-      if (plan.inputs.length > 1) return null;
-      const remuxed = await this.#remuxedFiles.find(plan, options);
-      return remuxed === undefined
-        ? null
-        : { format: formats.mp4, totalBytes: remuxed.totalBytes, isSiteFile: false };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof DomainError || limited.aborted) return null;
-      throw error;
-    }
+    const options = {
+      ...{ signal: limited, renew: this.#renewal(page), client: page.client },
+      depth: 'one-file',
+    } as const;
+    const ifReadable = async <Result>(reading: Promise<Result>, otherwise: Result): Promise<Result> =>
+      reading.catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (error instanceof DomainError || limited.aborted) return otherwise;
+        throw error;
+      });
+    const facts = await ifReadable<Facts>(this.#looker.look(this.#plan(wish), options), new Map());
+    const plan = this.#plan(wish, facts);
+    const way = await ifReadable<Way>(this.#wayOf(plan, facts, options), { kind: 'convert', plan });
+    if (way.kind === 'convert') return { plan, file: null };
+    const isSiteFile = way.kind === 'pass on';
+    const format = isSiteFile ? way.file.format : formats.mp4;
+    return { plan, file: { format, totalBytes: way.file.totalBytes, isSiteFile } };
   }
 
   /**
@@ -173,7 +188,10 @@ export class StreamingService implements AsyncDisposable {
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     // Check first, so that a full service doesn't waste an extraction on a request it will reject.
     this.#slots.assertRoom(request.client);
-    const prepared = await this.#prepare(request, context);
+    const extraction = await this.#extract(request, context);
+    const wish = { ...request, extraction };
+    // Fail before waiting for a slot.
+    const { inputs } = this.#plan(wish);
     const { limits, relay } = this.#options;
     using job = new StreamJob({
       request,
@@ -185,7 +203,7 @@ export class StreamingService implements AsyncDisposable {
       isCrowded: () => this.#slots.waiting > 0,
       onBytes: (bytes) => this.#metrics.addBytes(request.target, bytes),
     });
-    const running = this.#runInSlot(job, prepared);
+    const running = this.#runInSlot(job, wish, inputs);
     this.#active.set(job, running);
     try {
       await running;
@@ -198,15 +216,29 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #prepare(
-    { url, target, client, item, clip }: StreamRequest,
-    context: StreamContext,
-  ): Promise<Prepared> {
-    const { extraction: extractions, planSettings } = this.#options;
-    const extraction = await context.timings.measure('extract', () =>
-      extractions.extract(url, { signal: context.signal, client, item }),
+  async #extract({ url, client, item }: StreamRequest, context: StreamContext): Promise<Extraction> {
+    return context.timings.measure('extract', () =>
+      this.#options.extraction.extract(url, { signal: context.signal, client, item }),
     );
-    return { extraction, plan: planTarget(extraction, target, planSettings, clip) };
+  }
+
+  /** @param facts absent to take the page's word */
+  #plan({ extraction, target, clip }: Wish, facts: Facts = new Map()): Plan {
+    return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip);
+  }
+
+  /** Looks at the sources of a stream, then plans it. */
+  async #decide(wish: Wish, options: LookOptions): Promise<Way> {
+    const facts = await this.#looker.look(this.#plan(wish), options);
+    return this.#wayOf(this.#plan(wish, facts), facts, options);
+  }
+
+  async #wayOf(plan: Plan, facts: Facts, options: LookOptions): Promise<Way> {
+    const siteFile = siteFileOf(plan, facts, { ...this.#options, ...options });
+    if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
+    const isLookedAt = plan.inputs.every((source) => facts.has(source));
+    const remuxed = isLookedAt ? await this.#remuxedFiles.find(plan, options) : undefined;
+    return remuxed === undefined ? { kind: 'convert', plan } : { kind: 'remux', plan, file: remuxed };
   }
 
   /** A renewal counts as an extraction by the client. */
@@ -214,76 +246,55 @@ export class StreamingService implements AsyncDisposable {
     return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
   }
 
-  async #runInSlot(job: StreamJob, { extraction, plan }: Prepared): Promise<void> {
+  async #runInSlot(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
     const { timings } = job.context;
-    if (waitMs(plan.inputs, Date.now()) > 0) {
+    if (waitMs(inputs, Date.now()) > 0) {
       await timings.measure('availability', () =>
-        untilAvailable(plan.inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
+        untilAvailable(inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
       );
     }
     const release = await timings.measure('queue', () =>
       job.withLateReason(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
     );
     try {
-      const inspection = await this.#sendSiteFile(job, plan);
-      if (inspection === 'sent' || (await this.#sendRemuxed(job, plan))) return;
-      await this.#make(
-        job,
-        inspection === undefined ? plan : await this.#replan(job, { extraction, plan }, inspection),
-      );
+      await this.#deliver(job, wish, inputs);
     } finally {
       release();
     }
   }
 
-  /** Sends the site's own file if it is what the client requested; otherwise returns what its header shows. */
-  async #sendSiteFile(job: StreamJob, plan: Plan): Promise<'sent' | Inspection | undefined> {
-    return this.#retryIfCached(job, plan, this.#siteFiles, async () => {
-      const inspection = await this.#siteFiles.inspect(plan, headOptions(job));
-      if (inspection?.isSendable !== true) return inspection;
-      await this.#sendFile(job, plan, inspection.file);
-      return 'sent';
-    });
-  }
-
-  /** Sends an MP4 that needs no ffmpeg. @returns false if the plan needs it */
-  async #sendRemuxed(job: StreamJob, plan: Plan): Promise<boolean> {
-    return this.#retryIfCached(job, plan, this.#remuxedFiles, async () => {
-      const file = await this.#remuxedFiles.find(plan, headOptions(job));
-      if (file === undefined) return false;
-      await this.#sendRemuxedFile(job, plan, file);
-      return true;
-    });
-  }
-
-  /** Sends files once more if they may have changed since their headers were cached. */
-  async #retryIfCached<Result>(
-    job: StreamJob,
-    plan: Plan,
-    cache: SiteFiles | RemuxedFiles,
-    send: () => Promise<Result>,
-  ): Promise<Result> {
-    const isRemembered = cache.remembers(plan);
+  /** Drops what an earlier request has seen of the files if that doesn't fit, and looks once more. */
+  async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
+    const areFactsOld = this.#looker.remembers(inputs);
+    let way: Way | undefined;
     try {
-      return await send();
+      way = await this.#decide(wish, headOptions(job));
+      await this.#send(job, way);
     } catch (error) {
       job.signal.throwIfAborted();
-      cache.forget(plan);
-      if (!isRemembered || job.response.headersSent || isAboutRequest(error)) throw error;
-      return this.#retryIfCached(job, plan, cache, send);
+      if (way?.kind === 'convert') throw error;
+      this.#looker.forget(inputs);
+      this.#remuxedFiles.forget(inputs);
+      if (!areFactsOld || job.response.headersSent || isAboutRequest(error)) throw error;
+      await this.#deliver(job, wish, inputs);
     }
   }
 
-  async #sendFile(job: StreamJob, plan: Plan, siteFile: SiteFile): Promise<void> {
-    if (siteFile.totalBytes > job.limits.maxOutputBytes)
-      throw tooLarge(plan.target, `has ${siteFile.totalBytes} bytes`, job.limits);
-    const file = { ...siteFile, hasRanges: true };
+  async #send(job: StreamJob, way: Way): Promise<void> {
+    if (way.kind === 'pass on') await this.#sendFile(job, way);
+    else if (way.kind === 'remux') await this.#sendRemuxedFile(job, way);
+    else await this.#make(job, way.plan);
+  }
+
+  async #sendFile(job: StreamJob, { plan, file }: Extract<Way, { kind: 'pass on' }>): Promise<void> {
+    if (file.totalBytes > job.limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
     if (isAnswered(job, file)) return;
     const selection = this.#select(job.request, file);
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'original' });
     const exit = plan.inputs[0]?.origin?.exit;
-    const reader = this.#options.upstream.reader(siteFile.object, {
+    const reader = this.#options.upstream.reader(file.object, {
       signal: job.signal,
       exit,
       client: job.request.client,
@@ -291,7 +302,7 @@ export class StreamingService implements AsyncDisposable {
     await sendFile(job, { plan, file, reader, selection, status });
   }
 
-  async #sendRemuxedFile(job: StreamJob, plan: Plan, file: RemuxedFile): Promise<void> {
+  async #sendRemuxedFile(job: StreamJob, { plan, file }: Extract<Way, { kind: 'remux' }>): Promise<void> {
     if (file.totalBytes > job.limits.maxOutputBytes)
       throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
     if (isAnswered(job, file)) return;
@@ -321,16 +332,6 @@ export class StreamingService implements AsyncDisposable {
     if (file?.hasRanges !== true) return whole;
     const selection = this.#select(request, file);
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
-  }
-
-  /** The plan for a file that differs from what its page says, based on its real content. */
-  async #replan(job: StreamJob, { extraction, plan }: Prepared, inspection: Inspection): Promise<Plan> {
-    const { relay, tools, planSettings } = this.#options;
-    const [source] = plan.inputs;
-    const seen = inspection.isSendable || inspection.streams === null ? undefined : inspection.streams;
-    const streams = seen ?? (source && (await probeStreams(source, { ...headOptions(job), relay, tools })));
-    const refined = streams === undefined ? extraction : withStreams(extraction, plan, streams);
-    return planTarget(refined, job.request.target, planSettings, job.request.clip);
   }
 
   async #make(job: StreamJob, firstPlan: Plan): Promise<void> {
@@ -425,8 +426,8 @@ export class StreamingService implements AsyncDisposable {
   }
 }
 
-function headOptions({ signal, renew, request }: StreamJob): HeadOptions & { renew: RenewSource } {
-  return { signal, renew, client: request.client };
+function headOptions({ signal, renew, request }: StreamJob): LookOptions {
+  return { signal, renew, client: request.client, depth: 'all' };
 }
 
 function endOf({ response, context }: StreamJob): StreamEnd {

@@ -53,14 +53,25 @@ function isUnclear(format: Format): boolean {
 function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>): Extraction {
   const refined = new Map(extraction.formats.map((format) => [format, refine(format, probes.get(format))]));
   const refinedOf = (format: Format): Format => refined.get(format) ?? format;
-  const durations = [...probes.values()].flatMap(({ durationSeconds }) => durationSeconds ?? []);
+  const found = [...probes.values()];
   return {
     ...extraction,
-    durationSeconds: extraction.durationSeconds ?? (durations.length === 0 ? null : Math.max(...durations)),
-    mediaDefect: [...probes.values()].find(({ defect }) => defect !== undefined)?.defect ?? null,
+    ...lengthFrom(extraction, found),
+    mediaDefect: found.find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
     selections: withSeparateAudio(perTarget((target) => extraction.selections[target].map(refinedOf))),
   };
+}
+
+/** Pages round lengths, and some state wrong ones. */
+function lengthFrom(
+  { durationSeconds, durationSource }: Extraction,
+  probes: readonly Probe[],
+): Pick<Extraction, 'durationSeconds' | 'durationSource'> {
+  const usable = probes.filter(({ isExact }) => isExact === true || durationSeconds === null);
+  const lengths = usable.flatMap((probe) => probe.durationSeconds ?? []);
+  if (lengths.length === 0) return { durationSeconds, durationSource };
+  return { durationSeconds: Math.max(...lengths), durationSource: 'media' };
 }
 
 /**

@@ -21,13 +21,15 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   const selections = perTarget((target) => pick(raw.selections[target]));
   const chosen = Object.values(raw.selections).flat();
   const clip = section(raw);
+  // With a section, the page states the duration of the section.
+  const durationSeconds = clip === null ? positive(raw.duration) : null;
   return {
     id: raw.id ?? 'video',
     title: cleanTitle(raw.title) ?? cleanTitle(raw.id) ?? 'video',
     thumbnail: webUrl(raw.thumbnail),
     covers: raw.covers.map(webUrl).filter((cover) => cover !== null),
-    // With a section, this is the duration of the section.
-    durationSeconds: clip === null ? positive(raw.duration) : null,
+    durationSeconds,
+    durationSource: durationSeconds === null ? null : 'page',
     mediaDefect: null,
     uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
     uploadDate: isoDate(raw.upload_date),

@@ -58,6 +58,8 @@ export interface Extraction {
   readonly covers: readonly string[];
   /** Duration of the whole video, even if the page shows only a clip of it. */
   readonly durationSeconds: number | null;
+  /** Whether the page states the duration or its media do; null if it is unknown. */
+  readonly durationSource: 'page' | 'media' | null;
   /** Of the media files; null if none is known. */
   readonly mediaDefect: MediaDefect | null;
   readonly uploader: string | null;

@@ -39,9 +39,13 @@ function readError(error: unknown, isWhole: boolean): unknown {
       );
 }
 
+/** Containers whose headers state the length. ffprobe estimates that of others, from bit rates or timestamps. */
+const statesLength = /^(?:mov|matroska|ogg|flac|wav|aiff)\b/u;
+
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null) return found;
-  return { ...found, durationSeconds: head.correctedLength.seconds, defect: defectOf(found, head) };
+  const { seconds } = head.correctedLength;
+  return { ...found, durationSeconds: seconds, isExact: false, defect: defectOf(found, head) };
 }
 
 function defectOf({ formatName }: Probe, { totalBytes }: SourceHead): MediaDefect {
@@ -78,7 +82,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       await untilAvailable([source], { signal, maxMs });
       const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
       isWhole = head === undefined || head.totalBytes !== null;
-      if (head?.probe) return corrected({ ...head.probe, sizeBytes: head.totalBytes }, head);
+      if (head?.probe) return corrected({ ...head.probe, isExact: true, sizeBytes: head.totalBytes }, head);
       const inputs = await session.add(source);
       const { environment, parse } = session;
       const probes = await Promise.all(
@@ -86,7 +90,9 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
           const found = await probe(tools, url, { signal, parse, maxMs: restMs, environment });
           // Joined segments have only the header of the first segment.
-          return isJoined ? { ...found, durationSeconds: statedSeconds } : corrected(found, head);
+          return isJoined
+            ? { ...found, durationSeconds: statedSeconds, isExact: true }
+            : corrected({ ...found, isExact: statesLength.test(found.formatName) }, head);
         }),
       );
       return merged(probes);

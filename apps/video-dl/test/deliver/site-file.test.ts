@@ -194,22 +194,27 @@ it.each([
   },
 );
 
-describe('a stream is generated', () => {
-  beforeAll(async () => {
-    const content = Buffer.from(await readFile(await media('front.mp4')));
-    content.writeUInt8(0x6e, content.indexOf('avcC') + 5);
-    site.on('/ten-bit.mp4', (_request, response) => {
-      response.writeHead(200, { 'content-length': content.length }).end(content);
-    });
+it.each([
+  ['H.264 that fewer players support than the page suggests', '/ten-bit.mp4'],
+  ['no audio although the page says so', '/media/silent.mp4'],
+])("a stream is the site's file if that has %s", async (_, path) => {
+  const content = Buffer.from(await readFile(await media('front.mp4')));
+  content.writeUInt8(0x6e, content.indexOf('avcC') + 5);
+  site.on('/ten-bit.mp4', (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length }).end(content);
   });
+  await using service = await app(named(path));
+  const { status, headers, complete } = await receive(service.url('mp4-720'));
+  expect({ status, complete }).toEqual({ status: 200, complete: true });
+  expect(headers['accept-ranges']).toBe('bytes');
+});
 
+describe('a stream is generated', () => {
   it.each([
     ["its file isn't MP4", '/media/vp8.webm', {}],
     ['its file is QuickTime with several audio tracks', '/media/front-dubbed.mp4', {}],
     ['its audio differs from the page', '/media/h264-opus.mp4', {}],
     ['its video differs from the page', '/media/hevc.mp4', {}],
-    ['its video is H.264 that fewer players support than the page suggests', '/ten-bit.mp4', {}],
-    ['it has no audio although the page says so', '/media/silent.mp4', {}],
     ['its server does not state the length', '/media/front.mp4?chunked&ignoreRange', {}],
   ])('when %s', async (_, path, fields) => {
     await using service = await app(named(path, fields), tools);

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { createHttpApp, createLogger, createMetrics } from '@media-services/http-common';
 import request from 'supertest';
+import { planTarget } from '../../src/plan/plan.js';
 import { infoHandler } from '../../src/api/info.js';
 import { errorTable } from '../../src/errors.js';
 import type { Extraction } from '../../src/extract/types.js';
@@ -146,6 +147,7 @@ const extraction: Extraction = {
   thumbnail: null,
   covers: [],
   durationSeconds: 10,
+  durationSource: null,
   mediaDefect: null,
   uploader: null,
   webpageUrl: 'https://example.com/film',
@@ -163,12 +165,16 @@ const extraction: Extraction = {
   expiresAt: 0,
 };
 
+const settings = { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' } as const;
+
 it.each(['', '/tools/media'])('the URLs of downloads start with the base path %p', async (basePath) => {
   const info = infoHandler({
     extraction: { extract: () => Promise.resolve(extraction) },
-    planSettings: { maxDurationSeconds: 3600, maxOutputBytes: 1e9, mp4Video: 'copy' },
     basePath,
-    streaming: { knownFile: () => Promise.resolve(null) },
+    streaming: {
+      prospect: ({ extraction: found, target, clip }) =>
+        Promise.resolve({ plan: planTarget(found, target, settings, clip), file: null }),
+    },
   });
   const app = createHttpApp({
     logger: createLogger({ service: 'test', level: 'silent' }),

@@ -139,6 +139,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       title: 'A plain video',
       thumbnail: null,
       duration: 4,
+      durationSource: 'media',
       uploader: null,
       webpageUrl: `${site.url}/watch`,
       extractor: 'html5',
@@ -282,6 +283,25 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
   it('takes the whole track if the page also has a preview', async () => {
     const { body } = await service.info(`${site.url}/fixture/preview-beside-the-whole`);
     expect(body['downloads']).toMatchObject([{ target: 'mp3', formatIds: ['http_mp3'] }]);
+  });
+
+  it.each(['PT1H', 'PT2S', 'PT8H'])("prefers the media's length to a page's of %s", async (duration) => {
+    const page = `${site.url}/json-ld?duration=${duration}`;
+    const { status, body } = await service.info(page, { start: '3' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ duration: 4, durationSource: 'media', clip: { start: 3, end: 4 } });
+    expect(body['downloads']).toHaveLength(3);
+    expect(await service.info(page, { start: '5' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ field: 'start' }] },
+    });
+    const head = await service.get('/api/stream', { url: page }, { method: 'HEAD' });
+    expect(head.headers.get('x-content-duration')).toBe('4');
+  });
+
+  it('says that only the page states a length', async () => {
+    const { body } = await service.info(`${site.url}/fixture/rungs`);
+    expect(body).toMatchObject({ duration: 212.5, durationSource: 'page' });
   });
 
   it('only suggests the start time in a link', async () => {

@@ -48,6 +48,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     thumbnail: null,
     covers: [],
     durationSeconds: 100,
+    durationSource: null,
     mediaDefect: null,
     uploader: null,
     uploadDate: null,

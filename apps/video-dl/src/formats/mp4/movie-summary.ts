@@ -50,6 +50,8 @@ export type MediaDefect = (typeof mediaDefects)[number];
 
 export interface Probe {
   durationSeconds: number | null;
+  /** Whether the media state the duration, rather than it being estimated from a bit rate. Absent if unknown. */
+  isExact?: boolean | undefined;
   /** Absent if none is known. */
   defect?: MediaDefect | undefined;
   /** Of the whole file, if its server states it. */

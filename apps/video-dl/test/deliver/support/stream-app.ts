@@ -72,6 +72,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     thumbnail: null,
     covers: [],
     durationSeconds: null,
+    durationSource: null,
     mediaDefect: null,
     uploader: 'Someone',
     uploadDate: null,

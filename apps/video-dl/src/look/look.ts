@@ -1,0 +1,116 @@
+import type { ProbedStream } from '../formats/mp4/movie-summary.js';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
+import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
+
+/** What a file really is, from its own bytes. */
+export interface SourceFacts {
+  readonly head: SourceHead;
+  /** Its tracks; null if only ffmpeg can tell, and reports a better error than we could. */
+  readonly streams: readonly ProbedStream[] | null;
+}
+
+/** By source. A source without facts is what its page says. */
+export type Facts = ReadonlyMap<MediaSource, SourceFacts>;
+
+/** What the page's word promises. */
+export interface Draft {
+  readonly inputs: readonly MediaSource[];
+  /** Which site file may be sent unchanged (`audio` means any audio file); null if none. */
+  readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
+  readonly mayNeedOnlyHeader: boolean;
+  /** Whether ffmpeg can make the stream if the file turns out to be another. */
+  readonly container: string | null;
+}
+
+export interface LookOptions extends HeadOptions {
+  readonly renew: RenewSource;
+  /** Whether to look at everything that a stream depends on, or only at what costs a request at most. */
+  readonly depth: 'one-file' | 'all';
+}
+
+interface LookerOptions {
+  readonly heads: SourceHeads;
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly tools: MediaTools;
+}
+
+const probeMs = 15_000;
+
+/** Finds out what sources are where a stream depends on it. */
+export class Looker {
+  readonly #options: LookerOptions;
+
+  constructor(options: LookerOptions) {
+    this.#options = options;
+  }
+
+  /** @throws DomainError when a file can't be read; the signal's reason */
+  async look(draft: Draft, options: LookOptions): Promise<Facts> {
+    // The site rejects early requests. A stream has waited by now.
+    if (waitMs(draft.inputs, Date.now()) > 0) return new Map();
+    if (draft.siteFile === null && !draft.mayNeedOnlyHeader) return new Map();
+    // Separate files have not been read yet, and the client may never download them.
+    if (options.depth === 'one-file' && draft.inputs.length > 1) return new Map();
+    const facts = await Promise.all(
+      draft.inputs.map(async (source) => [source, await this.#factsOf(source, draft, options)] as const),
+    );
+    return new Map(facts);
+  }
+
+  /** Whether facts come from an earlier request. */
+  remembers(inputs: readonly MediaSource[]): boolean {
+    return inputs.some((source) => this.#options.heads.has(source));
+  }
+
+  /** Drops the facts of files that have changed. */
+  forget(inputs: readonly MediaSource[]): void {
+    for (const source of inputs) this.#options.heads.forget(source);
+  }
+
+  async #factsOf(source: MediaSource, draft: Draft, options: LookOptions): Promise<SourceFacts> {
+    const head = await this.#options.heads.of(source, options);
+    if (head.original === 'mp3') return { head, streams: [mp3Stream] };
+    const streams = head.probe?.streams ?? null;
+    const isAsPromised =
+      draft.siteFile === null || (draft.siteFile === 'audio' && (head.audioFile ?? draft.container) !== null);
+    const isEnough = streams !== null || isAsPromised || options.depth === 'one-file';
+    return { head, streams: isEnough ? streams : await this.#probe(source, options) };
+  }
+
+  /** The streams of a file according to ffprobe; null if it can't read them. */
+  async #probe(
+    source: MediaSource,
+    { signal, renew, client }: LookOptions,
+  ): Promise<readonly ProbedStream[] | null> {
+    const { relay, tools } = this.#options;
+    const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
+    try {
+      const [input] = await session.add(source);
+      if (input === undefined) return null;
+      const { environment, parse } = session;
+      return (await probe(tools, input.url, { signal, parse, maxMs: probeMs, environment })).streams;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (session.failure !== undefined) throw session.failure;
+      if (error instanceof ProbeError) return null;
+      throw error;
+    } finally {
+      session.close();
+    }
+  }
+}
+
+const mp3Stream: ProbedStream = {
+  type: 'audio',
+  codec: 'mp3',
+  width: null,
+  height: null,
+  fps: null,
+  bitrateKbps: null,
+  durationSeconds: null,
+  isCover: false,
+  isDefault: true,
+};
