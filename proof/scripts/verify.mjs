@@ -28,7 +28,7 @@ NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a
   engines: {
     usage: `npm run verify:engines
 Creates the containers of docker-compose.yml on an engine without CPU quotas and on one with one
-core, and runs gateway and video-dl under Podman. Needs root, dockerd, podman and the images.`,
+core, and runs gateway and video-dl under Podman. Needs root, dockerd, podman and the images. PODMAN_RUNTIME is the path of another OCI runtime.`,
   },
   swarm: {
     usage: `npm run verify:swarm

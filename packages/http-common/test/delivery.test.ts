@@ -114,3 +114,15 @@ it.each([
   await response.arrayBuffer();
   await service.stop();
 });
+
+it('a short response is complete for a probe that reads only its first line', async () => {
+  const { service, nextRequestLog } = await startTestService();
+  const logged = nextRequestLog();
+  await rawRequest(
+    service.url,
+    'GET /api/bytes?length=1000 HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n',
+    (socket) => socket.resetAndDestroy(),
+  );
+  expect(await logged).toMatchObject({ outcome: 'ok' });
+  await service.stop();
+});

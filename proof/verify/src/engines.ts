@@ -14,6 +14,8 @@ import { Report } from './report.js';
 import { run } from './run.js';
 import { NotYet, until } from './wait.js';
 
+const healthSchema = z.object({ services: z.object({ 'video-dl': z.object({ status: z.string() }) }) });
+
 const report = new Report();
 await report.check('a kernel without CPU quotas (Synology): every container can be created', () =>
   onEngine('mount -t tmpfs none /sys/fs/cgroup/cpu; exec', createContainers),
@@ -69,11 +71,11 @@ async function createContainers(host: string): Promise<void> {
   }
 }
 
-const healthSchema = z.object({ services: z.object({ 'video-dl': z.object({ status: z.string() }) }) });
-
 async function podman(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'verify-podman-'));
   const flags = ['--root', `${folder}/root`, '--runroot', `${folder}/run`, '--cgroup-manager=cgroupfs'];
+  const { PODMAN_RUNTIME } = process.env;
+  if (PODMAN_RUNTIME !== undefined) flags.push('--runtime', PODMAN_RUNTIME);
   const call = (...args: string[]) => run('podman', [...flags, '--events-backend=file', ...args]);
   const hardened = [
     ...[

@@ -36,12 +36,13 @@ export function isClosing(socket: Socket): boolean {
 
 /**
  * Calls `listener` once a response has ended: with true if the client has all of it, as far as that
- * can be known. A short response on a connection that stays open counts as delivered.
+ * can be known. A short one, or one on a connection that stays open, counts as delivered.
  */
 export function onDelivered(response: ServerResponse, listener: (isDelivered: boolean) => void): void {
   const { socket } = response.req;
   response.once('close', () => {
-    if (!response.writableFinished || !closing.has(socket)) listener(response.writableFinished);
+    const isWatched = response.writableFinished && closing.has(socket) && hasLongBody(response);
+    if (!isWatched) listener(response.writableFinished);
     else if (socket.destroyed) listener(socket.readableEnded);
     // A client that closes before it has read everything resets the connection instead.
     else socket.once('close', () => listener(socket.readableEnded));
