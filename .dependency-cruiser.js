@@ -1,5 +1,5 @@
 /**
- * Which folder may import which. `npx depcruise apps packages …` runs it; see the script check:imports.
+ * Which folder may import which. `npm test -- checks` runs it.
  * The folders are those below an app's `src`.
  */
 

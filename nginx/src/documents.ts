@@ -16,7 +16,7 @@ export async function renderDocuments(root: string): Promise<Map<string, string>
 /** The alerts for the Prometheus operator. */
 async function prometheusRule(root: string): Promise<string> {
   const alerts = await readFile(join(root, 'deploy/prometheus/alerts.yml'), 'utf8');
-  const head = `# Generated from deploy/prometheus/alerts.yml by \`npm run docs:generate\`.
+  const head = `# Generated from deploy/prometheus/alerts.yml by \`npm run proof -- docs\`.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata: { name: media-services }

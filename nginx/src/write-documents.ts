@@ -1,4 +1,4 @@
-// `npm run docs:generate`: writes the generated files that are in git. A test fails if they are stale.
+// `npm run proof -- docs`: writes the generated files that are in git. A test fails if they are stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(runDir, { recursive: true, force: true });
 });
 
-// `npm run verify:compose` tests replicas that come and go.
+// `npm run proof -- compose` tests replicas that come and go.
 test("nginx accepts the containers' upstreams, as far as its version supports them", async () => {
   const { nginx = '', njsModule = '', version = '0' } = findNginx();
   renderGateway({

@@ -11,7 +11,7 @@ import {
   UserError,
 } from '../../packages/stack/src/set-up/index.mjs';
 
-const usage = `npm run fuzz
+const usage = `npm run proof -- fuzz
 Runs schemathesis against both services, from the OpenAPI document, in about three minutes.
 Installs it from PyPI into .tools.
   EXAMPLES  examples per case (50)`;

@@ -1,6 +1,6 @@
 import { Progress, runScript, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
 
-const usage = `npm run soak:faults [-- MINUTES]
+const usage = `npm run proof -- soak [MINUTES]
 Sends good requests, every fault, slow and leaving clients and bad images to both services behind
 the gateway for 30 minutes, and kills engines. Exits 0 only if every good request got the right
 response, no fault looked like a success and nothing was left over.`;

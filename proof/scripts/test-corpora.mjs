@@ -1,6 +1,6 @@
 import { Progress, runScript, setUp, UserError } from '../../packages/stack/src/set-up/index.mjs';
 
-const usage = `npm run test:corpora -- FOLDER…
+const usage = `npm run proof -- corpora FOLDER…
 Sends every media file and image below the folders through both services and compares the results
 with what ffmpeg and libvips decode: frames, seconds per track, aspect ratio, size and orientation.
 Prints what is wrong; exits 0 only if nothing is.`;

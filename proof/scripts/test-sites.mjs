@@ -13,7 +13,7 @@ import {
   UserError,
 } from '../../packages/stack/src/set-up/index.mjs';
 
-const usage = `npm run test:sites [-- --newest] [--long]
+const usage = `npm run proof -- sites [--newest] [--long]
 Runs the tests against the double of the sites (proof/fault-site/src/double).
   --newest  with the newest yt-dlp of PyPI, as an update of a running service would take it
   --long    also what takes minutes: the longest advertisements, twenty videos in a row, what a solve

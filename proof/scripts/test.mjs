@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { Progress, root, runScript, setUp } from '../../packages/stack/src/set-up/index.mjs';
 import { isTestPath, runTestFiles } from './test-files.mjs';
 
-const usage = `npm test [-- NAME…]
+const usage = `npm test [-- [--nightly] NAME…]
 npm test -- [--watch] FILE…
-npm run test:nightly [-- NAME…]
 Sets up, builds, then runs every check and every test. The last line says "N passed, N failed".
-  NAME     run only this: a package by its folder (apps/video-dl), engine (Python) or
-           checks (lint, types, format, imports, dead code)
-  FILE     run only this test file or folder of tests (apps/video-dl/test/plan), without set-up
-  --watch  run the files again after each change
-test:nightly adds the tests of the tools, the second yt-dlp, what takes minutes, rare files, much of
-the page, and every container, codec and output where the day tries one of each kind.`;
+  NAME       run only this: a package by its folder (apps/video-dl), engine (Python) or
+             checks (lint, types, format, imports, dead code)
+  FILE       run only this test file or folder of tests (apps/video-dl/test/plan), without set-up
+  --watch    run the files again after each change
+  --nightly  add the tests of the tools, the second yt-dlp, what takes minutes, rare files, much of
+             the page, and every container, codec and output where the day tries one of each kind`;
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 

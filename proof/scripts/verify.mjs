@@ -1,4 +1,4 @@
-// npm run verify:compose, verify:engines, verify:swarm, verify:kubernetes, verify:workflows, verify:arm64: proves what
+// npm run proof -- compose, engines, swarm, kubernetes, workflows, arm64: proves what
 // deploys the services. Installs the dependencies; the rest is in proof/verify.
 import { delimiter, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const flag = /** @type {const} */ ({ type: 'boolean' });
 /** @type {Record<string, { usage: string, options?: Record<string, typeof flag> }>} */
 const places = {
   compose: {
-    usage: `npm run verify:compose [-- --no-build | --pull] [--keep]
+    usage: `npm run proof -- compose [--no-build | --pull] [--keep]
 Builds the images, starts docker-compose.yml as a separate Compose project, and checks it.
   --no-build  use the images that are there
   --pull      pull the images that IMAGE_PREFIX and IMAGE_TAG name
@@ -26,18 +26,18 @@ NODE_IMAGE and NGINX_IMAGE name other base images; PORT is the published port, a
     options: { 'no-build': flag, pull: flag, keep: flag },
   },
   engines: {
-    usage: `npm run verify:engines
+    usage: `npm run proof -- engines
 Creates the containers of docker-compose.yml on an engine without CPU quotas and on one with one
 core, and runs gateway and video-dl under Podman. Needs root, dockerd, podman and the images. PODMAN_RUNTIME is the path of another OCI runtime.`,
   },
   swarm: {
-    usage: `npm run verify:swarm
+    usage: `npm run proof -- swarm
 Deploys deploy/swarm/stack.yml on the Docker engine that is there, checks it and removes it.
 Needs the images, with the model in bg-removal's. IMAGE_PREFIX and IMAGE_TAG name them; PORT is the
 published port (18081).`,
   },
   kubernetes: {
-    usage: `npm run verify:kubernetes [-- --manifests | --cluster] [--keep]
+    usage: `npm run proof -- kubernetes [--manifests | --cluster] [--keep]
 Validates the manifests against the API schemas of Kubernetes, then deploys them on the cluster
 that kubectl reaches, which must already have the images, and checks them there.
   --manifests  the first part only: needs no cluster
@@ -46,18 +46,18 @@ that kubectl reaches, which must already have the images, and checks them there.
     options: { manifests: flag, cluster: flag, keep: flag },
   },
   workflows: {
-    usage: `npm run verify:workflows
+    usage: `npm run proof -- workflows
 Checks .github with actionlint and zizmor, and that every command of the project that it runs exists.`,
   },
   arm64: {
-    usage: `npm run verify:arm64
+    usage: `npm run proof -- arm64
 Checks that every dependency has a build for 64-bit ARM under Linux.`,
   },
 };
 
 const [place = '', ...args] = process.argv.slice(2);
 
-await runScript({ ...(places[place] ?? { usage: 'npm run verify:PLACE' }), args }, async () => {
+await runScript({ ...(places[place] ?? { usage: 'npm run proof -- PLACE' }), args }, async () => {
   const progress = new Progress();
   await progress.step('pnpm', async (log) => void (await ensurePnpm({ root, log })));
   const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { Plugin } from 'vite';
 
-/** `npm run test:nightly` also runs `*.nightly.ts`; `at-night.ts` adds cases. */
+/** `npm test -- --nightly` also runs `*.nightly.ts`; `at-night.ts` adds cases. */
 const nightly = process.env['TEST_NIGHTLY'] === '1';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -18,7 +18,7 @@ ${status} · ${title} · ${origins.join(', ')}${retryable ? ' · retryable' : ''
   );
   return `# Errors
 
-Generated (\`npm run docs:generate\`) from \`src/errors.ts\` of each service and \`packages/http-common/src/errors/error-table.ts\`.
+Generated (\`npm run proof -- docs\`) from \`src/errors.ts\` of each service and \`packages/http-common/src/errors/error-table.ts\`.
 
 ${errorsIntroduction}
 

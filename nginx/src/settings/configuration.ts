@@ -58,7 +58,7 @@ export function renderConfigurationMarkdown(root: string): string {
   );
   return `# Configuration
 
-Generated from the code that reads the environment (\`npm run docs:generate\`). All problems with settings are reported together at startup; an empty variable counts as unset. Times are in seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes in bytes (\`15MiB\`, \`2GB\`).
+Generated from the code that reads the environment (\`npm run proof -- docs\`). All problems with settings are reported together at startup; an empty variable counts as unset. Times are in seconds (\`90\`, \`90s\`, \`2m\`, \`1h\`), sizes in bytes (\`15MiB\`, \`2GB\`).
 
 A name consists of subject, quantity and unit: \`IMAGE_MAX_BYTES\`, \`SOURCE_IDLE_TIMEOUT_SECONDS\`.
 

@@ -11,7 +11,7 @@ const documents = await renderDocuments(root);
 const built = await generatedFiles(root);
 
 describe('the generated documents', () => {
-  it.each([...documents.keys()])('%s is what the code says (npm run docs:generate)', (path) => {
+  it.each([...documents.keys()])('%s is what the code says (npm run proof -- docs)', (path) => {
     expect(read(path)).toBe(documents.get(path));
   });
 

@@ -87,7 +87,7 @@ const channelMagnitudesSchema = z.record(z.string(), z.array(z.number().nonnegat
 export type ChannelMagnitudes = z.output<typeof channelMagnitudesSchema>;
 
 /**
- * Reads a network's magnitudes, measured by `npm run bench:activations`.
+ * Reads a network's magnitudes, measured by `npm run bench -- activations`.
  * @param network a file name of `data/`, without `.json`
  */
 export async function measuredMagnitudes(network: string): Promise<ChannelMagnitudes> {

@@ -339,12 +339,12 @@ it.each([
 });
 
 it.each(['compose', 'swarm', 'kubernetes', 'workflows', 'arm64'])(
-  '`npm run verify:%s -- --help` prints the usage instead of verifying',
+  '`npm run proof -- %s --help` prints the usage instead of verifying',
   async (place) => {
     const script = join(root, 'proof/scripts/verify.mjs');
     const { code, stdout } = await node(script, place, '--help');
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^npm run verify:${place}\\b`));
+    expect(stdout).toMatch(new RegExp(`^npm run proof -- ${place}\\b`));
     expect((await node(script, place, '--nonsense')).code).toBe(2);
   },
 );

@@ -1,6 +1,6 @@
 /**
  * Measures how large the default network's channels get, for its int8 graph:
- * `npm run bench:activations -- PICTURES/calibration` (see pictures.ts). The pictures and one
+ * `npm run bench -- activations PICTURES/calibration` (see pictures.ts). The pictures and one
  * generated scene of each group pass through the single-precision network; the result is
  * `packages/onnx-int8/data/isnet-general-use.json`.
  */

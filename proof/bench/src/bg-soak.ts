@@ -1,5 +1,5 @@
 /**
- * Memory over many images: `npm run bench:bg-soak -- [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
+ * Memory over many images: `npm run bench -- bg-soak [--images 10000] [--minutes M] [--sizes 0.3,0.7,2,6,12] [--rembg]`.
  * Sizes take turns. Prints the resident memory of every process, and with `--rembg` that of rembg,
  * which gets the same images. Ends after that many images or minutes, whichever comes first.
  */

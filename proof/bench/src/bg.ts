@@ -1,5 +1,5 @@
 /**
- * Speed of bg-removal: `npm run bench:bg -- [--rounds N] [--sizes 0.7,2,12,24] [--peers] [--json FILE]`.
+ * Speed of bg-removal: `npm run bench -- bg [--rounds N] [--sizes 0.7,2,12,24] [--peers] [--json FILE]`.
  * Alternates in one run: whole requests in the precision that the service chooses and in single
  * precision, the bare networks and, with `--peers`, rembg and @imgly/background-removal-node.
  * Then health and uploads under load. Images are generated; `--image FILE` uses one of yours.

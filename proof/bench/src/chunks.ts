@@ -2,8 +2,8 @@
  * How fast a file arrives in requests of at most 10 MiB, as YouTube requires, over a line with a
  * round trip of 60 ms, compared with one request for the whole file. Alternates in one run.
  *
- *   npm run bench:chunks          1 GB at 50 MB/s, about two minutes
- *   npm run bench:chunks -- --keep   also writes the result into docs/internals/benchmarks.md
+ *   npm run bench -- chunks          1 GB at 50 MB/s, about two minutes
+ *   npm run bench -- chunks --keep   also writes the result into docs/internals/benchmarks.md
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -88,7 +88,7 @@ const table = renderTable(
 process.stdout.write(`${table}\n`);
 if (options.keep) {
   const [cpu] = cpus();
-  const heading = `## Sites that serve at most 10 MiB at once\n\n\`npm run bench:chunks\` on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}; load before: ${load.toFixed(1)}. A proxy delays each direction by ${roundTripMs / 2} ms and lets ${lineBytesPerMs / 1000} MB/s through. Medians of ${rounds}, in turn.`;
+  const heading = `## Sites that serve at most 10 MiB at once\n\n\`npm run bench -- chunks\` on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}; load before: ${load.toFixed(1)}. A proxy delays each direction by ${roundTripMs / 2} ms and lets ${lineBytesPerMs / 1000} MB/s through. Medians of ${rounds}, in turn.`;
   await keep('bench:chunks', `${heading}\n\n${table}`);
 }
 ended.abort();

@@ -1,8 +1,8 @@
 /**
  * Measures what the gateway adds, with both services behind it, on loopback.
  *
- *   npm run bench:gateway          about two minutes
- *   npm run bench:gateway -- --keep   also writes the result into docs/internals/benchmarks.md
+ *   npm run bench -- gateway          about two minutes
+ *   npm run bench -- gateway --keep   also writes the result into docs/internals/benchmarks.md
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -42,7 +42,7 @@ const folder = await benchMedia(300e6);
     const { version = 'unknown' } = findNginx(process.env);
     await keep(
       'bench:gateway',
-      `## Gateway\n\n\`npm run bench:gateway\` on ${ranOn}; nginx ${version}. Everything shares the machine. Requests go direct and through the gateway in turn; health is the median of 500, MP4 the best of five.\n\n${table}`,
+      `## Gateway\n\n\`npm run bench -- gateway\` on ${ranOn}; nginx ${version}. Everything shares the machine. Requests go direct and through the gateway in turn; health is the median of 500, MP4 the best of five.\n\n${table}`,
     );
   }
 }

@@ -3,8 +3,8 @@
  * services that answer health only. Lighthouse comes from npm, the browser is the
  * system's Chromium (or CHROMIUM_PATH).
  *
- *   npm run bench:lighthouse          about three minutes
- *   npm run bench:lighthouse -- --keep   also writes the result into docs/internals/web-page.md
+ *   npm run bench -- lighthouse          about three minutes
+ *   npm run bench -- lighthouse --keep   also writes the result into docs/internals/web-page.md
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';

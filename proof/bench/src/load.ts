@@ -2,9 +2,9 @@
  * How many requests a second one machine serves: raises the arrival rate through the gateway until
  * the 99th percentile breaks its bound, or a request fails.
  *
- *   npm run bench:load          about four minutes
- *   npm run bench:load -- --keep   also writes the result into docs/internals/benchmarks.md
- *   npm run bench:load -- --gateway http://127.0.0.1:8080 --site 172.17.0.1:8000
+ *   npm run bench -- load          about four minutes
+ *   npm run bench -- load --keep   also writes the result into docs/internals/benchmarks.md
+ *   npm run bench -- load --gateway http://127.0.0.1:8080 --site 172.17.0.1:8000
  *       a stack that runs already, for example with replicas; it must be allowed to read the site,
  *       which this program serves at that address, and have no limits per client
  */
@@ -134,7 +134,7 @@ const upload = form(await readFile(picture.file));
     const notes = `CPU and memory are those of the service with all its processes. *People per core* is how many a core serves when each sends one such request a minute. Multiply by the cores: more than ${cores} have not been measured. The limits of streams and of requests a minute were lifted.`;
     await keep(
       'bench:load',
-      `## Load\n\n\`npm run bench:load\` on ${ranOn}. ${conditions}\n\n${table}\n\n${notes}`,
+      `## Load\n\n\`npm run bench -- load\` on ${ranOn}. ${conditions}\n\n${table}\n\n${notes}`,
     );
   }
 }

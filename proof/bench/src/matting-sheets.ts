@@ -1,5 +1,5 @@
 /**
- * Sheets to look at: `npm run bench:matting-sheets -- OUT.png [--precisions fp32,int8] [IMAGE …]`.
+ * Sheets to look at: `npm run bench -- matting-sheets OUT.png [--precisions fp32,int8] [IMAGE …]`.
  * Each row is an image (over grey), then its cut-out as served over white, black and magenta, or,
  * with several precisions, over magenta in each. Without images: generated scenes.
  */

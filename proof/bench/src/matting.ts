@@ -1,7 +1,7 @@
 /**
- * Quality of the mattes: `npm run bench:matting -- [--small | --large] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
+ * Quality of the mattes: `npm run bench -- matting [--small | --large] [--groups a,b] [--seed N] [--gate] [--store] [FOLDER]`.
  * Without a folder it uses generated scenes with exact alpha and colours (`--large`: 2 to 12
- * megapixels; `--seed` varies them). FOLDER comes from `npm run bench:pictures`, or has pairs `name.jpg`, `name-alpha.png`.
+ * megapixels; `--seed` varies them). FOLDER comes from `npm run bench -- pictures`, or has pairs `name.jpg`, `name-alpha.png`.
  * `--gate` fails if a figure is worse than in `data/baseline.json`; `--store` writes the figures
  * there and into the table of docs/internals/benchmarks-bg-removal.md, with both precisions side by side.
  */

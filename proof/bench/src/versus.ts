@@ -4,9 +4,9 @@
  * alternating in one run on loopback, without the gateway.
  *
  *   git worktree add ../before v0.1.0 && (cd ../before && npm run setup)
- *   npm run bench:versus -- ../before           about ten minutes
- *   npm run bench:versus -- ../before --keep    also writes the result into docs/internals/benchmarks.md
- *   npm run bench:versus -- ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
+ *   npm run bench -- versus ../before           about ten minutes
+ *   npm run bench -- versus ../before --keep    also writes the result into docs/internals/benchmarks.md
+ *   npm run bench -- versus ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
 import { readFile, stat } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -87,7 +87,7 @@ const add = (row: Row) => {
   const table = renderTable(rows, 'this checkout');
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
-    const heading = `## Beside ${commit}\n\n\`npm run bench:versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
+    const heading = `## Beside ${commit}\n\n\`npm run bench -- versus\`: both versions in one run, alternating, without the gateway, on ${ranOn}.`;
     const notes = `Times, CPU and memory are medians of ${rounds}, after ${warmUpDownloads} downloads of the same file; \`/api/info\` of ${5 * rounds}, first bytes of ${8 * rounds}. Speed ratios are medians of each round's ratio. Bare ffmpeg writes into a pipe. Memory is what each of ${slowClients} slow readers of an MP4 that ffmpeg makes adds to the Node process.`;
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }

@@ -1,11 +1,11 @@
 /**
  * Measures video-dl against comparable tools, on loopback.
  *
- *   npm run bench:video              everything, about five minutes
- *   npm run bench:video -- --quick      fewer repetitions
- *   npm run bench:video -- --only d     only rows whose letter is given: abcdef
- *   npm run bench:video -- --keep       also writes the result into docs/internals/benchmarks.md
- *   npm run bench:video -- --soak 30    only: one stream of 30 minutes to a client that reads at 1 MB/s
+ *   npm run bench -- video              everything, about five minutes
+ *   npm run bench -- video --quick      fewer repetitions
+ *   npm run bench -- video --only d     only rows whose letter is given: abcdef
+ *   npm run bench -- video --keep       also writes the result into docs/internals/benchmarks.md
+ *   npm run bench -- video --soak 30    only: one stream of 30 minutes to a client that reads at 1 MB/s
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -75,7 +75,7 @@ const add = (row: Row) => {
   if (options.keep) {
     await keep(
       'bench:video',
-      `## video-dl\n\n\`npm run bench:video\` on ${ranOn}. The media server, the service, ffmpeg and the client share the machine.\n\n${table}\n\n${notes()}`,
+      `## video-dl\n\n\`npm run bench -- video\` on ${ranOn}. The media server, the service, ffmpeg and the client share the machine.\n\n${table}\n\n${notes()}`,
     );
   }
 }
@@ -269,5 +269,5 @@ function notes(): string {
 
 (d) At loopback speed the processor is the limit, which media server, service, ffmpeg and client share. Below that speed the network decides.
 
-(f) Each client reads 500 kB/s. What upstream is ahead of a client lies in the kernel's socket buffers and in the fragment that ffmpeg fills; it does not grow. \`npm run bench:video -- --soak 30\` (one client, 1 MB/s, thirty minutes): 119.5 MB, growth 0.0 MB a minute, upstream 21.7 MB ahead.`;
+(f) Each client reads 500 kB/s. What upstream is ahead of a client lies in the kernel's socket buffers and in the fragment that ffmpeg fills; it does not grow. \`npm run bench -- video --soak 30\` (one client, 1 MB/s, thirty minutes): 119.5 MB, growth 0.0 MB a minute, upstream 21.7 MB ahead.`;
 }

@@ -48,7 +48,7 @@ it('every series and label in the dashboard and the alerts exists', async () => 
   const used = [...expressions, alerts].flatMap(selectors);
   const ofGateway = readFileSync(join(root, 'nginx/njs/requests.js'), 'utf8');
   const unknown = used.flatMap(({ name, labels }) => {
-    // Only the gateway's container has metrics; verify:compose reads them.
+    // Only the gateway's container has metrics; `npm run proof -- compose` reads them.
     if (name.startsWith('media_gateway_')) return ofGateway.includes(name) ? [] : [name];
     const known = series.get(name);
     if (known === undefined) return [name];

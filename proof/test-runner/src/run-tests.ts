@@ -8,16 +8,15 @@ import {
   UserError,
   type Progress,
 } from '@media-services/stack/set-up';
+import { runChecks } from './checks.js';
 import { lineBudget } from './line-budget.js';
 import { runPythonSuite } from './python-suite.js';
 import { slowestFiles, summaryLines, totalLine, type SuiteResult } from './suite-result.js';
 import { toolVersions } from './tool-versions.js';
-import { checksResult, packageResult, runTurbo } from './turbo.js';
+import { packageResult, runTurbo } from './turbo.js';
 import { readVitestReport, resultsFolder } from './vitest-reports.js';
 import { testedFolders } from './workspace.js';
 
-/** Checks of all code, tests included. */
-const checkTasks = ['lint', 'format:check', 'check:imports', 'check:unused'];
 /** The suites that take longest start first. Started last, they would run alone at the end. */
 const longest = ['apps/video-dl', 'proof/e2e', 'apps/bg-removal', 'nginx', 'proof/bench'];
 /** On two cores, a third slows down the others by more than it gains. */
@@ -82,8 +81,7 @@ async function runSuite(
     return runPythonSuite({ root, env, python });
   }
   if (name === 'checks') {
-    const run = await runTurbo({ root, env, timeoutMs, args: [...checkTasks, '--filter=//'] });
-    return { output: run.output, result: checksResult(name, run, checkTasks) };
+    return runChecks({ root, env, timeoutMs });
   }
   rmSync(resultsFolder(root, name), { recursive: true, force: true });
   const run = await runTurbo({ root, env, timeoutMs, args: ['test', `--filter=./${name}`] });

@@ -62,27 +62,6 @@ export function packageResult(reported: SuiteResult, { code, summary }: TurboRun
   return { ...reported, cached: tasks.some(({ task, cache }) => task === 'test' && cache?.status === 'HIT') };
 }
 
-/** How the wanted tasks of a turbo run ended, each as one test; a task that couldn't run has failed. */
-export function checksResult(
-  name: string,
-  { code, summary }: TurboRun,
-  wanted: readonly string[],
-): SuiteResult {
-  const all = runSummary.parse(summary).tasks;
-  const hasFailed = ({ execution }: (typeof all)[number]) => execution?.exitCode !== 0;
-  const tasks = all.filter(({ task }) => wanted.includes(task));
-  const failures = tasks.filter(hasFailed).map(({ taskId }) => taskId.replace('#', ': '));
-  const result = {
-    name,
-    passed: tasks.length - failures.length,
-    failed: failures.length,
-    skipped: 0,
-    failures,
-  };
-  const isExplained = tasks.length > 0 && (code === 0 || all.some(hasFailed));
-  return isExplained ? result : crashed(name, endOf(code), result);
-}
-
 function endOf(code: TurboRun['code']): string {
   return `turbo ended with ${code ?? 'no result in time'}`;
 }

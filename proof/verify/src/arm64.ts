@@ -1,4 +1,4 @@
-/** npm run verify:arm64: every dependency that is no plain text has a build for 64-bit ARM under Linux. */
+/** npm run proof -- arm64: every dependency that is no plain text has a build for 64-bit ARM under Linux. */
 import assert from 'node:assert/strict';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

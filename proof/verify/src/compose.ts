@@ -1,4 +1,4 @@
-/** npm run verify:compose: proves the images and docker-compose.yml on the Docker engine that is there. */
+/** npm run proof -- compose: proves the images and docker-compose.yml on the Docker engine that is there. */
 import { parseArgs } from 'node:util';
 import { onFreePort } from '@media-services/stack/set-up';
 import { checkAdditions } from './compose/additions.js';

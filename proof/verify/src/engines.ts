@@ -1,5 +1,5 @@
 /**
- * npm run verify:engines: docker-compose.yml on Docker engines like those of small machines, and the
+ * npm run proof -- engines: docker-compose.yml on Docker engines like those of small machines, and the
  * images under Podman. As root, with dockerd, podman and the images.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** npm run verify:kubernetes: proves deploy/kubernetes, on the cluster that kubectl reaches. */
+/** npm run proof -- kubernetes: proves deploy/kubernetes, on the cluster that kubectl reaches. */
 import { parseArgs } from 'node:util';
 import { checkChanges } from './kubernetes/changes.js';
 import { deploy, gatewayLog, kubectl, podOf, podsOf, product, remove, source } from './kubernetes/cluster.js';

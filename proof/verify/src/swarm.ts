@@ -1,4 +1,4 @@
-/** npm run verify:swarm: deploys deploy/swarm/stack.yml on the Docker engine that is there, in swarm mode. */
+/** npm run proof -- swarm: deploys deploy/swarm/stack.yml on the Docker engine that is there, in swarm mode. */
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** npm run verify:workflows: checks .github, and that every command of the project that a step runs is there. */
+/** npm run proof -- workflows: checks .github, and that every command of the project that a step runs is there. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

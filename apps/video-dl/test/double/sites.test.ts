@@ -143,7 +143,7 @@ function renderTable(requestsOf: ReadonlyMap<Shape, number>): string {
   return [
     '# Sites',
     '',
-    "What the pinned yt-dlp and the service make of the formats in which popular sites serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them, so the table doesn't show whether a site has changed. `npm run test:sites -- --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, set-up's fallback without PyPI, reads only Vimeo and SoundCloud here.",
+    "What the pinned yt-dlp and the service make of the formats in which popular sites serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them, so the table doesn't show whether a site has changed. `npm run proof -- sites --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, set-up's fallback without PyPI, reads only Vimeo and SoundCloud here.",
     '',
     'The test decodes each result completely: the pitch identifies the audio track (original 440 Hz, dub 660, compressed mix 550, audio description 880), the height the video. The YouTube double requires `n` and the signature, serves at most 10 MiB at once, and nothing before its ads are over.',
     '',

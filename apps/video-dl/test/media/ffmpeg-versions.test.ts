@@ -7,7 +7,7 @@ import { otherVersions } from '../support/media-tools.js';
 import { receive } from '../deliver/support/receive.js';
 import { inspect } from './support/inspect.js';
 
-/** Versions differ in the options that they accept, and in what they make of an input. `npm run test:nightly` runs every suite with each. */
+/** Versions differ in the options that they accept, and in what they make of an input. `npm test -- --nightly` runs every suite with each. */
 
 let site: Site;
 let folder: string;

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { runGroup } from './run-group.js';
+import type { SuiteResult } from './suite-result.js';
+
+/** What `npm test` checks of all code, tests included, and the program that does. */
+const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  lint: ['oxlint', '.', '.dependency-cruiser.js'],
+  format: ['oxfmt', '--check'],
+  imports: [
+    'depcruise',
+    ...['apps', 'packages', 'nginx', 'docs', 'scripts', 'proof'],
+    ...['--config', '.dependency-cruiser.js'],
+  ],
+  'dead code': ['knip', '--no-config-hints'],
+};
+
+/** Runs every check, each as one test; one that can't run fails. */
+export async function runChecks(options: {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  /** Name and command of each check; all of `npm test` by default. */
+  readonly commands?: Readonly<Record<string, readonly [string, ...string[]]>>;
+}): Promise<{ readonly output: string; readonly result: SuiteResult }> {
+  const { root, env, timeoutMs, commands = checks } = options;
+  let output = '';
+  const failures: string[] = [];
+  for (const [name, [program, ...args]] of Object.entries(commands)) {
+    const { code } = await runGroup(join(root, 'node_modules', '.bin', program), args, {
+      cwd: root,
+      env,
+      timeoutMs,
+      onOutput: (text) => (output += text),
+    });
+    if (code !== 0) failures.push(name);
+  }
+  const failed = failures.length;
+  return {
+    output,
+    result: { name: 'checks', passed: Object.keys(commands).length - failed, failed, skipped: 0, failures },
+  };
+}
