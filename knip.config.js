@@ -20,6 +20,10 @@ export default {
     'apt-get',
     'apt-cache',
     'unshare',
+    'mpv',
+    'mediainfo',
+    'gst-launch-1.0',
+    'gst-discoverer-1.0',
   ],
   workspaces: {
     '.': {
