@@ -19,9 +19,10 @@ const ownErrors = {
   },
   image_too_large: {
     status: 413,
-    title: 'The image has too many pixels',
+    title: 'The image is too large',
     retryable: false,
-    cause: 'Width times height is above IMAGE_MAX_PIXELS, or a side above 65535 pixels.',
+    cause:
+      'Width times height is above IMAGE_MAX_PIXELS, a side is above 65535 pixels, or the image needs more memory than the container has for one.',
     remedy: 'Scale the image down. If you run this server: raise IMAGE_MAX_PIXELS.',
   },
   image_not_found: {

@@ -106,6 +106,15 @@ function rejectionError(
       const fields = [{ field: 'format', message }];
       return rejection.isCutOut ? new RejectedAfterWorkError(fields) : new InvalidRequestError(fields);
     }
+    case 'needs_too_much_memory': {
+      const [needed, most] = [rejection.neededBytes, rejection.maxBytes].map((bytes) =>
+        Math.ceil(bytes / 1024 ** 2),
+      );
+      return new HeaderRejectionError(
+        'image_too_large',
+        `The image needs ${needed} MiB of memory in this format; this server has ${most} for one image. Scale it down, or ask for a PNG. If you run this server: give the container more memory.`,
+      );
+    }
     case 'no_foreground':
       return new DomainError(
         'no_foreground',

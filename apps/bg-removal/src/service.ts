@@ -13,13 +13,14 @@ import {
 import { createRateLimiter } from '@media-services/rate-limit';
 import type { BgRemovalConfig } from './config.js';
 import { errorTable } from './errors.js';
-import { inferenceCapacity } from './inference/choices.js';
+import { inferenceBytes, inferenceCapacity } from './inference/choices.js';
 import { expectedPrecision, MattingEngine, type MattingEngineOptions } from './inference/matting-engine.js';
 import { lingerAfterEarlyResponse, multipartOverheadBytes, rejectLargeBody } from './api/body-limit.js';
 import { isRejectedBeforeWork } from './api/refused-before-work.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
 import { FairTurns } from './fair-turns.js';
 import { imageLimits } from './images/image-limits.js';
+import { pixelMemory } from './pixels/pixel-memory.js';
 import { PixelPool } from './pixels/pixel-pool.js';
 
 const serviceName = 'bg-removal';
@@ -116,7 +117,8 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
     processes: pixelProcesses,
     maxQueue: slots,
     taskTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
-    settings: { maxMemoryBytes: pixelMemoryBytes(config.IMAGE_MAX_PIXELS), warmUpRounds },
+    ...pixelMemory(thisMachine().memoryBytes - inferenceBytes(capacity, precision), pixelProcesses),
+    warmUpRounds,
     logger,
   });
   const rateLimiter = await createRateLimiter({
@@ -185,11 +187,6 @@ function imageHandlers(context: AppContext) {
     }),
     rateLimiter.refundIf(isRejectedBeforeWork),
   ];
-}
-
-/** Twice the measured peak memory of an image with the most pixels. */
-function pixelMemoryBytes(maxPixels: number): number {
-  return 512 * 1024 ** 2 + 24 * maxPixels;
 }
 
 /** The upload limits, which the web page shows to users. */

@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly client?: string;
   /** Handles intermediate results; absent for engines that have none. */
   readonly onStep?: OnStep;
+  /** The engine that took the job has left it, which a cancelled one may do later than `run` rejects. */
+  readonly onIdle?: () => void;
 }
 
 export interface EngineHealth<Ready> {
@@ -115,6 +117,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
         const ended = this.#queue.start(client);
         void slot.whenIdle().then(() => {
           ended();
+          options.onIdle?.();
           this.#onChange();
         });
         return result;

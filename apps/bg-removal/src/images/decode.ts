@@ -27,6 +27,8 @@ export interface OpenedImage {
   readonly isDeepWithProfile: boolean;
   /** Inks without a profile that says how they look. */
   readonly isPlainCmyk: boolean;
+  /** The decoder keeps all pixels: interlaced, progressive, rotated, deep, or a WebP. */
+  readonly decodesWhole: boolean;
   /** Pixels per inch, if stated in the file. */
   readonly density: number | undefined;
   /** `one-scan` if all of it is in one part, so that none can be missing after it. */
@@ -67,6 +69,8 @@ export async function openImage(
     hasAlpha: metadata.hasAlpha,
     isDeepWithProfile: hasProfile && depth === 'ushort',
     isPlainCmyk: metadata.space === 'cmyk' && !hasProfile,
+    decodesWhole:
+      type === 'webp' || metadata.isProgressive || depth === 'ushort' || (metadata.orientation ?? 1) > 1,
     density: hasDensity && !(type === 'png' && statesOnlyRatio(file)) ? density : undefined,
     jpeg,
   };

@@ -120,6 +120,11 @@ export function inferenceCapacity(
   return { processes, threadsPerProcess: Math.max(1, Math.floor(cores / processes)) };
 }
 
+/** Peak memory of all inference processes. */
+export function inferenceBytes({ processes }: InferenceCapacity, precision: Precision): number {
+  return processes * bytesPerProcess[precision];
+}
+
 /** The minimum memory to run the default model with one process. */
 export function neededBytes(precision: Precision): number {
   return serviceBytes + bytesPerProcess[precision];

@@ -8,9 +8,11 @@ import {
   type EngineCommand,
 } from '@media-services/processes';
 import { z } from 'zod';
+import { MemoryBudget } from './memory-budget.js';
 import {
+  memoryGranted,
   pixelResultSchema,
-  viewSchema,
+  stepSchema,
   type Mask,
   type PixelResult,
   type PixelSettings,
@@ -45,7 +47,12 @@ export interface PixelPoolOptions {
   readonly maxQueue: number;
   /** Time from the call to the result, including waiting. */
   readonly taskTimeoutMs: number;
-  readonly settings: PixelSettings;
+  /** Memory that each process may keep between images. */
+  readonly processBytes: number;
+  /** Memory that all images share in addition. */
+  readonly budgetBytes: number;
+  readonly warmUpRounds?: PixelSettings['warmUpRounds'];
+  readonly memoryTolerance?: PixelSettings['memoryTolerance'];
   readonly logger: Logger;
 }
 
@@ -58,6 +65,19 @@ export class PixelProcessError extends DomainError {
   }
 }
 
+/** An image took much more memory than its header lets expect. */
+class MemoryExcessError extends DomainError {
+  override readonly name = 'MemoryExcessError';
+
+  constructor(limitBytes: number) {
+    const mebibytes = Math.round(limitBytes / 1024 ** 2);
+    super(
+      'image_too_large',
+      `The image took more than the ${mebibytes} MiB of memory that an image of its size may take. Scale it down, or save it as a plain PNG.`,
+    );
+  }
+}
+
 /**
  * The processes that decode, cut out and encode images. We use processes instead of threads
  * because native code in a thread can't be stopped at a deadline, and its crash would end the
@@ -65,9 +85,22 @@ export class PixelProcessError extends DomainError {
  */
 export class PixelPool implements AsyncDisposable {
   readonly #supervisor: EngineSupervisor<PixelTask, PixelResult, Ready>;
+  readonly #budget: MemoryBudget;
+  readonly #processBytes: number;
   #warmUpTimer: NodeJS.Timeout | undefined;
 
-  constructor({ processes, maxQueue, taskTimeoutMs, settings, logger }: PixelPoolOptions) {
+  constructor({
+    processes,
+    maxQueue,
+    taskTimeoutMs,
+    processBytes,
+    budgetBytes,
+    ...options
+  }: PixelPoolOptions) {
+    const { logger, warmUpRounds, memoryTolerance } = options;
+    const settings = { maxMemoryBytes: processBytes + budgetBytes, warmUpRounds, memoryTolerance };
+    this.#budget = new MemoryBudget(budgetBytes);
+    this.#processBytes = processBytes;
     this.#supervisor = new EngineSupervisor({
       name: 'pixel engine',
       logger,
@@ -82,7 +115,7 @@ export class PixelPool implements AsyncDisposable {
       jobTimeoutMs: taskTimeoutMs,
       cancelGraceMs,
       killGraceMs,
-      recycleAboveBytes: settings.maxMemoryBytes / 2,
+      recycleAboveBytes: processBytes,
       backoff,
     });
   }
@@ -114,9 +147,9 @@ export class PixelPool implements AsyncDisposable {
   }
 
   /**
-   * Decodes an image, gets the masks for the network's views from `maskOf` (two for a small
+   * Waits for memory, decodes an image, gets the masks for the network's views from `maskOf` (two for a small
    * subject), and makes the cut-out.
-   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `internal_error`
+   * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `image_too_large`, `internal_error`
    * @throws the errors of `maskOf`
    * @throws the signal's reason; the task is then removed from the queue, or its process is
    *   stopped
@@ -126,19 +159,33 @@ export class PixelPool implements AsyncDisposable {
     maskOf: (view: View) => Promise<Mask>,
     signal: AbortSignal,
   ): Promise<PixelResult> {
-    let maskFailure: unknown;
-    const onStep = async (step: unknown): Promise<Mask> => {
+    let stepFailure: unknown;
+    let giveBack = (): void => undefined;
+    const left = new AbortController();
+    const reply = async (raw: unknown): Promise<Mask | typeof memoryGranted> => {
+      const step = stepSchema.parse(raw);
+      if ('rgb' in step) return maskOf(step);
+      if ('usedBytes' in step) throw new MemoryExcessError(step.limitBytes);
+      const missing = Math.max(0, step.neededBytes - this.#processBytes);
+      giveBack = await this.#budget.take(missing, AbortSignal.any([signal, left.signal]));
+      return memoryGranted;
+    };
+    const onStep = async (step: unknown): Promise<Mask | typeof memoryGranted> => {
       try {
-        return await maskOf(viewSchema.parse(step));
+        return await reply(step);
       } catch (error) {
-        maskFailure = error;
+        stepFailure = error;
         throw error;
       }
     };
+    const onIdle = (): void => {
+      left.abort(new Error('The process has left the image.'));
+      giveBack();
+    };
     try {
-      return await this.#supervisor.run(task, { signal, onStep });
+      return await this.#supervisor.run(task, { signal, onStep, onIdle });
     } catch (error) {
-      if (error === maskFailure) throw error;
+      if (error === stepFailure) throw error;
       if (error instanceof EngineEndedError) throw new PixelProcessError(error);
       if (!(error instanceof EngineJobError)) throw error;
       throw new DomainError('internal_error', 'The image could not be processed.', { cause: error.payload });
@@ -171,5 +218,5 @@ export class PixelPool implements AsyncDisposable {
 
 function pixelCommand(settings: PixelSettings): EngineCommand {
   const script = fileURLToPath(new URL('./pixel-process.js', import.meta.url));
-  return { file: execPath, args: [garbageCollection, script, JSON.stringify(settings)] };
+  return { file: execPath, args: [garbageCollection, '--expose-gc', script, JSON.stringify(settings)] };
 }

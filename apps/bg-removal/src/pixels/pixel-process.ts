@@ -1,21 +1,23 @@
 import { z } from 'zod';
-import { decodeFull, openImage } from '../images/decode.js';
+import { decodeFull, openImage, type OpenedImage } from '../images/decode.js';
 import { encode, exceedsFormat } from '../images/encode.js';
+import { memoryEstimate } from '../images/memory-estimate.js';
 import { findSubject } from '../matte/find-subject.js';
 import type { Plane } from '../matte/plane.js';
 import { createLook } from '../matte/surroundings.js';
 import { defaultTuning, neutralTuning } from '../matte/tuning.js';
 import {
   maskSchema,
+  memoryGranted,
   pixelSettingsSchema,
   pixelTaskSchema,
   type Mask,
   type PixelResult,
-  type PixelSettings,
   type PixelTask,
+  type Step,
   type View,
 } from './task.js';
-import { ThreadTeam } from './thread-team.js';
+import { ThreadTeam, type TeamImage } from './thread-team.js';
 import { cutOutDisc, WarmUp } from './warm-up.js';
 
 /**
@@ -24,19 +26,27 @@ import { cutOutDisc, WarmUp } from './warm-up.js';
  */
 const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), id: z.int(), job: pixelTaskSchema }),
-  z.object({ type: z.literal('continue'), id: z.int(), data: maskSchema }),
+  z.object({
+    type: z.literal('continue'),
+    id: z.int(),
+    data: z.union([maskSchema, z.literal(memoryGranted)]),
+  }),
   z.object({ type: z.literal('cancel'), id: z.int() }),
   z.object({ type: z.literal('prepare') }),
 ]);
 
 /** Interval between memory checks while processing an image. */
 const memoryCheckMs = 50;
+/** Four bytes for each of eight million pixels. */
+const largeBytes = 32_000_000;
+/** An image that takes this many times its estimate is not what its header says. */
+const usualTolerance = 1.25;
 
 /** Messages from the parent about the current image. */
 interface Conversation {
   readonly id: number;
   isCancelled: boolean;
-  onMask: (mask: Mask) => void;
+  onReply: (reply: Mask | typeof memoryGranted) => void;
   onCancel: () => void;
 }
 let current: Conversation | undefined;
@@ -45,20 +55,26 @@ function send(message: object): void {
   process.send?.(message);
 }
 
-/** Sends the view to the parent and waits for its mask. */
-async function maskOf(view: View, conversation: Conversation): Promise<Plane> {
-  const { mask, width, height } = await new Promise<Mask>((resolve, reject) => {
-    conversation.onMask = resolve;
+/** Sends an intermediate result to the parent and waits for the reply. */
+async function ask(step: Step, conversation: Conversation): Promise<Mask | typeof memoryGranted> {
+  return new Promise((resolve, reject) => {
+    conversation.onReply = resolve;
     conversation.onCancel = () => reject(new Error('The image was cancelled.'));
-    send({ id: conversation.id, step: view });
+    send({ id: conversation.id, step });
   });
-  return { data: mask, width, height };
+}
+
+async function maskOf(view: View, conversation: Conversation): Promise<Plane> {
+  const reply = await ask(view, conversation);
+  if (reply === memoryGranted) throw new Error('The reply has no mask.');
+  return { data: reply.mask, width: reply.width, height: reply.height };
 }
 
 /** Decodes once, and keeps the pixels while the network processes its views. */
 async function run(
   { file, limits, inputSize, tuning, output, refineSmallSubjects }: PixelTask,
   conversation: Conversation,
+  memory: MemoryWatch,
 ): Promise<PixelResult> {
   const clock = stopwatch();
   const opened = await openImage(file, limits);
@@ -66,13 +82,21 @@ async function run(
   // The size of a crop is known only once the subject is.
   if (output.cropMargin === undefined && exceedsFormat(output, opened.size))
     return { kind: 'rejected', rejection: { code: 'too_large_for_format', isCutOut: false } };
-  const decoded = await decodeFull(opened);
+  const neededBytes = memoryEstimate(opened, output);
+  const maxBytes = settings.maxMemoryBytes;
+  if (neededBytes > maxBytes)
+    return { kind: 'rejected', rejection: { code: 'needs_too_much_memory', neededBytes, maxBytes } };
+  await ask({ neededBytes }, conversation);
+  memory.limitBytes = neededBytes * (settings.memoryTolerance ?? usualTolerance);
+  // Waiting is no work.
+  clock();
+  const shared = await decodeForTeam(opened);
   // The header is valid, so the pixels are damaged or incomplete.
-  if (decoded === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
-  const decode = clock();
-  const shared = await team.begin(decoded, opened.hasAlpha);
+  if (shared === undefined) return { kind: 'rejected', rejection: { code: 'damaged_pixels' } };
+  // The decoder's pixels would otherwise stay until the matte is done.
+  if (shared.image.data.length > largeBytes) globalThis.gc?.();
   const { image } = shared;
-  let stages: View['stages'] = { decode };
+  let stages: View['stages'] = { decode: clock() };
   const network = async (rgb: Uint8Array): Promise<Plane> => {
     stages = { ...stages, prepare: clock() };
     const seen = await maskOf({ rgb, stages }, conversation);
@@ -98,6 +122,12 @@ async function run(
   return { kind: 'cut-out', image: encoded, subject, stages: { matte, encode: clock() } };
 }
 
+/** The team has a copy of the decoder's pixels, and nothing else holds those. */
+async function decodeForTeam(opened: OpenedImage): Promise<TeamImage | undefined> {
+  const decoded = await decodeFull(opened);
+  return decoded && team.begin(decoded, opened.hasAlpha);
+}
+
 /** Each call returns the milliseconds since the previous one. */
 function stopwatch(): () => number {
   let last = performance.now();
@@ -109,15 +139,25 @@ function stopwatch(): () => number {
   };
 }
 
-/** Kills the process, including native work, if an image takes more memory than allowed. */
-function watchMemory({ maxMemoryBytes }: PixelSettings): () => void {
-  const timer = setInterval(() => {
-    const bytes = process.memoryUsage.rss();
-    if (bytes <= maxMemoryBytes) return;
-    process.stderr.write(`an image used ${bytes} bytes of memory; the limit is ${maxMemoryBytes}\n`);
-    process.kill(process.pid, 'SIGKILL');
-  }, memoryCheckMs);
-  return () => clearInterval(timer);
+/** Ends the process, including native work, if an image takes more memory than it may. */
+class MemoryWatch {
+  limitBytes: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(id: number, limitBytes: number) {
+    this.limitBytes = limitBytes;
+    const die = (): void => void process.kill(process.pid, 'SIGKILL');
+    this.#timer = setInterval(() => {
+      const usedBytes = process.memoryUsage.rss();
+      if (usedBytes <= this.limitBytes) return;
+      this.stop();
+      process.send?.({ id, step: { usedBytes, limitBytes: this.limitBytes } satisfies Step }, die);
+    }, memoryCheckMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
 }
 
 const settings = pixelSettingsSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
@@ -133,7 +173,7 @@ process.on('message', (raw) => {
   }
   if (message.type !== 'run') {
     if (current?.id !== message.id) return;
-    if (message.type === 'continue') current.onMask(message.data);
+    if (message.type === 'continue') current.onReply(message.data);
     else {
       current.isCancelled = true;
       current.onCancel();
@@ -144,19 +184,19 @@ process.on('message', (raw) => {
   const conversation: Conversation = {
     id,
     isCancelled: false,
-    onMask: () => undefined,
+    onReply: () => undefined,
     onCancel: () => undefined,
   };
   current = conversation;
   warmUp.pause();
-  const stopWatching = watchMemory(settings);
-  run(job, conversation)
+  const memory = new MemoryWatch(id, settings.maxMemoryBytes);
+  run(job, conversation, memory)
     .then(
       (result) => send({ id, ok: true, result }),
       (error: unknown) => send({ id, ok: false, error: { message: String(error) } }),
     )
     .finally(() => {
-      stopWatching();
+      memory.stop();
       current = undefined;
     });
 });

@@ -7,9 +7,11 @@ const bytes = typedArray<Uint8Array>('Uint8Array');
 
 /** Settings of a pixel process, passed on its command line. */
 export const pixelSettingsSchema = z.object({
-  /** The process is killed if its resident memory exceeds this. */
+  /** Resident memory that no image may need. */
   maxMemoryBytes: z.number().positive(),
   warmUpRounds: z.int().optional(),
+  /** How many times its estimate an image may take; replaced in tests only. */
+  memoryTolerance: z.number().optional(),
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
 
@@ -37,8 +39,17 @@ export const pixelTaskSchema = z.object({
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 
 /** An intermediate result: a view for the network as interleaved RGB. The process then waits for its mask. */
-export const viewSchema = z.object({ rgb: bytes, stages: z.record(z.string(), z.number()) });
+const viewSchema = z.object({ rgb: bytes, stages: z.record(z.string(), z.number()) });
 export type View = z.output<typeof viewSchema>;
+
+/** The image needs this much memory. The process waits for it before it decodes anything. */
+const memoryRequestSchema = z.object({ neededBytes: z.number() });
+/** The image takes more memory than estimated. The process ends itself. */
+const memoryExcessSchema = z.object({ usedBytes: z.number(), limitBytes: z.number() });
+export const stepSchema = z.union([viewSchema, memoryRequestSchema, memoryExcessSchema]);
+export type Step = z.output<typeof stepSchema>;
+/** The reply to a request for memory. */
+export const memoryGranted = 'granted';
 
 /** The network's mask, 0-1, of any size. */
 export const maskSchema = z.object({
@@ -53,6 +64,7 @@ export const rejectionSchema = z.discriminatedUnion('code', [
   ...imageRejectionSchema.options,
   z.object({ code: z.literal('damaged_pixels') }),
   z.object({ code: z.literal('no_foreground') }),
+  z.object({ code: z.literal('needs_too_much_memory'), neededBytes: z.number(), maxBytes: z.number() }),
   z.object({ code: z.literal('too_large_for_format'), isCutOut: z.boolean() }),
 ]);
 export type Rejection = z.output<typeof rejectionSchema>;

@@ -141,7 +141,9 @@ beforeAll(async () => {
     processes: 1,
     maxQueue: 1,
     taskTimeoutMs: 20_000,
-    settings: { maxMemoryBytes: 1024 ** 3, warmUpRounds: 0 },
+    processBytes: 400 * 1024 ** 2,
+    budgetBytes: 600 * 1024 ** 2,
+    warmUpRounds: 0,
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   await pool.start();

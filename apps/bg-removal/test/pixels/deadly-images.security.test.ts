@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { countJpegScans, imageLimits } from '../../src/images/image-limits.js';
 import { defaultOutput } from '../../src/images/output.js';
 import { isImageFault } from '../../src/images/sharp.js';
-import { PixelPool } from '../../src/pixels/pixel-pool.js';
+import { PixelPool, type PixelPoolOptions } from '../../src/pixels/pixel-pool.js';
 import { blackPng, manyScansJpeg } from '../support/unusual-files.js';
 import { picture } from '../support/pictures.js';
 
@@ -14,6 +14,7 @@ const limits = imageLimits(50_000_000);
 const unlimited = { maxPixels: 1e12, maxSide: 1e12, maxScans: 1e12, maxScannedPixels: 1e18 };
 const tuning = { threshold: 12, feather: 2, foregroundStrength: 1 };
 const never = new AbortController().signal;
+const mebibyte = 1024 ** 2;
 /** A mask that is all subject. */
 const allOfIt = () => Promise.resolve({ mask: new Float32Array(4).fill(1), width: 2, height: 2 });
 /** Fails if an image gets as far as the network. */
@@ -25,12 +26,15 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-async function startPool(maxMemoryBytes = 2 * 1024 ** 3): Promise<PixelPool> {
+async function startPool({ processes = 1, ...memory }: Partial<PixelPoolOptions> = {}): Promise<PixelPool> {
   const pool = new PixelPool({
-    processes: 1,
+    processes,
     maxQueue: 10,
     taskTimeoutMs: 60_000,
-    settings: { maxMemoryBytes, warmUpRounds: 0 },
+    processBytes: 400 * mebibyte,
+    budgetBytes: 1600 * mebibyte,
+    warmUpRounds: 0,
+    ...memory,
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   await pool.start();
@@ -83,6 +87,41 @@ describe('rejected by the header, before anything is decoded', () => {
   }
 });
 
+test('an image that needs more memory than there is for one is rejected by its header', async () => {
+  const task = {
+    file: blackPng(12_000, 12_000),
+    limits: unlimited,
+    inputSize,
+    tuning,
+    refineSmallSubjects: true,
+  };
+  const result = await running.run({ ...task, output: { ...defaultOutput, format: 'webp' } }, noMask, never);
+  expect(result).toMatchObject({ kind: 'rejected', rejection: { code: 'needs_too_much_memory' } });
+});
+
+test('images wait for each other if they do not fit together, and others do not', async () => {
+  await using pool = await startPool({
+    processes: 2,
+    processBytes: 300 * mebibyte,
+    budgetBytes: 100 * mebibyte,
+  });
+  pool.warmUp();
+  const large = { ...(await good()), file: blackPng(2000, 2000) };
+  let [now, most] = [0, 0];
+  const counted = async () => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    now--;
+    return allOfIt();
+  };
+  const both = () => Promise.all([1, 2].map(() => pool.run(large, counted, never)));
+  await both();
+  expect(most).toBe(1);
+  large.file = await picture().png().toBuffer();
+  await both();
+  expect(most).toBe(2);
+});
+
 describe('without the header check', () => {
   test('a cancelled image leaves no work behind: its process ends and the next image works', async () => {
     const file = await endlessJpeg();
@@ -100,18 +139,24 @@ describe('without the header check', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  test('an image that exceeds the memory limit ends its own process and is not reported as damaged', async () => {
-    await using limited = await startPool(400 * 1024 ** 2);
+  test('an image that takes more memory than estimated ends its own process, for good', async () => {
+    // The estimate is the first safeguard; this removes it.
+    await using limited = await startPool({ memoryTolerance: 0.6 });
     const [pid = 0] = limited.pids();
-    const file = blackPng(12_000, 12_000);
-    await expect(
-      limited.run(
-        { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
-        noMask,
-        never,
-      ),
-    ).rejects.toMatchObject({ code: 'engine_unavailable', name: 'PixelProcessError' });
-    expect((await limited.run(await good(), allOfIt, never)).kind).toBe('cut-out');
+    const task = {
+      file: blackPng(6000, 6000),
+      limits: unlimited,
+      inputSize,
+      tuning,
+      refineSmallSubjects: true,
+    };
+    await expect(limited.run({ ...task, output: defaultOutput }, allOfIt, never)).rejects.toMatchObject({
+      code: 'image_too_large',
+      name: 'MemoryExcessError',
+    });
+    expect(
+      (await limited.run({ ...(await good()), output: { ...defaultOutput } }, allOfIt, never)).kind,
+    ).toBe('cut-out');
     expect(limited.pids()).not.toContain(pid);
   });
 

@@ -90,7 +90,9 @@ onLinux('no process warms up while one has a task, and they go on after it', asy
     processes: 2,
     maxQueue: 1,
     taskTimeoutMs: 60_000,
-    settings: { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 1e6 },
+    processBytes: 400 * 1024 ** 2,
+    budgetBytes: 1600 * 1024 ** 2,
+    warmUpRounds: 1e6,
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   await pool.start();
