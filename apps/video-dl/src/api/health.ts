@@ -6,8 +6,7 @@ import type { ExtractionService } from '../extract/service.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 
-/** Sites change. After the first limit an engine fails on some of them, after the second on many. */
-const agingAfterDays = 30;
+/** Sites change. An older engine fails on many of them. */
 const staleAfterDays = 90;
 const extractionCacheMs = 5_000;
 const parsingCacheMs = 5_000;
@@ -47,10 +46,6 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
         javascriptRuntime === null && "yt-dlp found no JavaScript runtime, so YouTube doesn't work.",
         degradation,
       ].filter((problem) => typeof problem === 'string');
-      const isAging = ageDays !== null && ageDays > agingAfterDays && ageDays <= staleAfterDays;
-      const messages = isAging
-        ? [...problems, `yt-dlp is older than ${agingAfterDays} days; update it soon.`]
-        : problems;
       return {
         status: problems.length > 0 ? 'degraded' : 'ok',
         version,
@@ -59,7 +54,7 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
         networkLock,
         ...(potProvider !== null && { potProvider }),
         ...pool,
-        ...(messages.length > 0 && { message: messages.join(' ') }),
+        ...(problems.length > 0 && { message: problems.join(' ') }),
       };
     },
   };
