@@ -1,1 +1,2 @@
-curl -sS -f -o cutout.png -F file=@photo.jpg -F feather=1.5 "$BASE_URL/api/remove-background"
+curl -sS -f -o cutout.png.part -F file=@photo.jpg -F feather=1.5 "$BASE_URL/api/remove-background"
+mv cutout.png.part cutout.png

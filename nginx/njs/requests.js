@@ -31,6 +31,21 @@ function routeOf(r) {
   return path.startsWith('/api/') ? 'other' : 'page';
 }
 
+/** As the services log it: UTC with milliseconds. */
+function time() {
+  return new Date().toISOString();
+}
+
+function durationMs(r) {
+  return String(Math.round(Number(r.variables.request_time) * 1000));
+}
+
+/** Until the service's last response header; empty if none responded. Retries are separated by commas. */
+function upstreamHeaderMs(r) {
+  const last = (r.variables.upstream_header_time || '').split(/[,:] */).pop();
+  return /^\d/.test(last) ? String(Math.round(Number(last) * 1000)) : '';
+}
+
 /** Counts a request. Used as a log condition; its return value is not logged. */
 function count(r) {
   const labels = ['route="' + routeOf(r), 'status="' + r.variables.status, 'outcome="' + r.variables.outcome];
@@ -56,4 +71,4 @@ function metrics(r) {
   r.return(200, lines.join('\n') + '\n');
 }
 
-export default { count, metrics, outcome };
+export default { count, durationMs, metrics, outcome, routeOf, time, upstreamHeaderMs };

@@ -50,8 +50,26 @@ test('has a line for each request with its id and without its query', async () =
     upstreamStatus: '200',
     userAgent: 'a "quoted" agent',
   });
-  expect(typeof line.durationSeconds).toBe('number');
+  // The same names, units and times as in the services' logs.
+  expect(line).toMatchObject({ level: 'info', msg: 'request', route: '/api/info', traceId: '' });
+  expect(line.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(typeof line.durationMs).toBe('number');
+  expect(String(line.upstreamHeaderMs)).toMatch(/^\d+$/);
   expect(JSON.stringify(line)).not.toContain('secret');
+});
+
+test('logs a valid trace of the client and passes it on, and no other', async () => {
+  const traceId = 'a'.repeat(32);
+  const traced = async (traceparent: string) => {
+    const id = newId();
+    gateway.videoDl.respondWith((req, res) => res.end(req.headers.traceparent ?? 'none'));
+    const headers = { 'X-Request-Id': id, Traceparent: traceparent };
+    const response = await fetch(`${gateway.url}/api/info?url=x`, { headers });
+    return { passedOn: await response.text(), logged: (await logLine(id)).traceId };
+  };
+  const valid = `00-${traceId}-${'b'.repeat(16)}-01`;
+  expect(await traced(valid)).toEqual({ passedOn: valid, logged: traceId });
+  expect(await traced(`00-${traceId}-short-01`)).toEqual({ passedOn: 'none', logged: '' });
 });
 
 test('records that a request was limited', async () => {

@@ -11,7 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { isNight } from '../../../proof/vitest/at-night.js';
@@ -126,7 +129,7 @@ describe('video', () => {
 
   test('numbers a second file of the same name, and replaces it with --force', async () => {
     await using server = await startServer(named('one'), named('two'), named('three'));
-    const args = ['--mp3', '--server', server.url];
+    const args = ['--mp3', '--jobs', '1', '--server', server.url];
 
     const first = await run(['video', page, `${page}2`, ...args]);
     expect(first.stdout).toBe('Episode 1.mp3\nEpisode 1 (2).mp3\n');
@@ -134,6 +137,123 @@ describe('video', () => {
 
     expect(read('Episode 1.mp3')).toBe('three');
     expect(read('Episode 1 (2).mp3')).toBe('two');
+  });
+
+  test('skips what an earlier run saved, so that an interrupted batch can be run again', async () => {
+    await using server = await startServer(named('one'));
+    await run(['video', page, '--mp3', '--server', server.url]);
+    const again = await run(['video', page, '--mp3', '--server', server.url]);
+    expect(again).toMatchObject({ code: 0, stdout: '' });
+    expect(again.stderr).toContain('Episode 1.mp3 is there already: skipped. Use --force');
+    expect(readdirSync(folder)).toEqual(['Episode 1.mp3']);
+  });
+
+  test.each([
+    ['a file', ['-a', 'links.txt']],
+    ['standard input', ['-a', '-']],
+    ['standard input as -', ['-']],
+  ])('takes links from %s, each once', async (_name, args) => {
+    const links = `\ufeff# films\r\n${page}\r\n\r\n  ${page}2  \n${page}\n`;
+    writeFileSync(join(folder, 'links.txt'), links);
+    await using server = await startServer(named('film'));
+    const outcome = await start(['video', ...args, '--mp3', '--jobs', '1', '--server', server.url], {
+      input: links,
+    });
+    expect(outcome).toMatchObject({ code: 0, stdout: 'Episode 1.mp3\nEpisode 1 (2).mp3\n' });
+    expect(server.requests.map(({ url }) => new URL(url ?? '', server.url).searchParams.get('url'))).toEqual([
+      page,
+      `${page}2`,
+    ]);
+  });
+
+  test('saves several at once, as many as the server allows', async () => {
+    let running = 0;
+    let most = 0;
+    await using server = await startServer((req, res) => {
+      if (req.url === '/api/health') {
+        res.writeHead(200, { 'Content-Type': 'application/json' });
+        res.end(
+          JSON.stringify({ status: 'ok', limits: { streamsPerClient: 2 }, features: {}, services: {} }),
+        );
+        return;
+      }
+      running += 1;
+      most = Math.max(most, running);
+      setTimeout(() => {
+        running -= 1;
+        named('film')(req, res);
+      }, 100);
+    });
+    const links = ['1', '2', '3', '4'].map((number) => page + number);
+    const { code, stdout } = await run(['video', ...links, '--mp3', '--server', server.url]);
+    expect({ code, files: stdout.trim().split('\n').length, most }).toEqual({ code: 0, files: 4, most: 2 });
+  });
+
+  test('takes all videos of a page, or those of --items', async () => {
+    const info = { title: 'Season', downloads: [], items: [{ index: 1 }, { index: 2 }, { index: 3 }] };
+    await using server = await startServer((req, res) => {
+      if (req.url?.startsWith('/api/info') === true)
+        res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(info));
+      else named('film')(req, res);
+    });
+    const itemsAsked = async (items: string) => {
+      const before = server.requests.length;
+      await run(['video', page, '--items', items, '--mp3', '--force', '--jobs', '1', '--server', server.url]);
+      return server.requests
+        .slice(before)
+        .map(({ url }) => new URL(url ?? '', server.url).searchParams.get('item'));
+    };
+    expect(await itemsAsked('all')).toEqual([null, '1', '2', '3']);
+    expect(await itemsAsked('1,3-4')).toEqual(['1', '3', '4']);
+  });
+
+  test('prints one line of JSON for each result with --json', async () => {
+    await using server = await startServer(named('film'), problem(451, 'geo_blocked'));
+    const args = ['--json', '--jobs', '1', '--mp3', '--server', server.url];
+    const { code, stdout } = await run([...args, 'video', page, `${page}2`]);
+    expect(code).toBe(3);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    ).toEqual([
+      { source: page, status: 'saved', file: 'Episode 1.mp3' },
+      {
+        source: `${page}2`,
+        status: 'failed',
+        code: 'geo_blocked',
+        message: expect.stringContaining('geo') as string,
+      },
+    ]);
+  });
+
+  test('says what to do about a certificate that is not trusted', async () => {
+    const key = join(folder, 'key.pem');
+    const certificate = join(folder, 'cert.pem');
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const files = ['-keyout', key, '-out', certificate];
+    await promisify(execFile)('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      ...files,
+      ...subject,
+    ]);
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, named('film'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const outcome = await start(['video', page, '--mp3', '--server', url]);
+      expect(outcome.code).toBe(4);
+      expect(outcome.stderr).toContain('set NODE_EXTRA_CA_CERTS to the path of that file');
+      const env = { NODE_EXTRA_CA_CERTS: certificate };
+      expect(await start(['video', page, '--mp3', '--server', url], { env })).toMatchObject({ code: 0 });
+    } finally {
+      server.close();
+    }
   });
 
   test('writes to a named file or standard output, and never replaces an existing file', async () => {
@@ -355,9 +475,9 @@ describe('video', () => {
   test('saves the other videos when one fails', async () => {
     await using server = await startServer(problem(451, 'geo_blocked'), named('audio'));
 
-    const outcome = await run(['video', page, `${page}2`, '--mp3', '--server', server.url]);
+    const outcome = await run(['video', page, `${page}2`, '--mp3', '--jobs', '1', '--server', server.url]);
 
-    expect(outcome).toMatchObject({ code: 1, stdout: 'Episode 1.mp3\n' });
+    expect(outcome).toMatchObject({ code: 3, stdout: 'Episode 1.mp3\n' });
     expect(outcome.stderr).toContain(`${page}: detail of geo_blocked`);
   });
 
@@ -439,6 +559,19 @@ describe('info', () => {
 });
 
 describe('cutout', () => {
+  test('takes the images of subfolders with --recursive, and keeps the folders', async () => {
+    mkdirSync(join(folder, 'photos/2024/.thumbs'), { recursive: true });
+    for (const name of ['photos/a.jpg', 'photos/2024/b.jpg', 'photos/2024/.thumbs/c.jpg'])
+      writeFileSync(join(folder, name), name);
+    await using server = await startServer(png());
+    const args = ['cutout', 'photos', '--recursive', '--server', server.url];
+    const results = [join('photos', 'cutouts', 'a.png'), join('photos', 'cutouts', '2024', 'b.png')];
+    expect((await run(args)).stdout.trim().split('\n')).toEqual(results);
+    // The results are not images to cut out.
+    expect(await run(args)).toMatchObject({ code: 0, stdout: '' });
+    expect(server.requests).toHaveLength(2);
+  });
+
   const png = (remaining = 9, content = 'cut') =>
     file('image/png', content, { RateLimit: `"images-per-minute"; r=${remaining}; t=1` });
 
@@ -483,7 +616,7 @@ describe('cutout', () => {
 
     const first = await run(['cutout', '.', '--server', server.url]);
 
-    expect(first.code).toBe(1);
+    expect(first.code).toBe(3);
     expect(first.stderr).toContain('Waiting 1 s');
     expect(first.stderr).toContain('b.webp: detail of no_foreground');
     expect(readdirSync(join(folder, 'cutouts')).sort()).toEqual(['a.png', 'b.PNG.png', 'c.png']);
@@ -541,7 +674,7 @@ describe('cutout', () => {
     writeFileSync(join(folder, 'a.jpg'), 'a');
     const outcome = await run(['cutout', join('a.jpg', 'b.jpg')]);
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
-    expect(outcome.stderr).toMatch(/^ENOTDIR: .*a\.jpg.*\. Check the path of the image or folder\.\n/);
+    expect(outcome.stderr).toMatch(/^a\.jpg.b\.jpg does not exist\./);
   });
 
   test('sends nothing if two images would become the same file, or an existing one', async () => {
@@ -571,7 +704,7 @@ describe('cutout', () => {
 
     const outcome = await run(['cutout', '.', '--quiet', '--server', server.url]);
 
-    expect(outcome.code).toBe(1);
+    expect(outcome.code).toBe(3);
     expect(outcome.stderr).toMatch(/^b\.jpg: .*\nd\.jpg: .*\n$/);
     expect(readdirSync(join(folder, 'cutouts'))).toEqual(['-a.png', 'c.png']);
   });
@@ -648,9 +781,9 @@ describe('cutout', () => {
     writeFileSync(join(folder, 'a.jpg'), '');
     await using server = await startServer(png());
     const outcome = await run(['cutout', 'a.jpg', '--server', server.url]);
-    expect(outcome).toMatchObject({ code: 1, stderr: 'a.jpg: The file is empty.\n' });
+    expect(outcome).toMatchObject({ code: 3, stderr: 'a.jpg: The file is empty.\n' });
     const piped = await start(['cutout', '-', '--server', server.url], { input: '' });
-    expect(piped).toMatchObject({ code: 1, stderr: 'image: Standard input is empty.\n' });
+    expect(piped).toMatchObject({ code: 3, stderr: 'image: Standard input is empty.\n' });
     expect(server.requests).toEqual([]);
   });
 
@@ -694,7 +827,11 @@ test.each([
   [['cutout', 'x', '--mask', '--background', 'red'], '--mask has no --background'],
   [['cutout', 'x', '--crop-margin', 'much'], '--crop-margin'],
   [['paint', 'x'], 'Unknown command: paint'],
-  [['--server', 'http://127.0.0.1', 'video', page], 'The command comes before --server'],
+  [['--server', 'http://127.0.0.1'], 'The command is missing'],
+  [['video', page, '--item', '1', '--items', 'all'], 'Choose one of --item and --items'],
+  [['video', page, '--items', 'some'], '--items must be all'],
+  [['sign', page], 'needs an access key'],
+  [['completion', 'tcsh'], 'bash, zsh or fish'],
   [['video', page, '--server', 'somewhere'], 'Set it with --server or MEDIA_SERVICES_URL.\nRun'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
@@ -704,8 +841,8 @@ test.each([
   [['cutout', '-photo.jpg'], 'Unknown option: -photo.jpg. For a file of that name, write ./-photo.jpg'],
   [['cutout', 'a.jpg', 'b.jpg', '-o', 'c.png'], 'End its name with a slash: c.png/'],
   [['cutout', '.', '-o', '-'], 'one image, not a folder'],
-  [['video', page, page, '-o', 'film.mp4'], 'End its name with a slash: film.mp4/'],
-  [['video', page, page, '-o', '-'], 'takes one result'],
+  [['video', page, `${page}2`, '-o', 'film.mp4'], 'End its name with a slash: film.mp4/'],
+  [['video', page, `${page}2`, '-o', '-'], 'takes one result'],
   [['video', page, '-o', 'film.mkv'], 'film.mkv is not a name for an MP4. Use .mp4, or .mp3 for the audio.'],
   [['video', page, '--mp3', '-o', 'film.mp4'], 'film.mp4 is not a name for an MP3. Use .mp3.'],
   [['video', page, '--1080', '-o', 'film.mp3'], 'film.mp3 is not a name for an MP4. Use .mp4.'],
@@ -715,6 +852,29 @@ test.each([
   const outcome = await run(args);
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
   expect(outcome.stderr).toContain(words);
+});
+
+test('prints a link that plays without the key', async () => {
+  const args = ['sign', page, '--mp3', '--hours', '2', '--key', 'secret', '--server', 'http://media.lan/x'];
+  const { code, stdout } = await run(args);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^http:\/\/media\.lan\/x\/api\/stream\?url=https%3A%2F%2Fexample\.com%2Ffilm&expires=\d+&signature=[0-9a-f]{16}\.[0-9a-f]{64}\n$/,
+  );
+  expect(stdout).not.toContain('secret');
+});
+
+test('completes commands and options in bash', async () => {
+  const script = join(folder, 'completion.bash');
+  writeFileSync(script, (await run(['completion', 'bash'])).stdout);
+  const completed = async (words: readonly string[]) => {
+    const line = `. ${JSON.stringify(script)}; COMP_WORDS=(${words.map((word) => JSON.stringify(word)).join(' ')}); COMP_CWORD=${words.length - 1}; _media_services; echo "\${COMPREPLY[@]}"`;
+    return (await promisify(execFile)('bash', ['-c', line])).stdout.trim().split(' ');
+  };
+  expect(await completed(['media-services', 'c'])).toEqual(['cutout', 'completion']);
+  expect(await completed(['media-services', 'video', '--or'])).toEqual(['--original']);
+  expect((await run(['completion', 'zsh'])).stdout).toContain('#compdef media-services');
+  expect((await run(['completion', 'fish'])).stdout).toContain('-l original');
 });
 
 test('ends quietly when the reader of its output has seen enough', async () => {

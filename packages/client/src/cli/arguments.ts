@@ -2,58 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-
-export const usage = `Usage:
-  media-services video URL… [--720 | --1080 | --mp3 | --original] [--item N]
-                             [--start TIME] [--end TIME] [-o FOLDER|FILE|-]
-  media-services cutout IMAGE|FOLDER|-… [--format png|webp|jpg] [--background COLOR] [--crop]
-                                        [-o FOLDER|FILE|-]
-  media-services cutout --url URL
-  media-services info URL [--item N] [--start TIME] [--end TIME] [--json]
-
-Commands:
-  video   save the video of a page as MP4 (720p by default), or its audio
-  cutout  remove the background of JPEG, PNG and WebP images
-  info    show what is on a page and what each download will be
-
-Videos:
-  --720, --1080       the best MP4 up to this height
-  --mp3, --original   the audio only: as MP3, or as the site has it (M4A, Opus, FLAC, …)
-  --item N            take the Nth video of a page with several (info lists them)
-  --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
-
-Cut-outs:
-  --url URL           an image on the web, if the server's operator allows it
-  --format FORMAT     png, webp or jpg; by default what the output file's name says, or png
-  --background COLOR  put the subject on a colour: a CSS name or hex such as #ffffff
-  --crop              crop to the subject
-  --crop-margin SIZE  leave a margin around it: 20px or 10%
-  --mask              the matte alone, as a grey PNG
-  --max-width PIXELS, --max-height PIXELS    scale larger results down
-  --threshold 0-255, --feather 0-24, --strength 0.5-2    tune the edges
-
-Output:
-  Videos go to the current folder. The cut-out of photo.jpg becomes photo-cutout.png beside it;
-  the cut-outs of a folder go to FOLDER/cutouts, and existing ones there are skipped.
-  -o, --output PATH   write to this file or folder: film.mp4 is a file, films and films.old/ are
-                      folders; - writes to standard output
-  --force             replace existing files
-  -q, --quiet         show no progress
-  --json              print the server's JSON
-
-Connection:
-  --server URL        the gateway (MEDIA_SERVICES_URL; http://127.0.0.1:8080 by default)
-  --key KEY           an access key; MEDIA_SERVICES_KEY keeps it out of process lists
-
-  -h, --help          show this help
-  --version           show the version
-
-An interrupted download leaves a .part file if it can be resumed: run the same command again.
-
-Exit codes: 0 done, 1 some items failed, 2 wrong usage, 3 rejected (a retry won't help),
-4 unavailable (unreachable, busy or interrupted by the server: try again later),
-5 a file can't be written (no permission, disk full), 130 interrupted.
-`;
+import { type Values, valuesSchema } from './option-values.js';
 
 /** The command line is wrong; the message says why. */
 export class UsageError extends Error {
@@ -71,13 +20,20 @@ interface Connection {
   readonly server: string;
   readonly key?: string | undefined;
   readonly quiet: boolean;
+  readonly json: boolean;
 }
+
+type StreamChoice = 'mp3' | 'original' | 'mp4-720' | 'mp4-1080';
 
 export interface VideoCommand extends Connection {
   readonly name: 'video';
   readonly urls: readonly string[];
-  readonly format: 'mp3' | 'original' | 'mp4-720' | 'mp4-1080';
+  /** A file of links, or `-` for standard input. */
+  readonly batchFile?: string | undefined;
+  readonly format: StreamChoice;
   readonly item?: number | undefined;
+  readonly items?: 'all' | readonly number[] | undefined;
+  readonly jobs?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
   readonly output?: '-' | OutputPath | undefined;
@@ -88,6 +44,7 @@ export interface CutoutCommand extends Connection {
   readonly name: 'cutout';
   /** Files, folders, or `-` for standard input. */
   readonly sources: readonly string[];
+  readonly isRecursive: boolean;
   readonly url?: string | undefined;
   readonly threshold?: number | undefined;
   readonly feather?: number | undefined;
@@ -109,42 +66,66 @@ export interface InfoCommand extends Connection {
   readonly item?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
-  readonly json: boolean;
+}
+
+export interface SignCommand extends Connection {
+  readonly name: 'sign';
+  readonly url: string;
+  readonly format: StreamChoice;
+  readonly item?: number | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+  readonly hours: number;
 }
 
 export type Command =
   | { readonly name: 'help'; readonly isWanted: boolean }
   | { readonly name: 'version' }
+  | { readonly name: 'completion'; readonly shell: Shell }
   | VideoCommand
   | CutoutCommand
-  | InfoCommand;
+  | InfoCommand
+  | SignCommand;
 
 const connectionOptions = {
   server: { type: 'string' },
   key: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
+  json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
 
 const outputOptions = { output: { type: 'string', short: 'o' }, force: { type: 'boolean' } } as const;
 
+const partOptions = {
+  item: { type: 'string' },
+  start: { type: 'string' },
+  end: { type: 'string' },
+} as const;
+
+const formatOptions = {
+  mp3: { type: 'boolean' },
+  original: { type: 'boolean' },
+  720: { type: 'boolean' },
+  1080: { type: 'boolean' },
+} as const;
+
 /** The options of each command. Any other is a usage error. */
-const optionsOf = {
+export const optionsOf = {
   video: {
     ...connectionOptions,
     ...outputOptions,
-    mp3: { type: 'boolean' },
-    original: { type: 'boolean' },
-    720: { type: 'boolean' },
-    1080: { type: 'boolean' },
-    item: { type: 'string' },
-    start: { type: 'string' },
-    end: { type: 'string' },
+    ...formatOptions,
+    ...partOptions,
+    items: { type: 'string' },
+    'batch-file': { type: 'string', short: 'a' },
+    jobs: { type: 'string', short: 'j' },
   },
   cutout: {
     ...connectionOptions,
     ...outputOptions,
+    recursive: { type: 'boolean' },
     url: { type: 'string' },
     threshold: { type: 'string' },
     feather: { type: 'string' },
@@ -159,93 +140,30 @@ const optionsOf = {
   },
   info: {
     ...connectionOptions,
-    item: { type: 'string' },
-    start: { type: 'string' },
-    end: { type: 'string' },
-    json: { type: 'boolean' },
+    ...partOptions,
   },
+  sign: { ...connectionOptions, ...formatOptions, ...partOptions, hours: { type: 'string' } },
+  completion: {},
 } as const;
 
-const commandNameSchema = z.enum(['video', 'cutout', 'info']);
-
-const number = (name: string, low: number, high: number) =>
-  z
-    .string()
-    .refine((text) => text.trim() !== '' && Number(text) >= low && Number(text) <= high, {
-      error: `--${name} must be from ${low} to ${high}`,
-    })
-    .transform(Number)
-    .optional();
-
-const time = (name: string) =>
-  z
-    .string()
-    .regex(/^(?:\d+:){0,2}\d+(?:\.\d+)?$/, {
-      error: `--${name} must be a time such as 90, 90.5, 1:30 or 0:01:30.5`,
-    })
-    .optional();
-
-const valuesSchema = z.object({
-  server: z
-    .string()
-    .trim()
-    // fetch rejects a user name and a password.
-    .regex(/^https?:\/\/[^@?#]+$/i, {
-      abort: true,
-      error:
-        'The server must be a URL such as http://127.0.0.1:8080. Set it with --server or MEDIA_SERVICES_URL.',
-    })
-    .refine((url) => URL.canParse(url), { error: 'The server is not a valid URL.' }),
-  key: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, {
-      error:
-        'The key must have only ASCII characters, without spaces. Set it with --key or MEDIA_SERVICES_KEY.',
-    })
-    .optional(),
-  quiet: z.boolean().default(false),
-  output: z.string().min(1, { error: '--output is empty' }).optional(),
-  force: z.boolean().default(false),
-  mp3: z.boolean().default(false),
-  original: z.boolean().default(false),
-  720: z.boolean().default(false),
-  1080: z.boolean().default(false),
-  url: z.url({ protocol: /^https?$/, error: '--url must be an http or https URL' }).optional(),
-  threshold: number('threshold', 0, 255),
-  feather: number('feather', 0, 24),
-  strength: number('strength', 0.5, 2),
-  format: z.enum(['png', 'webp', 'jpg'], { error: '--format must be png, webp or jpg' }).optional(),
-  background: z.string().min(1, { error: '--background is empty' }).optional(),
-  crop: z.boolean().default(false),
-  'crop-margin': z
-    .string()
-    .regex(/^\d{1,5}(?:px|%)$/, { error: '--crop-margin must be like 20px or 10%' })
-    .optional(),
-  mask: z.boolean().default(false),
-  'max-width': number('max-width', 1, 100_000),
-  'max-height': number('max-height', 1, 100_000),
-  item: z
-    .string()
-    .regex(/^(?:[1-9]\d{0,2}|1000)$/, { error: '--item must be a whole number from 1 to 1000' })
-    .transform(Number)
-    .optional(),
-  start: time('start'),
-  end: time('end'),
-  json: z.boolean().default(false),
-});
+const commandNameSchema = z.enum(['video', 'cutout', 'info', 'sign', 'completion']);
+const shellSchema = z.enum(['bash', 'zsh', 'fish']);
+export type Shell = z.output<typeof shellSchema>;
 
 /** @throws UsageError */
 export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
-  const [first] = args;
-  if (first === undefined) return { name: 'help', isWanted: false };
-  if (['--help', '-h', 'help'].includes(first)) return { name: 'help', isWanted: true };
-  if (first === '--version') return { name: 'version' };
-  const name = commandNameSchema.safeParse(first).data;
-  if (name === undefined) {
-    const isOption = first.startsWith('-');
-    throw new UsageError(isOption ? `The command comes before ${first}.` : `Unknown command: ${first}`);
+  if (args.length === 0) return { name: 'help', isWanted: false };
+  const index = commandIndex(args);
+  const word = args[index];
+  if (word === undefined) {
+    if (args.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', isWanted: true };
+    if (args.includes('--version')) return { name: 'version' };
+    throw new UsageError('The command is missing: video, cutout, info, sign or completion.');
   }
-  const { values, positionals } = parseOptions(name, args.slice(1));
+  if (word === 'help') return { name: 'help', isWanted: true };
+  const name = commandNameSchema.safeParse(word).data;
+  if (name === undefined) throw new UsageError(`Unknown command: ${word}`);
+  const { values, positionals } = parseOptions(name, args.toSpliced(index, 1));
   if (values.help === true) return { name: 'help', isWanted: true };
   if (values.version === true) return { name: 'version' };
   const checked = valuesSchema.safeParse({
@@ -254,19 +172,46 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
     key: values.key ?? (env.MEDIA_SERVICES_KEY || undefined),
   });
   if (!checked.success) throw new UsageError(checked.error.issues.map(({ message }) => message).join('\n'));
+  if (name === 'completion') return completionCommand(positionals);
   if (name === 'cutout') return cutoutCommand(checked.data, positionals);
+  if (name === 'video') return videoCommand(checked.data, positionals);
   const [url] = positionals;
   if (url === undefined) throw new UsageError(`${name} needs a URL.`);
-  if (name === 'video') return videoCommand(checked.data, positionals);
-  if (positionals.length > 1) throw new UsageError('info takes one URL.');
-  const { server, key, quiet, item, start, end, json } = checked.data;
-  return { server, key, quiet, name, url, item, start, end, json };
+  if (positionals.length > 1) throw new UsageError(`${name} takes one URL.`);
+  const { server, key, quiet, item, start, end, json, hours = 1 } = checked.data;
+  const common = { server, key, quiet, url, item, start, end, json };
+  if (name === 'info') return { ...common, name };
+  if (key === undefined) throw new UsageError('sign needs an access key: --key or MEDIA_SERVICES_KEY.');
+  return { ...common, name, hours, format: formatOf(checked.data) ?? 'mp4-720' };
 }
 
-type Values = z.output<typeof valuesSchema>;
+/** Options may come before the command: the first word that is no option or its value. */
+function commandIndex(args: readonly string[]): number {
+  const withValue = new Set(
+    Object.values(optionsOf)
+      .flatMap((options): [string, OptionKind][] => Object.entries(options))
+      .filter(([, { type }]) => type === 'string')
+      .flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]),
+  );
+  return args.findIndex(
+    (arg, index) => (!arg.startsWith('-') || arg === '-') && !withValue.has(args[index - 1] ?? ''),
+  );
+}
+
+interface OptionKind {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+}
+
+function completionCommand([shell, ...others]: readonly string[]): Command {
+  const known = shellSchema.safeParse(shell).data;
+  if (known === undefined || others.length > 0) throw new UsageError('completion takes bash, zsh or fish.');
+  return { name: 'completion', shell: known };
+}
 
 function cutoutCommand(values: Values, sources: readonly string[]): CutoutCommand {
-  const { server, key, quiet, force, url, threshold, feather, strength, background, crop, mask } = values;
+  const { server, key, quiet, json, force, url, threshold, feather, strength, background, crop, mask } =
+    values;
   const images = sources.length + (url === undefined ? 0 : 1);
   if (images === 0) throw new UsageError('cutout needs an image.');
   const output = outputOf(values.output);
@@ -278,8 +223,10 @@ function cutoutCommand(values: Values, sources: readonly string[]): CutoutComman
     server,
     key,
     quiet,
+    json,
     name: 'cutout',
     sources,
+    isRecursive: values.recursive,
     url,
     output,
     force,
@@ -296,8 +243,21 @@ function cutoutCommand(values: Values, sources: readonly string[]): CutoutComman
   };
 }
 
-function videoCommand(values: Values, urls: readonly string[]): VideoCommand {
-  const { server, key, quiet, force, item, start, end } = values;
+function videoCommand(values: Values, sources: readonly string[]): VideoCommand {
+  const { server, key, quiet, json, force, item, items, jobs, start, end } = values;
+  const urls = [...new Set(sources.filter((source) => source !== '-'))];
+  const batchFile = values['batch-file'] ?? (sources.includes('-') ? '-' : undefined);
+  if (urls.length === 0 && batchFile === undefined) throw new UsageError('video needs a URL.');
+  if (item !== undefined && items !== undefined) throw new UsageError('Choose one of --item and --items.');
+  const output = outputOf(values.output);
+  const format = videoFormat(formatOf(values), output);
+  if (urls.length > 1 || batchFile !== undefined || items !== undefined)
+    requireFolder(output, 'several videos');
+  const what = { urls, batchFile, format, item, items, start, end };
+  return { server, key, quiet, json, name: 'video', ...what, jobs, output, force };
+}
+
+function formatOf(values: Values): StreamChoice | undefined {
   const formats = [
     ...(values.mp3 ? (['mp3'] as const) : []),
     ...(values.original ? (['original'] as const) : []),
@@ -305,10 +265,7 @@ function videoCommand(values: Values, urls: readonly string[]): VideoCommand {
     ...(values[1080] ? (['mp4-1080'] as const) : []),
   ];
   if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
-  const output = outputOf(values.output);
-  const format = videoFormat(formats[0], output);
-  if (urls.length > 1) requireFolder(output, 'several videos');
-  return { server, key, quiet, name: 'video', urls, format, item, start, end, output, force };
+  return formats[0];
 }
 
 /** An existing folder, and a path without an extension or with a slash at its end, is a folder. */

@@ -1,12 +1,11 @@
-import { access, constants, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
-import type { MediaServicesClient } from '../client.js';
+import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { MediaServicesError } from '../errors.js';
 import { limitedName } from '../media.js';
 import { wait } from '../retry.js';
 import type { RateLimit } from '../media.js';
 import { UsageError, type CutoutCommand } from './arguments.js';
-import { messageOf, optionOf } from './messages.js';
+import { optionOf } from './messages.js';
 import {
   exists,
   FileExistsError,
@@ -19,6 +18,7 @@ import {
   writeToStandardOutput,
 } from './output-file.js';
 import { sayRetry, type Terminal } from './terminal.js';
+import type { Work } from './video.js';
 
 const imageExtensions = new Set(['.jpg', '.jpeg', '.png', '.webp']);
 /** Clients that share our IP address may use up the limit of a minute. */
@@ -38,17 +38,16 @@ interface ImageJob {
 /**
  * Processes all images one after the other, no faster than `RateLimit` allows. A rejected image
  * doesn't stop the others.
- * @returns how many images failed
  * @throws UsageError, the file system's error, and MediaServicesError if the server rejects the client itself
  */
-export async function cutOutImages(
-  client: MediaServicesClient,
-  command: CutoutCommand,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export async function cutOutImages({
+  client,
+  command,
+  terminal,
+  results,
+  signal,
+}: Work<CutoutCommand>): Promise<void> {
   const jobs = await findJobs(command, terminal);
-  let failed = 0;
   let limit: RateLimit | undefined;
   for (const [index, { label, read, target, ifExists }] of jobs.entries()) {
     if (limit?.remaining === 0) {
@@ -79,21 +78,27 @@ export async function cutOutImages(
       });
       limit = media.rateLimit;
       if (target === 'standard output') await writeToStandardOutput(media, signal);
-      else terminal.result(await saveMedia(media, { ...target, isExactName, force, signal }));
+      else results.saved(label, await saveMedia(media, { ...target, isExactName, force, signal }));
     } catch (error) {
       if (ifExists === 'skip' && error instanceof FileExistsError) {
-        terminal.say(`${label}: Skipped, because another command has made its cut-out.`);
+        results.skipped(
+          label,
+          fileOf(target),
+          `${label}: Skipped, because another command has made its cut-out.`,
+        );
         continue;
       }
       const isRejected = error instanceof MediaServicesError && concernsImage(error);
       if (!isRejected && !(error instanceof UnreadableFileError)) throw error;
-      failed += 1;
       // A rejected image doesn't say how many requests are left.
       limit = undefined;
-      terminal.error(`${label}: ${error instanceof MediaServicesError ? messageOf(error) : error.message}`);
+      results.failed(label, error);
     }
   }
-  return failed;
+}
+
+function fileOf(target: ImageJob['target']): string {
+  return target === 'standard output' ? '-' : join(target.folder, target.name);
 }
 
 /** An option that the service rejects concerns all images. */
@@ -116,13 +121,28 @@ async function findJobs(command: CutoutCommand, terminal: Terminal): Promise<Ima
       if (output?.name !== undefined)
         throw new UsageError(`-o must be a folder here. End its name with a slash: ${output.name}/`);
       const target = output?.folder ?? join(source, 'cutouts');
-      jobs.push(...(await folderJobs(source, target, command, terminal, sourceOf)));
+      for (const folder of command.isRecursive ? await foldersBelow(source, target) : [source]) {
+        const results = join(target, relative(source, folder));
+        jobs.push(...(await folderJobs(folder, results, command, terminal, sourceOf)));
+      }
     } else {
       const read = source === '-' ? readInput : () => readImage(source);
       jobs.push(singleJob(source, read, command));
     }
   }
   return jobs;
+}
+
+/** The folder and all below it, without hidden ones, links and the results of an earlier run. */
+async function foldersBelow(folder: string, results: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const inner = entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => join(folder, name))
+    .filter((path) => resolve(path) !== resolve(results))
+    .toSorted();
+  const below = await Promise.all(inner.map((path) => foldersBelow(path, results)));
+  return [folder, ...below.flat()];
 }
 
 /** @throws UsageError if there is no such file, or no such folder that we may read */

@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { MediaServicesClient } from '../client.js';
 import { MediaServicesError } from '../errors.js';
-import { type Command, parseCommand, usage, UsageError, type VideoCommand } from './arguments.js';
+import { type Command, parseCommand, UsageError } from './arguments.js';
+import { completionScript } from './completion.js';
 import { cutOutImages } from './cutout.js';
 import { fileMessage, messageOf } from './messages.js';
-import { saveVideo, showInfo } from './video.js';
+import { Results } from './results.js';
 import { createTerminal, type Terminal } from './terminal.js';
+import { usage } from './usage.js';
+import { saveVideos, showInfo, showSignedUrl } from './video.js';
 
 const exitCodes = {
   done: 0,
-  someFailed: 1,
   usage: 2,
   rejected: 3,
   unavailable: 4,
@@ -54,34 +56,17 @@ async function run(command: Command, terminal: Terminal, signal: AbortSignal): P
     process.stdout.write(`${version()}\n`);
     return exitCodes.done;
   }
-  const client = new MediaServicesClient({ baseUrl: command.server, key: command.key });
-  if (command.name === 'video') return saveVideos(client, command, terminal, signal);
-  if (command.name === 'info') {
-    await showInfo(client, command, terminal, signal);
+  if (command.name === 'completion') {
+    process.stdout.write(completionScript(command.shell));
     return exitCodes.done;
   }
-  const failed = await cutOutImages(client, command, terminal, signal);
-  return failed === 0 ? exitCodes.done : exitCodes.someFailed;
-}
-
-/** A failed video doesn't stop the others. The error of a single video determines the exit code. */
-async function saveVideos(
-  client: MediaServicesClient,
-  command: VideoCommand,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
-  let failed = 0;
-  for (const url of command.urls) {
-    try {
-      await saveVideo(client, url, command, terminal, signal);
-    } catch (error) {
-      if (command.urls.length === 1 || !(error instanceof MediaServicesError)) throw error;
-      failed += 1;
-      terminal.error(`${url}: ${messageOf(error)}`);
-    }
-  }
-  return failed === 0 ? exitCodes.done : exitCodes.someFailed;
+  const client = new MediaServicesClient({ baseUrl: command.server, key: command.key });
+  const results = new Results(terminal, command.json);
+  if (command.name === 'video') await saveVideos({ client, command, terminal, results, signal });
+  else if (command.name === 'cutout') await cutOutImages({ client, command, terminal, results, signal });
+  else if (command.name === 'info') await showInfo(client, command, terminal, signal);
+  else await showSignedUrl(client, command, terminal);
+  return exitCodes[results.worst];
 }
 
 function report(error: unknown, terminal: Terminal, signal: AbortSignal): number {

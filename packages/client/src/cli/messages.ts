@@ -1,4 +1,4 @@
-import type { MediaServicesError } from '../errors.js';
+import { isRecord, type MediaServicesError } from '../errors.js';
 
 const writable = 'Choose a folder that you may write to (-o).';
 const freeSpace = 'Free some space, then run the same command again.';
@@ -39,8 +39,19 @@ const adviceOf: Readonly<Record<string, string>> = {
   unauthorized: 'This server requires a valid access key. Set it with --key or MEDIA_SERVICES_KEY.',
 };
 
+const untrusted =
+  "This computer doesn't trust the server's certificate. If it is your own server, save its certificate (or that of its authority) as a PEM file and set NODE_EXTRA_CA_CERTS to the path of that file.";
+
+/** Whether TLS failed because of the certificate's issuer. fetch's error has the reason in its cause. */
+function isUntrusted(cause: unknown): boolean {
+  if (!isRecord(cause)) return false;
+  const code = typeof cause.code === 'string' ? cause.code : '';
+  return /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/.test(code) || isUntrusted(cause.cause);
+}
+
 /** The error with the options' names, what to do about it, and what the operator needs to find it. */
-export function messageOf({ message, code, requestId, fields }: MediaServicesError): string {
+export function messageOf({ message, code, requestId, fields, cause }: MediaServicesError): string {
+  if (isUntrusted(cause)) return untrusted;
   const reasons = fields.map(({ field, message }) => `${optionOf[field] ?? field} ${message}`);
   const text = reasons.length === 0 ? (adviceOf[code] ?? message) : `${reasons.join('; ')}.`;
   return `${text} (${code}${requestId === undefined ? '' : `, request ${requestId}`})`;

@@ -252,7 +252,7 @@ async function statOf(path: string) {
   try {
     return await stat(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { RequestSpan } from '../telemetry/request-span.js';
 import { clientOf, gatewayClient, isBehindGateway } from './client.js';
 import { closeAfterLongBody, onDelivered } from './delivery.js';
 import { attachRequestContext, type Outcome, problemCodeOf, StageTimings } from './request-context.js';
@@ -18,9 +19,14 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
   return (req: Request, res: Response, next: NextFunction): void => {
     const given = req.get('x-request-id');
     const requestId = given !== undefined && requestIdPattern.test(given) ? given : randomUUID();
-    const logger = options.logger.child({ requestId });
+    const span = new RequestSpan(req, requestId);
+    const { traceId, traceparent } = span;
+    const logger = options.logger.child({ requestId, ...(traceId !== undefined && { traceId }) });
     const abortController = new AbortController();
-    const timings = new StageTimings((stage, ms) => metrics.stageDuration.observe({ stage }, ms / 1000));
+    const timings = new StageTimings((stage, ms) => {
+      metrics.stageDuration.observe({ stage }, ms / 1000);
+      span.stage(stage, ms);
+    });
     const startedAt = performance.now();
     const notes: Record<string, string | number | boolean | null> = {};
     let outcome: Outcome | undefined;
@@ -36,6 +42,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
     });
 
     res.setHeader('X-Request-Id', requestId);
+    if (traceparent !== undefined) res.setHeader('Traceparent', traceparent);
     beforeHeaders(res, () => {
       const total = `total;dur=${(performance.now() - startedAt).toFixed(1)}`;
       res.setHeader('Server-Timing', [timings.header(), total].filter(Boolean).join(', '));
@@ -52,6 +59,7 @@ export function requestLifecycle(options: { logger: Logger; metrics: Metrics }):
       if (!res.writableFinished) abortController.abort(new ClientGoneError());
       const ended = outcome ?? (isDelivered ? (res.statusCode >= 400 ? 'failed' : 'ok') : 'aborted');
       const durationMs = performance.now() - startedAt;
+      span.end(routeOf(res), res.statusCode, ended);
       report({
         req,
         res,

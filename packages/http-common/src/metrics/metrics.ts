@@ -30,6 +30,9 @@ export function createMetrics(options: { service: string; version?: string }): M
   const registry = new Registry();
   registry.setDefaultLabels({ service: options.service });
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named like counters. `nodejs_active_resources` has the same by type.
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
   const counter: Metrics['counter'] = ({ name, help, labelNames = [] }) =>
     new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { ConfigError } from '../config/load-config.js';
+import { startTracing } from '../telemetry/tracing.js';
 import type { RunningService } from './run-service.js';
 
 /** `EX_CONFIG` of sysexits.h. */
@@ -21,10 +22,11 @@ export const garbageCollection = '--heap-growing-percent=300';
 export async function runMain<Config>(
   readConfig: () => Config,
   start: (config: Config) => Promise<RunningService>,
+  service: string,
 ): Promise<void> {
   try {
     const config = readConfig();
-    if (!process.argv.includes('--check-config')) await runUntilShutdown(() => start(config));
+    if (!process.argv.includes('--check-config')) await runUntilShutdown(() => start(config), service);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -32,9 +34,10 @@ export async function runMain<Config>(
   }
 }
 
-async function runUntilShutdown(start: () => Promise<RunningService>): Promise<void> {
+async function runUntilShutdown(start: () => Promise<RunningService>, name: string): Promise<void> {
   setFlagsFromString(garbageCollection);
   const shutdown = shutdownSignal();
+  const stopTracing = await startTracing(name);
   const service = await start();
   // For the program that started us: with port 0, nobody else knows where we listen.
   process.send?.({ url: service.url, metricsUrl: service.metricsUrl });
@@ -43,6 +46,7 @@ async function runUntilShutdown(start: () => Promise<RunningService>): Promise<v
     else shutdown.addEventListener('abort', () => resolve(), { once: true });
   });
   await service.stop();
+  await stopTracing();
 }
 
 /** Aborts when the process is asked to stop (SIGTERM, SIGINT). */
