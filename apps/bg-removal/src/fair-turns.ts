@@ -12,14 +12,18 @@ export interface FairTurnsOptions {
  * Shares work between clients, in the order of `FairSlots`. A client may take another slot
  * while it holds fewer than are free (dynamic thresholds, Choudhury and Hahne, 1998). A single
  * client gets about half of all slots, and n greedy clients leave about one in n + 1 free, so a
- * new client always finds one.
+ * new client always finds one. When all are held, whoever's images take longest makes room.
  */
 export class FairTurns {
   readonly #slots: FairSlots;
   readonly #maxHeld: number;
 
   constructor({ capacity, maxHeld }: FairTurnsOptions) {
-    this.#slots = new FairSlots((_client, { running }) => running < capacity);
+    this.#slots = new FairSlots({
+      mayRun: (_client, { running }) => running < capacity,
+      maxWaiting: Math.max(0, maxHeld - capacity),
+      onFull: () => busy(maxHeld),
+    });
     this.#maxHeld = maxHeld;
   }
 
@@ -27,8 +31,8 @@ export class FairTurns {
   assertRoom(client: string): void {
     const free = this.#maxHeld - this.#slots.running - this.#slots.waiting;
     const own = this.#slots.runningOf(client) + this.#slots.waitingOf(client);
-    if (free <= 0) throw busy(this.#maxHeld);
-    if (own >= free) throw clientShareExceeded(own);
+    if (free <= 0 && (own > 0 || !this.#slots.mayWait(client))) throw busy(this.#maxHeld);
+    if (free > 0 && own >= free) throw clientShareExceeded(own);
   }
 
   /**

@@ -1,6 +1,12 @@
 import { untilAborted } from '@media-services/http-common';
+import { Claims } from '@media-services/processes';
 
-/** Work shared by several callers. It runs once and is aborted when the last caller leaves. */
+type Work<Result> = (signal: AbortSignal, claims: Claims) => Promise<Result>;
+
+/**
+ * Work shared by several callers. It runs once, belongs to all of them (`Claims`), and is aborted
+ * when the last caller leaves.
+ */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
@@ -8,42 +14,40 @@ export class SingleFlight<Result> {
     return this.#flights.size;
   }
 
-  has(key: string): boolean {
-    return this.#flights.has(key);
+  /** Who waits for the running work of this key. */
+  claimsOf(key: string): Claims | undefined {
+    return this.#flights.get(key)?.claims;
   }
 
   /**
    * Joins the running work for this key, or starts it.
-   * @throws what the work throws; the reason of the caller's signal
+   * @param client whose place in a queue the work may take
+   * @throws what the work throws; the reason of the caller's signal; why a queue rejected this caller
    */
-  async run(
-    key: string,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
+  async run(key: string, signal: AbortSignal, work: Work<Result>, client = ''): Promise<Result> {
     signal.throwIfAborted();
-    const flight = this.#flights.get(key) ?? this.#start(key, work);
-    flight.waiting += 1;
+    const rejected = new AbortController();
+    const flight = this.#flights.get(key) ?? { controller: new AbortController(), claims: new Claims() };
+    const leave = flight.claims.add({ client, reject: (error) => rejected.abort(error) });
+    flight.result ??= this.#start(key, flight, work);
     try {
-      return await untilAborted(flight.result, signal);
+      return await untilAborted(flight.result, AbortSignal.any([signal, rejected.signal]));
     } finally {
-      flight.waiting -= 1;
-      if (flight.waiting === 0) {
+      leave();
+      if (flight.claims.size === 0) {
         this.#forget(key, flight);
         flight.controller.abort(new Error('no caller is waiting any more'));
       }
     }
   }
 
-  #start(key: string, work: (signal: AbortSignal) => Promise<Result>): Flight<Result> {
-    const controller = new AbortController();
-    const result = work(controller.signal);
-    const flight: Flight<Result> = { controller, result, waiting: 0 };
+  #start(key: string, flight: Flight<Result>, work: Work<Result>): Promise<Result> {
     this.#flights.set(key, flight);
+    const result = work(flight.controller.signal, flight.claims);
     const forget = (): void => this.#forget(key, flight);
     // All callers may have left when the work fails; this keeps the rejection handled.
     result.then(forget, forget);
-    return flight;
+    return result;
   }
 
   #forget(key: string, flight: Flight<Result>): void {
@@ -53,6 +57,6 @@ export class SingleFlight<Result> {
 
 interface Flight<Result> {
   readonly controller: AbortController;
-  readonly result: Promise<Result>;
-  waiting: number;
+  readonly claims: Claims;
+  result?: Promise<Result>;
 }

@@ -86,7 +86,8 @@ export class GuardedDispatcher extends Agent {
   #counted(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     let informational = 0;
     const onStatus = (status: number): void => {
-      if (status < 200 && ++informational > maxInformational) void this.destroy(tooMuchFraming());
+      if (status < 100) void this.destroy(invalidStatus(status));
+      else if (status < 200 && ++informational > maxInformational) void this.destroy(tooMuchFraming());
     };
     const before: Readonly<Record<string, (...args: readonly unknown[]) => void>> = {
       onHeaders: (status) => onStatus(Number(status)),
@@ -105,6 +106,10 @@ export class GuardedDispatcher extends Agent {
       },
     });
   }
+}
+
+function invalidStatus(status: number): DomainError {
+  return new DomainError('upstream_error', `The site's server sent the invalid HTTP status ${status}.`);
 }
 
 function tooMuchFraming(): DomainError {

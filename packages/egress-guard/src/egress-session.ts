@@ -18,8 +18,8 @@ export interface EgressSession {
 export interface EgressOptions {
   /** Index of the outbound proxy for all its connections; the first by default. */
   readonly exit?: number | undefined;
-  /** The job's client: name lookups are limited per client. */
-  readonly client?: string | undefined;
+  /** The job's client at the moment: name lookups are limited per client. */
+  readonly client?: (() => string) | undefined;
   /** Total bytes of all responses as received, before decompression. */
   readonly maxBytes: number;
   readonly maxConnections: number;
@@ -76,7 +76,7 @@ export class ProxySession implements EgressSession {
   }
 
   get client(): string | undefined {
-    return this.#options.client;
+    return this.#options.client?.();
   }
 
   /** @throws DomainError if the session exceeds its connections, which also closes it */

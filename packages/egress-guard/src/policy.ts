@@ -49,12 +49,15 @@ export class AddressPolicy {
         : await this.#lookups.run({ client, signal }, () => resolveName(host, { lookup, timeoutMs, signal }));
     if (resolved.length === 0) {
       if (behindProxy) return this.#deferToProxy(host, port);
+      // As if it existed, so that nobody learns which names of this network do.
+      if (localName.test(host)) throw forbidden(host, 'local name');
       throw new DomainError('upstream_unreachable', `The site ${host} does not exist. Check the URL.`);
     }
     const addresses = resolved.map(canonicalAddress);
     for (const address of addresses) {
       const range = blockedRange(address) ?? this.#options.own.reasonFor(address);
-      if (range !== null && !allowed.allows(host, address, port)) throw forbidden(host, range);
+      if (range !== null && !allowed.allows(host, address, port))
+        throw forbidden(host, localName.test(host) && kind === 'name' ? 'local name' : range);
     }
     return { host, port, addresses };
   }
@@ -86,7 +89,9 @@ const maxRunningPerClient = 16;
  * resolve, can't block other clients. Further lookups of that client wait.
  */
 class LookupLimit {
-  readonly #slots = new FairSlots((client, slots) => slots.runningOf(client) < maxRunningPerClient);
+  readonly #slots = new FairSlots({
+    mayRun: (client, slots) => slots.runningOf(client) < maxRunningPerClient,
+  });
 
   /** @throws what `work` throws; `signal.reason` */
   async run<T>(

@@ -1,5 +1,6 @@
 import { DomainError, type Logger } from '@media-services/http-common';
 import type { z } from 'zod';
+import type { Claims } from './claims.js';
 
 /** The command that starts one engine process. */
 export interface EngineCommand {
@@ -53,6 +54,8 @@ export interface EngineOptions<Result, Ready> {
   readonly maxJobProcessorMs?: number;
   /** The kernel grants a process no more private writable memory (RLIMIT_DATA, Linux only); absent: no limit. */
   readonly maxDataBytes?: number;
+  /** Whether a job that holds up others is interrupted (`EngineTakenBackError`). */
+  readonly lendsEngines?: boolean;
   /** Jobs of one client that may run at the same time; absent: no limit. */
   readonly maxRunningPerClient?: number;
   readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
@@ -77,6 +80,21 @@ export type EngineEvent =
  */
 export type OnStep = (step: unknown) => Promise<unknown>;
 
+export interface RunOptions {
+  /** Cancels the job; `run` rejects with the signal's reason at once. */
+  readonly signal: AbortSignal;
+  /** Overrides `jobTimeoutMs`. */
+  readonly timeoutMs?: number;
+  /** The job's owner (`RequestContext.client`). Clients share the engines fairly. */
+  readonly client?: string;
+  /** Everyone who waits for the job, instead of one client. */
+  readonly claims?: Claims;
+  /** Handles intermediate results; absent for engines that have none. */
+  readonly onStep?: OnStep;
+  /** The engine that took the job has left it, which a cancelled one may do later than `run` rejects. */
+  readonly onIdle?: () => void;
+}
+
 /** The engine reported that the job failed. `payload` is its report, not yet validated. */
 export class EngineJobError extends Error {
   override readonly name = 'EngineJobError';
@@ -94,6 +112,15 @@ export class EngineEndedError extends DomainError {
 
   constructor(detail: string, reason?: string) {
     super('engine_unavailable', detail, reason === undefined ? {} : { cause: new Error(reason) });
+  }
+}
+
+/** The job held its process for so long that another client would have had to wait too long. */
+export class EngineTakenBackError extends EngineEndedError {
+  override readonly name = 'EngineTakenBackError';
+
+  constructor(engineName: string) {
+    super(`The ${engineName} was needed for other clients.`);
   }
 }
 

@@ -1,31 +1,36 @@
 import { DomainError, withDeadline } from '@media-services/http-common';
 import { deferred } from './deferred.js';
-import type { EngineOptions, OnStep } from './engine-options.js';
-import { FairQueue } from './fair-queue.js';
+import { EngineTakenBackError, type EngineOptions, type OnStep, type RunOptions } from './engine-options.js';
+import { Claims } from './claims.js';
+import { FairQueue, interruptedMs, type Running } from './fair-queue.js';
 import { EngineSlot } from './pool/engine-slot.js';
 
 /** A job that waits for a free engine. */
 interface WaitingJob<Engine> {
-  readonly client: string;
-  readonly start: (engine: Engine) => void;
+  readonly claims: Claims;
+  readonly start: (engine: Engine, client: string) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** A job that has an engine. */
+interface RunningJob extends Running {
+  interrupt(): void;
+}
+
+/** How often we check whether a job must make way. */
+const checkMs = 250;
+
+interface RunDetails {
+  readonly signal: AbortSignal;
+  readonly queuedAt: number;
+  readonly onStep: OnStep | undefined;
+  readonly onIdle: (() => void) | undefined;
+  readonly client: string;
+  readonly claims: Claims;
 }
 
 /** After this many failed starts in a row, jobs are rejected instead of queued. */
 const failuresBeforeRejecting = 3;
-
-export interface RunOptions {
-  /** Cancels the job; `run` rejects with the signal's reason at once. */
-  readonly signal: AbortSignal;
-  /** Overrides `jobTimeoutMs`. */
-  readonly timeoutMs?: number;
-  /** The job's owner, for example a client's IP. Clients share the engines fairly. */
-  readonly client?: string;
-  /** Handles intermediate results; absent for engines that have none. */
-  readonly onStep?: OnStep;
-  /** The engine that took the job has left it, which a cancelled one may do later than `run` rejects. */
-  readonly onIdle?: () => void;
-}
 
 export interface EngineHealth<Ready> {
   readonly status: 'starting' | 'ready' | 'failing';
@@ -50,6 +55,8 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   readonly #slots: EngineSlot<Job, Result, Ready>[];
   readonly #queue: FairQueue<WaitingJob<EngineSlot<Job, Result, Ready>>>;
   readonly #firstReady = deferred<undefined>();
+  readonly #running = new Set<RunningJob>();
+  #checkTimer: NodeJS.Timeout | undefined;
   #averageRunMs = 1000;
   #othersMayStart: boolean;
   #othersTimer: NodeJS.Timeout | undefined;
@@ -109,21 +116,16 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     const queuedAt = performance.now();
     let started = false;
     const late = () => (started ? this.#timeoutError(timeoutMs) : this.#overloadedError());
-    const { client = '', onStep } = options;
+    const { onStep, onIdle, claims = Claims.of(options.client ?? '') } = options;
     return withDeadline({ timeoutMs, signal: options.signal, late }, async (signal) => {
-      const runOn = async (slot: EngineSlot<Job, Result, Ready>): Promise<Result> => {
+      const runOn = async (slot: EngineSlot<Job, Result, Ready>, client: string): Promise<Result> => {
         started = true;
-        const result = this.#runOn(slot, job, { signal, queuedAt, onStep });
-        const ended = this.#queue.start(client);
-        void slot.whenIdle().then(() => {
-          ended();
-          options.onIdle?.();
-          this.#onChange();
-        });
-        return result;
+        return this.#runOn(slot, job, { signal, queuedAt, onStep, onIdle, client, claims });
       };
-      const slot = this.#queue.mayRun(client) ? this.#slots.find(({ isFree }) => isFree) : undefined;
-      return slot === undefined ? this.#whenFree(runOn, signal, client) : runOn(slot);
+      const slot = this.#slots.find(({ isFree }) => isFree);
+      const client = [...claims].find((each) => this.#queue.mayRun(each.client))?.client;
+      if (slot !== undefined && client !== undefined) return runOn(slot, client);
+      return this.#whenFree(runOn, signal, claims);
     });
   }
 
@@ -171,6 +173,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.drain();
     clearTimeout(this.#othersTimer);
+    clearTimeout(this.#checkTimer);
     const error = this.#unavailableError('is shutting down');
     this.#firstReady.reject(error);
     this.#rejectWaiting(error);
@@ -180,7 +183,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
   async #runOn(
     slot: EngineSlot<Job, Result, Ready>,
     job: Job,
-    { signal, queuedAt, onStep }: { signal: AbortSignal; queuedAt: number; onStep: OnStep | undefined },
+    { signal, queuedAt, onStep, onIdle, client, claims }: RunDetails,
   ): Promise<Result> {
     const startedAt = performance.now();
     const report = (outcome: 'ok' | 'failed'): void => {
@@ -188,10 +191,27 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       if (outcome === 'ok') this.#averageRunMs += (runMs - this.#averageRunMs) * 0.2;
       this.#options.onEvent?.({ type: 'job', outcome, waitMs: startedAt - queuedAt, runMs });
     };
+    const interruption = new AbortController();
+    const run = this.#queue.start(client, claims);
+    const running: RunningJob = {
+      ...run,
+      interrupt: () => {
+        this.#running.delete(running);
+        interruption.abort(new EngineTakenBackError(this.#options.name));
+      },
+    };
+    this.#running.add(running);
+    const result = slot.run(job, AbortSignal.any([signal, interruption.signal]), onStep);
+    void slot.whenIdle().then(() => {
+      this.#running.delete(running);
+      run.end(interruption.signal.aborted ? interruptedMs : undefined);
+      onIdle?.();
+      this.#onChange();
+    });
     try {
-      const result = await slot.run(job, signal, onStep);
+      const value = await result;
       report('ok');
-      return result;
+      return value;
     } catch (error) {
       report('failed');
       throw error;
@@ -203,14 +223,14 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
    * other job can take it.
    */
   async #whenFree(
-    runOn: (slot: EngineSlot<Job, Result, Ready>) => Promise<Result>,
+    runOn: (slot: EngineSlot<Job, Result, Ready>, client: string) => Promise<Result>,
     signal: AbortSignal,
-    client: string,
+    claims: Claims,
   ): Promise<Result> {
     const turn = deferred<Promise<Result>>();
     const waiting: WaitingJob<EngineSlot<Job, Result, Ready>> = {
-      client,
-      start: (slot) => turn.resolve(runOn(slot)),
+      claims,
+      start: (slot, client) => turn.resolve(runOn(slot, client)),
       reject: turn.reject,
     };
     const onAbort = (): void => {
@@ -218,11 +238,27 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       turn.reject(signal.reason);
     };
     this.#queue.add(waiting);
-    if (this.#queue.waiting > this.#options.maxQueue)
-      this.#queue.evict(waiting).reject(this.#overloadedError());
+    this.#makeRoom(claims);
+    claims.onJoin = () => {
+      this.#makeRoom(claims);
+      this.#onChange();
+    };
     this.#startOthersIfDue();
     signal.addEventListener('abort', onAbort, { once: true });
-    return turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
+    // A newcomer may be the reason to interrupt a job.
+    this.#onChange();
+    return turn.promise.finally(() => {
+      claims.onJoin = () => undefined;
+      signal.removeEventListener('abort', onAbort);
+    });
+  }
+
+  /** Whoever ranks worst leaves a full queue. */
+  #makeRoom(claims: Claims): void {
+    const newcomer = [...claims].at(-1);
+    if (newcomer === undefined || this.#queue.waiting <= this.#options.maxQueue) return;
+    const error = this.#overloadedError();
+    this.#queue.evict(newcomer, error)?.reject(error);
   }
 
   #rejectWaiting(error: Error): void {
@@ -237,7 +273,21 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
       this.#rejectWaiting(unavailability);
       return;
     }
-    for (const slot of this.#slots) if (slot.isFree) this.#queue.take()?.start(slot);
+    for (const slot of this.#slots) {
+      if (!slot.isFree) continue;
+      const next = this.#queue.take();
+      next?.entry.start(slot, next.client);
+    }
+    this.#interruptIfDue();
+  }
+
+  /** An engine is lent, not owned: whoever holds up others gives it back. */
+  #interruptIfDue(): void {
+    clearTimeout(this.#checkTimer);
+    if (this.#options.lendsEngines !== true || this.#queue.waiting === 0) return;
+    const isReturning = this.#slots.filter(({ isBusy }) => isBusy).length > this.#running.size;
+    if (!isReturning) this.#queue.toInterrupt(this.#running)?.interrupt();
+    this.#checkTimer = setTimeout(() => this.#interruptIfDue(), checkMs);
   }
 
   /** Once the first engine has started or failed to. */

@@ -11,5 +11,6 @@ export { residentMemoryBytes, treeMemoryBytes } from './child/process-usage.js';
 export { redactUrls, StderrTail } from './child/stderr-tail.js';
 export { engineMetrics } from './engine-metrics.js';
 export * from './engine-options.js';
-export { EngineSupervisor, type EngineHealth, type RunOptions } from './engine-supervisor.js';
-export { FairSlots } from './fair-queue.js';
+export { EngineSupervisor, type EngineHealth } from './engine-supervisor.js';
+export { Claims, type Claim } from './claims.js';
+export { FairSlots } from './fair-slots.js';

@@ -24,9 +24,12 @@ export class StreamSlots {
   constructor({ maxRunning, maxWaiting }: SlotsOptions) {
     this.#maxWaiting = maxWaiting;
     const forNewcomers = Math.floor(maxRunning / 4);
-    this.#slots = new FairSlots(
-      (client, slots) => maxRunning - slots.running > (slots.runningOf(client) > 0 ? forNewcomers : 0),
-    );
+    this.#slots = new FairSlots({
+      mayRun: (client, slots) =>
+        maxRunning - slots.running > (slots.runningOf(client) > 0 ? forNewcomers : 0),
+      maxWaiting,
+      onFull: () => this.#full(0),
+    });
   }
 
   get running(): number {
@@ -41,8 +44,12 @@ export class StreamSlots {
   assertRoom(client: string): void {
     if (this.#slots.isFreeFor(client)) return;
     const own = this.#slots.waitingOf(client);
-    if (this.waiting < this.#maxWaiting && own < Math.ceil(this.#maxWaiting / 2)) return;
-    throw new DomainError(
+    if (this.#slots.mayWait(client) && own < Math.ceil(this.#maxWaiting / 2)) return;
+    throw this.#full(own);
+  }
+
+  #full(own: number): DomainError {
+    return new DomainError(
       'overloaded',
       `The service is full: ${this.running} streams are running and ${this.waiting} are waiting, ${own} of them yours. Try again in a moment.`,
       { retryAfterSeconds },

@@ -77,6 +77,7 @@ export function createDownloadEngine(options: DownloadEngineOptions): DownloadEn
   const engine: DownloadEngine = new EngineSupervisor<EngineJob, EngineResult, EngineReady>({
     ...limits,
     recycleAboveBytes: limits.maxMemoryBytes,
+    lendsEngines: true,
     name: 'download engine',
     logger,
     spawn: () => engineCommand(program),

@@ -1,5 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { EngineJobError, EngineMemoryError } from '@media-services/processes';
+import {
+  type Claims,
+  EngineJobError,
+  EngineMemoryError,
+  EngineTakenBackError,
+} from '@media-services/processes';
 import { DomainError, withDeadline, type Logger, type Metrics } from '@media-services/http-common';
 import type { EgressProxy, EgressSession, Guard } from '@media-services/egress-guard';
 import { SingleFlight } from '../single-flight.js';
@@ -47,10 +52,12 @@ export interface ExtractOptions {
 }
 
 type RenewOptions = Pick<ExtractOptions, 'signal' | 'client' | 'item'>;
-type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly client: string };
+type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly claims: Claims };
 
 const maxCacheBytes = 64 * 1024 * 1024;
 const maxSocketTimeoutMs = 15_000;
+/** An extraction ends after so many deadlines, however many callers join it. */
+const maxCallersInTurn = 3;
 /** A page can link to any number of others. Extractors of real sites open a few dozen connections. */
 const maxPageConnections = 200;
 /** Thumbnail hosts to resolve per page. */
@@ -64,6 +71,8 @@ export class ExtractionService {
   readonly #extractionCounter: ReturnType<typeof extractionCounter>;
   readonly #warnings: ExtractionWarnings;
   readonly #exits: Exits;
+  /** The running extractions' connections. */
+  readonly #sessions = new WeakMap<Claims, EgressSession>();
   #extractions = 0;
 
   constructor(options: ExtractionServiceOptions) {
@@ -98,13 +107,25 @@ export class ExtractionService {
       this.#extractionCounter.inc({ from: 'cache' });
       return cached;
     }
-    const key = exit === undefined ? cacheKey : `${exit} ${cacheKey}`;
-    this.#extractionCounter.inc({ from: this.#flights.has(key) ? 'shared' : 'site' });
-    return this.#flights.run(key, signal, async (shared) => {
-      const extraction = await this.#extractNow(url, { signal: shared, client, item, exit });
-      this.#cache.set(cacheKey, extraction, Date.now());
-      return extraction;
+    const key = keyOf(url, item, exit);
+    const { timeoutMs } = this.#options;
+    const late = () => this.#lateReason(key, url);
+    this.#extractionCounter.inc({ from: this.#flights.claimsOf(key) === undefined ? 'site' : 'shared' });
+    // Each caller has its own deadline, whenever the extraction began.
+    return withDeadline({ timeoutMs, signal, late }, async (limited) => {
+      const work = async (shared: AbortSignal, claims: Claims) => {
+        const extraction = await this.#extractNow(url, { signal: shared, claims, item, exit });
+        this.#cache.set(cacheKey, extraction, Date.now());
+        return extraction;
+      };
+      return this.#flights.run(key, limited, work, client);
     });
+  }
+
+  #lateReason(key: string, url: string): DomainError {
+    const claims = this.#flights.claimsOf(key);
+    if (claims?.hasStarted !== true) return busy();
+    return this.#sessions.get(claims)?.failures.at(-1) ?? codedError('upstream_timeout', url);
   }
 
   /**
@@ -127,36 +148,31 @@ export class ExtractionService {
     return format.source;
   }
 
-  /** One deadline covers everything: the engine gets the time that the address check leaves. */
+  /** The callers' deadlines cover everything. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
-    const { signal: shared, client, item } = request;
-    const { guard, timeoutMs, cacheMs, probeSource } = this.#options;
-    const endsAt = performance.now() + timeoutMs;
-    const late = () => codedError('upstream_timeout', url);
-    return withDeadline({ timeoutMs, signal: shared, late }, async (signal) => {
-      await guard.checkUrl(new URL(url), signal, client);
-      const { host } = new URL(url);
-      const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) => {
-        const timeLeftMs = Math.max(1, endsAt - performance.now());
-        return this.#runEngine(url, { timeoutMs: timeLeftMs, signal: shared, client, item, exit: through });
-      });
-      this.#warnings.note(raw.warnings, host, Date.now());
-      assertFinished(raw, url);
-      const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-      const extraction = await withProbedDetails(
-        toExtraction(raw, context),
-        (source, probeSignal) => probeSource(source, probeSignal, client),
-        signal,
-      );
-      assertWhole(extraction, raw, host);
-      return this.#withPublicThumbnails(extraction, { signal, client });
-    });
+    const { signal, claims, item } = request;
+    const { guard, cacheMs, probeSource } = this.#options;
+    await guard.checkUrl(new URL(url), signal, clientOf(claims));
+    const { host } = new URL(url);
+    const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) =>
+      this.#runEngine(url, { signal, claims, item, exit: through }),
+    );
+    this.#warnings.note(raw.warnings, host, Date.now());
+    assertFinished(raw, url);
+    const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
+    const extraction = await withProbedDetails(
+      toExtraction(raw, context),
+      (source, probeSignal) => probeSource(source, probeSignal, clientOf(claims)),
+      signal,
+    );
+    assertWhole(extraction, raw, host);
+    return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
   }
 
   /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */
   async #withPublicThumbnails(
     extraction: Extraction,
-    { signal, client }: Pick<ExtractionRequest, 'signal' | 'client'>,
+    { signal, client }: { readonly signal: AbortSignal; readonly client: string },
   ): Promise<Extraction> {
     const isPublic = new Map<string, Promise<boolean>>();
     const publicOnly = async (thumbnail: string | null): Promise<string | null> => {
@@ -191,17 +207,18 @@ export class ExtractionService {
 
   async #runEngine(
     url: string,
-    run: { timeoutMs: number; signal: AbortSignal; client: string; item: number | undefined; exit: number },
+    run: { signal: AbortSignal; claims: Claims; item: number | undefined; exit: number },
   ): Promise<RawExtraction> {
-    const { engine, egress, cookiesFile, maxPageBytes, extractorArguments } = this.#options;
-    const { timeoutMs, signal } = run;
+    const { engine, egress, cookiesFile, maxPageBytes, extractorArguments, timeoutMs } = this.#options;
+    const { signal, claims } = run;
     const session = egress.openSession({
       exit: run.exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
-      client: run.client,
+      client: () => clientOf(claims),
       onExceeded: (what) => tooMuch(what, maxPageBytes),
     });
+    this.#sessions.set(claims, session);
     // Close a cancelled job's connections immediately, not when yt-dlp notices.
     const closeSession = (): void => session.close();
     signal.addEventListener('abort', closeSession, { once: true });
@@ -218,7 +235,8 @@ export class ExtractionService {
           ...(run.item !== undefined && { item: run.item }),
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
-        run,
+        // Callers who join extend it, but not without end.
+        { signal, claims, timeoutMs: timeoutMs * maxCallersInTurn },
       );
       if (result.kind !== 'extraction') throw new Error(`the download engine returned ${result.kind}`);
       return result;
@@ -232,6 +250,7 @@ export class ExtractionService {
 
   #engineError(error: unknown, session: EgressSession, url: string): unknown {
     if (session.exceeded !== undefined) return session.exceeded;
+    if (error instanceof EngineTakenBackError) return takenBack(url, error);
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
       return new DomainError('upstream_error', largePage, { cause: error });
@@ -255,8 +274,28 @@ function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainErr
   return new DomainError('upstream_error', `${bound} ${remedy}${setting}`);
 }
 
-function keyOf(url: string, item: number | undefined): string {
-  return item === undefined ? url : `${item} ${url}`;
+/** Distinct for every combination. */
+function keyOf(url: string, item: number | undefined, exit?: number): string {
+  return JSON.stringify([url, item, exit]);
+}
+
+/** The newest caller, whose share is most likely free. */
+function clientOf(claims: Claims): string {
+  return [...claims].at(-1)?.client ?? '';
+}
+
+function busy(): DomainError {
+  return new DomainError('overloaded', 'All download engines are busy. Try again in 10 s.', {
+    retryAfterSeconds: 10,
+  });
+}
+
+function takenBack(url: string, cause: Error): DomainError {
+  return new DomainError(
+    'upstream_timeout',
+    `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`,
+    { cause },
+  );
 }
 
 function extractionCounter(metrics: Metrics) {

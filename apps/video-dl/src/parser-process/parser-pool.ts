@@ -6,6 +6,7 @@ import {
   EngineJobError,
   engineMetrics,
   EngineSupervisor,
+  EngineTakenBackError,
   type EngineHealth,
 } from '@media-services/processes';
 import { z } from 'zod';
@@ -69,6 +70,7 @@ export class ParserPool implements AsyncDisposable {
       othersAfterMs: 5000,
       // Slow inputs of one client leave a process for others.
       maxRunningPerClient: 1,
+      lendsEngines: true,
       maxQueue: 200,
       readyTimeoutMs: 60_000,
       jobTimeoutMs,
@@ -141,7 +143,8 @@ export class ParserPool implements AsyncDisposable {
       this.#logger.error({ job: kind, mistake: error.payload }, 'a parser failed');
       return unreadable(error);
     }
-    const isLate = error instanceof DomainError && error.code === 'timeout';
+    const isLate =
+      error instanceof EngineTakenBackError || (error instanceof DomainError && error.code === 'timeout');
     if (!isLate && !(error instanceof EngineEndedError)) return error;
     this.#logger.warn({ job: kind, reason: error.message, err: error }, "a parser didn't finish its job");
     return isLate ? tooBusy(error) : unreadable(error);

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { ClientGoneError, DomainError } from '../errors/domain-error.js';
+import { ClientGoneError, DomainError, InvalidRequestError } from '../errors/domain-error.js';
 import {
   problemMediaType,
   retryAfterSeconds,
@@ -24,7 +24,8 @@ export function errorMiddleware(options: Omit<ProblemContext, 'requestId'>): Err
     }
     const error = requestSyntaxError(thrown) ?? toDomainError(thrown);
     setProblemCode(res, error.code);
-    context.note({ reason: error.message });
+    // An invalid request's message names its parameters, and even a name may be a secret.
+    context.note({ reason: error instanceof InvalidRequestError ? 'invalid parameters' : error.message });
     if (error.cause !== undefined) {
       const level = error.code === 'internal_error' ? 'error' : 'info';
       context.logger[level]({ err: error.cause, code: error.code }, error.message);
